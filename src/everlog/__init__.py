@@ -1,0 +1,1 @@
+"""Everlog: Datalog whose materialisation stays fresh."""

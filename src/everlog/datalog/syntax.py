@@ -1,0 +1,110 @@
+"""Terms, atoms, rules and programs, as immutable values.
+
+A rule keeps what the user wrote: comparisons and negations stay literals of the body, and a `NOT EXISTS` is one negative
+literal with its own variables. Sugar is gone: an RDF atom is an `Atom` of the ternary predicate `triple`, a rule has one
+head, and every `_` is a variable of its own (its name starts with `_`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Final, Literal, TypeAlias
+
+from everlog.datalog.values import Value, identity
+
+TRIPLE: Final = "triple"
+
+Operator: TypeAlias = Literal["=", "!=", "<", "<=", ">", ">="]
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    name: str
+
+    def __repr__(self) -> str:
+        return f"?{self.name}"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Constant:
+    """A value in a rule; unlike the value itself it can be compared and hashed: `Constant(1) != Constant(1.0)`."""
+
+    value: Value
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Constant) and identity(self.value) == identity(other.value)
+
+    def __hash__(self) -> int:
+        return hash(identity(self.value))
+
+
+Term: TypeAlias = Variable | Constant
+
+
+@dataclass(frozen=True, slots=True)
+class Atom:
+    predicate: str
+    terms: tuple[Term, ...]
+
+    def variables(self) -> Iterator[Variable]:
+        """The variables, once per occurrence."""
+        return (term for term in self.terms if isinstance(term, Variable))
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    operator: Operator
+    left: Term
+    right: Term
+
+    def variables(self) -> Iterator[Variable]:
+        return (term for term in (self.left, self.right) if isinstance(term, Variable))
+
+
+@dataclass(frozen=True, slots=True)
+class Negation:
+    """`NOT EXISTS local IN (atoms, comparisons)`; `not A` has one atom and no local variables.
+
+    Variables that are not local are shared with the rule and must be bound by it.
+    """
+
+    atoms: tuple[Atom, ...]
+    local: tuple[Variable, ...] = ()
+    comparisons: tuple[Comparison, ...] = ()
+
+    def variables(self) -> Iterator[Variable]:
+        """The shared variables, once per occurrence."""
+        for part in (*self.atoms, *self.comparisons):
+            yield from (variable for variable in part.variables() if variable not in self.local)
+
+
+BodyLiteral: TypeAlias = Atom | Negation | Comparison
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    head: Atom
+    body: tuple[BodyLiteral, ...]
+
+    @property
+    def positive(self) -> tuple[Atom, ...]:
+        return tuple(literal for literal in self.body if isinstance(literal, Atom))
+
+    @property
+    def negative(self) -> tuple[Negation, ...]:
+        return tuple(literal for literal in self.body if isinstance(literal, Negation))
+
+    @property
+    def comparisons(self) -> tuple[Comparison, ...]:
+        return tuple(literal for literal in self.body if isinstance(literal, Comparison))
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """Rules (distinct up to the names of variables, in the order of the text), facts, and the prefixes of the text."""
+
+    rules: tuple[Rule, ...] = ()
+    facts: tuple[Atom, ...] = ()
+    prefixes: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
