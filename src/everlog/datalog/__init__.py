@@ -1,0 +1,1 @@
+"""The rule language: values, syntax, reading, printing, safety and stratification."""
