@@ -1,0 +1,203 @@
+"""Programs to text that reads back to the same program, names of variables included.
+
+Prefixes are used where the local name needs no escapes; those that every program knows need no declaration. `_` stands
+for a variable exactly where the reader would give it the same name. What the reader cannot make has no text: a rule
+without a body prints as a fact, values must be normal, and names of variables and prefixes are words.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final, assert_never
+
+from pyoxigraph import BlankNode, Literal, NamedNode
+
+from everlog.datalog.escapes import escape_string
+from everlog.datalog.prefixes import NO_PREFIXES, WELL_KNOWN
+from everlog.datalog.syntax import (
+    TRIPLE,
+    Atom,
+    BodyLiteral,
+    Comparison,
+    Constant,
+    Negation,
+    Program,
+    Rule,
+    Term,
+    Variable,
+)
+from everlog.datalog.values import XSD, Value, canonical_double
+
+_NAME: Final = re.compile(r"(?!_(?!\w))[^\W\d]\w*")
+_ANONYMOUS: Final = re.compile(r"_[1-9][0-9]*")
+# Fewer local names than Turtle has, and none that needs an escape.
+_LOCAL: Final = re.compile(r"(?:[A-Za-z0-9_](?:[A-Za-z0-9_.\-]*[A-Za-z0-9_\-])?)?")
+_NO_BARE_VALUE: Final = frozenset({"true", "false"})
+_NO_BARE_PREDICATE: Final = frozenset({"true", "false", "not", "NOT", "FILTER", "BIND", "AGGREGATE"})
+
+
+def print_program(program: Program) -> str:
+    """The text of a program, one statement per line: prefixes, rules, facts."""
+    printer = _Printer(program.prefixes)
+    blocks = (
+        [f"@prefix {name}: <{namespace}> ." for name, namespace in program.prefixes.items()],
+        [printer.rule(rule) for rule in program.rules],
+        [printer.rule(Rule(fact, ())) for fact in program.facts],
+    )
+    return "\n".join("".join(f"{line}\n" for line in block) for block in blocks if block)
+
+
+def print_rule(rule: Rule, prefixes: Mapping[str, str] = NO_PREFIXES) -> str:
+    """The rule with its final dot.
+
+    >>> print_rule(Rule(Atom("p", (Variable("x"),)), (Atom("q", (Variable("x"), Constant("two words"))),)))
+    'p(?x) :- q(?x, "two words") .'
+    """
+    return _Printer(prefixes).rule(rule)
+
+
+def print_goal(literals: Sequence[BodyLiteral], prefixes: Mapping[str, str] = NO_PREFIXES) -> str:
+    """A conjunctive goal, without a dot."""
+    return _Printer(prefixes).body(literals, _anonymous(None, literals))
+
+
+def print_literal(literal: BodyLiteral, prefixes: Mapping[str, str] = NO_PREFIXES) -> str:
+    """A literal of a body."""
+    return print_goal((literal,), prefixes)
+
+
+def print_atom(atom: Atom, prefixes: Mapping[str, str] = NO_PREFIXES) -> str:
+    return print_goal((atom,), prefixes)
+
+
+def print_term(term: Term, prefixes: Mapping[str, str] = NO_PREFIXES) -> str:
+    return _Printer(prefixes).term(term, frozenset())
+
+
+class _Printer:
+    def __init__(self, prefixes: Mapping[str, str]) -> None:
+        known = {**WELL_KNOWN, **prefixes}
+        # The longest namespace that fits leaves the shortest name.
+        self._namespaces = sorted(known.items(), key=lambda item: -len(item[1]))
+        self._iris: dict[str, str] = {}
+
+    def rule(self, rule: Rule) -> str:
+        anonymous = _anonymous(rule.head, rule.body)
+        head = self.atom(rule.head, anonymous)
+        return f"{head} :- {self.body(rule.body, anonymous)} ." if rule.body else f"{head} ."
+
+    def body(self, body: Sequence[BodyLiteral], anonymous: frozenset[Variable]) -> str:
+        return ", ".join(self.literal(literal, anonymous) for literal in body)
+
+    def literal(self, literal: BodyLiteral, anonymous: frozenset[Variable]) -> str:
+        if isinstance(literal, Atom):
+            return self.atom(literal, anonymous)
+        if isinstance(literal, Comparison):
+            left, right = (self.term(term, anonymous, bare=False) for term in (literal.left, literal.right))
+            return f"{left} {literal.operator} {right}"
+        return self.negation(literal, anonymous)
+
+    def negation(self, negation: Negation, anonymous: frozenset[Variable]) -> str:
+        inside = self.body((*negation.atoms, *negation.comparisons), anonymous)
+        named = ", ".join(f"?{variable.name}" for variable in negation.local if variable not in anonymous)
+        if named:
+            return f"NOT EXISTS {named} IN ({inside})"
+        single = len(negation.atoms) == 1 and not negation.comparisons
+        return f"not {inside}" if single else f"not ({inside})"
+
+    def atom(self, atom: Atom, anonymous: frozenset[Variable]) -> str:
+        if atom.predicate == TRIPLE and len(atom.terms) == 3:
+            # A bare `a` in the middle would be rdf:type.
+            terms = (self.term(term, anonymous, bare=place != 1) for place, term in enumerate(atom.terms))
+            return f"[{', '.join(terms)}]"
+        return f"{self.predicate(atom.predicate)}({', '.join(self.term(term, anonymous) for term in atom.terms)})"
+
+    def predicate(self, name: str) -> str:
+        if _NAME.fullmatch(name) and name not in _NO_BARE_PREDICATE:
+            return name
+        if name.startswith("<") and name.endswith(">") and _is_iri(name[1:-1]):
+            return self.iri(name[1:-1])
+        return f'"{escape_string(name)}"'
+
+    def term(self, term: Term, anonymous: frozenset[Variable], bare: bool = True) -> str:
+        if isinstance(term, Constant):
+            return self.value(term.value, bare)
+        return "_" if term in anonymous else f"?{term.name}"
+
+    def value(self, value: Value, bare: bool) -> str:
+        if isinstance(value, str):
+            plain = bare and _NAME.fullmatch(value) and value not in _NO_BARE_VALUE
+            return value if plain else f'"{escape_string(value)}"'
+        if isinstance(value, bool):
+            return "true" if value else "false"
+        if isinstance(value, int):
+            return str(value)
+        if isinstance(value, float):
+            return repr(value) if math.isfinite(value) else f'"{canonical_double(value)}"^^{self.iri(XSD + "double")}'
+        if isinstance(value, NamedNode):
+            return self.iri(value.value)
+        if isinstance(value, BlankNode):
+            return f"_:{value.value}"
+        if isinstance(value, Literal):
+            return self.rdf_literal(value)
+        assert_never(value)
+
+    def rdf_literal(self, literal: Literal) -> str:
+        text = f'"{escape_string(literal.value)}"'
+        if literal.language is None:
+            return f"{text}^^{self.iri(literal.datatype.value)}"
+        return f"{text}@{literal.language}{f'--{literal.direction.value}' if literal.direction else ''}"
+
+    def iri(self, iri: str) -> str:
+        text = self._iris.get(iri)
+        if text is None:
+            text = self._iris[iri] = next(self._prefixed(iri), f"<{iri}>")
+        return text
+
+    def _prefixed(self, iri: str) -> Iterator[str]:
+        for name, namespace in self._namespaces:
+            if iri.startswith(namespace) and _LOCAL.fullmatch(iri, len(namespace)):
+                yield f"{name}:{iri[len(namespace) :]}"
+
+
+def _is_iri(text: str) -> bool:
+    try:
+        NamedNode(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _anonymous(head: Atom | None, body: Sequence[BodyLiteral]) -> frozenset[Variable]:
+    """The variables that can be printed as `_`, because the reader would call them by the names that they have."""
+    literals = body if head is None else (head, *body)
+    occurrences = [variable for literal in literals for variable in _occurrences(literal)]
+    counts = Counter(occurrences)
+    chosen = {variable for variable in counts if counts[variable] == 1 and _ANONYMOUS.fullmatch(variable.name)}
+    while True:
+        for literal in body:
+            if isinstance(literal, Negation):
+                chosen -= _named_inside(literal, chosen)
+        written = {variable.name for variable in occurrences if variable not in chosen}
+        numbered = (name for number in range(1, 2 * len(occurrences) + 2) if (name := f"_{number}") not in written)
+        wrong = {variable for variable in occurrences if variable in chosen and variable.name != next(numbered)}
+        if not wrong:
+            return frozenset(chosen)
+        chosen -= wrong
+
+
+def _occurrences(literal: BodyLiteral) -> Iterator[Variable]:
+    parts: tuple[Atom | Comparison, ...]
+    parts = (*literal.atoms, *literal.comparisons) if isinstance(literal, Negation) else (literal,)
+    for part in parts:
+        yield from part.variables()
+
+
+def _named_inside(negation: Negation, chosen: set[Variable]) -> set[Variable]:
+    """The chosen variables of a negation that `_` would not give back: shared ones, and local ones in another order."""
+    inside = [variable for variable in _occurrences(negation) if variable in chosen]
+    last = negation.local[len(negation.local) - len(inside) :]
+    return set() if tuple(inside) == last else set(inside)
