@@ -1,0 +1,325 @@
+"""Text to programs and goals: the rule language of `rules.lark`.
+
+Reading resolves prefixes, removes sugar (RDF atoms, several heads, `_`), brings every value to its one form, and checks
+safety and arities, so that what comes out can be planned. Mistakes are `SyntaxMistake`, `UnsafeRule` or `ArityMistake`,
+each with `source:line:column`. Stratification is not checked here.
+
+- The n-th `_` of a statement is the variable `_n` (a number that the statement writes itself, as `?_1`, is left out).
+  Under a negation it becomes one of its local variables, after those that `NOT EXISTS` names.
+- A predicate written as an IRI is the string `<…>` with the full IRI; one that is no identifier is written in quotes.
+- An IRI without a scheme belongs to the scheme `everlog:`, since RDF terms hold absolute IRIs only.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from importlib.resources import files
+from itertools import count
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final, NoReturn, TypeVar, cast
+
+from pyoxigraph import BaseDirection, BlankNode, Literal, NamedNode
+
+from everlog.datalog.arities import check_arities
+from everlog.datalog.escapes import EscapeError, unescape_iri, unescape_local, unescape_string
+from everlog.datalog.mistakes import place, syntax_mistake
+from everlog.datalog.prefixes import NO_PREFIXES, WELL_KNOWN
+from everlog.datalog.safety import check_goal, check_safety
+from everlog.datalog.substitution import canonical_rule
+from everlog.datalog.syntax import (
+    TRIPLE,
+    Atom,
+    BodyLiteral,
+    Comparison,
+    Constant,
+    Negation,
+    Operator,
+    Program,
+    Rule,
+    Term,
+    Variable,
+)
+from everlog.datalog.values import RDF_TYPE, normalise
+from everlog.errors import SyntaxMistake, UnsupportedValue
+
+if TYPE_CHECKING:
+    from lark import Lark, Token, Tree
+
+    Node = Token | Tree[Token]
+
+_SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
+_WITHOUT_SCHEME: Final = "everlog:"
+
+T = TypeVar("T")
+
+
+def parse_program(text: str, source: str = "<program>") -> Program:
+    """The program of a text; `source` names it in messages.
+
+    >>> parse_program("edge(a, b) .  reach(?x, ?y) :- edge(?x, ?y) .").rules[0].head
+    Atom(predicate='reach', terms=(?x, ?y))
+    """
+    return _Reader(text, source, NO_PREFIXES).program()
+
+
+def parse_goal(text: str, prefixes: Mapping[str, str] = NO_PREFIXES, source: str = "<goal>") -> tuple[BodyLiteral, ...]:
+    """The literals of a conjunctive goal, written like a body; a final dot may stand or not.
+
+    >>> parse_goal("edge(a, ?y), ?y != b")[0]
+    Atom(predicate='edge', terms=(Constant(value='a'), ?y))
+    """
+    return _Reader(text, source, prefixes).goal()
+
+
+@cache
+def _grammar() -> Lark:
+    from lark import Lark  # importing everlog stays quick
+
+    text = files("everlog.datalog").joinpath("rules.lark").read_text(encoding="utf-8")
+    callbacks = {"UNSUPPORTED": _refuse}
+    return Lark(text, parser="lalr", lexer="contextual", start=["program", "goal"], lexer_callbacks=callbacks)
+
+
+class _UnsupportedError(Exception):
+    """Stops the parser at a keyword that it knows by name only, before it stumbles over what follows."""
+
+    def __init__(self, keyword: Token) -> None:
+        super().__init__(keyword)
+        self.keyword = keyword
+
+
+def _refuse(keyword: Token) -> NoReturn:
+    raise _UnsupportedError(keyword)
+
+
+class _Reader:
+    """Walks the syntax tree of one text, statement by statement."""
+
+    def __init__(self, text: str, source: str, prefixes: Mapping[str, str]) -> None:
+        self._text = text
+        self._source = source
+        self._declared: dict[str, str] = {}
+        self._prefixes: dict[str, str] = {**WELL_KNOWN, **prefixes}
+        self._constants: dict[tuple[str, str], Constant] = {}
+        self._statement: Tree[Token]
+        self._fresh: list[Variable] = []
+        self._fresh_names: Iterator[str] | None = None
+
+    def program(self) -> Program:
+        rules: dict[Rule, Rule] = {}
+        facts: dict[Atom, None] = {}
+        places: dict[Rule | Atom, str] = {}
+        for statement in self._parse("program").children:
+            self._begin(cast("Tree[Token]", statement))
+            if self._statement.data == "prefix":
+                self._declare(self._statement)
+                continue
+            for rule, where in self._rules(self._statement):
+                check_safety(rule, where, self._prefixes)
+                if rule.body:
+                    kept = rules.setdefault(canonical_rule(rule), rule)
+                    places.setdefault(kept, where)
+                else:
+                    facts.setdefault(rule.head)
+                    places.setdefault(rule.head, where)
+        program = Program(tuple(rules.values()), tuple(facts), MappingProxyType(self._declared))
+        check_arities(program, places)
+        return program
+
+    def goal(self) -> tuple[BodyLiteral, ...]:
+        self._begin(self._parse("goal"))
+        (body,) = cast("list[Tree[Token]]", self._statement.children)
+        literals = self._literals(body)
+        check_goal(literals, self._place(body), self._prefixes)
+        return literals
+
+    # Statements
+
+    def _parse(self, start: str) -> Tree[Token]:
+        from lark.exceptions import UnexpectedCharacters, UnexpectedToken
+
+        try:
+            return _grammar().parse(self._text, start=start)
+        except (UnexpectedCharacters, UnexpectedToken) as error:
+            raise syntax_mistake(error, self._text, self._source) from None
+        except _UnsupportedError as error:
+            self._fail(error.keyword, f"{error.keyword} is not supported yet")
+
+    def _begin(self, statement: Tree[Token]) -> None:
+        self._statement = statement
+        self._fresh = []
+        self._fresh_names = None
+
+    def _declare(self, statement: Tree[Token]) -> None:
+        _, name, namespace = cast("list[Token]", statement.children)
+        if not name.endswith(":") or ":" in name[:-1]:
+            self._fail(name, f"expected a prefix such as 'ex:', found '{name}'")
+        self._declared[name[:-1]] = self._prefixes[name[:-1]] = self._iri(namespace)
+        self._constants.clear()
+
+    def _rules(self, statement: Tree[Token]) -> Iterator[tuple[Rule, str]]:
+        heads, _, body = cast("list[Tree[Token]]", statement.children)
+        atoms = []
+        for head in cast("list[Tree[Token]]", heads.children):
+            if head.data == "comparison":
+                equality = head.children[1] == "="
+                reason = "an equality as a head needs equality reasoning, which is not supported yet"
+                self._fail(head, reason if equality else "expected an atom as the head, found a comparison")
+            atoms.append((self._atom(head), self._place(head)))
+        literals = self._literals(body) if body is not None else ()
+        for atom, where in atoms:
+            yield Rule(atom, literals), where
+
+    # Literals
+
+    def _literals(self, body: Tree[Token]) -> tuple[BodyLiteral, ...]:
+        return tuple(dict.fromkeys(self._literal(node) for node in cast("list[Tree[Token]]", body.children)))
+
+    def _literal(self, node: Tree[Token]) -> BodyLiteral:
+        if node.data == "negation":
+            return self._negation(node)
+        return self._positive(node)
+
+    def _positive(self, node: Tree[Token]) -> Atom | Comparison:
+        return self._comparison(node) if node.data == "comparison" else self._atom(node)
+
+    def _comparison(self, node: Tree[Token]) -> Comparison:
+        left, operator, right = node.children
+        return Comparison(cast(Operator, str(operator)), self._term(left), self._term(right))
+
+    def _negation(self, node: Tree[Token]) -> Negation:
+        _, declared, inner = cast("list[Tree[Token]]", node.children)
+        local = [Variable(name[1:]) for name in cast("list[Token]", declared.children)] if declared is not None else []
+        already = len(self._fresh)
+        nodes = cast("list[Tree[Token]]", inner.children) if inner.data == "group" else [inner]
+        parts = [self._positive(part) for part in nodes]
+        atoms = tuple(dict.fromkeys(part for part in parts if isinstance(part, Atom)))
+        if not atoms:
+            self._fail(
+                node, "expected an atom inside the negation, found comparisons only; negate the comparison instead"
+            )
+        return Negation(
+            atoms,
+            tuple(dict.fromkeys(local + self._fresh[already:])),
+            tuple(dict.fromkeys(part for part in parts if isinstance(part, Comparison))),
+        )
+
+    def _atom(self, node: Tree[Token]) -> Atom:
+        first, *rest = node.children
+        if node.data == "plain":
+            return Atom(self._predicate(cast("Token", first)), tuple(self._term(term) for term in rest))
+        if node.data == "triple":
+            return Atom(TRIPLE, tuple(self._term(term) for term in rest))
+        name = cast("Token", first)
+        if name.type == "NAME" and name != "a":
+            self._fail(name, f"expected an IRI or a variable before '[', found '{name}'; a plain atom is {name}(…)")
+        verb = Constant(RDF_TYPE) if name.type == "NAME" else self._term(name)
+        terms = [self._term(term) for term in rest[1:]]
+        if len(terms) == 1:
+            return Atom(TRIPLE, (terms[0], Constant(RDF_TYPE), verb))
+        return Atom(TRIPLE, (terms[0], verb, terms[1]))
+
+    def _predicate(self, name: Token) -> str:
+        if name.type == "NAME":
+            return str(name)
+        value = self._constant(name).value
+        return f"<{value.value}>" if isinstance(value, NamedNode) else cast(str, value)
+
+    # Terms
+
+    def _term(self, node: Node) -> Term:
+        if not isinstance(node, str):
+            return self._literal_value(node)
+        if node.type == "VAR":
+            return Variable(node[1:])
+        if node.type == "ANONYMOUS":
+            return self._anonymous()
+        return self._constant(node)
+
+    def _anonymous(self) -> Variable:
+        if self._fresh_names is None:
+            written = set(self._statement.scan_values(lambda token: getattr(token, "type", "") == "VAR"))
+            self._fresh_names = (f"_{number}" for number in count(1) if f"?_{number}" not in written)
+        self._fresh.append(Variable(next(self._fresh_names)))
+        return self._fresh[-1]
+
+    def _constant(self, token: Token) -> Constant:
+        key = (token.type, str(token))
+        constant = self._constants.get(key)
+        if constant is None:
+            constant = self._constants[key] = Constant(self._checked(token, lambda: normalise(self._value(token))))
+        return constant
+
+    def _value(self, token: Token) -> object:
+        match token.type:
+            case "NAME":
+                return str(token)
+            case "STRING":
+                return self._string(token)
+            case "INTEGER":
+                return int(token)
+            case "FLOAT":
+                return float(token)
+            case "BOOLEAN":
+                return token == "true"
+            case "BLANK":
+                return BlankNode(token[2:])
+            case "A":
+                return RDF_TYPE
+            case _:
+                return NamedNode(self._iri(token))
+
+    def _literal_value(self, node: Tree[Token]) -> Constant:
+        string, tag = cast("list[Token]", node.children)
+        text = self._string(string)
+        if node.data == "typed":
+            datatype = NamedNode(self._iri(tag))
+            return Constant(self._checked(tag, lambda: normalise(Literal(text, datatype=datatype))))
+        language, _, direction = tag[1:].partition("--")
+        if direction not in ("", "ltr", "rtl"):
+            self._fail(tag, f"expected the base direction 'ltr' or 'rtl', found '{direction}'")
+        base = {"ltr": BaseDirection.LTR, "rtl": BaseDirection.RTL}.get(direction)
+        return Constant(self._checked(tag, lambda: normalise(Literal(text, language=language, direction=base))))
+
+    def _string(self, token: Token) -> str:
+        quotes = 3 if token[:3] in ('"""', "'''") else 1
+        return self._unescaped(token, quotes, unescape_string)
+
+    def _iri(self, token: Token) -> str:
+        """The full IRI of a token `<…>` or `prefix:local`, known to be valid."""
+        if token.type == "IRIREF":
+            iri = self._unescaped(token, 1, unescape_iri)
+            if not _SCHEME.match(iri):
+                iri = _WITHOUT_SCHEME + iri
+        else:
+            prefix, _, local = token.partition(":")
+            if prefix not in self._prefixes:
+                self._fail(token, f"the prefix '{prefix}:' is not declared; write '@prefix {prefix}: <…> .' before it")
+            iri = self._prefixes[prefix] + unescape_local(local)
+        return self._checked(token, lambda: NamedNode(iri)).value
+
+    # Mistakes
+
+    def _unescaped(self, token: Token, margin: int, unescape: Callable[[str], str]) -> str:
+        try:
+            return unescape(token[margin:-margin])
+        except EscapeError as mistake:
+            self._fail(token, str(mistake), margin + mistake.offset)
+
+    def _checked(self, token: Token, make: Callable[[], T]) -> T:
+        try:
+            return make()
+        except (ValueError, UnsupportedValue) as mistake:
+            self._fail(token, f"'{token}' cannot be used: {mistake}")
+
+    def _fail(self, node: Node, message: str, offset: int = 0) -> NoReturn:
+        raise SyntaxMistake(f"{self._place(node, offset)}: {message}")
+
+    def _place(self, node: Node, offset: int = 0) -> str:
+        while not isinstance(node, str):
+            node = node.children[0]
+        if offset:
+            return place(self._source, self._text, (node.start_pos or 0) + offset)
+        return f"{self._source}:{node.line}:{node.column}"

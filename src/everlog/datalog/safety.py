@@ -1,0 +1,101 @@
+"""Safety: every variable gets its value from a positive atom, or from an equality with a side that has one.
+
+A safe rule also keeps its scopes apart: a local variable of a negation occurs in an atom inside it and nowhere outside.
+`check_arities` and `eliminate_equalities`, the other steps between reading and planning, are offered here as well.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from everlog.datalog.arities import check_arities
+from everlog.datalog.equalities import eliminate_equalities
+from everlog.datalog.prefixes import NO_PREFIXES
+from everlog.datalog.printer import print_goal, print_rule
+from everlog.datalog.syntax import Atom, BodyLiteral, Comparison, Constant, Negation, Rule, Term, Variable
+from everlog.errors import UnsafeRule
+
+__all__ = ["bound_variables", "check_arities", "check_goal", "check_safety", "eliminate_equalities"]
+
+_ANONYMOUS = re.compile(r"_[0-9]+")
+
+
+def check_safety(rule: Rule, place: str | None = None, prefixes: Mapping[str, str] = NO_PREFIXES) -> None:
+    """Raise `UnsafeRule` with the rule and the variable; `place` is where the rule stands, if that is known."""
+    mistake = next(_mistakes(rule.head, rule.body), None)
+    if mistake is not None:
+        kind = "rule" if rule.body else "fact"
+        raise UnsafeRule(_message(mistake, f"{kind} `{print_rule(rule, prefixes)}`", place))
+
+
+def check_goal(
+    literals: Sequence[BodyLiteral], place: str | None = None, prefixes: Mapping[str, str] = NO_PREFIXES
+) -> None:
+    """The same for a conjunctive goal."""
+    mistake = next(_mistakes(None, literals), None)
+    if mistake is not None:
+        raise UnsafeRule(_message(mistake, f"goal `{print_goal(literals, prefixes)}`", place))
+
+
+def bound_variables(body: Sequence[BodyLiteral]) -> set[Variable]:
+    """The variables that have a value once the positive atoms and the equalities of a body hold."""
+    bound = {variable for literal in body if isinstance(literal, Atom) for variable in literal.variables()}
+    equalities = [literal for literal in body if isinstance(literal, Comparison) and literal.operator == "="]
+
+    def has_value(term: Term) -> bool:
+        return isinstance(term, Constant) or term in bound
+
+    while True:
+        known = [equality for equality in equalities if has_value(equality.left) or has_value(equality.right)]
+        if not any(variable not in bound for equality in known for variable in equality.variables()):
+            return bound
+        bound.update(variable for equality in known for variable in equality.variables())
+
+
+def _mistakes(head: Atom | None, body: Sequence[BodyLiteral]) -> Iterator[tuple[Variable, str]]:
+    """Each offending variable with what is wrong about it."""
+    bound = bound_variables(body)
+    if head is not None:
+        for variable in head.variables():
+            if not body:
+                yield variable, "is in a fact, which has constants only"
+            elif variable not in bound:
+                yield variable, "is in the head, but no positive atom of the body binds it"
+    for literal in body:
+        if isinstance(literal, Comparison):
+            for variable in literal.variables():
+                if variable not in bound:
+                    yield variable, "is compared, but no positive atom of the body binds it"
+        elif isinstance(literal, Negation):
+            yield from _mistakes_inside(literal, bound)
+    outside = [*([head] if head is not None else []), *(part for part in body if not isinstance(part, Negation))]
+    shared = {variable for part in (*outside, *_negations(body)) for variable in part.variables()}
+    for negation in _negations(body):
+        for variable in negation.local:
+            if variable in shared:
+                yield variable, "is local to a NOT EXISTS and occurs outside it too; give one of them another name"
+
+
+def _mistakes_inside(negation: Negation, bound: set[Variable]) -> Iterator[tuple[Variable, str]]:
+    inside = {variable for atom in negation.atoms for variable in atom.variables()}
+    for variable in negation.local:
+        if variable not in inside:
+            yield variable, "is local to a NOT EXISTS, but occurs in no atom inside it"
+    for variable in negation.variables():
+        if variable not in bound:
+            yield (
+                variable,
+                "is in a negation, but no positive atom of the body binds it; for `no value at all` write "
+                f"`_` or `NOT EXISTS ?{variable.name} IN (…)`",
+            )
+
+
+def _negations(body: Sequence[BodyLiteral]) -> Iterator[Negation]:
+    return (literal for literal in body if isinstance(literal, Negation))
+
+
+def _message(mistake: tuple[Variable, str], what: str, place: str | None) -> str:
+    variable, reason = mistake
+    name = "_" if _ANONYMOUS.fullmatch(variable.name) else f"?{variable.name}"
+    return f"{place + ': ' if place else ''}the {what} is unsafe: the variable {name} {reason}"
