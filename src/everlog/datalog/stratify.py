@@ -1,0 +1,160 @@
+"""Stratification of atoms (Revisited, section 3), as granular as its section 10.1 or as coarse as negation allows.
+
+Atoms that share a ground instance share a stratum; so do atoms that depend on each other. Facts that match no atom of a
+higher stratum belong to stratum 1, which therefore always exists and may have no rules. All atoms inside a negation are
+negative dependencies, and rules are taken as they are: an equality in a body does not narrow its atoms.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, TypeAlias
+
+from everlog.datalog.components import components
+from everlog.datalog.printer import print_atom, print_rule
+from everlog.datalog.substitution import Pattern, pattern
+from everlog.datalog.syntax import Atom, Negation, Rule
+from everlog.datalog.unification import unifiable_classes
+from everlog.errors import NotStratifiable
+
+Mode: TypeAlias = Literal["levels", "single"]
+
+
+@dataclass(frozen=True, slots=True)
+class Stratum:
+    """The rules whose heads are in the stratum `index`, and the distinct atoms (up to renaming) that λ maps to it.
+
+    `recursive` are the rules with a positive body atom in the same stratum. All rules are in the order of the program.
+    """
+
+    index: int
+    rules: tuple[Rule, ...]
+    recursive: tuple[Rule, ...]
+    nonrecursive: tuple[Rule, ...]
+    patterns: tuple[Atom, ...]
+
+
+class _Edge(NamedTuple):
+    """A rule's dependency of its head on one body atom; `source` and `target` are classes of unifiable atoms."""
+
+    source: int
+    target: int
+    negative: bool
+    atom: Atom
+    rule: int  # its position in the sequence
+
+
+def stratify(rules: Sequence[Rule], *, mode: Mode = "levels") -> tuple[Stratum, ...]:
+    """The strata of a program in order of their index, or `NotStratifiable` with a cycle through negation.
+
+    `levels` puts a strongly connected component one above the highest component that its rules mention; `single` puts
+    it as low as negation allows, so that a positive program is one stratum.
+    """
+    graph = _Graph(rules)
+    component_of = components(len(graph.members), graph.successors)
+    for edge in graph.edges:
+        if edge.negative and component_of[edge.source] == component_of[edge.target]:
+            raise NotStratifiable(_cycle_message(graph, component_of, edge))
+    stratum_of = _strata(graph, component_of, mode)
+    return _collect(graph, stratum_of)
+
+
+class _Graph:
+    """The dependencies between classes of unifiable atoms."""
+
+    def __init__(self, rules: Sequence[Rule]) -> None:
+        atoms: dict[Pattern, Atom] = {}
+        for rule in rules:
+            for atom, _ in _atoms(rule):
+                atoms.setdefault(pattern(atom), atom)
+        class_of = dict(zip(atoms, unifiable_classes(list(atoms)), strict=True))
+        self.rules = rules
+        self.members: list[list[Atom]] = [[] for _ in set(class_of.values())]
+        for key, atom in atoms.items():
+            self.members[class_of[key]].append(atom)
+        self.heads = [class_of[pattern(rule.head)] for rule in rules]
+        self.edges: list[_Edge] = []
+        self.successors: list[list[int]] = [[] for _ in self.members]
+        for number, (rule, target) in enumerate(zip(rules, self.heads, strict=True)):
+            for atom, negative in _atoms(rule):
+                if negative is not None:
+                    source = class_of[pattern(atom)]
+                    self.edges.append(_Edge(source, target, negative, atom, number))
+                    self.successors[source].append(target)
+
+
+def _atoms(rule: Rule) -> Iterator[tuple[Atom, bool | None]]:
+    """The atoms of a rule: the head with `None`, the others with whether they are negated."""
+    yield rule.head, None
+    for literal in rule.body:
+        if isinstance(literal, Atom):
+            yield literal, False
+        elif isinstance(literal, Negation):
+            for atom in literal.atoms:
+                yield atom, True
+
+
+def _strata(graph: _Graph, component_of: list[int], mode: Mode) -> list[int]:
+    """λ for each class of atoms."""
+    stratum: dict[int, int] = dict.fromkeys(component_of, 1)
+    # Components come numbered against the edges' direction, so every source is final before its targets ask for it.
+    for edge in sorted(graph.edges, key=lambda edge: -component_of[edge.target]):
+        source, target = component_of[edge.source], component_of[edge.target]
+        if source != target:
+            step = 1 if mode == "levels" or edge.negative else 0
+            stratum[target] = max(stratum[target], stratum[source] + step)
+    return [stratum[component] for component in component_of]
+
+
+def _collect(graph: _Graph, stratum_of: list[int]) -> tuple[Stratum, ...]:
+    recursive = {
+        edge.rule for edge in graph.edges if not edge.negative and stratum_of[edge.source] == stratum_of[edge.target]
+    }
+    rules: list[list[int]] = [[] for _ in range(max(stratum_of, default=1))]
+    patterns: list[list[Atom]] = [[] for _ in rules]
+    for number, head in enumerate(graph.heads):
+        rules[stratum_of[head] - 1].append(number)
+    for members, index in zip(graph.members, stratum_of, strict=True):
+        patterns[index - 1] += members
+    return tuple(
+        Stratum(
+            index,
+            tuple(graph.rules[number] for number in numbers),
+            tuple(graph.rules[number] for number in numbers if number in recursive),
+            tuple(graph.rules[number] for number in numbers if number not in recursive),
+            tuple(atoms),
+        )
+        for index, (numbers, atoms) in enumerate(zip(rules, patterns, strict=True), start=1)
+    )
+
+
+def _cycle_message(graph: _Graph, component_of: list[int], negative: _Edge) -> str:
+    lines = ["the program is not stratified, since these atoms depend on each other through negation:"]
+    for edge in [negative, *reversed(_path(graph, component_of, negative.target, negative.source))]:
+        rule, sign = graph.rules[edge.rule], "not " if edge.negative else ""
+        lines.append(f"  {print_atom(rule.head)} needs {sign}{print_atom(edge.atom)}, by the rule `{print_rule(rule)}`")
+    return "\n".join(lines)
+
+
+def _path(graph: _Graph, component_of: list[int], start: int, end: int) -> list[_Edge]:
+    """A shortest way along the edges between two classes of one component."""
+    leaving: dict[int, list[_Edge]] = {}
+    for edge in graph.edges:
+        if component_of[edge.source] == component_of[edge.target] == component_of[start]:
+            leaving.setdefault(edge.source, []).append(edge)
+    reached: dict[int, _Edge | None] = {start: None}
+    waiting = deque([start])
+    while waiting and end not in reached:
+        for edge in leaving.get(waiting.popleft(), ()):
+            if edge.target not in reached:
+                reached[edge.target] = edge
+                waiting.append(edge.target)
+    path: list[_Edge] = []
+    step = reached[end]
+    while step is not None:
+        path.append(step)
+        step = reached[step.source]
+    path.reverse()
+    return path
