@@ -1,0 +1,540 @@
+"""The dictionary: every value has one dense 32-bit id, given in order of first appearance and never changed.
+
+Columns of Arrow or Python values go in, ids come out, and back. Per id there is a kind, a payload and a length (see
+`kinds.py`); text lies in one buffer; an open-addressing index finds the id of a value (see `dictionary_kernels.py`).
+Every array doubles when it is full, so adding costs amortised constant time; nothing is ever overwritten, so that the
+arrays which `order` handed out stay right for the ids of their time.
+
+A call that raises may leave values behind whose ids nobody uses; they do no harm, and the dictionary is whole. One
+thread may add at a time. Numba is imported when the first value is looked up, not with this module.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from types import ModuleType
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+from pyoxigraph import BlankNode, NamedNode
+
+from everlog.datalog.ntriples import read_term
+from everlog.datalog.values import XSD, Value, canonical_double, identity, normalise
+from everlog.engine.memory.kinds import BLANK, BOOL, FIRST_TEXT, FLOAT, INT, IRI, LITERAL, STRING, UNREAD
+from everlog.errors import EverlogError, UnsupportedValue
+
+Ids: TypeAlias = NDArray[np.int32]
+
+NTRIPLES_METADATA = {b"everlog": b"ntriples"}
+"""Marks the Arrow field of a text column whose texts are N-Triples terms."""
+
+MAX_VALUES = 2**31
+_MAX_TEXT = 2**31 - 1
+_NAN = int(np.array(np.nan).view(np.int64))
+_LARGE = pa.large_string()
+
+# Escapes of a string in N-Triples, the backslash first. The rare ones are tried one by one only after a look for any.
+_COMMON_ESCAPES = {"\\": r"\\", '"': r"\"", "\n": r"\n", "\r": r"\r", "\t": r"\t"}
+_RARE_ESCAPES = {"\b": r"\b", "\f": r"\f"} | {
+    chr(code): f"\\u{code:04X}" for code in (*range(0x20), 0x7F, 0xFFFE, 0xFFFF) if chr(code) not in "\n\r\t\b\f"
+}
+_ANY_ESCAPE = r'[\x00-\x1f\x7f\x{FFFE}\x{FFFF}"\\]'
+_ANY_RARE_ESCAPE = r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\x{FFFE}\x{FFFF}]"
+
+
+class Order(NamedTuple):
+    """What `dictionary_kernels.compare` reads; arrays may be longer than the dictionary."""
+
+    kinds: NDArray[np.uint8]
+    payload: NDArray[np.int64]
+    lengths: NDArray[np.int32]
+    text: NDArray[np.uint8]
+
+
+class _Probes(NamedTuple):
+    """Values to look up, one per row; a text's key is where it starts in `data`."""
+
+    kinds: NDArray[np.uint8]
+    keys: NDArray[np.int64]
+    lengths: NDArray[np.int32]
+    data: NDArray[np.uint8]
+
+
+class Dictionary:
+    """Values and their ids.
+
+    >>> d = Dictionary()
+    >>> d.encode_value("a"), d.encode_value(1), d.encode_value(1.0), d.encode_value("a"), d.find_value(True)
+    (0, 1, 2, 0, -1)
+    >>> d.value(2)
+    1.0
+    """
+
+    def __init__(self, max_values: int = MAX_VALUES) -> None:
+        self._max_values = max_values
+        self._slots: NDArray[np.uint64] = np.zeros(1024, dtype=np.uint64)
+        capacity = self._capacity(self._slots.size)
+        self._kinds: NDArray[np.uint8] = np.empty(capacity, dtype=np.uint8)
+        self._payload: NDArray[np.int64] = np.empty(capacity, dtype=np.int64)
+        self._lengths: NDArray[np.int32] = np.empty(capacity, dtype=np.int32)
+        self._text: NDArray[np.uint8] = np.empty(1 << 14, dtype=np.uint8)
+        self._used: NDArray[np.int64] = np.zeros(2, dtype=np.int64)
+
+    def __len__(self) -> int:
+        return int(self._used[0])
+
+    def order(self) -> Order:
+        """The arrays that `dictionary_kernels.compare` takes, for the ids known now. Nothing is copied."""
+        return Order(self._kinds, self._payload, self._lengths, self._text)
+
+    # One value
+
+    def encode_value(self, value: object) -> int:
+        """The id of a value, which is added if it is new."""
+        return int(self._look_up(_probes([normalise(value)]), add=True)[0])
+
+    def find_value(self, value: object) -> int:
+        """The id of a value, or -1."""
+        return int(self._look_up(_probes([normalise(value)]), add=False)[0])
+
+    def value(self, id: int) -> Value:
+        """The value of an id."""
+        if not 0 <= id < len(self):
+            raise IndexError(f"no value has the id {id}")
+        kind, payload = int(self._kinds[id]), self._payload[id]
+        if kind == INT:
+            return int(payload)
+        if kind == FLOAT:
+            return float(payload.view(np.float64))
+        if kind == BOOL:
+            return bool(payload)
+        return _from_text(kind, self._text[payload : payload + self._lengths[id]].tobytes().decode())
+
+    # Columns in
+
+    def encode_field(self, field: pa.Field, column: pa.Array | pa.ChunkedArray) -> Ids:
+        """The ids of an Arrow column, read as its field's metadata say: as N-Triples terms or as plain values."""
+        metadata = field.metadata or {}
+        is_ntriples = all(metadata.get(key) == value for key, value in NTRIPLES_METADATA.items())
+        return self.encode_ntriples(column) if is_ntriples else self.encode_column(column)
+
+    def encode_column(self, column: pa.Array | pa.ChunkedArray) -> Ids:
+        """The ids of an Arrow column of integers, floats, booleans or strings, plain or dictionary-encoded.
+
+        All values of a dictionary-encoded chunk's dictionary may get ids, used or not.
+        """
+        return self._encode_chunks(column, _column_probes)
+
+    def encode_ntriples(self, column: pa.Array | pa.ChunkedArray) -> Ids:
+        """The ids of an Arrow column of N-Triples terms: `"5"^^<…#integer>` is the int 5, `<a:b>` an IRI."""
+        return self._encode_chunks(column, _ntriples_probes)
+
+    def encode_values(self, values: Sequence[object]) -> Ids:
+        """The ids of a column of Python values."""
+        types = set(map(type, values))
+        if types == {int}:
+            try:
+                return self._look_up(_number_probes(INT, np.array(values, dtype=np.int64)))
+            except OverflowError:
+                for value in values:
+                    normalise(value)
+                raise
+        if types == {float}:
+            return self._look_up(_number_probes(FLOAT, _float_bits(np.array(values, dtype=np.float64))))
+        if types == {bool}:
+            return self._look_up(_number_probes(BOOL, np.array(values, dtype=np.int64)))
+        if types == {str}:
+            try:
+                return self._look_up(_text_probes(pa.array(values, type=_LARGE)))
+            except (UnicodeEncodeError, pa.ArrowInvalid):
+                for value in values:
+                    _utf8(str(value))
+                raise
+        distinct: dict[object, int] = {}
+        fresh: list[Value] = []
+        places = np.empty(len(values), dtype=np.int64)
+        for row, item in enumerate(values):
+            # Cheaper than `identity`, and as good for all but floats: NaN is not itself, 0.0 is -0.0.
+            key = identity(item) if isinstance(item, float) else (type(item), item)
+            try:
+                place = distinct.get(key)
+            except TypeError:  # not hashable, hence no value
+                place = None
+            if place is None:
+                fresh.append(normalise(item))
+                place = distinct[key] = len(distinct)
+            places[row] = place
+        ids: Ids = self._look_up(_probes(fresh))[places]
+        return ids
+
+    # Columns out
+
+    def values(self, ids: Ids) -> list[Value]:
+        """The values of a column of ids, as Python values."""
+        kinds = self._kinds[ids]
+        if ids.size and (kinds == kinds[0]).all():
+            return self._values_of_kind(int(kinds[0]), ids)
+        found = np.empty(ids.size, dtype=object)
+        for kind in _present(kinds):
+            rows = np.flatnonzero(kinds == kind)
+            found[rows] = self._values_of_kind(kind, ids[rows])
+        values: list[Value] = found.tolist()
+        return values
+
+    def decode_column(self, ids: Ids) -> pa.Array:
+        """A column of ids as Arrow: int64, float64, bool or string if all values are of that kind, else N-Triples text.
+
+        Strings beyond 2 GiB come as large_string. A column without rows comes as strings. `decode_field` tells strings
+        from N-Triples.
+        """
+        return self.decode_field("", ids)[1]
+
+    def decode_field(self, name: str, ids: Ids) -> tuple[pa.Field, pa.Array]:
+        """A column of ids as Arrow with its field, whose metadata mark N-Triples text: `encode_field` reads it back."""
+        kinds = self._kinds[ids]
+        kind = int(kinds[0]) if ids.size else STRING
+        metadata = None
+        if not (kinds == kind).all():
+            array, metadata = self._ntriples(ids, kinds), NTRIPLES_METADATA
+        elif kind == INT:
+            array = pa.array(self._payload[ids])
+        elif kind == FLOAT:
+            array = pa.array(self._payload[ids].view(np.float64))
+        elif kind == BOOL:
+            array = pa.array(self._payload[ids].astype(np.bool_))
+        elif kind == STRING:
+            array = self._texts(ids)
+        else:
+            array, metadata = self._ntriples(ids, kinds), NTRIPLES_METADATA
+        array = _narrow(array)
+        return pa.field(name, array.type, nullable=False, metadata=metadata), array
+
+    def _values_of_kind(self, kind: int, ids: Ids) -> list[Value]:
+        if kind < FIRST_TEXT:
+            payload = self._payload[ids]
+            numbers = (
+                payload if kind == INT else payload.view(np.float64) if kind == FLOAT else payload.astype(np.bool_)
+            )
+            values: list[Value] = numbers.tolist()
+            return values
+        if kind == STRING:
+            strings: list[Value] = _python_strings(self._texts(ids))
+            return strings
+        # An RDF term costs a parse: once per distinct id.
+        encoded = pa.array(ids).dictionary_encode()
+        terms = [_from_text(kind, text) for text in _python_strings(self._texts(encoded.dictionary.to_numpy()))]
+        return [terms[place] for place in encoded.indices.to_numpy().tolist()]
+
+    def _ntriples(self, ids: Ids, kinds: NDArray[np.uint8]) -> pa.Array:
+        parts, places = [], []
+        for kind in _present(kinds):
+            rows = np.flatnonzero(kinds == kind)
+            parts.append(self._ntriples_of_kind(kind, ids[rows]))
+            places.append(rows)
+        if len(parts) == 1:
+            return parts[0]
+        position = np.empty(ids.size, dtype=np.int64)
+        position[np.concatenate(places)] = np.arange(ids.size)
+        return pa.concat_arrays(parts).take(pa.array(position))
+
+    def _ntriples_of_kind(self, kind: int, ids: Ids) -> pa.Array:
+        if kind == LITERAL:
+            return self._texts(ids)
+        if kind == IRI:
+            return _join("<", self._texts(ids), ">")
+        if kind == BLANK:
+            return _join("_:", self._texts(ids), "")
+        if kind == STRING:
+            return _join('"', _escape(self._texts(ids)), '"')
+        payload = self._payload[ids]
+        if kind == INT:
+            return _join('"', pa.array(payload).cast(_LARGE), f'"^^<{XSD}integer>')
+        if kind == BOOL:
+            return _join('"', pa.array(payload.astype(np.bool_)).cast(_LARGE), f'"^^<{XSD}boolean>')
+        encoded = pa.array(payload).dictionary_encode()
+        numbers = encoded.dictionary.to_numpy().view(np.float64).tolist()
+        forms = pa.array([canonical_double(number) for number in numbers], type=_LARGE)
+        return _join('"', forms.take(encoded.indices), f'"^^<{XSD}double>')
+
+    def _texts(self, ids: Ids) -> pa.Array:
+        """The stored texts of ids of textual kinds, as large_string."""
+        offsets = np.zeros(ids.size + 1, dtype=np.int64)
+        np.cumsum(self._lengths[ids], out=offsets[1:])
+        data = np.empty(offsets[-1], dtype=np.uint8)
+        _kernels().copy_text(_frozen(ids, np.int32), self._payload, self._lengths, self._text, data)
+        return pa.LargeStringArray.from_buffers(ids.size, pa.py_buffer(offsets), pa.py_buffer(data))
+
+    # Looking up and growing
+
+    def _encode_chunks(self, column: pa.Array | pa.ChunkedArray, probes_of: Callable[[pa.Array], _Probes]) -> Ids:
+        if column.null_count:
+            raise _nulls(column.null_count)
+        chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
+        ids: Ids = np.empty(len(column), dtype=np.int32)
+        at = 0
+        for chunk in chunks:
+            ids[at : at + len(chunk)] = self._encode_chunk(chunk, probes_of)
+            at += len(chunk)
+        return ids
+
+    def _encode_chunk(self, chunk: pa.Array, probes_of: Callable[[pa.Array], _Probes]) -> Ids:
+        if isinstance(chunk, pa.DictionaryArray):
+            if len(chunk.dictionary) <= len(chunk) and not chunk.dictionary.null_count:
+                places = chunk.indices.to_numpy()
+                ids: Ids = self._encode_chunk(chunk.dictionary, probes_of)[places]
+                return ids
+            return self._encode_chunk(chunk.dictionary_decode(), probes_of)
+        if chunk.null_count:
+            raise _nulls(chunk.null_count)
+        return self._look_up(probes_of(chunk)) if len(chunk) else np.empty(0, dtype=np.int32)
+
+    def _look_up(self, probes: _Probes, add: bool = True) -> Ids:
+        kinds, keys, lengths, data = probes
+        ids: Ids = np.empty(kinds.size, dtype=np.int32)
+        encode, row = _kernels().encode, 0
+        while True:
+            row = encode(kinds, keys, lengths, data, row, add, ids, *self.order(), self._slots, self._used)
+            if row == kinds.size:
+                return ids
+            self._make_room(int(lengths[row]) if kinds[row] >= FIRST_TEXT else 0)
+
+    def _capacity(self, slots: int) -> int:
+        """How many ids this many slots serve; beyond five eighths, probing walks too far."""
+        return min(slots // 8 * 5, self._max_values)
+
+    def _make_room(self, length: int) -> None:
+        """Room for one more value with a text of this length, or double the room there is."""
+        count, end = self._used.tolist()
+        if count == self._kinds.size:
+            if count == self._max_values:
+                raise EverlogError(
+                    f"the data has more than {count} distinct values, as many as the memory engine has ids for; "
+                    'use engine="spark"'
+                )
+            slots = np.zeros(self._slots.size * 2, dtype=np.uint64)
+            capacity = self._capacity(slots.size)
+            kinds, payload, lengths = (_grown(a, count, capacity) for a in (self._kinds, self._payload, self._lengths))
+            _kernels().rebuild(self._slots, slots)
+            self._slots, self._kinds, self._payload, self._lengths = slots, kinds, payload, lengths
+        if end + length > self._text.size:
+            self._text = _grown(self._text, end, max(self._text.size * 2, end + length))
+
+
+def _kernels() -> ModuleType:
+    from everlog.engine.memory import dictionary_kernels
+
+    return dictionary_kernels
+
+
+def _grown(array: NDArray[Any], used: int, size: int) -> NDArray[Any]:
+    grown = np.empty(size, dtype=array.dtype)
+    grown[:used] = array[:used]
+    return grown
+
+
+def _frozen(array: NDArray[Any], dtype: type[np.generic]) -> NDArray[Any]:
+    """The one form in which kernels take their input: contiguous, aligned and read-only, as Arrow's buffers are."""
+    frozen = np.require(array, dtype, ("C_CONTIGUOUS", "ALIGNED")).view()
+    frozen.flags.writeable = False
+    return frozen
+
+
+def _present(kinds: NDArray[np.uint8]) -> list[int]:
+    found: list[int] = np.flatnonzero(np.bincount(kinds)).tolist()
+    return found
+
+
+# Python values as probes
+
+
+def _probes(values: Iterable[Value]) -> _Probes:
+    kinds, keys, lengths, data = [], [], [], bytearray()
+    for value in values:
+        kind, payload = _kind_and_payload(value)
+        kinds.append(kind)
+        if isinstance(payload, bytes):
+            keys.append(len(data))
+            lengths.append(len(payload))
+            data += payload
+        else:
+            keys.append(payload)
+            lengths.append(0)
+    return _frozen_probes(kinds, keys, lengths, np.frombuffer(data, dtype=np.uint8))
+
+
+def _kind_and_payload(value: Value) -> tuple[int, int | bytes]:
+    if isinstance(value, bool):
+        return BOOL, int(value)
+    if isinstance(value, int):
+        return INT, int(value)
+    if isinstance(value, float):
+        return FLOAT, int(_float_bits(np.array([value]))[0])
+    if isinstance(value, str):
+        return STRING, _utf8(value)
+    # pyoxigraph's lenient parser makes terms that its constructors refuse: what could not be given back is not taken.
+    try:
+        if isinstance(value, NamedNode):
+            return IRI, _utf8(NamedNode(value.value).value)
+        if isinstance(value, BlankNode):
+            return BLANK, _utf8(BlankNode(value.value).value)
+    except ValueError as mistake:
+        raise UnsupportedValue(f"{value} is not a valid RDF term: {mistake}") from mistake
+    text = str(value)
+    read_term(text)
+    return LITERAL, _utf8(text)
+
+
+def _utf8(text: str) -> bytes:
+    try:
+        encoded = text.encode()
+    except UnicodeEncodeError as mistake:
+        raise UnsupportedValue(f"the string {text[:200]!r} holds a lone surrogate, which is no character") from mistake
+    if len(encoded) > _MAX_TEXT:
+        raise _too_long(len(encoded))
+    return encoded
+
+
+def _from_text(kind: int, text: str) -> Value:
+    if kind == STRING:
+        return text
+    if kind == IRI:
+        return NamedNode(text)
+    return BlankNode(text) if kind == BLANK else read_term(text)
+
+
+# Arrow columns as probes
+
+
+def _column_probes(chunk: pa.Array) -> _Probes:
+    kind = _kind_of_type(chunk.type)
+    if kind is None:
+        raise _unsupported(chunk.type)
+    if kind == STRING:
+        return _text_probes(chunk)
+    if kind == FLOAT:
+        # Not by Arrow's cast, which refuses float16 in older versions.
+        return _number_probes(FLOAT, _float_bits(chunk.to_numpy(zero_copy_only=False).astype(np.float64, copy=False)))
+    if chunk.type == pa.uint64() and (largest := pc.max(chunk).as_py()) >= 2**63:
+        raise UnsupportedValue(
+            f"the integer {largest} does not fit into 64 bits with a sign; cast the column to string"
+        )
+    return _number_probes(kind, chunk.cast(pa.int64()).to_numpy())
+
+
+def _number_probes(kind: int, keys: NDArray[np.int64]) -> _Probes:
+    return _frozen_probes(np.full(keys.size, kind), keys, np.zeros(keys.size, dtype=np.int32), np.empty(0))
+
+
+def _text_probes(chunk: pa.Array) -> _Probes:
+    begins, lengths, data = _spans(chunk)
+    return _frozen_probes(np.full(begins.size, STRING, dtype=np.uint8), begins, lengths, data)
+
+
+def _ntriples_probes(chunk: pa.Array) -> _Probes:
+    if _kind_of_type(chunk.type) != STRING:
+        raise UnsupportedValue(f"a column of type {chunk.type} cannot hold N-Triples terms, which are text")
+    begins, sizes, data = _spans(chunk)
+    kinds, keys, lengths = (np.empty(len(chunk), dtype=dtype) for dtype in (np.uint8, np.int64, np.int32))
+    if _kernels().scan_ntriples(begins, sizes, data, kinds, keys, lengths):
+        rows = np.flatnonzero(kinds == UNREAD)
+        encoded = chunk.take(pa.array(rows)).cast(_LARGE).dictionary_encode()
+        read = _probes(read_term(text) for text in _python_strings(encoded.dictionary))
+        places = encoded.indices.to_numpy()
+        kinds[rows], lengths[rows] = read.kinds[places], read.lengths[places]
+        # What Python has read goes behind the column's own text.
+        keys[rows] = (read.keys + np.where(read.kinds >= FIRST_TEXT, data.size, 0))[places]
+        data = np.concatenate((data, read.data))
+    return _frozen_probes(kinds, keys, lengths, data)
+
+
+def _frozen_probes(kinds: Any, keys: Any, lengths: Any, data: NDArray[Any]) -> _Probes:
+    return _Probes(
+        _frozen(kinds, np.uint8), _frozen(keys, np.int64), _frozen(lengths, np.int32), _frozen(data, np.uint8)
+    )
+
+
+def _spans(chunk: pa.Array) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.uint8]]:
+    """Where each text starts, its length, and the bytes; no text is copied."""
+    if pa.types.is_string_view(chunk.type):
+        chunk = chunk.cast(_LARGE)
+    _, offsets, data = chunk.buffers()
+    width = np.int64 if pa.types.is_large_string(chunk.type) else np.int32
+    bounds = np.frombuffer(offsets, dtype=width)[chunk.offset : chunk.offset + len(chunk) + 1]
+    lengths = np.diff(bounds)
+    if width is np.int64 and (longest := int(lengths.max(initial=0))) > _MAX_TEXT:
+        raise _too_long(longest)
+    text = np.frombuffer(data, dtype=np.uint8) if data is not None and data.size else np.empty(0, dtype=np.uint8)
+    return _frozen(bounds[:-1], np.int64), _frozen(lengths, np.int32), _frozen(text, np.uint8)
+
+
+def _float_bits(numbers: NDArray[np.float64]) -> NDArray[np.int64]:
+    """The bits of floats, the same for every NaN."""
+    bits = np.ascontiguousarray(numbers).view(np.int64)
+    is_nan = np.isnan(numbers)
+    return np.where(is_nan, np.int64(_NAN), bits) if is_nan.any() else bits
+
+
+def _kind_of_type(type: pa.DataType) -> int | None:
+    if pa.types.is_integer(type):
+        return INT
+    if pa.types.is_floating(type):
+        return FLOAT
+    if pa.types.is_boolean(type):
+        return BOOL
+    if pa.types.is_string(type) or pa.types.is_large_string(type) or pa.types.is_string_view(type):
+        return STRING
+    return None
+
+
+def _unsupported(type: pa.DataType) -> UnsupportedValue:
+    return UnsupportedValue(
+        f"a column of type {type} does not fit into facts, which hold integers, floats, booleans and strings; cast it "
+        "to one of these, for instance to string, or split it into such columns"
+    )
+
+
+def _nulls(count: int) -> UnsupportedValue:
+    return UnsupportedValue(f"the column holds {count} nulls, and a fact holds none; drop those rows or fill them")
+
+
+def _too_long(length: int) -> UnsupportedValue:
+    return UnsupportedValue(f"a text of {length} bytes is too long; the memory engine takes up to {_MAX_TEXT} bytes")
+
+
+# Text out of Arrow
+
+
+def _python_strings(texts: pa.Array) -> list[Any]:
+    # Several times faster than to_pylist.
+    strings: list[Any] = texts.to_numpy(zero_copy_only=False).tolist()
+    return strings
+
+
+def _join(before: str, texts: pa.Array, after: str) -> pa.Array:
+    pieces = (pa.scalar(piece, type=_LARGE) for piece in (before, after, ""))
+    start, end, separator = pieces
+    return pc.binary_join_element_wise(start, texts, end, separator)
+
+
+def _escape(texts: pa.Array) -> pa.Array:
+    """Strings with the escapes of N-Triples. Strings that need none, nearly all, are looked at once."""
+    needy = pc.match_substring_regex(texts, _ANY_ESCAPE)
+    if not pc.any(needy).as_py():
+        return texts
+    escaped = texts.filter(needy)
+    escapes = _COMMON_ESCAPES
+    if pc.any(pc.match_substring_regex(escaped, _ANY_RARE_ESCAPE)).as_py():
+        escapes = _COMMON_ESCAPES | _RARE_ESCAPES
+    for character, escape in escapes.items():
+        escaped = pc.replace_substring(escaped, character, escape)
+    return pc.replace_with_mask(texts, needy, escaped)
+
+
+def _narrow(array: pa.Array) -> pa.Array:
+    """A large_string array as string, where 2 GiB hold it."""
+    if array.type == _LARGE and array.nbytes < 2**31:
+        return array.cast(pa.string())
+    return array
