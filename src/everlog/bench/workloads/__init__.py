@@ -1,0 +1,20 @@
+"""The workloads by name, one file per family."""
+
+from __future__ import annotations
+
+from everlog.bench.workload import BenchmarkMistake, Workload
+from everlog.bench.workloads.andersen import ANDERSEN
+from everlog.bench.workloads.collaborators import PC
+from everlog.bench.workloads.generations import SAME_GENERATION
+from everlog.bench.workloads.graphs import DAG, DAG_NONLINEAR
+from everlog.bench.workloads.lubm import LUBM
+
+WORKLOADS: tuple[Workload, ...] = (DAG, DAG_NONLINEAR, LUBM, ANDERSEN, SAME_GENERATION, PC)
+
+
+def workload(name: str) -> Workload:
+    """The workload of that name, or `BenchmarkMistake` with the names there are."""
+    for candidate in WORKLOADS:
+        if candidate.name == name:
+            return candidate
+    raise BenchmarkMistake(f"no workload {name}; there are {', '.join(each.name for each in WORKLOADS)}")
