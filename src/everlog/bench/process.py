@@ -1,0 +1,63 @@
+"""A Python module run as a process of its own, with a time limit, and what it cost.
+
+Peak memory is the child's, as the operating system counted it, its own children included. Linux starts that count at
+what the parent has in memory, so whoever calls this keeps small (numbers below some tens of megabytes mean nothing).
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Ended:
+    output: str
+    errors: str
+    code: int
+    seconds: float
+    peak_bytes: int
+    timed_out: bool
+
+
+def run_module(module: str, arguments: Sequence[str], timeout: float) -> Ended:
+    """Runs `python -m module arguments…`; after `timeout` seconds it and its children are killed."""
+    with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
+        began = time.perf_counter()
+        child = subprocess.Popen(
+            [sys.executable, "-m", module, *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=errors,
+            start_new_session=True,  # a group of its own, so that what it started ends with it
+        )
+        late = threading.Event()
+
+        def end() -> None:
+            late.set()
+            os.killpg(child.pid, signal.SIGKILL)
+
+        timer = threading.Timer(timeout, end)
+        timer.start()
+        try:
+            _, status, usage = os.wait4(child.pid, 0)
+        except BaseException:
+            os.killpg(child.pid, signal.SIGKILL)
+            raise
+        finally:
+            timer.cancel()
+        seconds = time.perf_counter() - began
+        child.returncode = os.waitstatus_to_exitcode(status)  # it has been waited for: Popen must not try again
+        texts = []
+        for file in (output, errors):
+            file.seek(0)
+            texts.append(file.read().decode(errors="replace"))
+        unit = 1 if sys.platform == "darwin" else 1024
+        return Ended(texts[0], texts[1], child.returncode, seconds, usage.ru_maxrss * unit, late.is_set())
