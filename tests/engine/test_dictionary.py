@@ -16,6 +16,7 @@ from pyoxigraph import BlankNode, Literal, NamedNode, RdfFormat, parse
 from everlog.datalog.ntriples import read_term, write_term
 from everlog.datalog.values import XSD, Value, identity, normalise
 from everlog.engine.memory.dictionary import Dictionary, Ids
+from everlog.engine.memory.kinds import FLOAT, INT
 from everlog.errors import EverlogError, UnsupportedValue
 
 # The first example compiles kernels.
@@ -97,6 +98,24 @@ def test_one_and_one_point_zero_and_true_are_three_values() -> None:
         5,
         5,
     ]
+
+
+def test_every_nan_is_one_value() -> None:
+    d = Dictionary()
+    bits = np.array([0x7FF8000000000000, 0xFFF8000000000000, 0x7FF0000000000001], dtype=np.uint64)
+    assert d.encode_column(pa.array(bits.view(np.float64))).tolist() == [0, 0, 0]
+    assert d.encode_values([-math.nan]).tolist() == [d.find_value(math.nan)] == [0]
+
+
+def test_values_with_equal_payload_and_hash_are_told_apart_by_kind() -> None:
+    from everlog.engine.memory.dictionary_kernels import _hash_number
+
+    number = 2704473270  # found by search
+    same_bits = float(np.int64(number).view(np.float64))
+    hashes = [int(_hash_number(np.uint8(kind), number)) for kind in (INT, FLOAT)]
+    assert hashes[0] & 0xFFFFFFFF == hashes[1] & 0xFFFFFFFF
+    d = Dictionary()
+    assert d.encode_values([number, same_bits]).tolist() == [0, 1]
 
 
 def test_an_rdf_literal_and_its_python_value_are_one() -> None:
@@ -267,7 +286,7 @@ PIECES = [
 # fmt: on
 term_like = st.builds(
     lambda start, pieces, end: start + "".join(pieces) + end,
-    st.sampled_from(["<a:", "<", "_:", '"', ""]),
+    st.sampled_from(["<a:", "<a://", "<", "_:", '"', ""]),
     st.lists(st.sampled_from(PIECES), max_size=6),
     st.sampled_from([">", '"', '"@en', '"@en-gb', f'"^^<{XSD}integer>', f'"^^<{XSD}date>', f'"^^<{XSD}double>', ""]),
 )
@@ -275,6 +294,10 @@ term_like = st.builds(
 
 @settings(deadline=None, max_examples=1500)
 @given(term_like)
+@example("<a://b@c@d>")
+@example(f'"-0"^^<{XSD}integer>')
+@example('"a"@nolanguage')
+@example('"a"@en-gb')
 def test_the_fast_path_reads_what_the_slow_path_reads(text: str) -> None:
     d = Dictionary()
     try:

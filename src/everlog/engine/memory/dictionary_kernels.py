@@ -52,8 +52,8 @@ _IS_DIGIT = _class_table(_DIGIT)
 _IS_ALPHA = _class_table(_ALPHA)
 _IS_LABEL = _class_table(_ALPHA + _DIGIT + "_")
 _IS_SCHEME = _class_table(_ALPHA + _DIGIT + "+-.")
-# Valid anywhere after an IRI's scheme; for `:` and `#` it matters where they stand, and the rest is left to Python.
-_IS_PLAIN_IRI = _class_table(_ALPHA + _DIGIT + "-._~/?!$&'()*+,;=@")
+# Valid anywhere after an IRI's scheme; for `:`, `@` and `#` it matters where they stand; the rest is left to Python.
+_IS_PLAIN_IRI = _class_table(_ALPHA + _DIGIT + "-._~/?!$&'()*+,;=")
 # Bytes that a literal's normal form never escapes, but for the last two code points that start with 0xEF.
 _IS_PLAIN_TEXT = _class_table("".join(map(chr, range(0x20, 0x100)))) & ~_class_table('"\\\x7f')
 
@@ -248,7 +248,7 @@ def _is_plain_iri(data: NDArray[np.uint8], start: int, stop: int) -> bool:
                 return False
             in_fragment = True
             in_authority = False
-        elif c == _COLON:
+        elif c in (_COLON, _AT):
             if in_authority:
                 return False
         elif not _IS_PLAIN_IRI[c]:
