@@ -20,7 +20,7 @@ from everlog.engine.memory.kinds import FLOAT, INT
 from everlog.errors import EverlogError, UnsupportedValue
 
 # The first example compiles kernels.
-property_test = settings(deadline=None, max_examples=60)
+property_test = settings(deadline=None, max_examples=40)
 
 # fmt: off
 NASTY: list[Value] = [
@@ -292,7 +292,7 @@ term_like = st.builds(
 )
 
 
-@settings(deadline=None, max_examples=1500)
+@settings(deadline=None, max_examples=800)
 @given(term_like)
 @example("<a://b@c@d>")
 @example(f'"-0"^^<{XSD}integer>')
