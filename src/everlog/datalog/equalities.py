@@ -69,7 +69,6 @@ def _solve(
             bindings = {variable: right if term == left else term for variable, term in bindings.items()} | {
                 left: right
             }
-            tests = [substitute_comparison(test, bindings) for test in tests]
         elif isinstance(left, Constant) and isinstance(right, Constant):
             return None
         else:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, assert_never
 
@@ -175,18 +174,19 @@ def _anonymous(head: Atom | None, body: Sequence[BodyLiteral]) -> frozenset[Vari
     """The variables that can be printed as `_`, because the reader would call them by the names that they have."""
     literals = body if head is None else (head, *body)
     occurrences = [variable for literal in literals for variable in _occurrences(literal)]
-    counts = Counter(occurrences)
-    chosen = {variable for variable in counts if counts[variable] == 1 and _ANONYMOUS.fullmatch(variable.name)}
+    chosen = {variable for variable in occurrences if _ANONYMOUS.fullmatch(variable.name)}
     while True:
         for literal in body:
             if isinstance(literal, Negation):
                 chosen -= _named_inside(literal, chosen)
         written = {variable.name for variable in occurrences if variable not in chosen}
         numbered = (name for number in range(1, 2 * len(occurrences) + 2) if (name := f"_{number}") not in written)
-        wrong = {variable for variable in occurrences if variable in chosen and variable.name != next(numbered)}
-        if not wrong:
+        wrong = (variable for variable in occurrences if variable in chosen and variable.name != next(numbered))
+        # Naming one may already put the later ones right.
+        first = next(wrong, None)
+        if first is None:
             return frozenset(chosen)
-        chosen -= wrong
+        chosen.discard(first)
 
 
 def _occurrences(literal: BodyLiteral) -> Iterator[Variable]:
