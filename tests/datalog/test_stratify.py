@@ -290,7 +290,7 @@ def expected_levels(
 
 
 def check_cycle(message: str, rules: list[Rule]) -> None:
-    """Each step is a dependency of its rule, at least one is negative, and the last leads back to the first."""
+    """Each step is a dependency of a rule of the program, and the first is negative."""
     texts = {print_rule(rule) for rule in rules}
     steps = [re.fullmatch(r"  (.*) needs (not )?(.*), by the rule `(.*)`", line) for line in message.split("\n")[1:]]
     assert steps and all(step is not None and step[4] in texts for step in steps)
