@@ -6,6 +6,7 @@ what the parent has in memory, so whoever calls this keeps small (numbers below 
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -42,14 +43,16 @@ def run_module(module: str, arguments: Sequence[str], timeout: float) -> Ended:
 
         def end() -> None:
             late.set()
-            os.killpg(child.pid, signal.SIGKILL)
+            with contextlib.suppress(ProcessLookupError):  # it ended by itself just now
+                os.killpg(child.pid, signal.SIGKILL)
 
         timer = threading.Timer(timeout, end)
         timer.start()
         try:
             _, status, usage = os.wait4(child.pid, 0)
-        except BaseException:
-            os.killpg(child.pid, signal.SIGKILL)
+        except BaseException:  # the user gave up: so must the child
+            end()
+            child.wait()
             raise
         finally:
             timer.cancel()
