@@ -1,0 +1,191 @@
+"""The algebra between algorithms and engines: everything that an algorithm does with facts.
+
+An algorithm of `reasoning/` is written against these protocols and nothing else; an engine implements them.
+
+* A **FactSet** is a finite set of ground facts over any predicates, as a value. `X | Y`, `X - Y` and `X & Y` are *views*:
+  they cost nothing and are tested fact by fact where a match needs them. `X |= Y`, `X -= Y` and `X &= Y` *compute*, and
+  rebind `X`; no other name of the old set sees it. Asking a view for its size or for emptiness, or driving a match by it,
+  computes it too, once.
+* A **Counted** set is a multiset: `+` is ⊕ and `-` is ⊖.
+* An **Annotation** gives every fact an integer; `between` turns it into a view.
+* **Rules** are a part of a compiled program; `apply` is `inst_r[I⁺, I⁻ : P₁, N₁ : …]` of *Revisited* (65) for all of them
+  at once, each instance considered once.
+* `match` evaluates labelled literals, and **Bindings** are what it finds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol, Self
+
+from everlog.datalog.syntax import Atom, Comparison, Rule
+
+
+@dataclass(frozen=True, eq=False)
+class Region:
+    """The instances of some atoms (`Out^s`); with `rest`, also all facts that are no instance of those `elsewhere`."""
+
+    patterns: tuple[Atom, ...]
+    rest: bool = False
+    elsewhere: tuple[Atom, ...] = ()
+
+
+class FactSet(Protocol):
+    """A set of facts, computed or not."""
+
+    def __or__(self, other: FactSet) -> FactSet: ...
+
+    def __sub__(self, other: FactSet) -> FactSet: ...
+
+    def __and__(self, other: FactSet) -> FactSet: ...
+
+    def __ior__(self, other: FactSet) -> Self: ...
+
+    def __isub__(self, other: FactSet) -> Self: ...
+
+    def __iand__(self, other: FactSet) -> Self: ...
+
+    def __bool__(self) -> bool: ...
+
+    def __len__(self) -> int: ...
+
+    def within(self, region: Region) -> FactSet:
+        """The facts of a region such as `Out^s`, computed."""
+        ...
+
+
+class Counted(Protocol):
+    """A multiset of facts; multiplicities are positive."""
+
+    def __add__(self, other: Counted | FactSet) -> Counted: ...
+
+    def __sub__(self, other: Counted | FactSet) -> Counted: ...
+
+    def __bool__(self) -> bool: ...
+
+    def support(self) -> FactSet:
+        """The facts that occur at all."""
+        ...
+
+    def total(self) -> int:
+        """The sum of the multiplicities."""
+        ...
+
+
+class Annotation(Protocol):
+    """An integer for every fact, `default` unless it was set."""
+
+    default: int
+
+    def set(self, facts: FactSet, value: int) -> None: ...
+
+    def add(self, facts: Counted, sign: int = 1) -> None: ...
+
+    def between(self, least: int, greatest: int) -> FactSet:
+        """The view of all facts whose annotation lies between two bounds, to be intersected with a set."""
+        ...
+
+    def counted(self, facts: FactSet) -> Counted:
+        """Each fact as often as its annotation says; those with none or a negative one are left out."""
+        ...
+
+
+Some = tuple[FactSet, FactSet]
+"""`(P, N)`: a positive body fact must be in `P`, or a negative one in `N`."""
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """A literal to match: a positive one in its view, a negative one outside."""
+
+    atom: Atom
+    view: FactSet
+    negative: bool = False
+
+
+class Bindings(Protocol):
+    """The matches of a conjunction, found anew by each projection unless `kept`."""
+
+    def count(self) -> int: ...
+
+    def facts(self, atom: Atom, excluding: FactSet | None = None) -> FactSet:
+        """The instances of an atom over the conjunction's variables, but for those in a set."""
+        ...
+
+    def counted(self, atom: Atom) -> Counted:
+        """The same with the number of matches for each; the atom's predicate may be a hidden one."""
+        ...
+
+    def kept(self) -> Bindings:
+        """The same matches, found once and remembered."""
+        ...
+
+
+class Rules(Protocol):
+    """Some rules of a compiled program."""
+
+    rules: Sequence[Rule]
+
+    def apply(
+        self,
+        positive: FactSet,
+        negative: FactSet | None = None,
+        *,
+        some: Sequence[Some] = (),
+        heads_in: FactSet | None = None,
+        excluding: FactSet | None = None,
+    ) -> FactSet:
+        """The heads of `inst_r[positive, negative : some…]`, for all rules, as a set.
+
+        `P ⊆ positive` and `N ∩ negative = ∅` are required of every condition. With `heads_in` only instances whose head
+        is in that set are considered, found backwards from it. Heads in `excluding` are considered and not returned.
+        """
+        ...
+
+    def apply_counted(
+        self,
+        positive: FactSet,
+        negative: FactSet | None = None,
+        *,
+        some: Sequence[Some] = (),
+        heads_in: FactSet | None = None,
+    ) -> Counted:
+        """The same with one occurrence of the head for each instance."""
+        ...
+
+    def provable(self, heads: FactSet, positive: FactSet, negative: FactSet | None = None) -> FactSet:
+        """The facts among `heads` that some instance derives; one instance is considered for each."""
+        ...
+
+
+class Engine(Protocol):
+    """Sets of facts, and the number of rule instances considered so far."""
+
+    derivations: int
+
+    def empty(self) -> FactSet: ...
+
+    def annotation(self, default: int = 0) -> Annotation: ...
+
+
+class Matcher(Protocol):
+    """Conjunctive queries outside of rules."""
+
+    def match(self, literals: Sequence[Labelled], comparisons: Sequence[Comparison] = ()) -> Bindings:
+        """The matches of labelled literals; each match once."""
+        ...
+
+
+__all__ = [
+    "Annotation",
+    "Bindings",
+    "Counted",
+    "Engine",
+    "FactSet",
+    "Labelled",
+    "Matcher",
+    "Region",
+    "Rules",
+    "Some",
+]

@@ -1,0 +1,329 @@
+"""The memory engine: the dictionary, the relations, and the threads that evaluate join plans.
+
+It executes plans and knows no rule and no algorithm; planning (`planning/`) makes the plans. Joins of enough rows are
+shared by `workers` threads: each takes a share of the drivers' rows and collects heads until its buffers are full; then
+all heads are entered, again by all threads, and the joins go on.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Final, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from everlog.datalog.syntax import TRIPLE, Atom, Constant, Term, Variable
+from everlog.datalog.values import RDF_TYPE
+from everlog.engine.algebra import Region
+from everlog.engine.memory import rows as row_sets
+from everlog.engine.memory.dictionary import Dictionary
+from everlog.engine.memory.join import BLOCK, Buffers, Call, JoinPlan, Literal, facts_of
+from everlog.engine.memory.relation import Relation, Triples
+from everlog.engine.memory.rows import Rows
+from everlog.engine.memory.sets import Facts, FactSet, MemoryAnnotation
+from everlog.engine.memory.sinks import Entry
+from everlog.engine.memory.table import Ids, Table
+from everlog.errors import ArityMistake
+
+_SHARE: Final = 1 << 11
+"""From this many driving rows on, a join is shared among threads; a thread takes at least this many at a time."""
+
+
+class Emptied(Protocol):
+    """A sink that can be emptied when it is full."""
+
+    def flush(self) -> None: ...
+
+
+class MemoryEngine:
+    """Facts in memory, joined by compiled loops."""
+
+    def __init__(self, dictionary: Dictionary | None = None, workers: int | None = None) -> None:
+        self.workers = max(1, min(workers or os.cpu_count() or 1, 8))
+        self.shards = 1 << (self.workers - 1).bit_length()
+        self.dictionary = Dictionary() if dictionary is None else dictionary
+        self.derivations = 0
+        self._relations: dict[str, Relation] = {}
+        self._pool: ThreadPoolExecutor | None = None
+        self._buffers = [Buffers() for _ in range(self.workers)]
+        self._regions: dict[Region, _Regional] = {}
+
+    # ------------------------------------------------------------------------------------ relations and literals
+
+    def relation(self, predicate: str, arity: int) -> Relation:
+        """The relation of a predicate, made when it is first mentioned."""
+        found = self._relations.get(predicate)
+        if found is None:
+            if predicate == TRIPLE and arity == 3:
+                found = Triples(predicate, self.dictionary.encode_value(RDF_TYPE), self.shards)
+            else:
+                found = Relation(predicate, arity, self.shards)
+            self._relations[predicate] = found
+        elif found.arity != arity:
+            raise ArityMistake(f"{predicate} has {found.arity} arguments elsewhere and {arity} here")
+        return found
+
+    def relations(self) -> Mapping[str, Relation]:
+        return self._relations
+
+    def literal(self, atom: Atom, numbers: Mapping[Variable, int], negative: bool = False) -> Literal:
+        """An atom as the engine matches it, with numbers for its variables."""
+        terms = tuple(self.term(term, numbers) for term in atom.terms)
+        return Literal(self.relation(atom.predicate, len(terms)), terms, negative)
+
+    def term(self, term: Term, numbers: Mapping[Variable, int]) -> int:
+        return ~self.dictionary.encode_value(term.value) if isinstance(term, Constant) else numbers[term]
+
+    # ------------------------------------------------------------------------------------ sets
+
+    def empty(self) -> FactSet:
+        return FactSet(self.within, {})
+
+    def annotation(self, default: int = 0) -> MemoryAnnotation:
+        return MemoryAnnotation(self.within, default)
+
+    def insert(self, predicate: str, facts: Ids, excluding: Facts | None = None) -> FactSet:
+        """The set of some facts, one per column of the array, without those in a set; they get rows if they have none."""
+        parts: dict[Table, Rows] = {}
+        for table, tuples, _ in self.relation(predicate, facts.shape[0]).split(facts):
+            entry = Entry(table, 1, None if excluding is None else excluding.view(table))
+            out, at = entry.room(0, tuples.shape[1])
+            out[:, at : at + tuples.shape[1]] = tuples
+            entry.enter(self.parallel)
+            parts[table] = entry.rows()
+        return FactSet(self.within, parts)
+
+    def insert_nullary(self, predicate: str) -> FactSet:
+        """The set of the one fact of a nullary predicate."""
+        return self.insert(predicate, np.empty((0, 1), np.int32))
+
+    def present(self, predicate: str, facts: Ids) -> FactSet:
+        """The set of those of some facts that have a row; nothing is stored."""
+        parts: dict[Table, Rows] = {}
+        for table, tuples, _ in self.relation(predicate, facts.shape[0]).split(facts):
+            found = table.find(tuples, self.parallel)
+            parts[table] = row_sets.listed(table, np.unique(found[found >= 0]))
+        return FactSet(self.within, {table: rows for table, rows in parts.items() if len(rows)})
+
+    def columns(self, facts: Facts, predicate: str) -> Ids:
+        """The facts of one predicate in a set, one per column of the array."""
+        relation = self._relations.get(predicate)
+        if relation is None:
+            return np.empty((0, 0), np.int32)
+        pieces = [np.empty((relation.arity, 0), np.int32)]
+        for table in facts.tables():
+            if table.predicate == predicate:
+                pieces.append(full_facts(table, facts.rows(table), relation.arity))
+        return np.concatenate(pieces, axis=1)
+
+    def within(self, rows: Rows, region: Region) -> Rows:
+        """Those of some rows whose facts are in a region."""
+        found = self._regions.get(region)
+        if found is None:
+            found = self._regions[region] = _Regional(self, region)
+        return found.within(rows)
+
+    # ------------------------------------------------------------------------------------ evaluation
+
+    def run(self, calls: Sequence[tuple[JoinPlan, Call, Facts]], sink: Emptied, shared: bool = True) -> None:
+        """Evaluates plans, each driven by the facts of a set; with `shared`, on all threads if there is enough to do."""
+        tasks = self._tasks(calls)
+        total = sum(len(driver.rows(table)) for plan, _, driver in calls for table in facts_of(plan.driver, driver))
+        workers = self.workers if shared and total >= _SHARE else 1
+        share = max(_SHARE, min(BLOCK, total // (8 * workers))) if workers > 1 else BLOCK
+        pieces = _pieces(tasks, share)
+        running: list[Iterator[None] | None] = [None] * workers
+        idle = [False] * workers
+
+        def fill(worker: int) -> None:
+            while True:
+                current = running[worker]
+                if current is None:
+                    piece = next(pieces, None)
+                    if piece is None:
+                        idle[worker] = True
+                        return
+                    plan, call, table, rows, lo, hi = piece
+                    current = running[worker] = plan.run(call, worker, self._buffers[worker], table, rows, lo, hi)
+                for _ in current:
+                    return
+                running[worker] = None
+
+        if workers > 1:
+            pieces = _Locked(pieces)
+        while not all(idle):
+            self.parallel([lambda worker=worker: fill(worker) for worker in range(workers) if not idle[worker]])
+            sink.flush()
+
+    @staticmethod
+    def _tasks(
+        calls: Sequence[tuple[JoinPlan, Call, Facts]],
+    ) -> Iterator[tuple[JoinPlan, Call, Table, Ids | None, int, int]]:
+        for plan, call, driver in calls:
+            for table in facts_of(plan.driver, driver):
+                rows = driver.rows(table)
+                if rows.is_span:
+                    yield plan, call, table, None, rows.lo, rows.hi
+                else:
+                    yield plan, call, table, rows.array(), 0, rows.size
+
+    def parallel(self, jobs: Sequence[Callable[[], None]]) -> None:
+        """Runs jobs, the first one on this thread; raises what one of them raises, after all have ended."""
+        if len(jobs) < 2:
+            for job in jobs:
+                job()
+            return
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(self.workers - 1 or 1, thread_name_prefix="everlog")
+        others = [self._pool.submit(job) for job in jobs[1:]]
+        try:
+            jobs[0]()
+        finally:
+            for other in others:
+                other.exception()
+        for other in others:
+            other.result()
+
+    def nbytes(self) -> dict[str, int]:
+        """Bytes in use, by part."""
+        total: dict[str, int] = {}
+        for relation in self._relations.values():
+            for table in relation.tables():
+                for part, size in table.nbytes().items():
+                    total[part] = total.get(part, 0) + size
+        return total
+
+
+class _Regional:
+    """A region's atoms by the tables that their instances are in."""
+
+    def __init__(self, engine: MemoryEngine, region: Region) -> None:
+        self._engine = engine
+        self._rest = region.rest
+        self._inside = self._by_table(region.patterns)
+        self._elsewhere = self._by_table(region.elsewhere)
+        self._decided: dict[Table, bool | None] = {}
+
+    def _by_table(self, patterns: Sequence[Atom]) -> dict[Table | str, list[Literal]]:
+        """Atoms by their table where that is known, else by their predicate."""
+        groups: dict[Table | str, list[Literal]] = {}
+        for pattern in patterns:
+            numbers: dict[Variable, int] = {}
+            for variable in pattern.variables():
+                numbers.setdefault(variable, len(numbers))
+            literal = self._engine.literal(pattern, numbers)
+            table = literal.relation.static(literal.constants())
+            groups.setdefault(pattern.predicate if table is None else table, []).append(literal)
+        return groups
+
+    def within(self, rows: Rows) -> Rows:
+        table = rows.table
+        inside = [*self._inside.get(table, ()), *self._inside.get(table.predicate, ())]
+        outside = [*self._elsewhere.get(table, ()), *self._elsewhere.get(table.predicate, ())]
+        if table not in self._decided:
+            self._decided[table] = self._decide(table, inside, outside)
+        decided = self._decided[table]
+        if decided is not None:
+            return rows if decided else row_sets.span(table, 0, 0)
+        array = rows.array()
+        chosen = _instances(table, array, inside)
+        if self._rest:
+            chosen |= ~_instances(table, array, outside)
+        return row_sets.listed(table, array[chosen])
+
+    def _decide(self, table: Table, inside: Sequence[Literal], outside: Sequence[Literal]) -> bool | None:
+        """Whether the region has all facts of a table or none of them (None: some)."""
+        mine = [_coverage(table, literal) for literal in inside]
+        if True in mine:
+            return True
+        if not self._rest:
+            return False if all(one is False for one in mine) else None
+        others = [_coverage(table, literal) for literal in outside]
+        if all(other is False for other in others):
+            return True
+        return False if True in others and all(one is False for one in mine) else None
+
+
+def _coverage(table: Table, literal: Literal) -> bool | None:
+    """Whether all facts of a table are instances of an atom, or none (None: some)."""
+    fixed = dict(table.fixed)
+    seen: dict[int, int] = {}
+    whole = True
+    for position, term in enumerate(literal.terms):
+        value = fixed.get(position)
+        if term < 0:
+            if value is not None and value != ~term:
+                return False
+            whole = whole and value is not None
+        elif term in seen:
+            twin = fixed.get(seen[term])
+            if value is not None and twin is not None and value != twin:
+                return False
+            whole = whole and value is not None and twin is not None
+        else:
+            seen[term] = position
+    return True if whole else None
+
+
+def _instances(table: Table, rows: Ids, literals: Sequence[Literal]) -> npt.NDArray[np.bool_]:
+    """Which of some rows of a table are instances of one of some atoms."""
+    inside = np.zeros(len(rows), bool)
+    if not literals:
+        return inside
+    facts = _full(table, table.cols[:, rows], len(literals[0].terms))
+    for literal in literals:
+        matches = np.ones(len(rows), bool)
+        seen: dict[int, int] = {}
+        for position, term in enumerate(literal.terms):
+            if term < 0:
+                matches &= facts[position] == ~term
+            elif term in seen:
+                matches &= facts[position] == facts[seen[term]]
+            else:
+                seen[term] = position
+        inside |= matches
+    return inside
+
+
+Piece = tuple[JoinPlan, Call, Table, Ids | None, int, int]
+
+
+def _pieces(tasks: Iterator[Piece], share: int) -> Iterator[Piece]:
+    """Tasks cut into shares of rows."""
+    for plan, call, table, rows, lo, hi in tasks:
+        for start in range(lo, hi, share):
+            yield plan, call, table, rows, start, min(start + share, hi)
+
+
+class _Locked:
+    """An iterator that several threads may draw from."""
+
+    def __init__(self, items: Iterator[Piece]) -> None:
+        from threading import Lock
+
+        self._items = items
+        self._lock = Lock()
+
+    def __iter__(self) -> _Locked:
+        return self
+
+    def __next__(self) -> Piece:
+        with self._lock:
+            return next(self._items)
+
+
+def full_facts(table: Table, rows: Rows, arity: int) -> Ids:
+    """The facts in some rows of a table, one per column of the array, with the positions that the table fixes."""
+    tuples = table.cols[:, rows.lo : rows.hi] if rows.is_span else table.cols[:, rows.array()]
+    return _full(table, tuples, arity)
+
+
+def _full(table: Table, tuples: Ids, arity: int) -> Ids:
+    facts = np.empty((arity, tuples.shape[1]), np.int32)
+    facts[list(table.positions)] = tuples
+    for position, value in table.fixed:
+        facts[position] = value
+    return facts

@@ -1,0 +1,260 @@
+"""Sets of rows of one table, as values.
+
+A set has one of three forms: a *span* of consecutive rows, which costs nothing; a *list* of rows, for what is small; and
+*dense*, a bit in the table's mask and nothing else, for what is large and has holes. Any form gets a bit of the mask when
+a join must test rows for membership; the bit is cleared and given back when the set is forgotten.
+
+`extended` and `reduced` make a new set out of an old one in place and at the cost of the difference; the old value stays
+right, since a list is shared up to its old length and a dense set remembers what was done to its bit. Using such an old
+dense value again costs a copy.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from everlog.engine.memory import kernels
+from everlog.engine.memory.table import Ids, Table
+
+_SMALL = 4096
+"""A span up to this size becomes a list, a larger one dense, when it gets holes."""
+
+NO_ROWS: Ids = np.empty(0, np.int32)
+NO_TERMS: npt.NDArray[np.uint16] = np.empty(0, np.uint16)
+NO_ANNOTATION: npt.NDArray[np.int32] = np.empty(0, np.int32)
+
+
+class Mark:
+    """A bit of a table's mask, set in the rows of one set; clears itself when it is dropped."""
+
+    def __init__(self, table: Table) -> None:
+        if not table.free_bits:
+            raise RuntimeError(f"more than 16 sets of facts of {table.predicate} are tested at once")
+        self.table = table
+        self.bit = table.free_bits.pop()
+        self.on: list[Ids] | None = []
+        """The rows that may carry the bit; None for any."""
+
+    def set(self, rows: Ids) -> None:
+        self.table.mask[rows] |= np.uint16(self.bit)
+
+    def clear(self, rows: Ids) -> None:
+        self.table.mask[rows] &= np.uint16(0xFFFF ^ self.bit)
+
+    def __del__(self) -> None:
+        if getattr(self, "bit", 0):
+            if self.on is None:
+                self.table.mask[: self.table.n] &= np.uint16(0xFFFF ^ self.bit)
+            else:
+                for rows in self.on:
+                    self.clear(rows)
+            self.table.free_bits.append(self.bit)
+
+
+class _Log:
+    """A growing list of rows that several sets share, each up to its own length; marked, if at all, in full."""
+
+    def __init__(self, rows: Ids) -> None:
+        self.rows = rows
+        self.n = len(rows)
+        self.mark: Mark | None = None
+
+    def append(self, more: Ids) -> None:
+        wanted = self.n + len(more)
+        if wanted > len(self.rows):
+            grown = np.empty(max(wanted, 2 * self.n, 16), np.int32)
+            grown[: self.n] = self.rows[: self.n]
+            self.rows = grown
+        self.rows[self.n : wanted] = more
+        self.n = wanted
+        if self.mark is not None:
+            self.mark.set(more)
+            self.mark.on = [self.rows[: self.n]]
+
+
+class Rows:
+    """An immutable set of rows of one table. Make one with `span`, `listed` or the functions below."""
+
+    __slots__ = ("__weakref__", "_later", "_log", "_mark", "hi", "lo", "size", "table")
+
+    def __init__(self, table: Table, lo: int, hi: int, size: int, log: _Log | None, mark: Mark | None) -> None:
+        self.table = table
+        self.lo = lo
+        self.hi = hi
+        self.size = size
+        self._log = log
+        self._mark = mark
+        self._later: tuple[Rows, Ids, Ids] | None = None
+        """For a dense set whose bit was passed on: its successor, and the rows that this added and removed."""
+
+    def __len__(self) -> int:
+        return self.size
+
+    @property
+    def is_span(self) -> bool:
+        return self.size == self.hi - self.lo
+
+    @property
+    def is_listed(self) -> bool:
+        return self._log is not None
+
+    def array(self) -> Ids:
+        """The rows, in no special order; not to be written to."""
+        if self.is_span:
+            return np.arange(self.lo, self.hi, dtype=np.int32)
+        if self._log is not None:
+            return self._log.rows[: self.size]
+        return _select(self.table, self.mark())
+
+    def mark(self) -> Mark:
+        """The mark that is set in exactly these rows."""
+        if self._log is not None:
+            log = self._log
+            if log.n != self.size:
+                self._log = log = _Log(log.rows[: self.size].copy())
+            if log.mark is None:
+                log.mark = Mark(self.table)
+                log.mark.set(log.rows[: log.n])
+                log.mark.on = [log.rows[: log.n]]
+            return log.mark
+        if self._later is not None:
+            self._recover()
+            return self.mark()
+        if self._mark is None:
+            self._mark = Mark(self.table)
+            self._mark.on = None
+            self.table.mask[self.lo : self.hi] |= np.uint16(self._mark.bit)
+        return self._mark
+
+    def _recover(self) -> None:
+        """Makes this old version of a dense set independent of its successors."""
+        assert self._later is not None
+        after, added, removed = self._later
+        inside = np.zeros(self.table.n, bool)
+        inside[after.array()] = True
+        inside[added] = False
+        inside[removed] = True
+        self._later = None
+        self._mark = Mark(self.table)
+        self._mark.on = None
+        self.table.mask[: len(inside)][inside] |= np.uint16(self._mark.bit)
+
+    def contains(self, rows: Ids) -> npt.NDArray[np.bool_]:
+        """Which of some rows are in the set."""
+        if self.is_span:
+            return (rows >= self.lo) & (rows < self.hi)
+        bit = np.uint16(self.mark().bit)
+        return (self.table.mask[rows] & bit) != 0
+
+
+def span(table: Table, lo: int, hi: int) -> Rows:
+    return Rows(table, lo, hi, hi - lo, None, None)
+
+
+def listed(table: Table, rows: Ids) -> Rows:
+    """The set of some distinct rows; the array must not be written to afterwards."""
+    if len(rows) == 0:
+        return span(table, 0, 0)
+    lo, hi = int(rows.min()), int(rows.max()) + 1
+    if hi - lo == len(rows):
+        return span(table, lo, hi)
+    return Rows(table, lo, hi, len(rows), _Log(rows), None)
+
+
+def union(x: Rows, y: Rows, consume: bool = False) -> Rows:
+    """With `consume`, a dense `x` hands its bit to the result."""
+    if x.size < y.size and not (consume and not x.is_span and not x.is_listed):
+        x, y = y, x
+        consume = False
+    if y.size == 0:
+        return x
+    if x.is_span and y.is_span and y.lo <= x.hi and x.lo <= y.hi:
+        if y.lo >= x.lo and y.hi <= x.hi:
+            return x
+        return span(x.table, min(x.lo, y.lo), max(x.hi, y.hi))
+    more = y.array()
+    more = more[~x.contains(more)]
+    if len(more) == 0:
+        return x
+    lo, hi = min(x.lo, y.lo), max(x.hi, y.hi)
+    size = x.size + len(more)
+    if x.is_span and x.size <= _SMALL:
+        x = Rows(x.table, x.lo, x.hi, x.size, _Log(x.array()), None)
+    log = x._log
+    if log is not None:
+        if log.n != x.size:
+            log = _Log(log.rows[: x.size].copy())
+        log.append(more)
+        return Rows(x.table, lo, hi, size, log, None)
+    mark = _dense_mark(x, consume)
+    mark.set(more)
+    return _successor(x, Rows(x.table, lo, hi, size, None, mark), mark, more, NO_ROWS)
+
+
+def difference(x: Rows, y: Rows, consume: bool = False) -> Rows:
+    """With `consume`, a dense `x` hands its bit to the result."""
+    if x.size == 0 or y.size == 0 or y.hi <= x.lo or x.hi <= y.lo:
+        return x
+    if x.is_span and y.is_span:
+        if y.lo <= x.lo and x.hi <= y.hi:
+            return span(x.table, 0, 0)
+        if y.lo <= x.lo:
+            return span(x.table, y.hi, x.hi)
+        if x.hi <= y.hi:
+            return span(x.table, x.lo, y.lo)
+    if x.is_listed or x.size <= _SMALL:
+        rows = x.array()
+        kept = rows[~y.contains(rows)]
+        return x if len(kept) == len(rows) else listed(x.table, kept)
+    gone = y.array()
+    gone = gone[x.contains(gone)]
+    if len(gone) == 0:
+        return x
+    if x.size - len(gone) <= _SMALL:
+        rows = x.array()
+        return listed(x.table, rows[~y.contains(rows)])
+    mark = _dense_mark(x, consume)
+    mark.clear(gone)
+    return _successor(x, Rows(x.table, x.lo, x.hi, x.size - len(gone), None, mark), mark, NO_ROWS, gone)
+
+
+def intersection(x: Rows, y: Rows) -> Rows:
+    if x.is_span and y.is_span:
+        lo, hi = max(x.lo, y.lo), min(x.hi, y.hi)
+        return span(x.table, lo, max(lo, hi))
+    if y.size < x.size:
+        x, y = y, x
+    rows = x.array()
+    kept = rows[y.contains(rows)]
+    return x if len(kept) == len(rows) else listed(x.table, kept)
+
+
+def _dense_mark(x: Rows, consume: bool) -> Mark:
+    """A mark on the rows of `x` that the caller may change: its own, or a copy."""
+    if consume and (not x.is_span or x._mark is not None):
+        return x.mark()
+    copy = Mark(x.table)
+    copy.on = None
+    part = x.table.mask[x.lo : x.hi]
+    if x.is_span:
+        part |= np.uint16(copy.bit)
+    else:
+        part[(part & np.uint16(x.mark().bit)) != 0] |= np.uint16(copy.bit)
+    return copy
+
+
+def _successor(x: Rows, new: Rows, mark: Mark, added: Ids, removed: Ids) -> Rows:
+    if x._mark is mark:
+        x._mark = None
+        if not x.is_span:
+            x._later = (new, added, removed)
+    return new
+
+
+def _select(table: Table, mark: Mark) -> Ids:
+    out = np.empty(table.n, np.int32)
+    bounds = np.array([0, table.n, 1, 0, 0, 0], np.int64)
+    term = np.array([mark.bit], np.uint16)
+    n = kernels.select(NO_ROWS, False, 0, table.n, bounds, term, term, table.mask, NO_ANNOTATION, out)
+    return out[:n].copy()

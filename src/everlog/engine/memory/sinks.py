@@ -1,0 +1,374 @@
+"""Where the bindings of a join end up: as new facts, as counted facts, as rows of the driver, or as bindings.
+
+Heads are collected in a buffer per table and worker and entered when a buffer is full or the join is done. Entering has
+two steps: which tuples are new, and their rows. Where everything that was there before is to be left out, as in a
+materialisation, presence is all that counts and threads share the work; otherwise the rows that were there and are not
+left out are reported, once each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
+from typing import Final
+
+import numpy as np
+
+from everlog.engine.memory import kernels
+from everlog.engine.memory import rows as row_sets
+from everlog.engine.memory.join import JoinPlan, Literal, Sink
+from everlog.engine.memory.rows import NO_ANNOTATION, NO_ROWS, NO_TERMS, Mark, Rows
+from everlog.engine.memory.sets import CountedFacts, Facts, FactSet, TableView, Within, tally
+from everlog.engine.memory.table import SHARED, Ids, Parallel, Table
+
+LIMIT: Final = 1 << 18
+"""Tuples that a worker collects before they are entered."""
+
+_NOTHING: Final = TableView(np.zeros(6, np.int64), NO_TERMS, NO_TERMS, NO_ANNOTATION)
+
+class Entry:
+    """The tuples on their way into one table."""
+
+    def __init__(self, table: Table, workers: int, excluding: TableView | None = None) -> None:
+        self.table = table
+        self.known = table.n
+        self._excluding = _NOTHING if excluding is None else excluding
+        self._buffers = [np.empty((table.arity, 0), np.int32) for _ in range(workers)]
+        self._counts = [0] * workers
+        self._hits: list[Ids] = []
+        self._seen: Mark | None = None
+
+    def room(self, worker: int, more: int) -> tuple[Ids, int]:
+        """A buffer with room for `more` tuples, and where they go; they count as there."""
+        at = self._counts[worker]
+        buffer = self._buffers[worker]
+        if at + more > buffer.shape[1]:
+            grown = np.empty((self.table.arity, max(at + more, 2 * buffer.shape[1], 256)), np.int32)
+            grown[:, :at] = buffer[:, :at]
+            self._buffers[worker] = buffer = grown
+        self._counts[worker] = at + more
+        return buffer, at
+
+    def pending(self) -> Ids:
+        """What was collected since the last time, by all workers."""
+        return np.concatenate(
+            [buffer[:, :n] for buffer, n in zip(self._buffers, self._counts, strict=True)], axis=1, dtype=np.int32
+        )
+
+    def enter(self, parallel: Parallel) -> None:
+        """Enters what was collected."""
+        for worker, n in enumerate(self._counts):
+            if n:
+                self._enter(self._buffers[worker], n, parallel)
+                self._counts[worker] = 0
+
+    def _enter(self, tuples: Ids, n: int, parallel: Parallel) -> None:
+        view = self._excluding
+        whole = self.known == 0 or (view.is_span and view.bounds[0] == 0 and view.bounds[1] >= self.known)
+        if whole and self.table.has_groups:
+            self._admit(tuples, n, parallel)
+        else:
+            self._absorb(tuples, n, parallel)
+
+    def _admit(self, tuples: Ids, n: int, parallel: Parallel) -> None:
+        """Enters tuples when all that were there before are left out, so that only presence matters."""
+        table = self.table
+        table.reserve_groups(n, parallel)
+        shares = table.shards if n >= SHARED else 1
+        width = table.shards // shares
+        fresh = [_scratch(share, n) for share in range(shares)]
+        found = [(0, 0)] * shares
+
+        def admit(share: int) -> None:
+            first = share * width
+            found[share] = kernels.admit(
+                tuples, n, first, first + width - 1, table.shards, table.groups, fresh[share]
+            )
+
+        parallel([partial(admit, share) for share in range(shares)])
+        table.groups_used += sum(made for _, made in found)
+        table.reserve_rows(sum(new for new, _ in found))
+        jobs = []
+        base = table.n
+        for share, (new, _) in enumerate(found):
+            if new:
+                jobs.append(partial(kernels.place, tuples, fresh[share], new, base, table.cols))
+            base += new
+        parallel(jobs)
+        table.n = base
+
+    def _absorb(self, tuples: Ids, n: int, parallel: Parallel) -> None:
+        """Enters tuples, and finds the rows of those that were there."""
+        table, view = self.table, self._excluding
+        if self._seen is None:
+            self._seen = Mark(table)
+        slots = table.row_slots(n, parallel)
+        fresh, hits = _scratch(0, n), _scratch(1, n)
+        new, old = kernels.absorb(
+            tuples,
+            n,
+            slots,
+            table.shards,
+            table.cols,
+            table.n,
+            self.known,
+            view.bounds,
+            view.care,
+            view.want,
+            table.mask,
+            view.annotation,
+            np.uint16(self._seen.bit),
+            fresh,
+            hits,
+        )
+        if old and self._seen.on is not None:
+            self._hits.append(hits[:old].copy())
+            self._seen.on.append(self._hits[-1])
+        table.reserve_rows(new)
+        kernels.place(tuples, fresh, new, table.n, table.cols)
+        if table.has_groups and new:
+            table.reserve_groups(new, parallel)
+            added = np.ascontiguousarray(table.cols[:, table.n : table.n + new])
+            _, made = kernels.admit(added, new, 0, table.shards - 1, table.shards, table.groups, hits)
+            table.groups_used += made
+        table.rows_absorbed(new)
+
+    def rows(self) -> Rows:
+        """The rows of all tuples entered, but for those left out."""
+        fresh = row_sets.span(self.table, self.known, self.table.n)
+        if not self._hits:
+            return fresh
+        return row_sets.union(row_sets.listed(self.table, np.concatenate(self._hits)), fresh)
+
+
+_SCRATCH: dict[int, Ids] = {}
+
+
+def _scratch(number: int, n: int) -> Ids:
+    """Room for `n` positions, kept for the next time: new memory is slow to touch first."""
+    found = _SCRATCH.get(number)
+    if found is None or len(found) < n:
+        found = np.empty(max(n, LIMIT), np.int32)
+        if n <= 4 * LIMIT:
+            _SCRATCH[number] = found
+    return found
+
+
+class Heads:
+    """The heads of rules, as a set. Several plans, with their heads, may share one."""
+
+    def __init__(self, within: Within, workers: int, parallel: Parallel, excluding: Facts | None) -> None:
+        self._within = within
+        self._workers = workers
+        self.parallel = parallel
+        self._excluding = excluding
+        self._entries: dict[Table, Entry] = {}
+        self._pending = [0] * workers
+        self.instances = [0] * workers
+
+    def entry(self, table: Table) -> Entry:
+        found = self._entries.get(table)
+        if found is None:
+            excluding = None if self._excluding is None else self._excluding.view(table)
+            found = self._entries[table] = Entry(table, self._workers, excluding)
+        return found
+
+    def entries(self) -> Iterable[Entry]:
+        return self._entries.values()
+
+    def of(self, plan: JoinPlan, head: Literal) -> HeadSink:
+        return HeadSink(self, plan, head)
+
+    def taken(self, worker: int, n: int) -> None:
+        self.instances[worker] += n
+        self._pending[worker] += n
+
+    def full(self, worker: int) -> bool:
+        return self._pending[worker] >= LIMIT
+
+    def flush(self) -> None:
+        for entry in self._entries.values():
+            entry.enter(self.parallel)
+        self._pending = [0] * self._workers
+
+    def facts(self) -> FactSet:
+        self.flush()
+        return FactSet(self._within, {entry.table: rows for entry in self._entries.values() if len(rows := entry.rows())})
+
+
+class HeadSink:
+    """Takes the bindings of one plan and makes heads of them."""
+
+    def __init__(self, heads: Heads, plan: JoinPlan, head: Literal) -> None:
+        self._heads = heads
+        self._head = head
+        consts: list[int] = []
+        sources = []
+        for term in head.terms:
+            if term < 0:
+                sources.append(~len(consts))
+                consts.append(~term)
+            else:
+                sources.append(plan.layout[term])
+        self._consts = np.array(consts, np.int32)
+        self._sources = np.array(sources, np.int64)
+        table = head.relation.static(head.constants())
+        self._entry = None if table is None else heads.entry(table)
+        if table is not None:
+            self._sources = self._sources[list(table.positions)]
+
+    def take(self, worker: int, block: Ids, n: int) -> None:
+        self._heads.taken(worker, n)
+        if self._entry is not None:
+            self._put(worker, self._entry, block, n, self._sources, self._consts)
+            return
+        facts = np.empty((len(self._sources), n), np.int32)
+        kernels.project(block, 0, n, self._sources, self._consts, facts, 0)
+        for table, tuples, _ in self._head.relation.split(facts):
+            self._put(worker, self._heads.entry(table), tuples, tuples.shape[1], np.arange(table.arity), NO_ROWS)
+
+    @staticmethod
+    def _put(worker: int, entry: Entry, block: Ids, n: int, sources: object, consts: Ids) -> None:
+        out, at = entry.room(worker, n)
+        kernels.project(block, 0, n, sources, consts, out, at)
+
+    def full(self, worker: int) -> bool:
+        return self._heads.full(worker)
+
+
+class CountedHeads:
+    """The heads of rules, as a multiset."""
+
+    def __init__(self, within: Within, workers: int, parallel: Parallel) -> None:
+        self._heads = Heads(within, workers, parallel, None)
+        self._within = within
+        self._rows: dict[Table, list[tuple[Ids, np.ndarray]]] = {}  # type: ignore[type-arg]  # int64, by `tally`
+
+    @property
+    def instances(self) -> list[int]:
+        return self._heads.instances
+
+    def of(self, plan: JoinPlan, head: Literal) -> HeadSink:
+        return HeadSink(self._heads, plan, head)
+
+    def flush(self) -> None:
+        """Enters what was collected and counts it."""
+        pending = {entry.table: entry.pending() for entry in self._heads.entries()}
+        self._heads.flush()
+        for table, tuples in pending.items():
+            counted = self._rows.setdefault(table, [])
+            counted.append(tally(table.find(tuples, self._heads.parallel)))
+            # Counts are merged whenever the unmerged ones outgrow the merged, so memory follows the facts.
+            if sum(len(rows) for rows, _ in counted[1:]) > max(len(counted[0][0]), LIMIT):
+                counted[:] = [_merged(counted)]
+
+    def counted(self) -> CountedFacts:
+        self.flush()
+        return CountedFacts(self._within, {table: _merged(parts) for table, parts in self._rows.items()})
+
+
+def _merged(parts: Sequence[tuple[Ids, np.ndarray]]) -> tuple[Ids, np.ndarray]:  # type: ignore[type-arg]
+    if len(parts) == 1:
+        return parts[0]
+    return tally(np.concatenate([rows for rows, _ in parts]), np.concatenate([counts for _, counts in parts]))
+
+
+class ProvedHeads:
+    """The facts of a set, matched as heads by the drivers of plans, for which there is a binding. One each is enough."""
+
+    def __init__(self, within: Within) -> None:
+        self._within = within
+        self._marks: dict[Table, Mark] = {}
+        self.instances = [0]
+
+    def mark(self, table: Table) -> Mark:
+        """The mark of the facts that are proved."""
+        found = self._marks.get(table)
+        if found is None:
+            found = self._marks[table] = Mark(table)
+        return found
+
+    def of(self, table: Table, slot: int) -> ProvedSink:
+        return ProvedSink(self, table, slot)
+
+    def flush(self) -> None:
+        pass
+
+    def facts(self) -> FactSet:
+        parts = {table: np.concatenate([NO_ROWS, *(mark.on or ())]) for table, mark in self._marks.items()}
+        return FactSet(self._within, {table: row_sets.listed(table, rows) for table, rows in parts.items() if len(rows)})
+
+
+class ProvedSink:
+    """Takes the bindings of one plan, whose slot holds the rows of the heads in one table."""
+
+    def __init__(self, proved: ProvedHeads, table: Table, slot: int) -> None:
+        self._proved, self._table, self._slot = proved, table, slot
+
+    def take(self, worker: int, block: Ids, n: int) -> None:
+        mark = self._proved.mark(self._table)
+        out = np.empty(n, np.int32)
+        k = kernels.collect(block, n, self._slot, self._table.mask, np.uint16(mark.bit), out)
+        self._proved.instances[0] += k
+        if k and mark.on is not None:
+            mark.on.append(out[:k].copy())
+
+    def full(self, worker: int) -> bool:
+        return False
+
+
+class Filtered:
+    """Passes on the bindings for which one of some literals has its fact in a set: a second condition of a join."""
+
+    def __init__(
+        self, inner: Sink, layout: Mapping[int, int], tests: Sequence[tuple[Literal, Facts]], parallel: Parallel
+    ) -> None:
+        self._inner = inner
+        self._parallel = parallel
+        self._tests = []
+        for literal, facts in tests:
+            consts: list[int] = []
+            sources = []
+            for term in literal.terms:
+                sources.append(~len(consts) if term < 0 else layout[term])
+                if term < 0:
+                    consts.append(~term)
+            self._tests.append((literal.relation, np.array(sources, np.int64), np.array(consts, np.int32), facts))
+
+    def take(self, worker: int, block: Ids, n: int) -> None:
+        passed = np.zeros(n, bool)
+        for relation, sources, consts, wanted in self._tests:
+            facts = np.empty((relation.arity, n), np.int32)
+            kernels.project(block, 0, n, sources, consts, facts, 0)
+            for table, tuples, places in relation.split(facts):
+                rows = table.find(tuples, self._parallel)
+                there = rows >= 0
+                there[there] = wanted.rows(table).contains(rows[there])
+                passed[places[there]] = True
+        if passed.any():
+            kept = np.ascontiguousarray(block[:, :n][:, passed])
+            self._inner.take(worker, kept, kept.shape[1])
+
+    def full(self, worker: int) -> bool:
+        return self._inner.full(worker)
+
+
+class Kept:
+    """The bindings themselves, all of them."""
+
+    def __init__(self, slots: int) -> None:
+        self._blocks: list[Ids] = []
+        self._slots = slots
+        self.instances = [0]
+
+    def take(self, worker: int, block: Ids, n: int) -> None:
+        self.instances[0] += n
+        self._blocks.append(block[:, :n].copy())
+
+    def full(self, worker: int) -> bool:
+        return False
+
+    def bindings(self) -> Ids:
+        if not self._blocks:
+            return np.empty((self._slots, 0), np.int32)
+        return np.ascontiguousarray(np.concatenate(self._blocks, axis=1))

@@ -1,0 +1,234 @@
+"""A table: the facts of one predicate (or of one part of it) as columns of ids, with its indexes.
+
+Rows are only ever appended; a row that no set holds is dead until `compacted` makes a table without it. Which set a row
+is in is written in `mask`, a bit per set (see `rows.py`), independently of the indexes. Tuples are found in two ways: up
+to two columns, `groups` tells cheaply whether a tuple is there, which is all that a materialisation asks; which row it
+has, `row_slots` tells, made when it is first asked for. Both are open-addressing tables in `shards` equal parts, so that
+as many threads can enter tuples at once. A secondary index is a short list of *runs*, each a grouping of a range of rows; new rows become a new run, and runs of similar size are
+merged, so that a small update costs what is new and a lookup sees a few runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from threading import Lock
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from everlog.engine.memory import kernels
+from everlog.errors import EverlogError
+
+Ids = npt.NDArray[np.int32]
+Positions = npt.NDArray[np.int64]
+
+_MERGE = 3
+"""A run is merged with the one before it unless that is more than this many times larger."""
+
+_LOAD = 0.65
+"""How full an open-addressing table may get."""
+
+SHARED = 1 << 14
+"""From this many tuples on, work on them is shared among threads."""
+
+Parallel = Callable[[Sequence[Callable[[], None]]], None]
+"""Runs some jobs, on several threads if there are several."""
+
+MAX_ROWS = 2**31 - 1
+
+
+class Run(NamedTuple):
+    """What `kernels.build_run` returns, with the rows `lo..hi` that it covers."""
+
+    lo: int
+    hi: int
+    base: int
+    keys: Positions
+    groups: Ids
+    starts: Positions
+    rows: Ids
+    payload: Ids
+
+
+class Index:
+    """The rows of a table by the values of some of its columns."""
+
+    def __init__(self, table: Table, columns: tuple[int, ...]) -> None:
+        self.columns = np.array(columns, np.int64)
+        rest = [column for column in range(table.arity) if column not in columns]
+        self.covered = rest[0] if len(rest) == 1 else -1
+        self._table = table
+        self._runs: tuple[Run, ...] = ()
+        self._lock = Lock()
+
+    def runs(self) -> tuple[Run, ...]:
+        """Runs that cover all rows of the table; several threads may ask at once."""
+        with self._lock:
+            n = self._table.n
+            lo = self._runs[-1].hi if self._runs else 0
+            if lo < n:
+                kept = list(self._runs)
+                while kept and kept[-1].hi - kept[-1].lo <= _MERGE * (n - lo):
+                    lo = kept.pop().lo
+                run = Run(lo, n, *kernels.build_run(self._table.cols, self.columns, lo, n, self.covered))
+                self._runs = (*kept, run)
+            return self._runs
+
+    def covered_rows(self) -> int:
+        return self._runs[-1].hi if self._runs else 0
+
+    def distinct(self) -> int:
+        """About how many different keys there are."""
+        return max((len(run.starts) - 1 for run in self._runs), default=0)
+
+    def nbytes(self) -> int:
+        return sum(array.nbytes for run in self._runs for array in run[3:])
+
+
+class Table:
+    """The stored columns stand at `positions` of the predicate's atoms; `fixed` gives the ids at the other positions."""
+
+    def __init__(
+        self, predicate: str, positions: Sequence[int], fixed: Sequence[tuple[int, int]] = (), shards: int = 1
+    ) -> None:
+        self.predicate = predicate
+        self.positions = tuple(positions)
+        self.fixed = tuple(fixed)
+        self.arity = len(self.positions)
+        self.n = 0
+        self.shards = shards
+        self.cols: Ids = np.empty((self.arity, 16), np.int32)
+        self.mask: npt.NDArray[np.uint16] = np.zeros(16, np.uint16)
+        self.groups: Positions = np.full(32 * shards, kernels.VACANT, np.int64)
+        self.groups_used = 0
+        self._row_slots: Positions | None = None
+        self._rows_entered = 0
+        self.free_bits = [1 << bit for bit in range(16)]
+        self._indexes: dict[tuple[int, ...], Index] = {}
+        self._estimates: dict[tuple[tuple[int, ...], int], int] = {}
+
+    def __repr__(self) -> str:
+        return f"Table({self.predicate}, {self.fixed}, {self.n} rows)"
+
+    def index(self, columns: tuple[int, ...]) -> Index:
+        """The index on some columns, made when it is first asked for."""
+        found = self._indexes.get(columns)
+        if found is None:
+            found = self._indexes[columns] = Index(self, columns)
+        return found
+
+    def indexed(self, columns: tuple[int, ...]) -> int:
+        """How many rows the index on some columns has already."""
+        index = self._indexes.get(columns)
+        return 0 if index is None else index.covered_rows()
+
+    def distinct(self, columns: tuple[int, ...]) -> int:
+        """About how many different values some columns have together: from an index, else from a sample of rows."""
+        if not columns:
+            return 1
+        if len(columns) == self.arity:
+            return self.n
+        index = self._indexes.get(columns)
+        if index is not None and (known := index.distinct()):
+            return known
+        if self.n == 0:
+            return 0
+        key = columns, self.n.bit_length()
+        if key not in self._estimates:
+            self._estimates[key] = self._estimate(columns)
+        return self._estimates[key]
+
+    def _estimate(self, columns: tuple[int, ...]) -> int:
+        size = min(self.n, 1024)
+        sample = self.cols[list(columns)][:, np.linspace(0, self.n - 1, size).astype(np.int64)]
+        seen, counts = np.unique(sample, axis=1, return_counts=True)
+        once = int((counts == 1).sum())
+        # Values seen once in the sample stand for many more unseen ones (Charikar et al.'s estimator).
+        return int(min(self.n, (self.n / size) ** 0.5 * once + seen.shape[1] - once))
+
+    @property
+    def has_groups(self) -> bool:
+        """Whether `groups` is kept; wider tables have row slots only."""
+        return self.arity <= 2
+
+    @property
+    def has_row_slots(self) -> bool:
+        return self._row_slots is not None
+
+    def reserve_groups(self, more: int, parallel: Parallel) -> None:
+        """Makes room for up to `more` new groups."""
+        self.groups = self._grown(self.groups, self.groups_used + more, parallel)
+
+    def row_slots(self, more: int, parallel: Parallel) -> Positions:
+        """The table from tuples to rows, with all rows in it and room for `more`."""
+        slots = self._row_slots
+        if slots is None:
+            slots = np.full(32 * self.shards, kernels.VACANT, np.int64)
+        lo, hi = self._rows_entered, self.n
+        slots = self._grown(slots, hi + more, parallel)
+        if lo < hi:
+            jobs = [
+                partial(kernels.enter_rows, self.cols, lo, hi, shard, self.shards, slots) for shard in range(self.shards)
+            ]
+            if hi - lo < SHARED:
+                for job in jobs:
+                    job()
+            else:
+                parallel(jobs)
+        self._row_slots, self._rows_entered = slots, hi
+        return slots
+
+    def rows_absorbed(self, new: int) -> None:
+        """Notes that `kernels.absorb` gave the next rows to new tuples, in the row slots too."""
+        self.n += new
+        self._rows_entered = self.n
+
+    def _grown(self, old: Positions, entries: int, parallel: Parallel) -> Positions:
+        wanted = len(old)
+        while 2 * entries > _LOAD * wanted:
+            wanted *= 2
+        if wanted == len(old):
+            return old
+        grown: Positions = np.full(wanted, kernels.VACANT, np.int64)
+        jobs = [partial(kernels.rehash, shard, self.shards, old, grown) for shard in range(self.shards)]
+        if wanted < SHARED:
+            for job in jobs:
+                job()
+        else:
+            parallel(jobs)
+        return grown
+
+    def reserve_rows(self, more: int) -> None:
+        """Makes the columns large enough for `more` rows."""
+        wanted, capacity = self.n + more, self.cols.shape[1]
+        if wanted > MAX_ROWS:
+            raise EverlogError(
+                f"{self.predicate} would have more than {MAX_ROWS} rows, more than one machine's engine holds"
+            )
+        if wanted <= capacity:
+            return
+        capacity = max(wanted, 2 * capacity)
+        cols = np.empty((self.arity, capacity), np.int32)
+        cols[:, : self.n] = self.cols[:, : self.n]
+        mask = np.zeros(capacity, np.uint16)
+        mask[: self.n] = self.mask[: self.n]
+        self.cols, self.mask = cols, mask
+
+    def find(self, tuples: Ids, parallel: Parallel) -> Ids:
+        """The rows of some tuples, -1 where there is none."""
+        out = np.empty(tuples.shape[1], np.int32)
+        slots = self.row_slots(0, parallel)
+        kernels.find_rows(np.ascontiguousarray(tuples), tuples.shape[1], slots, self.shards, self.cols, out)
+        return out
+
+    def nbytes(self) -> dict[str, int]:
+        """Bytes in use, by part."""
+        return {
+            "columns": self.cols.nbytes,
+            "masks": self.mask.nbytes,
+            "presence": self.groups.nbytes if self.has_groups else 0,
+            "row slots": 0 if self._row_slots is None else self._row_slots.nbytes,
+            "indexes": sum(index.nbytes() for index in self._indexes.values()),
+        }

@@ -1,0 +1,149 @@
+"""A conjunction for the memory engine: numbered literals, their join plans by driver, and when a plan is out of date.
+
+Plans are kept by the order of magnitude of the sizes they were made for, so that they are made again when a size has
+changed about tenfold and looked up otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from everlog.datalog.syntax import Atom, Comparison, Variable
+from everlog.engine.memory.engine import MemoryEngine
+from everlog.engine.memory.join import Compared, JoinPlan, Literal
+from everlog.engine.memory.sets import Facts
+from everlog.engine.memory.table import Table
+from everlog.planning.order import join_order, with_filters
+
+UNIT = "¬"
+"""The hidden nullary predicate, always true, that drives a conjunction without positive atoms."""
+
+
+_BUILD = 4.0
+"""What entering a row into an index costs, compared with looking at one."""
+
+
+class Conjunction:
+    """Positive atoms, negative atoms and comparisons over common variables."""
+
+    def __init__(
+        self,
+        engine: MemoryEngine,
+        positive: Sequence[Atom],
+        negative: Sequence[Atom],
+        comparisons: Sequence[Comparison],
+        further: Sequence[Atom] = (),
+    ) -> None:
+        self._engine = engine
+        self.numbers: dict[Variable, int] = {}
+        for part in (*positive, *negative, *comparisons, *further):
+            for variable in part.variables():
+                self.numbers.setdefault(variable, len(self.numbers))
+        self.positive = [engine.literal(atom, self.numbers) for atom in positive]
+        self.negative = [engine.literal(atom, self.numbers, negative=True) for atom in negative]
+        self.comparisons = [
+            Compared(
+                comparison.operator,
+                engine.term(comparison.left, self.numbers),
+                engine.term(comparison.right, self.numbers),
+            )
+            for comparison in comparisons
+        ]
+        self._plans: dict[object, tuple[JoinPlan, tuple[int, ...]]] = {}
+
+    def plan(
+        self,
+        views: Sequence[Facts],
+        extra: Literal | None,
+        needed: Iterable[int],
+        *,
+        small: int | None = None,
+        extra_first: bool = False,
+    ) -> tuple[JoinPlan, tuple[int, ...]]:
+        """A join plan, and the places in `views` of the sets that its driver and steps are matched in.
+
+        `views` has a set for each positive literal, then each negative one, then perhaps one for `extra`, a further
+        positive literal (a head to be matched, or a negative atom whose change drives the join), and last the unit set.
+        The literal at `small` is matched in a delta and goes first unless that is much worse.
+        """
+        needed = tuple(dict.fromkeys(needed))
+        literals, places = list(self.positive), list(range(len(self.positive)))
+        if extra is not None:
+            literals.append(extra)
+            places.append(len(self.positive) + len(self.negative))
+        if not literals:
+            literals, places = [self._engine.literal(Atom(UNIT, ()), {})], [-1]
+        sized = [_Matched(literal, views[place]) for literal, place in zip(literals, places, strict=True)]
+        magnitudes = tuple(size.bit_length() // 3 for one in sized for size in (one.facts(), one.rows()))
+        key = (extra, extra_first, small, needed, magnitudes)
+        found = self._plans.get(key)
+        if found is None:
+            order = join_order(sized, len(sized) - 1 if extra_first else small, forced=extra_first)
+            filters = [*self.negative, *self.comparisons]
+            steps = with_filters(order, sized, filters)
+            rest: list[Literal | Compared] = []
+            used = []
+            for kind, place in steps:
+                if kind == "literal":
+                    rest.append(literals[place])
+                    used.append(places[place])
+                else:
+                    rest.append(filters[place])
+                    if place < len(self.negative):
+                        used.append(len(self.positive) + place)
+            driver = rest.pop(0)
+            assert isinstance(driver, Literal)
+            found = self._plans[key] = JoinPlan(self._engine.dictionary, driver, rest, needed), tuple(used)
+        return found
+
+    def can_match(self, views: Sequence[Facts]) -> bool:
+        """Whether every positive literal has facts in its view."""
+        return all(_Matched(literal, views[place]).facts() for place, literal in enumerate(self.positive))
+
+
+class _Matched:
+    """A literal with its view, as the ordering sees it."""
+
+    def __init__(self, literal: Literal, view: Facts) -> None:
+        self._literal = literal
+        constants = literal.constants()
+        static = literal.relation.static(constants)
+        self._tables = [static] if static is not None else list(literal.relation.candidates(constants))
+        self._view = view
+
+    def variables(self) -> set[int]:
+        return self._literal.variables()
+
+    def facts(self) -> int:
+        """About how many facts there are to be looked at."""
+        return sum(self._view.about(table) for table in self._tables)
+
+    def rows(self) -> int:
+        """How many rows the tables have."""
+        return sum(table.n for table in self._tables)
+
+    def size(self) -> float:
+        return self.fanout(set())
+
+    def fanout(self, bound: set[int]) -> float:
+        return sum(self._view.about(table) / self._keys(table, bound) for table in self._tables)
+
+    def effort(self, bound: set[int]) -> tuple[float, float]:
+        once, each = 0.0, 0.0
+        for table in self._tables:
+            columns = self._columns(table, bound)
+            if len(columns) == table.arity:
+                each += 1.0
+            else:
+                # An index has all rows of a table; those outside of the view are looked at and passed over.
+                once += _BUILD * (table.n - table.indexed(columns))
+                each += 0.5 + table.n / max(1, table.distinct(columns))
+        return once, each
+
+    def _keys(self, table: Table, bound: set[int]) -> int:
+        """How many different keys the columns have that are constant or bound."""
+        return max(1, table.distinct(self._columns(table, bound)))
+
+    def _columns(self, table: Table, bound: set[int]) -> tuple[int, ...]:
+        terms = enumerate(self._literal.terms[position] for position in table.positions)
+        return tuple(column for column, term in terms if term < 0 or term in bound)

@@ -1,0 +1,59 @@
+"""A program compiled for an engine: strata with their recursive and nonrecursive rules and their regions of facts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from everlog.datalog.equalities import eliminate_equalities
+from everlog.datalog.stratify import Stratum, stratify
+from everlog.datalog.syntax import Rule
+from everlog.engine.algebra import Region, Rules
+from everlog.engine.memory.engine import MemoryEngine
+from everlog.planning.negation import rewrite_negation
+from everlog.planning.rules import CompiledRule, MemoryRules
+
+Stratification = Literal["levels", "single"]
+
+
+@dataclass(frozen=True)
+class CompiledStratum:
+    """`Π^s`, `Π_r^s` and `Π_nr^s`, and `Out^s`."""
+
+    index: int
+    rules: Rules
+    recursive: Rules
+    nonrecursive: Rules
+    region: Region
+
+
+def prepared(rules: Sequence[Rule]) -> tuple[Rule, ...]:
+    """Rules without equalities and with negated atoms only; those that can never fire are gone."""
+    return rewrite_negation([kept for rule in rules if (kept := eliminate_equalities(rule)) is not None])
+
+
+def compile_program(
+    rules: Sequence[Rule], engine: MemoryEngine, stratification: Stratification = "levels"
+) -> tuple[CompiledStratum, ...]:
+    """The strata of a program, lowest first."""
+    strata = stratify(prepared(rules), mode=stratification)
+    compiled = {rule: CompiledRule(engine, rule) for stratum in strata for rule in stratum.rules}
+
+    def some(chosen: Sequence[Rule]) -> MemoryRules:
+        return MemoryRules(engine, [compiled[rule] for rule in chosen])
+
+    return tuple(
+        CompiledStratum(
+            stratum.index, some(stratum.rules), some(stratum.recursive), some(stratum.nonrecursive), _region(stratum, strata)
+        )
+        for stratum in strata
+    )
+
+
+def _region(stratum: Stratum, strata: Sequence[Stratum]) -> Region:
+    """`Out^s`; the lowest stratum also has every fact that no atom of the program matches."""
+    if stratum.index > 1:
+        return Region(stratum.patterns)
+    elsewhere = tuple(atom for other in strata if other.index > 1 for atom in other.patterns)
+    return Region(stratum.patterns, rest=True, elsewhere=elsewhere)

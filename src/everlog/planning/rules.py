@@ -1,0 +1,186 @@
+"""Rules compiled for the memory engine, and `apply`: all instances of many rules, each considered once.
+
+`inst_r[I⁺, I⁻ : P, N]` is evaluated as *Revisited* §9.2 says: once for each body literal that `P` (or, for a negative
+literal, `N`) can match, with the literals before it kept out of `P` and `N`, so that no instance is met twice. Only the
+literals are looked at whose table has facts in the set, found by an index over the rules; the cost of a call depends on
+what changed, not on the number of rules.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from everlog.datalog.syntax import Rule
+from everlog.engine.memory.engine import MemoryEngine
+from everlog.engine.memory.join import DRIVER_ROW, Call, JoinPlan, Literal, Sink, facts_of
+from everlog.engine.memory.sets import CountedFacts, Facts, FactSet
+from everlog.engine.memory.sinks import CountedHeads, Filtered, Heads, ProvedHeads
+from everlog.engine.memory.table import Table
+from everlog.planning.conjunction import UNIT, Conjunction
+
+Some = tuple[Facts, Facts]
+Place = tuple[int, int]
+"""The number of a rule and of a literal: positive ones first, then negative ones."""
+
+
+class CompiledRule:
+    """A rule whose negations are single atoms and whose equalities are gone."""
+
+    def __init__(self, engine: MemoryEngine, rule: Rule) -> None:
+        self.rule = rule
+        negative = [negation.atoms[0] for negation in rule.negative]
+        self.body = Conjunction(engine, rule.positive, negative, rule.comparisons, [rule.head])
+        self.head = engine.literal(rule.head, self.body.numbers)
+        self.literals = [*self.body.positive, *self.body.negative]
+
+    def labelled(self, positive: Facts, negative: Facts, some: Some | None, place: int | None) -> list[Facts]:
+        """The view of each literal when the one at `place` is matched in `some`; (156) and (157) of *Revisited*."""
+        size = len(self.body.positive)
+        views: list[Facts] = [positive] * size + [negative] * (len(self.literals) - size)
+        if some is not None and place is not None:
+            for before in range(min(place, size)):
+                views[before] = positive - some[0]
+            for before in range(size, place):
+                views[before] = negative | some[1]
+            if place < size:
+                views[place] = some[0]
+        return views
+
+
+class MemoryRules:
+    """Some rules of a program; they may share compiled rules with other such sets."""
+
+    def __init__(self, engine: MemoryEngine, compiled: Sequence[CompiledRule]) -> None:
+        self._engine = engine
+        self._compiled = compiled
+        self._unit = engine.insert_nullary(UNIT)
+        self._bodies = _PlaceIndex((number, rule.literals) for number, rule in enumerate(compiled))
+        self._heads = _PlaceIndex((number, [rule.head]) for number, rule in enumerate(compiled))
+
+    @property
+    def rules(self) -> Sequence[Rule]:
+        return [compiled.rule for compiled in self._compiled]
+
+    def apply(
+        self,
+        positive: Facts,
+        negative: Facts | None = None,
+        *,
+        some: Sequence[Some] = (),
+        heads_in: Facts | None = None,
+        excluding: Facts | None = None,
+    ) -> FactSet:
+        heads = Heads(self._engine.within, self._engine.workers, self._engine.parallel, excluding)
+        self._run(heads, positive, positive if negative is None else negative, some, heads_in)
+        return heads.facts()
+
+    def apply_counted(
+        self,
+        positive: Facts,
+        negative: Facts | None = None,
+        *,
+        some: Sequence[Some] = (),
+        heads_in: Facts | None = None,
+    ) -> CountedFacts:
+        heads = CountedHeads(self._engine.within, self._engine.workers, self._engine.parallel)
+        self._run(heads, positive, positive if negative is None else negative, some, heads_in)
+        return heads.counted()
+
+    def provable(self, heads: Facts, positive: Facts, negative: Facts | None = None) -> FactSet:
+        proved = ProvedHeads(self._engine.within)
+        negative = positive if negative is None else negative
+        for number, _ in self._heads.matching(heads):
+            rule = self._compiled[number]
+            views = [*rule.labelled(positive, negative, None, None), heads, self._unit]
+            if not rule.body.can_match(views):
+                continue
+            plan, used = rule.body.plan(views, rule.head, [DRIVER_ROW], extra_first=True)
+            for table in facts_of(rule.head, heads):
+                # What an earlier rule proved needs no second proof: the joins skip it by its mark.
+                mark = proved.mark(table)
+                sink = proved.of(table, plan.layout[DRIVER_ROW])
+                call = Call(plan, [views[place] for place in used], sink, mark)
+                driver = FactSet(self._engine.within, {table: heads.rows(table)})
+                self._engine.run([(plan, call, driver)], proved, shared=False)
+        self._engine.derivations += sum(proved.instances)
+        return proved.facts()
+
+    # ------------------------------------------------------------------------------------ in common
+
+    def _run(
+        self, heads: Heads | CountedHeads, positive: Facts, negative: Facts, some: Sequence[Some], heads_in: Facts | None
+    ) -> None:
+        if len(some) > 1:
+            some = sorted(some, key=lambda one: len(one[0]) + len(one[1]))
+        calls: list[tuple[JoinPlan, Call, Facts]] = []
+        for number, place in self._places(some, heads_in):
+            rule = self._compiled[number]
+            size = len(rule.body.positive)
+            views = rule.labelled(positive, negative, some[0] if some else None, place)
+            extra: Literal | None = None
+            if place is not None and place >= size:
+                negated = rule.literals[place]
+                extra = Literal(negated.relation, negated.terms)
+                views.append(some[0][1])
+            elif heads_in is not None:
+                extra = rule.head
+                views.append(heads_in)
+            views.append(self._unit)
+            if not rule.body.can_match(views):
+                continue
+            tests = [
+                (literal, condition[0] if at < size else condition[1])
+                for condition in some[1:]
+                for at, literal in enumerate(rule.literals)
+            ]
+            needed = [*rule.head.variables(), *(variable for literal, _ in tests for variable in literal.variables())]
+            small = None if place is None else min(place, size)
+            plan, used = rule.body.plan(views, extra, needed, small=small)
+            sink: Sink = heads.of(plan, rule.head)
+            if extra is not None and extra is not rule.head and heads_in is not None:
+                sink = Filtered(sink, plan.layout, [(rule.head, heads_in)], self._engine.parallel)
+            if tests:
+                sink = Filtered(sink, plan.layout, tests, self._engine.parallel)
+            calls.append((plan, Call(plan, [views[place] for place in used], sink), views[used[0]]))
+        self._engine.run(calls, heads)
+        self._engine.derivations += sum(heads.instances)
+
+    def _places(self, some: Sequence[Some], heads_in: Facts | None) -> Iterable[tuple[int, int | None]]:
+        """The rules, with the literal that the first condition is put to, that a call has to look at."""
+        if some:
+            found: list[Place] = []
+            for place in sorted({*self._bodies.matching(some[0][0]), *self._bodies.matching(some[0][1])}):
+                rule = self._compiled[place[0]]
+                wanted = some[0][0] if place[1] < len(rule.body.positive) else some[0][1]
+                if any(wanted.about(table) for table in facts_of(rule.literals[place[1]], wanted)):
+                    found.append(place)
+            return found
+        if heads_in is not None:
+            return [(number, None) for number in sorted({number for number, _ in self._heads.matching(heads_in)})]
+        return [(number, None) for number in range(len(self._compiled))]
+
+
+class _PlaceIndex:
+    """Literals of rules by their table, or by their predicate where that does not tell the table."""
+
+    def __init__(self, rules: Iterable[tuple[int, Sequence[Literal]]]) -> None:
+        self._by_table: dict[Table, list[Place]] = {}
+        self._by_predicate: dict[str, list[Place]] = {}
+        for number, literals in rules:
+            for at, literal in enumerate(literals):
+                table = literal.relation.static(literal.constants())
+                if table is not None:
+                    self._by_table.setdefault(table, []).append((number, at))
+                else:
+                    self._by_predicate.setdefault(literal.relation.predicate, []).append((number, at))
+
+    def matching(self, facts: Facts) -> set[Place]:
+        """The places whose literal may match a fact of the set."""
+        places: set[Place] = set()
+        predicates = set()
+        for table in facts.tables():
+            places.update(self._by_table.get(table, ()))
+            predicates.add(table.predicate)
+        for predicate in predicates:
+            places.update(self._by_predicate.get(predicate, ()))
+        return places

@@ -1,0 +1,37 @@
+"""Seminaïve materialisation (*Revisited*, Algorithm 1).
+
+It departs from the paper in one point: explicit facts of a stratum enter `I` before the nonrecursive rules are applied
+(lines 3, 5 and 7 in another order). The bodies of those rules lie in lower strata, so they see no difference, and what
+they derive can be kept apart from what is there already in one step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from everlog.engine.algebra import FactSet
+from everlog.planning.program import CompiledStratum
+
+Progress = Callable[[int, int, int], None]
+"""Called with the stratum, the round in it, and the number of new facts."""
+
+
+def materialise(
+    strata: Sequence[CompiledStratum], E: FactSet, I: FactSet, nothing: FactSet, progress: Progress
+) -> tuple[FactSet, int]:
+    """`mat(Π, E)` and the number of rounds; `I` is the empty set to start from."""
+    rounds = 0
+    for stratum in strata:
+        Δ = E.within(stratum.region)
+        I |= Δ
+        derived = stratum.nonrecursive.apply(I, excluding=I)
+        I |= derived
+        Δ |= derived
+        progress(stratum.index, 0, len(Δ))
+        local = 0
+        while Δ:
+            Δ = stratum.recursive.apply(I, some=[(Δ, nothing)], excluding=I)
+            I |= Δ
+            rounds, local = rounds + 1, local + 1
+            progress(stratum.index, local, len(Δ))
+    return I, rounds

@@ -1,0 +1,45 @@
+"""What a materialisation or an update did: numbers for people, and for `--stats`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Report:
+    """`added` and `deleted` count facts of the materialisation; `seconds` always has `total` and `reasoning`."""
+
+    engine: str
+    algorithm: str
+    facts: dict[str, int]
+    derivations: dict[str, int]
+    seconds: dict[str, float]
+    rounds: int
+    added: int = 0
+    deleted: int = 0
+    modules: list[dict[str, object]] = field(default_factory=list)
+    peak_rss_bytes: int = 0
+    warnings: list[str] = field(default_factory=list)
+
+    def stats(self) -> dict[str, object]:
+        """The keys of `--stats`."""
+        return {
+            "facts": self.facts,
+            "derivations": self.derivations,
+            "seconds": self.seconds,
+            "rounds": self.rounds,
+            "engine": self.engine,
+            "algorithm": self.algorithm,
+            "modules": self.modules,
+            "peak_rss_bytes": self.peak_rss_bytes,
+            "warnings": self.warnings,
+        }
+
+
+def peak_rss_bytes() -> int:
+    """The largest resident size of this process so far."""
+    import resource
+    import sys
+
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024
