@@ -39,6 +39,12 @@ def check_arities(program: Program, places: Mapping[Rule | Atom, str] = _NO_PLAC
                 )
 
 
+def program_arities(program: Program) -> dict[str, int]:
+    """The number of arguments of every predicate that a program mentions."""
+    statements: tuple[Rule | Atom, ...] = (*program.facts, *program.rules)
+    return {atom.predicate: len(atom.terms) for statement in statements for atom in _atoms(statement)}
+
+
 def _atoms(statement: Rule | Atom) -> Iterator[Atom]:
     if isinstance(statement, Atom):
         yield statement

@@ -15,9 +15,9 @@ An algorithm of `reasoning/` is written against these protocols and nothing else
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol, Self
 
 from everlog.datalog.syntax import Atom, Comparison, Rule
 
@@ -31,61 +31,79 @@ class Region:
     elsewhere: tuple[Atom, ...] = ()
 
 
-class FactSet(Protocol):
+class FactSet(ABC):
     """A set of facts, computed or not."""
 
+    @abstractmethod
     def __or__(self, other: FactSet) -> FactSet: ...
 
+    @abstractmethod
     def __sub__(self, other: FactSet) -> FactSet: ...
 
+    @abstractmethod
     def __and__(self, other: FactSet) -> FactSet: ...
 
-    def __ior__(self, other: FactSet) -> Self: ...
+    @abstractmethod
+    def __ior__(self, other: FactSet) -> FactSet: ...
 
-    def __isub__(self, other: FactSet) -> Self: ...
+    @abstractmethod
+    def __isub__(self, other: FactSet) -> FactSet: ...
 
-    def __iand__(self, other: FactSet) -> Self: ...
+    @abstractmethod
+    def __iand__(self, other: FactSet) -> FactSet: ...
 
+    @abstractmethod
     def __bool__(self) -> bool: ...
 
+    @abstractmethod
     def __len__(self) -> int: ...
 
+    @abstractmethod
     def within(self, region: Region) -> FactSet:
         """The facts of a region such as `Out^s`, computed."""
         ...
 
 
-class Counted(Protocol):
+class Counted(ABC):
     """A multiset of facts; multiplicities are positive."""
 
+    @abstractmethod
     def __add__(self, other: Counted | FactSet) -> Counted: ...
 
+    @abstractmethod
     def __sub__(self, other: Counted | FactSet) -> Counted: ...
 
+    @abstractmethod
     def __bool__(self) -> bool: ...
 
+    @abstractmethod
     def support(self) -> FactSet:
         """The facts that occur at all."""
         ...
 
+    @abstractmethod
     def total(self) -> int:
         """The sum of the multiplicities."""
         ...
 
 
-class Annotation(Protocol):
+class Annotation(ABC):
     """An integer for every fact, `default` unless it was set."""
 
     default: int
 
+    @abstractmethod
     def set(self, facts: FactSet, value: int) -> None: ...
 
+    @abstractmethod
     def add(self, facts: Counted, sign: int = 1) -> None: ...
 
+    @abstractmethod
     def between(self, least: int, greatest: int) -> FactSet:
         """The view of all facts whose annotation lies between two bounds, to be intersected with a set."""
         ...
 
+    @abstractmethod
     def counted(self, facts: FactSet) -> Counted:
         """Each fact as often as its annotation says; those with none or a negative one are left out."""
         ...
@@ -104,29 +122,36 @@ class Labelled:
     negative: bool = False
 
 
-class Bindings(Protocol):
+class Bindings(ABC):
     """The matches of a conjunction, found anew by each projection unless `kept`."""
 
+    @abstractmethod
     def count(self) -> int: ...
 
+    @abstractmethod
     def facts(self, atom: Atom, excluding: FactSet | None = None) -> FactSet:
         """The instances of an atom over the conjunction's variables, but for those in a set."""
         ...
 
+    @abstractmethod
     def counted(self, atom: Atom) -> Counted:
         """The same with the number of matches for each; the atom's predicate may be a hidden one."""
         ...
 
+    @abstractmethod
     def kept(self) -> Bindings:
         """The same matches, found once and remembered."""
         ...
 
 
-class Rules(Protocol):
+class Rules(ABC):
     """Some rules of a compiled program."""
 
-    rules: Sequence[Rule]
+    @property
+    @abstractmethod
+    def rules(self) -> Sequence[Rule]: ...
 
+    @abstractmethod
     def apply(
         self,
         positive: FactSet,
@@ -143,6 +168,7 @@ class Rules(Protocol):
         """
         ...
 
+    @abstractmethod
     def apply_counted(
         self,
         positive: FactSet,
@@ -154,24 +180,28 @@ class Rules(Protocol):
         """The same with one occurrence of the head for each instance."""
         ...
 
+    @abstractmethod
     def provable(self, heads: FactSet, positive: FactSet, negative: FactSet | None = None) -> FactSet:
         """The facts among `heads` that some instance derives; one instance is considered for each."""
         ...
 
 
-class Engine(Protocol):
+class Engine(ABC):
     """Sets of facts, and the number of rule instances considered so far."""
 
     derivations: int
 
+    @abstractmethod
     def empty(self) -> FactSet: ...
 
+    @abstractmethod
     def annotation(self, default: int = 0) -> Annotation: ...
 
 
-class Matcher(Protocol):
+class Matcher(ABC):
     """Conjunctive queries outside of rules."""
 
+    @abstractmethod
     def match(self, literals: Sequence[Labelled], comparisons: Sequence[Comparison] = ()) -> Bindings:
         """The matches of labelled literals; each match once."""
         ...

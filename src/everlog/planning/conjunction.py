@@ -36,7 +36,8 @@ class Conjunction:
     ) -> None:
         self._engine = engine
         self.numbers: dict[Variable, int] = {}
-        for part in (*positive, *negative, *comparisons, *further):
+        parts: tuple[Atom | Comparison, ...] = (*positive, *negative, *comparisons, *further)
+        for part in parts:
             for variable in part.variables():
                 self.numbers.setdefault(variable, len(self.numbers))
         self.positive = [engine.literal(atom, self.numbers) for atom in positive]
@@ -79,7 +80,7 @@ class Conjunction:
         found = self._plans.get(key)
         if found is None:
             order = join_order(sized, len(sized) - 1 if extra_first else small, forced=extra_first)
-            filters = [*self.negative, *self.comparisons]
+            filters: list[Literal | Compared] = [*self.negative, *self.comparisons]
             steps = with_filters(order, sized, filters)
             rest: list[Literal | Compared] = []
             used = []

@@ -17,13 +17,13 @@ from typing import Final
 
 from everlog.datalog.printer import print_literal, print_rule
 from everlog.datalog.stratify import stratify
-from everlog.datalog.substitution import canonical_rule, pattern
+from everlog.datalog.substitution import Pattern, canonical_rule, pattern
 from everlog.datalog.syntax import Atom, BodyLiteral, Negation, Rule, Variable
 from everlog.errors import EverlogError
 
 HIDDEN: Final = "¬"
 
-Level = Mapping[object, int]
+Levels = Mapping[Pattern, int]
 
 
 def rewrite_negation(rules: Sequence[Rule]) -> tuple[Rule, ...]:
@@ -48,7 +48,7 @@ def _is_plain(negation: Negation) -> bool:
     return len(negation.atoms) == 1 and not negation.local and not negation.comparisons
 
 
-def _hide(rule: Rule, negation: Negation, levels: Level, hidden: dict[Rule, Atom]) -> Atom:
+def _hide(rule: Rule, negation: Negation, levels: Levels, hidden: dict[Rule, Atom]) -> Atom:
     """The atom to negate instead; its defining rule is added to `hidden` unless there is one like it."""
     shared = tuple(dict.fromkeys(negation.variables()))
     inner = {variable for atom in negation.atoms for variable in atom.variables()}
@@ -62,7 +62,7 @@ def _hide(rule: Rule, negation: Negation, levels: Level, hidden: dict[Rule, Atom
 
 
 def _guard(
-    rule: Rule, negation: Negation, shared: Sequence[Variable], inner: set[Variable], levels: Level
+    rule: Rule, negation: Negation, shared: Sequence[Variable], inner: set[Variable], levels: Levels
 ) -> tuple[BodyLiteral, ...]:
     level = levels[pattern(rule.head)]
     atoms = [

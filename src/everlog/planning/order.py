@@ -74,9 +74,7 @@ def _greedy(literals: Sequence[Sized], start: int) -> tuple[float, list[int]]:
     return cost, order
 
 
-def with_filters(
-    order: Sequence[int], literals: Sequence[Sized], filters: Sequence[Filter]
-) -> list[tuple[str, int]]:
+def with_filters(order: Sequence[int], literals: Sequence[Sized], filters: Sequence[Filter]) -> list[tuple[str, int]]:
     """An order with every filter as early as can be: ("literal", place) and ("filter", place) in turn."""
     plan: list[tuple[str, int]] = []
     bound: set[int] = set()

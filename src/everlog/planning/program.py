@@ -45,7 +45,11 @@ def compile_program(
 
     return tuple(
         CompiledStratum(
-            stratum.index, some(stratum.rules), some(stratum.recursive), some(stratum.nonrecursive), _region(stratum, strata)
+            stratum.index,
+            some(stratum.rules),
+            some(stratum.recursive),
+            some(stratum.nonrecursive),
+            _region(stratum, strata),
         )
         for stratum in strata
     )

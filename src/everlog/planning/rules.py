@@ -11,14 +11,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from everlog.datalog.syntax import Rule
+from everlog.engine.algebra import FactSet, Rules, Some
 from everlog.engine.memory.engine import MemoryEngine
 from everlog.engine.memory.join import DRIVER_ROW, Call, JoinPlan, Literal, Sink, facts_of
-from everlog.engine.memory.sets import CountedFacts, Facts, FactSet
+from everlog.engine.memory.sets import CountedFacts, Facts, Stored, own
 from everlog.engine.memory.sinks import CountedHeads, Filtered, Heads, ProvedHeads
 from everlog.engine.memory.table import Table
 from everlog.planning.conjunction import UNIT, Conjunction
 
-Some = tuple[Facts, Facts]
+_Some = tuple[Facts, Facts]
 Place = tuple[int, int]
 """The number of a rule and of a literal: positive ones first, then negative ones."""
 
@@ -33,7 +34,7 @@ class CompiledRule:
         self.head = engine.literal(rule.head, self.body.numbers)
         self.literals = [*self.body.positive, *self.body.negative]
 
-    def labelled(self, positive: Facts, negative: Facts, some: Some | None, place: int | None) -> list[Facts]:
+    def labelled(self, positive: Facts, negative: Facts, some: _Some | None, place: int | None) -> list[Facts]:
         """The view of each literal when the one at `place` is matched in `some`; (156) and (157) of *Revisited*."""
         size = len(self.body.positive)
         views: list[Facts] = [positive] * size + [negative] * (len(self.literals) - size)
@@ -47,7 +48,7 @@ class CompiledRule:
         return views
 
 
-class MemoryRules:
+class MemoryRules(Rules):
     """Some rules of a program; they may share compiled rules with other such sets."""
 
     def __init__(self, engine: MemoryEngine, compiled: Sequence[CompiledRule]) -> None:
@@ -63,44 +64,45 @@ class MemoryRules:
 
     def apply(
         self,
-        positive: Facts,
-        negative: Facts | None = None,
+        positive: FactSet,
+        negative: FactSet | None = None,
         *,
         some: Sequence[Some] = (),
-        heads_in: Facts | None = None,
-        excluding: Facts | None = None,
-    ) -> FactSet:
-        heads = Heads(self._engine.within, self._engine.workers, self._engine.parallel, excluding)
-        self._run(heads, positive, positive if negative is None else negative, some, heads_in)
+        heads_in: FactSet | None = None,
+        excluding: FactSet | None = None,
+    ) -> Stored:
+        left_out = None if excluding is None else own(excluding)
+        heads = Heads(self._engine.within, self._engine.workers, self._engine.parallel, left_out)
+        self._run(heads, positive, negative, some, heads_in)
         return heads.facts()
 
     def apply_counted(
         self,
-        positive: Facts,
-        negative: Facts | None = None,
+        positive: FactSet,
+        negative: FactSet | None = None,
         *,
         some: Sequence[Some] = (),
-        heads_in: Facts | None = None,
+        heads_in: FactSet | None = None,
     ) -> CountedFacts:
         heads = CountedHeads(self._engine.within, self._engine.workers, self._engine.parallel)
-        self._run(heads, positive, positive if negative is None else negative, some, heads_in)
+        self._run(heads, positive, negative, some, heads_in)
         return heads.counted()
 
-    def provable(self, heads: Facts, positive: Facts, negative: Facts | None = None) -> FactSet:
+    def provable(self, heads: FactSet, positive: FactSet, negative: FactSet | None = None) -> Stored:
         proved = ProvedHeads(self._engine.within)
-        negative = positive if negative is None else negative
-        for number, _ in self._heads.matching(heads):
+        asked = own(heads)
+        true, false = own(positive), own(positive if negative is None else negative)
+        for number, _ in sorted(self._heads.matching(asked)):
             rule = self._compiled[number]
-            views = [*rule.labelled(positive, negative, None, None), heads, self._unit]
+            views = [*rule.labelled(true, false, None, None), asked, self._unit]
             if not rule.body.can_match(views):
                 continue
             plan, used = rule.body.plan(views, rule.head, [DRIVER_ROW], extra_first=True)
-            for table in facts_of(rule.head, heads):
+            for table in facts_of(rule.head, asked):
                 # What an earlier rule proved needs no second proof: the joins skip it by its mark.
-                mark = proved.mark(table)
                 sink = proved.of(table, plan.layout[DRIVER_ROW])
-                call = Call(plan, [views[place] for place in used], sink, mark)
-                driver = FactSet(self._engine.within, {table: heads.rows(table)})
+                call = Call(plan, [views[place] for place in used], sink, proved.mark(table))
+                driver = Stored(self._engine.within, {table: asked.rows(table)})
                 self._engine.run([(plan, call, driver)], proved, shared=False)
         self._engine.derivations += sum(proved.instances)
         return proved.facts()
@@ -108,15 +110,21 @@ class MemoryRules:
     # ------------------------------------------------------------------------------------ in common
 
     def _run(
-        self, heads: Heads | CountedHeads, positive: Facts, negative: Facts, some: Sequence[Some], heads_in: Facts | None
+        self,
+        heads: Heads | CountedHeads,
+        positive: FactSet,
+        negative: FactSet | None,
+        conditions: Sequence[Some],
+        asked: FactSet | None,
     ) -> None:
-        if len(some) > 1:
-            some = sorted(some, key=lambda one: len(one[0]) + len(one[1]))
+        true, false = own(positive), own(positive if negative is None else negative)
+        heads_in = None if asked is None else own(asked)
+        some = sorted(((own(P), own(N)) for P, N in conditions), key=lambda one: len(one[0]) + len(one[1]))
         calls: list[tuple[JoinPlan, Call, Facts]] = []
         for number, place in self._places(some, heads_in):
             rule = self._compiled[number]
             size = len(rule.body.positive)
-            views = rule.labelled(positive, negative, some[0] if some else None, place)
+            views = rule.labelled(true, false, some[0] if some else None, place)
             extra: Literal | None = None
             if place is not None and place >= size:
                 negated = rule.literals[place]
@@ -136,7 +144,7 @@ class MemoryRules:
             needed = [*rule.head.variables(), *(variable for literal, _ in tests for variable in literal.variables())]
             small = None if place is None else min(place, size)
             plan, used = rule.body.plan(views, extra, needed, small=small)
-            sink: Sink = heads.of(plan, rule.head)
+            sink: Sink = heads.of(plan.layout, rule.head)
             if extra is not None and extra is not rule.head and heads_in is not None:
                 sink = Filtered(sink, plan.layout, [(rule.head, heads_in)], self._engine.parallel)
             if tests:
@@ -145,7 +153,7 @@ class MemoryRules:
         self._engine.run(calls, heads)
         self._engine.derivations += sum(heads.instances)
 
-    def _places(self, some: Sequence[Some], heads_in: Facts | None) -> Iterable[tuple[int, int | None]]:
+    def _places(self, some: Sequence[_Some], heads_in: Facts | None) -> Iterable[tuple[int, int | None]]:
         """The rules, with the literal that the first condition is put to, that a call has to look at."""
         if some:
             found: list[Place] = []

@@ -10,6 +10,9 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import partial
+from threading import Lock
 from typing import Final, Protocol
 
 import numpy as np
@@ -17,13 +20,13 @@ import numpy.typing as npt
 
 from everlog.datalog.syntax import TRIPLE, Atom, Constant, Term, Variable
 from everlog.datalog.values import RDF_TYPE
-from everlog.engine.algebra import Region
+from everlog.engine.algebra import Engine, Region
 from everlog.engine.memory import rows as row_sets
 from everlog.engine.memory.dictionary import Dictionary
 from everlog.engine.memory.join import BLOCK, Buffers, Call, JoinPlan, Literal, facts_of
 from everlog.engine.memory.relation import Relation, Triples
 from everlog.engine.memory.rows import Rows
-from everlog.engine.memory.sets import Facts, FactSet, MemoryAnnotation
+from everlog.engine.memory.sets import Facts, MemoryAnnotation, Stored
 from everlog.engine.memory.sinks import Entry
 from everlog.engine.memory.table import Ids, Table
 from everlog.errors import ArityMistake
@@ -38,7 +41,7 @@ class Emptied(Protocol):
     def flush(self) -> None: ...
 
 
-class MemoryEngine:
+class MemoryEngine(Engine):
     """Facts in memory, joined by compiled loops."""
 
     def __init__(self, dictionary: Dictionary | None = None, workers: int | None = None) -> None:
@@ -77,15 +80,24 @@ class MemoryEngine:
     def term(self, term: Term, numbers: Mapping[Variable, int]) -> int:
         return ~self.dictionary.encode_value(term.value) if isinstance(term, Constant) else numbers[term]
 
+    @contextmanager
+    def scratch(self) -> Iterator[MemoryEngine]:
+        """This engine, for a while: relations that are made meanwhile are forgotten at the end."""
+        before = dict(self._relations)
+        try:
+            yield self
+        finally:
+            self._relations = before
+
     # ------------------------------------------------------------------------------------ sets
 
-    def empty(self) -> FactSet:
-        return FactSet(self.within, {})
+    def empty(self) -> Stored:
+        return Stored(self.within, {})
 
     def annotation(self, default: int = 0) -> MemoryAnnotation:
         return MemoryAnnotation(self.within, default)
 
-    def insert(self, predicate: str, facts: Ids, excluding: Facts | None = None) -> FactSet:
+    def insert(self, predicate: str, facts: Ids, excluding: Facts | None = None) -> Stored:
         """The set of some facts, one per column of the array, without those in a set; they get rows if they have none."""
         parts: dict[Table, Rows] = {}
         for table, tuples, _ in self.relation(predicate, facts.shape[0]).split(facts):
@@ -94,19 +106,19 @@ class MemoryEngine:
             out[:, at : at + tuples.shape[1]] = tuples
             entry.enter(self.parallel)
             parts[table] = entry.rows()
-        return FactSet(self.within, parts)
+        return Stored(self.within, parts)
 
-    def insert_nullary(self, predicate: str) -> FactSet:
+    def insert_nullary(self, predicate: str) -> Stored:
         """The set of the one fact of a nullary predicate."""
         return self.insert(predicate, np.empty((0, 1), np.int32))
 
-    def present(self, predicate: str, facts: Ids) -> FactSet:
+    def present(self, predicate: str, facts: Ids) -> Stored:
         """The set of those of some facts that have a row; nothing is stored."""
         parts: dict[Table, Rows] = {}
         for table, tuples, _ in self.relation(predicate, facts.shape[0]).split(facts):
             found = table.find(tuples, self.parallel)
             parts[table] = row_sets.listed(table, np.unique(found[found >= 0]))
-        return FactSet(self.within, {table: rows for table, rows in parts.items() if len(rows)})
+        return Stored(self.within, {table: rows for table, rows in parts.items() if len(rows)})
 
     def columns(self, facts: Facts, predicate: str) -> Ids:
         """The facts of one predicate in a set, one per column of the array."""
@@ -155,7 +167,7 @@ class MemoryEngine:
         if workers > 1:
             pieces = _Locked(pieces)
         while not all(idle):
-            self.parallel([lambda worker=worker: fill(worker) for worker in range(workers) if not idle[worker]])
+            self.parallel([partial(fill, worker) for worker in range(workers) if not idle[worker]])
             sink.flush()
 
     @staticmethod
@@ -302,8 +314,6 @@ class _Locked:
     """An iterator that several threads may draw from."""
 
     def __init__(self, items: Iterator[Piece]) -> None:
-        from threading import Lock
-
         self._items = items
         self._lock = Lock()
 

@@ -11,7 +11,7 @@ bindings at the end is the number of instances considered.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import Final, NamedTuple, Protocol
@@ -254,16 +254,7 @@ class JoinPlan:
                 yield
 
     def _compare(self, step: _Step, compared: Compared, block: Ids, n: int) -> int:
-        ends = (compared.left, compared.right)
-        consts = np.array([~term for term in ends if term < 0], np.int32)
-        sources = []
-        used = 0
-        for term in ends:
-            if term < 0:
-                sources.append(~used)
-                used += 1
-            else:
-                sources.append(step.before[term])
+        sources, consts = sources_of((compared.left, compared.right), step.before)
         kept: int = kernels.keep_compared(
             block, n, OPERATORS[compared.operator], sources[0], sources[1], consts, self._dictionary.order()
         )
@@ -279,9 +270,7 @@ class JoinPlan:
         negative = step.literal.negative
         kept: int
         if table.has_groups and view.is_span and view.bounds[0] == 0 and view.bounds[1] >= table.n:
-            kept = kernels.probe_presence(
-                block, n, access.sources, access.consts, table.groups, table.shards, negative
-            )
+            kept = kernels.probe_presence(block, n, access.sources, access.consts, table.groups, table.shards, negative)
             return kept
         kept = kernels.probe(
             block,
@@ -524,6 +513,17 @@ def one_by_one(jobs: Sequence[Callable[[], None]]) -> None:
     """Runs jobs where threads are busy already."""
     for job in jobs:
         job()
+
+
+def sources_of(terms: Sequence[int], layout: Mapping[int, int]) -> tuple[Positions, Ids]:
+    """Where terms come from in bindings with a given layout: sources and constants."""
+    consts: list[int] = []
+    sources = []
+    for term in terms:
+        sources.append(~len(consts) if term < 0 else layout[term])
+        if term < 0:
+            consts.append(~term)
+    return np.array(sources, np.int64), np.array(consts, np.int32)
 
 
 class Buffers:

@@ -242,11 +242,8 @@ def _find(key, tuples, i, sources, consts, direct, slots, shards, cols):
                 return row
             same = True
             for c in range(arity):
-                if direct:
-                    value = tuples[c, i]
-                else:
-                    value = tuples[sources[c], i] if sources[c] >= 0 else consts[~sources[c]]
-                if cols[c, row] != value:
+                s = np.int64(c) if direct else sources[c]
+                if cols[c, row] != (tuples[s, i] if s >= 0 else consts[~s]):
                     same = False
                     break
             if same:

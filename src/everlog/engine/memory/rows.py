@@ -144,8 +144,8 @@ class Rows:
         """Which of some rows are in the set."""
         if self.is_span:
             return (rows >= self.lo) & (rows < self.hi)
-        bit = np.uint16(self.mark().bit)
-        return (self.table.mask[rows] & bit) != 0
+        marked: npt.NDArray[np.bool_] = (self.table.mask[rows] & np.uint16(self.mark().bit)) != 0
+        return marked
 
 
 def span(table: Table, lo: int, hi: int) -> Rows:

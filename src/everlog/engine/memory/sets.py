@@ -7,17 +7,21 @@ materialisation, where `I`, `Δ` and `I - Δ` are), and to terms over the mask's
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import NamedTuple, Self
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from everlog.engine.algebra import Region
+from everlog.engine.algebra import Annotation, Counted, FactSet, Region
 from everlog.engine.memory import rows as row_sets
 from everlog.engine.memory.rows import NO_ANNOTATION, NO_ROWS, NO_TERMS, Rows
 from everlog.engine.memory.table import Ids, Table
 
 Within = Callable[[Rows, Region], Rows]
+
+Tally = tuple[Ids, npt.NDArray[np.int64]]
+"""Distinct rows and how often each occurs."""
 
 
 class TableView(NamedTuple):
@@ -52,7 +56,7 @@ class _Formula(NamedTuple):
     annotation: tuple[MemoryAnnotation, int, int] | None = None
 
 
-class Facts:
+class Facts(FactSet):
     """A set of facts, computed or not: what views and computed sets have in common."""
 
     def __init__(self, within: Within) -> None:
@@ -74,23 +78,34 @@ class Facts:
         """At most how many rows of a table are in the set; not 0 unless there is none."""
         raise NotImplementedError
 
-    def computed(self) -> FactSet:
-        return FactSet(self._within, {table: rows for table in self.tables() if len(rows := self.rows(table))})
+    def computed(self) -> Stored:
+        return Stored(self._within, {table: rows for table in self.tables() if len(rows := self.rows(table))})
 
-    def within(self, region: Region) -> FactSet:
-        return FactSet(
+    def within(self, region: Region) -> Stored:
+        return Stored(
             self._within,
             {table: rows for table in self.tables() if len(rows := self._within(self.rows(table), region))},
         )
 
-    def __or__(self, other: Facts) -> View:
-        return View(self._within, "|", self, other)
+    def __or__(self, other: FactSet) -> View:
+        return View(self._within, "|", self, own(other))
 
-    def __sub__(self, other: Facts) -> View:
-        return View(self._within, "-", self, other)
+    def __sub__(self, other: FactSet) -> View:
+        return View(self._within, "-", self, own(other))
 
-    def __and__(self, other: Facts) -> View:
-        return View(self._within, "&", self, other)
+    def __and__(self, other: FactSet) -> View:
+        return View(self._within, "&", self, own(other))
+
+    # In place, a new value is computed; a view is left alone, since others may hold it.
+
+    def __ior__(self, other: FactSet) -> Stored:
+        return self.computed().united(own(other))
+
+    def __isub__(self, other: FactSet) -> Stored:
+        return self.computed().reduced(own(other))
+
+    def __iand__(self, other: FactSet) -> Stored:
+        return self.computed().restricted(own(other))
 
     def __bool__(self) -> bool:
         return any(len(self.rows(table)) for table in self.tables())
@@ -113,8 +128,14 @@ class Facts:
         return TableView(bounds, care, want, values, alive)
 
 
-class FactSet(Facts):
-    """A computed set: rows of tables. `|=`, `-=`, `&=` give a new set and leave the old value as it was."""
+def own(facts: FactSet) -> Facts:
+    """A set that an algorithm hands over; it must be of this engine."""
+    assert isinstance(facts, Facts), "a set of facts of another engine"
+    return facts
+
+
+class Stored(Facts):
+    """A computed set: rows of tables."""
 
     def __init__(self, within: Within, parts: Mapping[Table, Rows]) -> None:
         super().__init__(within)
@@ -134,7 +155,7 @@ class FactSet(Facts):
     def parts(self) -> Mapping[Table, Rows]:
         return self._parts
 
-    def computed(self) -> FactSet:
+    def computed(self) -> Stored:
         return self
 
     def __bool__(self) -> bool:
@@ -147,7 +168,16 @@ class FactSet(Facts):
         bit = rows.mark().bit
         return _Formula(rows.lo, rows.hi, ((bit, bit),), (rows,), tight=True)
 
-    def _changed(self, other: Facts, change: Callable[[Rows, Rows], Rows], only: set[Table]) -> Self:
+    def united(self, other: Facts) -> Stored:
+        return self._changed(other, partial(row_sets.union, consume=True), other.tables())
+
+    def reduced(self, other: Facts) -> Stored:
+        return self._changed(other, partial(row_sets.difference, consume=True), other.tables() & self.tables())
+
+    def restricted(self, other: Facts) -> Stored:
+        return self._changed(other, row_sets.intersection, self.tables())
+
+    def _changed(self, other: Facts, change: Callable[[Rows, Rows], Rows], only: set[Table]) -> Stored:
         parts = dict(self._parts)
         for table in only:
             rows = change(self.rows(table), other.rows(table))
@@ -155,17 +185,7 @@ class FactSet(Facts):
                 parts[table] = rows
             else:
                 parts.pop(table, None)
-        return type(self)(self._within, parts)
-
-    def __ior__(self, other: Facts) -> Self:
-        return self._changed(other, lambda x, y: row_sets.union(x, y, consume=True), other.tables())
-
-    def __isub__(self, other: Facts) -> Self:
-        both = other.tables() & self.tables()
-        return self._changed(other, lambda x, y: row_sets.difference(x, y, consume=True), both)
-
-    def __iand__(self, other: Facts) -> Self:
-        return self._changed(other, row_sets.intersection, self.tables())
+        return Stored(self._within, parts)
 
 
 class View(Facts):
@@ -218,29 +238,12 @@ class View(Facts):
 
     def formula(self, table: Table, bits: bool = False) -> _Formula:
         if table in self._rows:
-            return FactSet(self._within, self._rows).formula(table, bits)
+            return Stored(self._within, self._rows).formula(table, bits)
         left, right = self._left.formula(table, bits), self._right.formula(table, bits)
         combined = _OPERATIONS[self._operator](left, right)
         if combined is None and bits:
             self.rows(table)
         return combined if combined is not None else self.formula(table, bits=True)
-
-    # Computing in place starts from a value of its own, so that the view itself is not disturbed.
-
-    def __ior__(self, other: Facts) -> FactSet:  # type: ignore[misc]  # a view becomes a computed set
-        result = self.computed()
-        result |= other
-        return result
-
-    def __isub__(self, other: Facts) -> FactSet:  # type: ignore[misc]  # as above
-        result = self.computed()
-        result -= other
-        return result
-
-    def __iand__(self, other: Facts) -> FactSet:  # type: ignore[misc]  # as above
-        result = self.computed()
-        result &= other
-        return result
 
 
 def _either(x: _Formula, y: _Formula) -> _Formula | None:
@@ -327,14 +330,14 @@ class Between(Facts):
         return row_sets.listed(rows.table, array[inside != outside])
 
 
-class CountedFacts:
+class CountedFacts(Counted):
     """A multiset: rows of tables with positive multiplicities."""
 
-    def __init__(self, within: Within, parts: Mapping[Table, tuple[Ids, npt.NDArray[np.int64]]]) -> None:
+    def __init__(self, within: Within, parts: Mapping[Table, Tally]) -> None:
         self._within = within
         self._parts = parts
 
-    def parts(self) -> Mapping[Table, tuple[Ids, npt.NDArray[np.int64]]]:
+    def parts(self) -> Mapping[Table, Tally]:
         return self._parts
 
     def __bool__(self) -> bool:
@@ -343,20 +346,20 @@ class CountedFacts:
     def total(self) -> int:
         return sum(int(counts.sum()) for _, counts in self._parts.values())
 
-    def support(self) -> FactSet:
-        return FactSet(
+    def support(self) -> Stored:
+        return Stored(
             self._within,
             {table: row_sets.listed(table, rows) for table, (rows, _) in self._parts.items() if len(rows)},
         )
 
-    def __add__(self, other: CountedFacts | Facts) -> CountedFacts:
+    def __add__(self, other: Counted | FactSet) -> CountedFacts:
         return self._combined(other, 1)
 
-    def __sub__(self, other: CountedFacts | Facts) -> CountedFacts:
+    def __sub__(self, other: Counted | FactSet) -> CountedFacts:
         return self._combined(other, -1)
 
-    def _combined(self, other: CountedFacts | Facts, sign: int) -> CountedFacts:
-        more = other if isinstance(other, CountedFacts) else as_counted(other)
+    def _combined(self, other: Counted | FactSet, sign: int) -> CountedFacts:
+        more = as_counted(other)
         parts = dict(self._parts)
         for table, (rows, counts) in more.parts().items():
             mine, times = parts.get(table, (NO_ROWS, np.empty(0, np.int64)))
@@ -364,15 +367,16 @@ class CountedFacts:
         return CountedFacts(self._within, parts)
 
 
-def as_counted(facts: Facts) -> CountedFacts:
-    """A set as the multiset in which each fact occurs once."""
-    return CountedFacts(
-        facts._within,
-        {table: (rows, np.ones(len(rows), np.int64)) for table in facts.tables() for rows in [facts.rows(table).array()]},
-    )
+def as_counted(facts: Counted | FactSet) -> CountedFacts:
+    """A multiset of this engine; a set is one in which each fact occurs once."""
+    if isinstance(facts, CountedFacts):
+        return facts
+    assert isinstance(facts, Facts), "facts of another engine"
+    arrays = {table: facts.rows(table).array() for table in facts.tables()}
+    return CountedFacts(facts._within, {table: (rows, np.ones(len(rows), np.int64)) for table, rows in arrays.items()})
 
 
-def tally(rows: Ids, counts: npt.NDArray[np.int64] | None = None) -> tuple[Ids, npt.NDArray[np.int64]]:
+def tally(rows: Ids, counts: npt.NDArray[np.int64] | None = None) -> Tally:
     """Distinct rows with the sums of their counts (one each by default); what sums to nothing or less is left out."""
     if len(rows) == 0:
         return NO_ROWS, np.empty(0, np.int64)
@@ -388,7 +392,7 @@ def tally(rows: Ids, counts: npt.NDArray[np.int64] | None = None) -> tuple[Ids, 
     return ordered[starts][left], sums[left]
 
 
-class MemoryAnnotation:
+class MemoryAnnotation(Annotation):
     """An integer for every row of every table."""
 
     def __init__(self, within: Within, default: int) -> None:
@@ -406,18 +410,20 @@ class MemoryAnnotation:
             values = self._values[table] = grown
         return values
 
-    def set(self, facts: Facts, value: int) -> None:
+    def set(self, facts: FactSet, value: int) -> None:
+        facts = own(facts)
         for table in facts.tables():
             self.values(table)[facts.rows(table).array()] = value
 
-    def add(self, facts: CountedFacts, sign: int = 1) -> None:
-        for table, (rows, counts) in facts.parts().items():
+    def add(self, facts: Counted, sign: int = 1) -> None:
+        for table, (rows, counts) in as_counted(facts).parts().items():
             self.values(table)[rows] += (sign * counts).astype(np.int32)
 
     def between(self, least: int, greatest: int) -> Between:
         return Between(self._within, self, least, greatest)
 
-    def counted(self, facts: Facts) -> CountedFacts:
+    def counted(self, facts: FactSet) -> CountedFacts:
+        facts = own(facts)
         parts = {}
         for table in facts.tables():
             rows = facts.rows(table).array()

@@ -16,15 +16,16 @@ import numpy as np
 
 from everlog.engine.memory import kernels
 from everlog.engine.memory import rows as row_sets
-from everlog.engine.memory.join import JoinPlan, Literal, Sink
+from everlog.engine.memory.join import Literal, Sink, sources_of
 from everlog.engine.memory.rows import NO_ANNOTATION, NO_ROWS, NO_TERMS, Mark, Rows
-from everlog.engine.memory.sets import CountedFacts, Facts, FactSet, TableView, Within, tally
+from everlog.engine.memory.sets import CountedFacts, Facts, Stored, TableView, Tally, Within, tally
 from everlog.engine.memory.table import SHARED, Ids, Parallel, Table
 
 LIMIT: Final = 1 << 18
 """Tuples that a worker collects before they are entered."""
 
 _NOTHING: Final = TableView(np.zeros(6, np.int64), NO_TERMS, NO_TERMS, NO_ANNOTATION)
+
 
 class Entry:
     """The tuples on their way into one table."""
@@ -81,9 +82,7 @@ class Entry:
 
         def admit(share: int) -> None:
             first = share * width
-            found[share] = kernels.admit(
-                tuples, n, first, first + width - 1, table.shards, table.groups, fresh[share]
-            )
+            found[share] = kernels.admit(tuples, n, first, first + width - 1, table.shards, table.groups, fresh[share])
 
         parallel([partial(admit, share) for share in range(shares)])
         table.groups_used += sum(made for _, made in found)
@@ -176,8 +175,8 @@ class Heads:
     def entries(self) -> Iterable[Entry]:
         return self._entries.values()
 
-    def of(self, plan: JoinPlan, head: Literal) -> HeadSink:
-        return HeadSink(self, plan, head)
+    def of(self, layout: Mapping[int, int], head: Literal) -> HeadSink:
+        return HeadSink(self, layout, head)
 
     def taken(self, worker: int, n: int) -> None:
         self.instances[worker] += n
@@ -191,27 +190,20 @@ class Heads:
             entry.enter(self.parallel)
         self._pending = [0] * self._workers
 
-    def facts(self) -> FactSet:
+    def facts(self) -> Stored:
         self.flush()
-        return FactSet(self._within, {entry.table: rows for entry in self._entries.values() if len(rows := entry.rows())})
+        return Stored(
+            self._within, {entry.table: rows for entry in self._entries.values() if len(rows := entry.rows())}
+        )
 
 
 class HeadSink:
     """Takes the bindings of one plan and makes heads of them."""
 
-    def __init__(self, heads: Heads, plan: JoinPlan, head: Literal) -> None:
+    def __init__(self, heads: Heads, layout: Mapping[int, int], head: Literal) -> None:
         self._heads = heads
         self._head = head
-        consts: list[int] = []
-        sources = []
-        for term in head.terms:
-            if term < 0:
-                sources.append(~len(consts))
-                consts.append(~term)
-            else:
-                sources.append(plan.layout[term])
-        self._consts = np.array(consts, np.int32)
-        self._sources = np.array(sources, np.int64)
+        self._sources, self._consts = sources_of(head.terms, layout)
         table = head.relation.static(head.constants())
         self._entry = None if table is None else heads.entry(table)
         if table is not None:
@@ -242,14 +234,14 @@ class CountedHeads:
     def __init__(self, within: Within, workers: int, parallel: Parallel) -> None:
         self._heads = Heads(within, workers, parallel, None)
         self._within = within
-        self._rows: dict[Table, list[tuple[Ids, np.ndarray]]] = {}  # type: ignore[type-arg]  # int64, by `tally`
+        self._rows: dict[Table, list[Tally]] = {}
 
     @property
     def instances(self) -> list[int]:
         return self._heads.instances
 
-    def of(self, plan: JoinPlan, head: Literal) -> HeadSink:
-        return HeadSink(self._heads, plan, head)
+    def of(self, layout: Mapping[int, int], head: Literal) -> HeadSink:
+        return HeadSink(self._heads, layout, head)
 
     def flush(self) -> None:
         """Enters what was collected and counts it."""
@@ -267,7 +259,7 @@ class CountedHeads:
         return CountedFacts(self._within, {table: _merged(parts) for table, parts in self._rows.items()})
 
 
-def _merged(parts: Sequence[tuple[Ids, np.ndarray]]) -> tuple[Ids, np.ndarray]:  # type: ignore[type-arg]
+def _merged(parts: Sequence[Tally]) -> Tally:
     if len(parts) == 1:
         return parts[0]
     return tally(np.concatenate([rows for rows, _ in parts]), np.concatenate([counts for _, counts in parts]))
@@ -294,9 +286,9 @@ class ProvedHeads:
     def flush(self) -> None:
         pass
 
-    def facts(self) -> FactSet:
+    def facts(self) -> Stored:
         parts = {table: np.concatenate([NO_ROWS, *(mark.on or ())]) for table, mark in self._marks.items()}
-        return FactSet(self._within, {table: row_sets.listed(table, rows) for table, rows in parts.items() if len(rows)})
+        return Stored(self._within, {table: row_sets.listed(table, rows) for table, rows in parts.items() if len(rows)})
 
 
 class ProvedSink:
@@ -325,15 +317,7 @@ class Filtered:
     ) -> None:
         self._inner = inner
         self._parallel = parallel
-        self._tests = []
-        for literal, facts in tests:
-            consts: list[int] = []
-            sources = []
-            for term in literal.terms:
-                sources.append(~len(consts) if term < 0 else layout[term])
-                if term < 0:
-                    consts.append(~term)
-            self._tests.append((literal.relation, np.array(sources, np.int64), np.array(consts, np.int32), facts))
+        self._tests = [(literal.relation, *sources_of(literal.terms, layout), facts) for literal, facts in tests]
 
     def take(self, worker: int, block: Ids, n: int) -> None:
         passed = np.zeros(n, bool)
@@ -354,21 +338,30 @@ class Filtered:
 
 
 class Kept:
-    """The bindings themselves, all of them."""
+    """The bindings themselves, all of them; or, not to `remember` them, only their number."""
 
-    def __init__(self, slots: int) -> None:
-        self._blocks: list[Ids] = []
-        self._slots = slots
+    def __init__(self, variables: Sequence[int], remember: bool = True) -> None:
         self.instances = [0]
+        self.layout: Mapping[int, int] = {}
+        self._blocks: list[Ids] = []
+        self._slots = len(variables)
+        self._remember = remember
+
+    def of(self, layout: Mapping[int, int]) -> Kept:
+        self.layout = layout
+        return self
 
     def take(self, worker: int, block: Ids, n: int) -> None:
         self.instances[0] += n
-        self._blocks.append(block[:, :n].copy())
+        if self._remember:
+            self._blocks.append(block[:, :n].copy())
 
     def full(self, worker: int) -> bool:
         return False
 
+    def flush(self) -> None:
+        pass
+
     def bindings(self) -> Ids:
-        if not self._blocks:
-            return np.empty((self._slots, 0), np.int32)
-        return np.ascontiguousarray(np.concatenate(self._blocks, axis=1))
+        """The bindings, one per column of the array."""
+        return np.concatenate([np.empty((self._slots, 0), np.int32), *self._blocks], axis=1)

@@ -1,11 +1,11 @@
 """A table: the facts of one predicate (or of one part of it) as columns of ids, with its indexes.
 
-Rows are only ever appended; a row that no set holds is dead until `compacted` makes a table without it. Which set a row
-is in is written in `mask`, a bit per set (see `rows.py`), independently of the indexes. Tuples are found in two ways: up
-to two columns, `groups` tells cheaply whether a tuple is there, which is all that a materialisation asks; which row it
-has, `row_slots` tells, made when it is first asked for. Both are open-addressing tables in `shards` equal parts, so that
-as many threads can enter tuples at once. A secondary index is a short list of *runs*, each a grouping of a range of rows; new rows become a new run, and runs of similar size are
-merged, so that a small update costs what is new and a lookup sees a few runs.
+Rows are only ever appended; a row that no set holds is dead. Which set a row is in is written in `mask`, a bit per set
+(see `rows.py`), independently of the indexes. Tuples are found in two ways: up to two columns, `groups` tells cheaply
+whether a tuple is there, which is all that a materialisation asks; which row it has, `row_slots` tells, made when it is
+first asked for. Both are open-addressing tables in `shards` equal parts, so that as many threads can enter tuples at once.
+A secondary index is a short list of *runs*, each a grouping of a range of rows; new rows become a new run, and runs of
+similar size are merged, so that a small update costs what is new and a lookup sees a few runs.
 """
 
 from __future__ import annotations
@@ -170,7 +170,8 @@ class Table:
         slots = self._grown(slots, hi + more, parallel)
         if lo < hi:
             jobs = [
-                partial(kernels.enter_rows, self.cols, lo, hi, shard, self.shards, slots) for shard in range(self.shards)
+                partial(kernels.enter_rows, self.cols, lo, hi, shard, self.shards, slots)
+                for shard in range(self.shards)
             ]
             if hi - lo < SHARED:
                 for job in jobs:

@@ -1,0 +1,75 @@
+"""Starting the memory engine: the compiled kernels are loaded, or compiled if this machine has never run them.
+
+Compiling takes a while, so it is said on a terminal; all kernels are made at once, here, so that it never happens in the
+middle of a user's reasoning.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from time import perf_counter
+
+import numpy as np
+
+from everlog.engine.memory import kernels
+from everlog.engine.memory.engine import MemoryEngine
+
+_ready = False
+
+
+def start_engine(workers: int | None = None) -> tuple[MemoryEngine, float]:
+    """A new engine, and the seconds that compiling its kernels took (0 if they were there)."""
+    global _ready
+    took = 0.0
+    if not _ready:
+        compiled = _is_cached()
+        if not compiled and sys.stderr.isatty():
+            print("everlog: compiling its kernels for this machine (first time only) ...", file=sys.stderr, flush=True)
+        started = perf_counter()
+        _exercise()
+        took = 0.0 if compiled else perf_counter() - started
+        _ready = True
+    return MemoryEngine(workers=workers), took
+
+
+def _is_cached() -> bool:
+    """Whether the disk cache has the kernels."""
+    stats = kernels.expand.stats
+    return any(Path(stats.cache_path).glob("kernels.expand-*.nbi")) if stats.cache_path else False
+
+
+def _exercise() -> None:
+    """Runs every kernel once on next to nothing."""
+    engine = MemoryEngine(workers=1)
+    dictionary = engine.dictionary
+    dictionary.encode_values(["a", 1, 1.5, True])
+    facts = np.array([[0, 1], [1, 0]], np.int32)
+    order = dictionary.order()
+    nothing16, nothing32 = np.empty(0, np.uint16), np.empty(0, np.int32)
+    bounds = np.zeros(6, np.int64)
+    mask = np.zeros(4, np.uint16)
+    slots = np.full(32, kernels.VACANT, np.int64)
+    sources, twins = np.array([0, 1]), np.empty((0, 2), np.int64)
+    out = np.empty((2, 4), np.int32)
+    fresh = np.empty(4, np.int32)
+    bit = np.uint16(1)
+    view = (bounds, nothing16, nothing16, mask, nothing32)
+    kernels.admit(facts, 2, 0, 0, 1, slots.copy(), fresh)
+    kernels.rehash(0, 1, slots, slots.copy())
+    kernels.enter_rows(facts, 0, 2, 0, 1, slots.copy())
+    kernels.absorb(facts, 2, slots.copy(), 1, facts, 0, 0, *view, bit, fresh, fresh.copy())
+    kernels.place(facts, fresh, 0, 0, out)
+    kernels.find_rows(facts, 2, slots, 1, facts, fresh)
+    run = kernels.build_run(facts, np.array([0]), 0, 2, 1)
+    kernels.scan(nothing32, False, 0, 2, facts, sources[:0], nothing32, twins, *view, sources, out)
+    join = (*run, facts, sources[:1], twins, False, *view, sources[:1], sources[1:], out)
+    kernels.expand(facts, 0, -1, 2, sources[:1], nothing32, *join)
+    kernels.probe(out, 0, sources, nothing32, slots, 1, facts, *view, False)
+    kernels.probe_presence(out, 0, sources, nothing32, slots, 1, False)
+    kernels.keep_equal(out, 0, 0, 0)
+    kernels.keep_compared(out, 0, 2, 0, 1, nothing32, order)
+    kernels.drop_marked(out, 0, 0, mask, bit)
+    kernels.collect(out, 0, 0, mask, bit, fresh)
+    kernels.project(out, 0, 0, sources, nothing32, facts, 0)
+    kernels.select(nothing32, False, 0, 0, *view, fresh)

@@ -1,0 +1,191 @@
+"""The knowledge base: a program, an engine and an algorithm tied together. It knows no file format.
+
+Explicit facts wait until `materialise`; afterwards what `add` brings waits for the next `update`. Everything that can be
+wrong with a user's facts is found before anything is stored, and an update works beside the old state until it is done,
+so that a failure leaves the knowledge base as it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from everlog.columns import Columns, columns_of
+from everlog.datalog.arities import program_arities
+from everlog.datalog.reader import parse_goal
+from everlog.datalog.syntax import Constant, Program
+from everlog.datalog.values import Value
+from everlog.errors import EverlogError
+from everlog.report import Report
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from everlog.state import Batch, MemoryState
+
+Which: TypeAlias = Literal["all", "explicit", "derived"]
+Progress: TypeAlias = Callable[[int, int, int], None]
+"""Called with the stratum, the round in it, and the number of new facts."""
+
+_OPTIONS = {
+    "engine": ("auto", "memory"),
+    "algorithm": ("auto", "remat"),
+    "modules": ("auto", "off"),
+    "hypertree": ("auto", "off"),
+    "stratification": ("levels", "single"),
+    "equality": ("off",),
+}
+
+
+class KnowledgeBase:
+    """Facts and rules, and everything that follows from them.
+
+    >>> import everlog
+    >>> kb = everlog.KnowledgeBase(everlog.parse_program("reach(?x, ?y) :- edge(?x, ?y) ."))
+    >>> kb.add({"edge": [("a", "b")]})
+    >>> report = kb.materialise()
+    >>> kb.rows("reach")
+    [('a', 'b')]
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        *,
+        engine: str = "auto",
+        algorithm: str = "auto",
+        modules: str = "auto",
+        hypertree: str = "auto",
+        stratification: Literal["levels", "single"] = "levels",
+        equality: str = "off",
+        workers: int | None = None,
+    ) -> None:
+        _check("engine", engine)
+        _check("algorithm", algorithm)
+        _check("modules", modules)
+        _check("hypertree", hypertree)
+        _check("stratification", stratification)
+        _check("equality", equality)
+        self.program = program
+        self._stratification = stratification
+        self._workers = workers
+        self._arities = program_arities(program)
+        self._current: MemoryState | None = None
+        self._pending: list[Batch] = []
+        self._materialised = False
+        facts: dict[str, list[tuple[Value, ...]]] = {}
+        for fact in program.facts:
+            values = tuple(term.value for term in fact.terms if isinstance(term, Constant))
+            facts.setdefault(fact.predicate, []).append(values)
+        self._from_program = facts
+
+    @property
+    def _state(self) -> MemoryState:
+        if self._current is None:
+            # Compiled kernels are loaded here, not with the module.
+            from everlog.state import MemoryState
+
+            state = MemoryState(workers=self._workers)
+            state.insert(state.encoded(self._columns(self._from_program, self._arities)))
+            self._current = state
+        return self._current
+
+    # ------------------------------------------------------------------------------------ facts in
+
+    def add(self, facts: Mapping[str, Any]) -> None:
+        """Adds explicit facts: per predicate rows (tuples), an Arrow table, or a pandas DataFrame.
+
+        Before `materialise` they count at once, afterwards with the next `update`.
+        """
+        arities = dict(self._arities)
+        batches = self._state.encoded(self._columns(facts, arities))
+        if self._materialised:
+            self._pending.extend(batches)
+        else:
+            self._state.insert(batches)
+        self._arities = arities
+
+    @staticmethod
+    def _columns(facts: Mapping[str, Any], arities: dict[str, int]) -> dict[str, Columns]:
+        """Facts as columns; `arities` learns about new predicates."""
+        result = {}
+        for predicate, given in facts.items():
+            columns = columns_of(predicate, given, arities.get(predicate))
+            if columns is not None:
+                arities[predicate] = columns.arity
+                result[predicate] = columns
+        return result
+
+    # ------------------------------------------------------------------------------------ reasoning
+
+    def materialise(self, progress: Progress | None = None) -> Report:
+        """Computes everything that follows from the explicit facts."""
+        started = perf_counter()
+        if self._materialised:
+            return self.update(progress=progress)
+        report = self._state.materialise(self.program, self._stratification, progress or _quiet, started)
+        self._materialised = True
+        return report
+
+    def update(
+        self,
+        add: Mapping[str, Any] | None = None,
+        delete: Mapping[str, Any] | None = None,
+        algorithm: str = "auto",
+        progress: Progress | None = None,
+    ) -> Report:
+        """Adds and deletes explicit facts and brings the materialisation up to date.
+
+        A fact that is both added and deleted is added. Deleting what is not explicit changes nothing.
+        """
+        started = perf_counter()
+        _check("algorithm", algorithm)
+        if not self._materialised:
+            raise EverlogError("there is no materialisation to update yet: call materialise() first")
+        before = self._state
+        arities = dict(self._arities)
+        added = [*self._pending, *before.encoded(self._columns(add or {}, arities))]
+        deleted = before.encoded(self._columns(delete or {}, arities))
+        after = before.restarted(added, deleted)
+        report = after.materialise(self.program, self._stratification, progress or _quiet, started, before)
+        self._current, self._pending, self._arities = after, [], arities
+        return report
+
+    # ------------------------------------------------------------------------------------ facts out
+
+    def predicates(self) -> list[str]:
+        """The predicates of the program and of the facts, sorted."""
+        return sorted(self._arities)
+
+    def size(self, predicate: str, which: Which = "all") -> int:
+        """How many facts of a predicate there are."""
+        return self._state.size(predicate, which)
+
+    def facts(self, predicate: str, which: Which = "all") -> pa.Table:
+        """The facts of a predicate as an Arrow table with columns `a0`, `a1`, …
+
+        A column of mixed kinds is text in N-Triples form, marked so in its field's metadata.
+        """
+        return self._state.facts(predicate, which, self._arities.get(predicate, 0))
+
+    def rows(self, predicate: str, which: Which = "all") -> list[tuple[Value, ...]]:
+        """The facts of a predicate as tuples of Python values, in no special order."""
+        return self._state.rows(predicate, which)
+
+    def query(self, goal: str) -> list[tuple[Value, ...]]:
+        """The answers to a conjunctive goal in the rule syntax: distinct bindings of its variables, sorted.
+
+        The variables come in the order of their first occurrence; a goal without any has the answer `()` or none.
+        """
+        return self._state.answers(parse_goal(goal, self.program.prefixes))
+
+
+def _check(option: str, value: object) -> None:
+    if value not in _OPTIONS[option]:
+        known = ", ".join(_OPTIONS[option])
+        raise EverlogError(f"{option}={value!r} is not supported; choose one of: {known}")
+
+
+def _quiet(stratum: int, number: int, new: int) -> None:
+    """Says nothing."""
