@@ -152,12 +152,12 @@ class MemoryState:
 
     def answers(self, goal: Sequence[BodyLiteral]) -> list[tuple[Value, ...]]:
         """The answers to a goal: distinct bindings of its variables, sorted by kind and value."""
-        own = {variable for literal in goal for variable in getattr(literal, "local", ())}
+        local = {variable for literal in goal for variable in getattr(literal, "local", ())}
         variables = dict.fromkeys(
             variable
             for literal in goal
             for variable in literal.variables()
-            if variable not in own and not variable.name.startswith("_")
+            if variable not in local and not variable.name.startswith("_")
         )
         answer = Atom(f"{HIDDEN}answer", tuple(variables))
         with self.engine.scratch() as engine:

@@ -146,10 +146,8 @@ def encode(
             block = min(_BLOCK, probe_kinds.size - row)
             for i in range(block):
                 kind, key = probe_kinds[row + i], probe_keys[row + i]
-                if kind >= FIRST_TEXT:
-                    h = _hash_text(kind, data, key, probe_lengths[row + i])
-                else:
-                    h = _hash_number(kind, key)
+                is_text = kind >= FIRST_TEXT
+                h = _hash_text(kind, data, key, probe_lengths[row + i]) if is_text else _hash_number(kind, key)
                 hashes[i] = h & _LOW
             for i in range(block):
                 hints[i] = np.int64(slots[hashes[i] & mask] & _LOW)
