@@ -25,7 +25,7 @@ from everlog.engine.memory import rows as row_sets
 from everlog.engine.memory.dictionary import Dictionary
 from everlog.engine.memory.join import BLOCK, Buffers, Call, JoinPlan, Literal, facts_of
 from everlog.engine.memory.relation import Relation, Triples
-from everlog.engine.memory.rows import Rows
+from everlog.engine.memory.rows import NO_ROWS, Rows
 from everlog.engine.memory.sets import Facts, MemoryAnnotation, Stored
 from everlog.engine.memory.sinks import Entry
 from everlog.engine.memory.table import Ids, Table
@@ -102,8 +102,7 @@ class MemoryEngine(Engine):
         parts: dict[Table, Rows] = {}
         for table, tuples, _ in self.relation(predicate, facts.shape[0]).split(facts):
             entry = Entry(table, 1, None if excluding is None else excluding.view(table))
-            out, at = entry.room(0, tuples.shape[1])
-            out[:, at : at + tuples.shape[1]] = tuples
+            entry.put(0, tuples, tuples.shape[1], np.arange(table.arity), NO_ROWS)
             entry.enter(self.parallel)
             parts[table] = entry.rows()
         return Stored(self.within, parts)

@@ -367,14 +367,10 @@ class JoinPlan:
         for run in index.runs():
             if run.hi <= view.bounds[0] or view.bounds[1] <= run.lo:
                 continue
-            plain = (
-                view.is_span
-                and view.bounds[0] <= run.lo
-                and run.hi <= view.bounds[1]
-                and len(access.twins) == 0
-                and (len(access.fresh) == 0 or (len(access.fresh) == 1 and access.fresh[0] == index.covered))
-            )
-            yield from self._joined(call, step, access, view, table, run, plain, block, n, out)
+            covered = len(access.fresh) == 1 and access.fresh[0] == index.covered
+            inside = view.is_span and view.bounds[0] <= run.lo and run.hi <= view.bounds[1]
+            plain = inside and len(access.twins) == 0 and (covered or len(access.fresh) == 0)
+            yield from self._joined(call, step, access, view, table, run, covered, plain, block, n, out)
 
     @staticmethod
     def _joined(
@@ -384,6 +380,7 @@ class JoinPlan:
         view: TableView,
         table: Table,
         run: Run,
+        covered: bool,
         plain: bool,
         block: Ids,
         n: int,
@@ -412,6 +409,7 @@ class JoinPlan:
                 table.cols,
                 access.key_cols,
                 access.twins,
+                covered,
                 plain,
                 view.bounds,
                 view.care,

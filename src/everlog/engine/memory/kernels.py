@@ -113,27 +113,23 @@ def _cell(arity, first, second):
 
 
 @njit(cache=True, nogil=True)
-def admit(tuples, n, first, last, shards, groups, fresh):
-    """Enters tuples `0..n` that fall into the shards `first..last`; positions of those that are new go to `fresh`.
+def admit(tuples, n, shard, shards, groups, fresh):
+    """Enters tuples `0..n`, which all fall into one shard; positions of those that are new go to `fresh`.
 
-    Returns how many are new, and how many groups became.
+    Returns how many are new, and how many groups were made.
     """
     part = groups.shape[0] // (2 * shards)
     limit = np.uint64(part - 1)
     arity = tuples.shape[0]
     one, two = np.uint64(1), np.uint64(2)
-    least, most = np.uint64(first * part), np.uint64(last * part)
+    base = np.uint64(shard * part)
     new = 0
     made = 0
     for i in range(n):
         a = tuples[0, i] if arity > 0 else np.int32(0)
         b = tuples[1, i] if arity > 1 else np.int32(0)
         key, bit = _cell(arity, a, b)
-        hashed = _mix(key)
-        base = _shard_base(hashed, shards, part)
-        if base < least or base > most:
-            continue
-        h = hashed & limit
+        h = _mix(key) & limit
         while True:
             at = two * (base + h)
             there = groups[at]
@@ -153,6 +149,26 @@ def admit(tuples, n, first, last, shards, groups, fresh):
                 break
             h = (h + one) & limit
     return new, made
+
+
+@njit(cache=True, nogil=True)
+def route(block, n, sources, consts, shards, out, counts):
+    """Writes the tuples that the sources give for the bindings `0..n` into `out`, each behind those of its shard."""
+    arity = sources.shape[0]
+    for i in range(n):
+        a, b = np.int32(0), np.int32(0)
+        if arity > 0:
+            a = block[sources[0], i] if sources[0] >= 0 else consts[~sources[0]]
+        if arity > 1:
+            b = block[sources[1], i] if sources[1] >= 0 else consts[~sources[1]]
+        key, _ = _cell(arity, a, b)
+        shard = _shard_base(_mix(key), shards, 1)
+        at = counts[shard]
+        if arity > 0:
+            out[shard, 0, at] = a
+        if arity > 1:
+            out[shard, 1, at] = b
+        counts[shard] = at + 1
 
 
 @njit(forceinline=True)
@@ -536,6 +552,7 @@ def expand(
     cols,
     key_cols,
     twins,
+    covered,
     plain,
     bounds,
     care,
@@ -548,8 +565,9 @@ def expand(
 ):
     """Joins a block with one run of an index, from binding `i` and place `at` (-1: the first) of its group on.
 
-    `out` gets the slots `carry` and the columns `fresh`. With `plain` every row of the run passes and the only fresh
-    column is the payload. Stops when `out` is full; returns (binding, place, rows in `out`), with binding `n` at the end.
+    `out` gets the slots `carry` and the columns `fresh`. When `covered`, the only fresh column is the payload; when
+    `plain`, every row of the run passes and at most the payload is fresh. Stops when `out` is full; returns (binding,
+    place, rows in `out`), with binding `n` at the end.
     """
     k = 0
     room = out.shape[1]
@@ -591,9 +609,12 @@ def expand(
                     if good:
                         for s in range(kept):
                             out[s, k] = block[carry[s], i]
-                        for s in range(fresh.shape[0]):
-                            if fresh[s] >= 0:
-                                out[kept + s, k] = cols[fresh[s], row]
+                        if covered:
+                            out[kept, k] = payload[p - 1]
+                        else:
+                            for s in range(fresh.shape[0]):
+                                if fresh[s] >= 0:
+                                    out[kept + s, k] = cols[fresh[s], row]
                         k += 1
             if p < end:
                 return i, p, k

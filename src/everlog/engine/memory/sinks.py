@@ -16,10 +16,10 @@ import numpy as np
 
 from everlog.engine.memory import kernels
 from everlog.engine.memory import rows as row_sets
-from everlog.engine.memory.join import Literal, Sink, sources_of
+from everlog.engine.memory.join import Literal, Sink, one_by_one, sources_of
 from everlog.engine.memory.rows import NO_ANNOTATION, NO_ROWS, NO_TERMS, Mark, Rows
 from everlog.engine.memory.sets import CountedFacts, Facts, Stored, TableView, Tally, Within, tally
-from everlog.engine.memory.table import SHARED, Ids, Parallel, Table
+from everlog.engine.memory.table import SHARED, Ids, Parallel, Positions, Table
 
 LIMIT: Final = 1 << 18
 """Tuples that a worker collects before they are entered."""
@@ -28,77 +28,83 @@ _NOTHING: Final = TableView(np.zeros(6, np.int64), NO_TERMS, NO_TERMS, NO_ANNOTA
 
 
 class Entry:
-    """The tuples on their way into one table."""
+    """The tuples on their way into one table.
+
+    Where all rows that the table has are left out, only presence matters: tuples are collected by shard, and threads
+    enter them side by side. Otherwise the rows of tuples that were there have to be found, by one thread.
+    """
 
     def __init__(self, table: Table, workers: int, excluding: TableView | None = None) -> None:
         self.table = table
         self.known = table.n
-        self._excluding = _NOTHING if excluding is None else excluding
-        self._buffers = [np.empty((table.arity, 0), np.int32) for _ in range(workers)]
-        self._counts = [0] * workers
+        self._view = view = _NOTHING if excluding is None else excluding
+        whole = self.known == 0 or (view.is_span and view.bounds[0] == 0 and view.bounds[1] >= self.known)
+        self._presence = whole and table.has_groups
+        self._shards = table.shards if self._presence else 1
+        self._buffers = [np.empty((self._shards, table.arity, 0), np.int32) for _ in range(workers)]
+        self._counts = [np.zeros(self._shards, np.int64) for _ in range(workers)]
         self._hits: list[Ids] = []
         self._seen: Mark | None = None
 
-    def room(self, worker: int, more: int) -> tuple[Ids, int]:
-        """A buffer with room for `more` tuples, and where they go; they count as there."""
-        at = self._counts[worker]
-        buffer = self._buffers[worker]
-        if at + more > buffer.shape[1]:
-            grown = np.empty((self.table.arity, max(at + more, 2 * buffer.shape[1], 256)), np.int32)
-            grown[:, :at] = buffer[:, :at]
+    def put(self, worker: int, block: Ids, n: int, sources: Positions, consts: Ids) -> None:
+        """Collects the tuples that the sources give for some bindings."""
+        buffer, counts = self._buffers[worker], self._counts[worker]
+        most = int(counts.max())
+        if most + n > buffer.shape[2]:
+            grown = np.empty((self._shards, self.table.arity, max(most + n, 2 * buffer.shape[2], 256)), np.int32)
+            grown[:, :, :most] = buffer[:, :, :most]
             self._buffers[worker] = buffer = grown
-        self._counts[worker] = at + more
-        return buffer, at
+        if self._shards > 1:
+            kernels.route(block, n, sources, consts, self._shards, buffer, counts)
+        else:
+            kernels.project(block, 0, n, sources, consts, buffer[0], most)
+            counts[0] += n
 
     def pending(self) -> Ids:
         """What was collected since the last time, by all workers."""
         return np.concatenate(
-            [buffer[:, :n] for buffer, n in zip(self._buffers, self._counts, strict=True)], axis=1, dtype=np.int32
+            [
+                buffer[shard, :, : counts[shard]]
+                for buffer, counts in zip(self._buffers, self._counts, strict=True)
+                for shard in range(self._shards)
+            ],
+            axis=1,
         )
 
     def enter(self, parallel: Parallel) -> None:
         """Enters what was collected."""
-        for worker, n in enumerate(self._counts):
-            if n:
-                self._enter(self._buffers[worker], n, parallel)
-                self._counts[worker] = 0
+        for buffer, counts in zip(self._buffers, self._counts, strict=True):
+            if counts.any():
+                if self._presence:
+                    self._admit(buffer, counts, parallel)
+                else:
+                    self._absorb(buffer[0], int(counts[0]), parallel)
+                counts[:] = 0
 
-    def _enter(self, tuples: Ids, n: int, parallel: Parallel) -> None:
-        view = self._excluding
-        whole = self.known == 0 or (view.is_span and view.bounds[0] == 0 and view.bounds[1] >= self.known)
-        if whole and self.table.has_groups:
-            self._admit(tuples, n, parallel)
-        else:
-            self._absorb(tuples, n, parallel)
+    def _admit(self, tuples: Ids, counts: Positions, parallel: Parallel) -> None:
+        table, total = self.table, int(counts.sum())
+        table.reserve_groups(total, parallel)
+        together = parallel if total >= SHARED else one_by_one
+        fresh = [_scratch(shard, int(n)) for shard, n in enumerate(counts)]
+        found = [(0, 0)] * self._shards
 
-    def _admit(self, tuples: Ids, n: int, parallel: Parallel) -> None:
-        """Enters tuples when all that were there before are left out, so that only presence matters."""
-        table = self.table
-        table.reserve_groups(n, parallel)
-        shares = table.shards if n >= SHARED else 1
-        width = table.shards // shares
-        fresh = [_scratch(share, n) for share in range(shares)]
-        found = [(0, 0)] * shares
+        def admit(shard: int) -> None:
+            found[shard] = kernels.admit(tuples[shard], counts[shard], shard, self._shards, table.groups, fresh[shard])
 
-        def admit(share: int) -> None:
-            first = share * width
-            found[share] = kernels.admit(tuples, n, first, first + width - 1, table.shards, table.groups, fresh[share])
-
-        parallel([partial(admit, share) for share in range(shares)])
+        together([partial(admit, shard) for shard in range(self._shards) if counts[shard]])
         table.groups_used += sum(made for _, made in found)
         table.reserve_rows(sum(new for new, _ in found))
         jobs = []
         base = table.n
-        for share, (new, _) in enumerate(found):
+        for shard, (new, _) in enumerate(found):
             if new:
-                jobs.append(partial(kernels.place, tuples, fresh[share], new, base, table.cols))
+                jobs.append(partial(kernels.place, tuples[shard], fresh[shard], new, base, table.cols))
             base += new
-        parallel(jobs)
+        together(jobs)
         table.n = base
 
     def _absorb(self, tuples: Ids, n: int, parallel: Parallel) -> None:
-        """Enters tuples, and finds the rows of those that were there."""
-        table, view = self.table, self._excluding
+        table, view = self.table, self._view
         if self._seen is None:
             self._seen = Mark(table)
         slots = table.row_slots(n, parallel)
@@ -126,11 +132,19 @@ class Entry:
         table.reserve_rows(new)
         kernels.place(tuples, fresh, new, table.n, table.cols)
         if table.has_groups and new:
-            table.reserve_groups(new, parallel)
-            added = np.ascontiguousarray(table.cols[:, table.n : table.n + new])
-            _, made = kernels.admit(added, new, 0, table.shards - 1, table.shards, table.groups, hits)
-            table.groups_used += made
+            self._note(np.ascontiguousarray(table.cols[:, table.n : table.n + new]), parallel)
         table.rows_absorbed(new)
+
+    def _note(self, tuples: Ids, parallel: Parallel) -> None:
+        """Enters tuples that are new into the groups."""
+        table, n = self.table, tuples.shape[1]
+        table.reserve_groups(n, parallel)
+        routed = np.empty((table.shards, table.arity, n), np.int32)
+        counts = np.zeros(table.shards, np.int64)
+        kernels.route(tuples, n, np.arange(table.arity), NO_ROWS, table.shards, routed, counts)
+        for shard, part in enumerate(counts):
+            _, made = kernels.admit(routed[shard], part, shard, table.shards, table.groups, _scratch(0, n))
+            table.groups_used += made
 
     def rows(self) -> Rows:
         """The rows of all tuples entered, but for those left out."""
@@ -212,17 +226,12 @@ class HeadSink:
     def take(self, worker: int, block: Ids, n: int) -> None:
         self._heads.taken(worker, n)
         if self._entry is not None:
-            self._put(worker, self._entry, block, n, self._sources, self._consts)
+            self._entry.put(worker, block, n, self._sources, self._consts)
             return
         facts = np.empty((len(self._sources), n), np.int32)
         kernels.project(block, 0, n, self._sources, self._consts, facts, 0)
         for table, tuples, _ in self._head.relation.split(facts):
-            self._put(worker, self._heads.entry(table), tuples, tuples.shape[1], np.arange(table.arity), NO_ROWS)
-
-    @staticmethod
-    def _put(worker: int, entry: Entry, block: Ids, n: int, sources: object, consts: Ids) -> None:
-        out, at = entry.room(worker, n)
-        kernels.project(block, 0, n, sources, consts, out, at)
+            self._heads.entry(table).put(worker, tuples, tuples.shape[1], np.arange(table.arity), NO_ROWS)
 
     def full(self, worker: int) -> bool:
         return self._heads.full(worker)
