@@ -67,15 +67,28 @@ def test_a_timeout_is_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
     late = SystemRuns("nemo", "x", (Outcome("timeout", 300.0, 10**9, reason="stopped after 300 s"),))
     text = as_text(result(runs("everlog", 1.0), late))
     (row,) = (line.split() for line in text.splitlines() if line.startswith("nemo  "))
-    assert row == ["nemo", "6", "timeout", "–", ">", "300", "–", ">", "300", "1000", "–"]
+    assert row == ["nemo", "6", "timeout", "–", "–", "–", "–", ">", "300", "1000", "–", "–"]
     assert "nemo: timeout, stopped after 300 s" in text
 
 
 def test_the_table_has_medians_spread_and_the_ratio_to_everlog() -> None:
     text = as_text(result(runs("everlog", 2.0, 1.0, 4.0, derivations=1234), runs("duckdb", 5.0)))
     rows = {line.split()[0]: line.split()[1:] for line in text.splitlines() if "–" in line and ":" not in line}
-    assert rows["everlog"] == ["6", "42", "1,234", "2.000", "1.000–4.000", "3.00", "50", "1.00"]
-    assert rows["duckdb"] == ["6", "42", "–", "5.000", "5.000–5.000", "6.00", "50", "2.50"]
+    assert rows["everlog"] == ["6", "42", "1,234", "0.100", "2.000", "1.000–4.000", "3.00", "50", "1.00", "1.00"]
+    assert rows["duckdb"] == ["6", "42", "–", "0.100", "5.000", "5.000–5.000", "6.00", "50", "2.50", "2.43"]
+
+
+def test_a_system_that_loads_while_it_reasons_is_compared_with_load_and_reasoning() -> None:
+    nemo = replace(runs("nemo", 4.1), loads_while_reasoning=True)
+    text = as_text(result(runs("everlog", 2.0), nemo))
+    (row,) = (line.split() for line in text.splitlines() if line.startswith("nemo  "))
+    assert (row[4], row[-2:]) == ("(inside)", ["–", "2.00"])
+
+
+def test_an_estimate_that_was_recorded_with_load_is_compared_with_load() -> None:
+    text = as_text(result(runs("everlog", 1.9), estimate=Estimate(6.2, 4.0, with_load=True)))
+    (row,) = (line.split() for line in text.splitlines() if line.startswith("souffle (estimate) "))
+    assert row[-3:] == ["–", "≈", "2.00"]
 
 
 def test_a_disagreement_replaces_the_times_and_fails_the_run(
@@ -141,7 +154,7 @@ def test_an_estimate_is_scaled_by_duckdb_and_marked() -> None:
     assert estimate.seconds == pytest.approx(4.5)
     text = as_text(result(runs("everlog", 1.5), estimate=estimate))
     (row,) = (line.split() for line in text.splitlines() if line.startswith("souffle (estimate) "))
-    assert row == ["souffle", "(estimate)", "–", "–", "–", "≈", "4.50", "–", "–", "–", "≈", "3.00"]
+    assert row == ["souffle", "(estimate)", *"––––≈", "4.50", *"–––≈", "3.00", "–"]
     assert "NOT RUN HERE" in text
 
 

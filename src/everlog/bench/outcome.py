@@ -24,6 +24,7 @@ class Outcome:
     reasoning_seconds: float = 0.0
     facts: Mapping[str, int] = field(default_factory=dict)
     derivations: int | None = None
+    other_seconds: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,7 @@ class SystemRuns:
     system: str
     timed: str
     outcomes: tuple[Outcome, ...]
+    loads_while_reasoning: bool = False
 
     @property
     def last(self) -> Outcome:
@@ -51,6 +53,10 @@ class SystemRuns:
     @property
     def load(self) -> float:
         return median(outcome.load_seconds for outcome in self.outcomes)
+
+    @property
+    def load_and_reasoning(self) -> float:
+        return median(outcome.load_seconds + outcome.reasoning_seconds for outcome in self.outcomes)
 
     @property
     def process(self) -> float:

@@ -42,6 +42,7 @@ class Estimate:
 
     recorded_seconds: float
     duckdb_dag_seconds: float
+    with_load: bool = False
 
     @property
     def seconds(self) -> float:
@@ -91,7 +92,10 @@ def _measure(name: str, parameters: Parameters, request: Request) -> tuple[Mappi
                     progress(f"{name}: {peer}, run {repetition + 1} of {request.repeat}")
                     before.append(_run_once(Path(folder), peer, request))
     progress("")
-    systems = tuple(SystemRuns(peer, PEERS[peer].timed, tuple(done)) for peer, done in outcomes.items())
+    systems = tuple(
+        SystemRuns(peer, PEERS[peer].timed, tuple(done), PEERS[peer].loads_while_reasoning)
+        for peer, done in outcomes.items()
+    )
     return prepared["facts"], systems
 
 
@@ -130,7 +134,8 @@ def _estimate(result: Result) -> Estimate | None:
     if duckdb is None:
         calibration = Request(DAG.name, peers=("duckdb",), repeat=result.request.repeat, timeout=result.request.timeout)
         _, (duckdb,) = _measure(DAG.name, DAG.defaults, calibration)
-    return Estimate(seconds, duckdb.reasoning[0]) if duckdb.status == "ok" else None
+    with_load = result.request.workload in recorded.WITH_LOAD
+    return Estimate(seconds, duckdb.reasoning[0], with_load) if duckdb.status == "ok" else None
 
 
 def progress(text: str) -> None:

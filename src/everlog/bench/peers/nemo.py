@@ -54,4 +54,5 @@ NEMO = Peer(
     timed="reason(), which reads the CSV files; load is the parsing of the program",
     measure=_measure,
     translate=_program,
+    loads_while_reasoning=True,
 )

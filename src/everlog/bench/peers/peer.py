@@ -26,6 +26,8 @@ class Measurement:
     facts: Mapping[str, int]
     """Facts per result predicate, explicit ones included."""
     derivations: int | None = None
+    other_seconds: Mapping[str, float] = field(default_factory=dict)
+    """What the system says of its time beside; recorded, not compared."""
     settings: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -37,3 +39,5 @@ class Peer:
     measure: Callable[[Job, Mapping[str, str]], Measurement]
     translate: Callable[[Relational], str] | None = None
     """The program in the system's language; Everlog takes the workload as it is."""
+    loads_while_reasoning: bool = False
+    """Its reasoning time cannot be told from its loading, so only the sum of both is compared."""

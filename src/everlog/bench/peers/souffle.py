@@ -75,4 +75,5 @@ SOUFFLE = Peer(
     timed="the run of the compiled program, from reading its files to the result; compiling it is not counted",
     measure=_measure,
     translate=_program,
+    loads_while_reasoning=True,
 )
