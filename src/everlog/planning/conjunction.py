@@ -136,9 +136,10 @@ class _Matched:
             if len(columns) == table.arity:
                 each += 1.0
             else:
-                # An index has all rows of a table; those outside of the view are looked at and passed over.
+                # Of a span an index has runs of its own; rows outside of another view are looked at and passed over.
+                seen = self._view.about(table) if self._view.formula(table).terms is None else table.n
                 once += _BUILD * (table.n - table.indexed(columns))
-                each += 0.5 + table.n / max(1, table.distinct(columns))
+                each += 0.5 + seen / max(1, table.distinct(columns))
         return once, each
 
     def _keys(self, table: Table, bound: set[int]) -> int:

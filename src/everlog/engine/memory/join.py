@@ -364,7 +364,7 @@ class JoinPlan:
         if view.is_empty:
             return
         index = table.index(access.columns)
-        for run in index.runs():
+        for run in index.runs(int(view.bounds[1])):
             if run.hi <= view.bounds[0] or view.bounds[1] <= run.lo:
                 continue
             covered = len(access.fresh) == 1 and access.fresh[0] == index.covered

@@ -25,7 +25,7 @@ Ids = npt.NDArray[np.int32]
 Positions = npt.NDArray[np.int64]
 
 _MERGE = 3
-"""A run is merged with the one before it unless that is more than this many times larger."""
+"""A run is merged with an older one unless that is more than this many times larger."""
 
 _LOAD = 0.65
 """How full an open-addressing table may get."""
@@ -51,6 +51,10 @@ class Run(NamedTuple):
     rows: Ids
     payload: Ids
 
+    @property
+    def size(self) -> int:
+        return self.hi - self.lo
+
 
 class Index:
     """The rows of a table by the values of some of its columns."""
@@ -63,18 +67,24 @@ class Index:
         self._runs: tuple[Run, ...] = ()
         self._lock = Lock()
 
-    def runs(self) -> tuple[Run, ...]:
-        """Runs that cover all rows of the table; several threads may ask at once."""
+    def runs(self, hi: int) -> tuple[Run, ...]:
+        """Runs that cover the rows below `hi`; several threads may ask at once.
+
+        The newest rows keep a run of their own until newer ones are asked for: they are the delta of a round, and a
+        delta and what was there before it are then matched without looking at each other's rows.
+        """
         with self._lock:
-            n = self._table.n
-            lo = self._runs[-1].hi if self._runs else 0
-            if lo < n:
-                kept = list(self._runs)
-                while kept and kept[-1].hi - kept[-1].lo <= _MERGE * (n - lo):
-                    lo = kept.pop().lo
-                run = Run(lo, n, *kernels.build_run(self._table.cols, self.columns, lo, n, self.covered))
-                self._runs = (*kept, run)
+            lo = self.covered_rows()
+            if lo < hi:
+                older = list(self._runs)
+                while len(older) > 1 and older[-2].size <= _MERGE * older[-1].size:
+                    last = older.pop()
+                    older[-1] = self._run(older[-1].lo, last.hi)
+                self._runs = (*older, self._run(lo, hi))
             return self._runs
+
+    def _run(self, lo: int, hi: int) -> Run:
+        return Run(lo, hi, *kernels.build_run(self._table.cols, self.columns, lo, hi, self.covered))
 
     def covered_rows(self) -> int:
         return self._runs[-1].hi if self._runs else 0
