@@ -1,0 +1,85 @@
+"""The stable model of a program by clingo. Values become integers; orders between them become facts.
+
+A `NOT EXISTS` becomes the negation of an auxiliary predicate over all values of the domain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import count, product
+
+import clingo
+
+from everlog.datalog.syntax import Atom, BodyLiteral, Comparison, Constant, Negation, Rule, Term, Variable
+from oracles.naive import ORDERS, Facts, holds
+
+_NAMES = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
+
+
+def materialise(rules: Sequence[Rule], explicit: Iterable[Atom]) -> Facts:
+    return _Translation(rules, list(explicit)).model()
+
+
+class _Translation:
+    def __init__(self, rules: Sequence[Rule], explicit: Sequence[Atom]) -> None:
+        self._numbers: dict[Constant, int] = {}
+        self._predicates: dict[str, str] = {}
+        self._auxiliary = count()
+        self._lines = [f"{self._atom(fact)}." for fact in explicit]
+        for rule in rules:
+            body = ", ".join(self._literal(literal) for literal in rule.body)
+            self._lines.append(f"{self._atom(rule.head)} :- {body}." if body else f"{self._atom(rule.head)}.")
+        self._lines += self._domain()
+
+    def model(self) -> Facts:
+        control = clingo.Control(["--warn=none"])
+        control.add("base", [], "\n".join(self._lines))
+        control.ground([("base", [])])
+        values = {number: constant for constant, number in self._numbers.items()}
+        predicates = {name: predicate for predicate, name in self._predicates.items()}
+        with control.solve(yield_=True) as handle:
+            models = [model.symbols(atoms=True) for model in handle]
+        assert len(models) == 1, "a stratified program has one stable model"
+        return frozenset(
+            Atom(predicates[symbol.name], tuple(values[argument.number] for argument in symbol.arguments))
+            for symbol in models[0]
+            if symbol.name in predicates
+        )
+
+    def _atom(self, atom: Atom) -> str:
+        name = self._predicates.setdefault(atom.predicate, f"p{len(self._predicates)}")
+        return f"{name}({','.join(map(self._term, atom.terms))})"
+
+    def _term(self, term: Term) -> str:
+        if isinstance(term, Variable):
+            return "V" + "".join(char if char.isalnum() else f"_{ord(char)}_" for char in term.name)
+        return str(self._numbers.setdefault(term, len(self._numbers)))
+
+    def _literal(self, literal: BodyLiteral) -> str:
+        if isinstance(literal, Atom):
+            return self._atom(literal)
+        if isinstance(literal, Comparison):
+            return self._comparison(literal)
+        return self._negation(literal)
+
+    def _comparison(self, comparison: Comparison) -> str:
+        left, right = self._term(comparison.left), self._term(comparison.right)
+        if comparison.operator in ("=", "!="):
+            return f"{left} {comparison.operator} {right}"
+        return f"{_NAMES[comparison.operator]}({left},{right})"
+
+    def _negation(self, negation: Negation) -> str:
+        shared = [self._term(variable) for variable in dict.fromkeys(negation.variables())]
+        head = f"aux{next(self._auxiliary)}({','.join(shared)})"
+        inside = [self._literal(literal) for literal in (*negation.atoms, *negation.comparisons)]
+        self._lines.append(f"{head} :- {', '.join([*inside, *(f'domain({name})' for name in shared)])}.")
+        return f"not {head}"
+
+    def _domain(self) -> list[str]:
+        x, y = Variable("x"), Variable("y")
+        lines = [f"domain({number})." for number in self._numbers.values()]
+        for sign in ORDERS:
+            for (a, i), (b, j) in product(self._numbers.items(), repeat=2):
+                if holds(Comparison(sign, x, y), {x: a, y: b}):
+                    lines.append(f"{_NAMES[sign]}({i},{j}).")
+        return lines

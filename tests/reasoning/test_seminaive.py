@@ -1,0 +1,217 @@
+"""Materialisation: random programs against two oracles, no rule instance twice, any number of threads, the examples."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from cramped import cramped
+from hypothesis import event, given, settings
+from oracles import clingo_oracle, naive
+from oracles.exchange import facts_of, rows_of
+from strategies import Case, cases
+
+from everlog import KnowledgeBase, Report, parse_program
+from everlog.datalog.syntax import Atom, Program, Rule
+from everlog.planning.negation import HIDDEN
+from everlog.planning.program import prepared
+
+property_test = settings(deadline=None, derandomize=True, max_examples=350)
+
+
+def materialised(case: Case, **options: object) -> tuple[KnowledgeBase, Report]:
+    kb = KnowledgeBase(case.program, **options)  # type: ignore[arg-type]
+    kb.add(rows_of(case.facts))
+    return kb, kb.materialise()
+
+
+def number_of_instances(rules: tuple[Rule, ...], explicit: frozenset[Atom]) -> int:
+    """How many distinct instances of the rules that the engine works with fire."""
+    distinct = tuple(dict.fromkeys(prepared(rules)))
+    everything = naive.materialise(distinct, explicit)
+    return sum(len(naive.instances(rule, everything, everything)) for rule in distinct)
+
+
+@property_test
+@given(cases())
+def test_random_programs(case: Case) -> None:
+    expected = naive.materialise(case.program.rules, case.explicit)
+    assert clingo_oracle.materialise(case.program.rules, case.explicit) == expected
+    event(f"derived facts: {min(len(expected - case.explicit), 10)}")
+    instances = number_of_instances(case.program.rules, case.explicit)
+    for stratification in ("levels", "single"):
+        kb, report = materialised(case, stratification=stratification, workers=1)
+        assert facts_of(kb) == expected
+        assert facts_of(kb, "explicit") == case.explicit
+        assert facts_of(kb, "derived") == expected - case.explicit
+        assert report.derivations == {"materialise": instances}
+        assert report.facts == {"explicit": len(case.explicit), "total": len(expected)}
+        assert (report.added, report.deleted) == (len(expected), 0)
+
+
+@property_test
+@given(cases())
+def test_random_programs_in_blocks_of_two(case: Case) -> None:
+    expected = naive.materialise(case.program.rules, case.explicit)
+    instances = number_of_instances(case.program.rules, case.explicit)
+    for workers in (1, 2):
+        with cramped(2):
+            kb, report = materialised(case, stratification="single", workers=workers)
+            assert facts_of(kb) == expected
+            assert report.derivations == {"materialise": instances}
+
+
+@settings(property_test, max_examples=100)
+@given(cases())
+def test_hidden_predicates_change_nothing(case: Case) -> None:
+    """`NOT EXISTS`, equalities and duplicate literals are rewritten before planning; what follows stays the same."""
+    rewritten = naive.materialise(prepared(case.program.rules), case.explicit)
+    visible = {fact for fact in rewritten if not fact.predicate.startswith(HIDDEN)}
+    assert visible == naive.materialise(case.program.rules, case.explicit)
+
+
+# Enough rows for threads, several blocks and full sinks
+
+LARGE = parse_program(
+    """
+    reach(?x, ?y) :- edge(?x, ?y) .
+    reach(?x, ?z) :- reach(?x, ?y), edge(?y, ?z) .
+    both(?x, ?y) :- reach(?x, ?y), reach(?y, ?x), ?x < ?y .
+    far(?x, ?y, ?d) :- reach(?x, ?y), mark(?y, ?d), not edge(?x, ?y) .
+    marked(?x) :- far(?x, _, _) .
+    lonely(?x) :- edge(?x, _), NOT EXISTS ?y, ?z IN (edge(?x, ?y), reach(?y, ?z), mark(?z, _)) .
+    [?x, ?d, ?y] :- far(?x, ?y, ?d), mark(?x, ?d) .
+    [?x, rdf:type, ?d] :- [?x, ?d, ?y], [?y, ?d, ?x] .
+    """
+)
+
+
+def large_graph(seed: int, nodes: int, edges: int) -> dict[str, list[tuple[object, ...]]]:
+    generator = random.Random(seed)
+    pairs = {(generator.randrange(nodes), generator.randrange(nodes)) for _ in range(edges)}
+    marks = {(generator.randrange(nodes), generator.choice("abcd")) for _ in range(nodes // 3)}
+    return {"edge": sorted(pairs), "mark": sorted(marks)}
+
+
+def reachable(edges: list[tuple[object, ...]]) -> set[tuple[object, object]]:
+    """By a search from every node."""
+    after: dict[object, list[object]] = {}
+    for source, target in edges:
+        after.setdefault(source, []).append(target)
+    found = set()
+    for source in after:
+        waiting = list(after[source])
+        while waiting:
+            node = waiting.pop()
+            if (source, node) not in found:
+                found.add((source, node))
+                waiting += after.get(node, ())
+    return found
+
+
+@pytest.mark.parametrize("size", [None, 7, 100])
+@pytest.mark.parametrize("workers", [1, 2, 3])
+def test_threads_and_blocks_change_nothing(workers: int, size: int | None) -> None:
+    given_facts = large_graph(seed=1, nodes=130, edges=150)
+    expected = reachable(given_facts["edge"])
+    alone = KnowledgeBase(LARGE, workers=1)
+    alone.add(given_facts)
+    report = alone.materialise()
+    assert set(alone.rows("reach")) == expected and len(expected) > 2000
+    with cramped(size) if size else pytest.MonkeyPatch.context():
+        kb = KnowledgeBase(LARGE, workers=workers)
+        kb.add(given_facts)
+        again = kb.materialise()
+        assert facts_of(kb) == facts_of(alone)
+        assert (again.derivations, again.facts) == (report.derivations, report.facts)
+
+
+def test_many_thousand_rows_on_two_threads() -> None:
+    given_facts = large_graph(seed=2, nodes=400, edges=1200)
+    expected = reachable(given_facts["edge"])
+    kb = KnowledgeBase(LARGE, workers=2)
+    kb.add(given_facts)
+    report = kb.materialise()
+    assert set(kb.rows("reach")) == expected and len(expected) > 100_000
+    marks = {node: [] for node in range(400)} | {}
+    for node, mark in given_facts["mark"]:
+        marks[node].append(mark)
+    edges = set(given_facts["edge"])
+    far = {(x, y, mark) for x, y in expected - edges for mark in marks[y]}
+    both = {(x, y) for x, y in expected if x < y and (y, x) in expected}
+    assert set(kb.rows("far")) == far
+    assert set(kb.rows("both")) == both
+    assert set(kb.rows("marked")) == {(x,) for x, _, _ in far}
+    triples = {(x, mark, y) for x, y, mark in far if mark in marks[x]}
+    typed = {(x, mark) for x, mark, y in triples if (y, mark, x) in triples}
+    found = {row for row in kb.rows("triple") if isinstance(row[1], str)}
+    assert found == triples
+    assert {(row[0], row[2]) for row in kb.rows("triple") if not isinstance(row[1], str)} == typed
+    followers = sum(1 for x, y in expected for source, _ in edges if source == y)
+    lonely = {(x,) for x, _ in edges if not any(marks[z] for s, y in edges if s == x for s2, z in expected if s2 == y)}
+    assert set(kb.rows("lonely")) == lonely
+    assert report.derivations["materialise"] >= len(edges) + followers
+
+
+# Examples of *Revisited*
+
+EXAMPLE_1 = parse_program(
+    """
+    T(?x, ?y) :- R(?x, ?y), not A(?x) .
+    T(?x, ?y) :- S(?x, ?y), A(?x) .
+    B(?y) :- T(?x, ?y), B(?x) .
+    R(b, e) . S(b, f) . B(a) .
+    T(a, b) . T(b, c) . T(c, d) . T(d, c) . T(e, c) . T(f, g) . T(g, c) .
+    """
+)
+
+
+@pytest.fixture(params=["levels", "single"])
+def stratification(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+def test_example_1(stratification: str) -> None:
+    kb = KnowledgeBase(EXAMPLE_1, stratification=stratification)  # type: ignore[arg-type]
+    report = kb.materialise()
+    assert kb.rows("T", "derived") == [("b", "e")]
+    assert sorted(kb.rows("B", "derived")) == [("b",), ("c",), ("d",), ("e",)]
+    # (b,e) by rule (7); b, c, d, e and c twice again by rule (9): the instances (17)–(19) all derive B(c).
+    assert report.derivations == {"materialise": 1 + 6}
+
+
+def test_example_2(stratification: str) -> None:
+    kb = KnowledgeBase(EXAMPLE_1, stratification=stratification)  # type: ignore[arg-type]
+    kb.materialise()
+    report = kb.update(add={"A": [("b",)]})
+    assert kb.rows("T", "derived") == [("b", "f")]
+    assert sorted(kb.rows("B", "derived")) == [("b",), ("c",), ("d",), ("f",), ("g",)]
+    assert (report.added, report.deleted) == (4, 2)
+
+
+def test_example_37() -> None:
+    kb = KnowledgeBase(parse_program("A(?x1) :- R(?x1, ?x2), S(?x2, ?x3), T(?x3, ?x4) ."))
+    kb.add({"R": [("a", "b1")], "S": [(f"b{i}", "c") for i in range(1, 101)], "T": [("c", "d")]})
+    report = kb.materialise()
+    assert kb.rows("A") == [("a",)]
+    assert report.derivations == {"materialise": 1}
+    kb.update(delete={"T": [("c", "d")]})
+    assert kb.rows("A") == []
+
+
+def test_example_38() -> None:
+    n = 50
+    kb = KnowledgeBase(parse_program("S(?y1, ?y2) :- R(?x, ?y1), R(?x, ?y2) ."))
+    kb.add({"R": [pair for i in range(n) for pair in ((f"a{i}", "b"), (f"a{i}", f"c{i}"))]})
+    report = kb.materialise()
+    c = [f"c{i}" for i in range(n)]
+    assert set(kb.rows("S")) == {("b", "b")} | {pair for ci in c for pair in (("b", ci), (ci, "b"), (ci, ci))}
+    assert report.derivations == {"materialise": 4 * n}
+    kb.update(delete={"R": [(f"a{i}", f"c{i}") for i in range(n)]})
+    assert kb.rows("S") == [("b", "b")]
+
+
+def test_a_program_without_rules_or_facts() -> None:
+    kb = KnowledgeBase(Program())
+    report = kb.materialise()
+    assert (facts_of(kb), report.derivations, report.rounds) == (frozenset(), {"materialise": 0}, 0)
