@@ -144,7 +144,8 @@ class Rows:
         """Which of some rows are in the set."""
         if self.is_span:
             return (rows >= self.lo) & (rows < self.hi)
-        marked: npt.NDArray[np.bool_] = (self.table.mask[rows] & np.uint16(self.mark().bit)) != 0
+        bit = np.uint16(self.mark().bit)  # before the mask is read: this may be what sets it
+        marked: npt.NDArray[np.bool_] = (self.table.mask[rows] & bit) != 0
         return marked
 
 
