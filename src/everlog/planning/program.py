@@ -8,6 +8,7 @@ from typing import Literal
 
 from everlog.datalog.equalities import eliminate_equalities
 from everlog.datalog.stratify import Stratum, stratify
+from everlog.datalog.substitution import canonical_rule
 from everlog.datalog.syntax import Rule
 from everlog.engine.algebra import Region, Rules
 from everlog.engine.memory.engine import MemoryEngine
@@ -29,8 +30,9 @@ class CompiledStratum:
 
 
 def prepared(rules: Sequence[Rule]) -> tuple[Rule, ...]:
-    """Rules without equalities and with negated atoms only; those that can never fire are gone."""
-    return rewrite_negation([kept for rule in rules if (kept := eliminate_equalities(rule)) is not None])
+    """Rules without equalities and with negated atoms only; those that can never fire, and second copies, are gone."""
+    solved = (kept for rule in rules if (kept := eliminate_equalities(rule)) is not None)
+    return rewrite_negation(list({canonical_rule(rule): rule for rule in solved}.values()))
 
 
 def compile_program(
