@@ -98,6 +98,12 @@ def _passes(row, bounds, care, want, mask, ann):
 
 
 @njit(forceinline=True)
+def _spot(key):
+    """A hash that keeps eight neighbouring groups together: work on them tends to come together, too."""
+    return (_mix(key >> 3) << np.uint64(3)) | np.uint64(key & 7)
+
+
+@njit(forceinline=True)
 def _shard_base(hashed, shards, part):
     return ((hashed >> np.uint64(40)) & np.uint64(shards - 1)) * np.uint64(part)
 
@@ -129,7 +135,7 @@ def admit(tuples, n, shard, shards, groups, fresh):
         a = tuples[0, i] if arity > 0 else np.int32(0)
         b = tuples[1, i] if arity > 1 else np.int32(0)
         key, bit = _cell(arity, a, b)
-        h = _mix(key) & limit
+        h = _spot(key) & limit
         while True:
             at = two * (base + h)
             there = groups[at]
@@ -162,7 +168,7 @@ def route(block, n, sources, consts, shards, out, counts):
         if arity > 1:
             b = block[sources[1], i] if sources[1] >= 0 else consts[~sources[1]]
         key, _ = _cell(arity, a, b)
-        shard = _shard_base(_mix(key), shards, 1)
+        shard = _shard_base(_spot(key), shards, 1)
         at = counts[shard]
         if arity > 0:
             out[shard, 0, at] = a
@@ -176,7 +182,7 @@ def _is_present(arity, first, second, groups, shards):
     key, bit = _cell(arity, first, second)
     part = groups.shape[0] // (2 * shards)
     limit = np.uint64(part - 1)
-    hashed = _mix(key)
+    hashed = _spot(key)
     base = _shard_base(hashed, shards, part)
     h = hashed & limit
     one, two = np.uint64(1), np.uint64(2)
@@ -218,7 +224,7 @@ def rehash(shard, shards, old, slots):
     for i in range(shard * part, (shard + 1) * part):
         key = old[2 * i]
         if key != VACANT:
-            h = _mix(key) & limit
+            h = _spot(key) & limit
             while slots[two * (base + h)] != VACANT:
                 h = (h + one) & limit
             slots[two * (base + h)] = key
@@ -243,7 +249,7 @@ def _find(key, tuples, i, sources, consts, direct, slots, shards, cols):
     """The row of a tuple or -1. The tuple is column `i` of `tuples` (`direct`) or what the sources take from it."""
     part = slots.shape[0] // (2 * shards)
     limit = np.uint64(part - 1)
-    hashed = _mix(key)
+    hashed = _spot(key)
     base = _shard_base(hashed, shards, part)
     h = hashed & limit
     one, two = np.uint64(1), np.uint64(2)
@@ -276,7 +282,7 @@ def enter_rows(cols, lo, hi, shard, shards, slots):
     mine = np.uint64(shard * part)
     for row in range(lo, hi):
         key = _tuple_key(cols, row)
-        hashed = _mix(key)
+        hashed = _spot(key)
         base = _shard_base(hashed, shards, part)
         if base == mine:
             h = hashed & limit
@@ -301,7 +307,7 @@ def absorb(tuples, n, slots, shards, cols, n_rows, known, bounds, care, want, ma
     old = 0
     for i in range(n):
         key = _tuple_key(tuples, i)
-        hashed = _mix(key)
+        hashed = _spot(key)
         base = _shard_base(hashed, shards, part)
         h = hashed & limit
         while True:
