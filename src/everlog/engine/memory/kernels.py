@@ -23,8 +23,11 @@ ROW_ID = -1
 LATER = -2
 """As a fresh column: left out here, the caller fills that slot."""
 
-VACANT = -1
-"""In a slot's key: nothing is here. Keys are never negative."""
+VACANT = 0
+"""In a slot's key: nothing is here. Stored keys are positive, so that a new table is fresh memory from the system."""
+
+_NO_KEY = -1
+"""The same in the slots of an index's run, whose keys may be 0."""
 
 
 @njit(forceinline=True)
@@ -54,7 +57,7 @@ def _tuple_key(cols, i):
     hashed = np.uint64(arity)
     for c in range(arity):
         hashed = _fold(hashed, cols[c, i])
-    return np.int64(hashed >> np.uint64(1))
+    return np.int64(hashed >> np.uint64(2))
 
 
 @njit(forceinline=True)
@@ -70,7 +73,7 @@ def _source_key(block, i, sources, consts):
     hashed = np.uint64(arity)
     for c in range(arity):
         hashed = _fold(hashed, block[sources[c], i] if sources[c] >= 0 else consts[~sources[c]])
-    return np.int64(hashed >> np.uint64(1))
+    return np.int64(hashed >> np.uint64(2))
 
 
 @njit(forceinline=True)
@@ -112,10 +115,10 @@ def _shard_base(hashed, shards, part):
 def _cell(arity, first, second):
     """The group and the bit of a tuple."""
     if arity == 2:
-        return (np.int64(first) << 25) | np.int64(second >> 6), np.int64(1) << np.int64(second & 63)
+        return ((np.int64(first) << 25) | np.int64(second >> 6)) + 1, np.int64(1) << np.int64(second & 63)
     if arity == 1:
-        return np.int64(first >> 6), np.int64(1) << np.int64(first & 63)
-    return np.int64(0), np.int64(1)
+        return np.int64(first >> 6) + 1, np.int64(1) << np.int64(first & 63)
+    return np.int64(1), np.int64(1)
 
 
 @njit(cache=True, nogil=True)
@@ -281,7 +284,7 @@ def enter_rows(cols, lo, hi, shard, shards, slots):
     one, two = np.uint64(1), np.uint64(2)
     mine = np.uint64(shard * part)
     for row in range(lo, hi):
-        key = _tuple_key(cols, row)
+        key = _tuple_key(cols, row) + 1
         hashed = _spot(key)
         base = _shard_base(hashed, shards, part)
         if base == mine:
@@ -306,7 +309,7 @@ def absorb(tuples, n, slots, shards, cols, n_rows, known, bounds, care, want, ma
     new = 0
     old = 0
     for i in range(n):
-        key = _tuple_key(tuples, i)
+        key = _tuple_key(tuples, i) + 1
         hashed = _spot(key)
         base = _shard_base(hashed, shards, part)
         h = hashed & limit
@@ -344,7 +347,7 @@ def find_rows(tuples, n, slots, shards, cols, out):
     nothing = np.zeros(0, np.int64)
     no_consts = np.zeros(0, np.int32)
     for i in range(n):
-        key = _tuple_key(tuples, i)
+        key = _tuple_key(tuples, i) + 1
         out[i] = _find(key, tuples, i, nothing, no_consts, True, slots, shards, cols)
 
 
@@ -400,7 +403,7 @@ def build_run(cols, key_cols, lo, hi, covered):
         ids[:] = 0
     else:
         capacity = 16
-        keys = np.full(capacity, VACANT, np.int64)
+        keys = np.full(capacity, _NO_KEY, np.int64)
         groups = np.empty(capacity, np.int32)
         counts = np.zeros(capacity, np.int32)
         leaders = np.empty(capacity, np.int64)
@@ -414,16 +417,16 @@ def build_run(cols, key_cols, lo, hi, covered):
                 hashed = np.uint64(width)
                 for c in range(width):
                     hashed = _fold(hashed, cols[key_cols[c], r])
-                key = np.int64(hashed >> np.uint64(1))
+                key = np.int64(hashed >> np.uint64(2))
             if 2 * used >= capacity:
                 capacity *= 4
-                bigger = np.full(capacity, VACANT, np.int64)
+                bigger = np.full(capacity, _NO_KEY, np.int64)
                 moved = np.empty(capacity, np.int32)
                 limit = np.uint64(capacity - 1)
                 for i in range(keys.shape[0]):
-                    if keys[i] != VACANT:
+                    if keys[i] != _NO_KEY:
                         h = _mix(keys[i]) & limit
-                        while bigger[h] != VACANT:
+                        while bigger[h] != _NO_KEY:
                             h = (h + np.uint64(1)) & limit
                         bigger[h] = keys[i]
                         moved[h] = groups[i]
@@ -439,7 +442,7 @@ def build_run(cols, key_cols, lo, hi, covered):
             h = _mix(key) & limit
             while True:
                 there = keys[h]
-                if there == VACANT:
+                if there == _NO_KEY:
                     keys[h] = key
                     groups[h] = used
                     leaders[used] = r
@@ -488,7 +491,7 @@ def _group(key, block, i, sources, consts, base, keys, groups, starts, rows, col
     h = _mix(key) & limit
     while True:
         there = keys[h]
-        if there == VACANT:
+        if there == _NO_KEY:
             return np.int64(-1)
         if there == key:
             g = np.int64(groups[h])
@@ -636,7 +639,7 @@ def probe(block, n, sources, consts, slots, shards, cols, bounds, care, want, ma
     """Keeps, in place, the bindings whose fact is in the view (or, `negative`, is not). Returns how many stay."""
     k = 0
     for i in range(n):
-        key = _source_key(block, i, sources, consts)
+        key = _source_key(block, i, sources, consts) + 1
         row = _find(key, block, i, sources, consts, False, slots, shards, cols)
         there = row >= 0 and _passes(row, bounds, care, want, mask, ann)
         if there != negative:

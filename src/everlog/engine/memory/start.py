@@ -49,7 +49,7 @@ def _exercise() -> None:
     nothing16, nothing32 = np.empty(0, np.uint16), np.empty(0, np.int32)
     bounds = np.zeros(6, np.int64)
     mask = np.zeros(4, np.uint16)
-    slots = np.full(32, kernels.VACANT, np.int64)
+    slots = np.zeros(32, np.int64)
     sources, twins = np.array([0, 1]), np.empty((0, 2), np.int64)
     out = np.empty((2, 4), np.int32)
     fresh = np.empty(4, np.int32)

@@ -111,7 +111,7 @@ class Table:
         self.shards = shards
         self.cols: Ids = np.empty((self.arity, 16), np.int32)
         self.mask: npt.NDArray[np.uint16] = np.zeros(16, np.uint16)
-        self.groups: Positions = np.full(32 * shards, kernels.VACANT, np.int64)
+        self.groups: Positions = np.zeros(32 * shards, np.int64)
         self.groups_used = 0
         self._row_slots: Positions | None = None
         self._rows_entered = 0
@@ -175,7 +175,7 @@ class Table:
         """The table from tuples to rows, with all rows in it and room for `more`."""
         slots = self._row_slots
         if slots is None:
-            slots = np.full(32 * self.shards, kernels.VACANT, np.int64)
+            slots = np.zeros(32 * self.shards, np.int64)
         lo, hi = self._rows_entered, self.n
         slots = self._grown(slots, hi + more, parallel)
         if lo < hi:
@@ -202,7 +202,7 @@ class Table:
             wanted *= 2
         if wanted == len(old):
             return old
-        grown: Positions = np.full(wanted, kernels.VACANT, np.int64)
+        grown: Positions = np.zeros(wanted, np.int64)
         jobs = [partial(kernels.rehash, shard, self.shards, old, grown) for shard in range(self.shards)]
         if wanted < SHARED:
             for job in jobs:
