@@ -8,6 +8,7 @@ tables, and sees those that appear while it waits.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from threading import Lock
 
 import numpy as np
 
@@ -51,6 +52,7 @@ class Triples(Relation):
         self._rdf_type = rdf_type
         self._properties: dict[int, Table] = {}
         self._classes: dict[int, Table] = {}
+        self._lock = Lock()
 
     def tables(self) -> Iterable[Table]:
         return (*self._properties.values(), *self._classes.values())
@@ -60,17 +62,20 @@ class Triples(Relation):
         if prop is None:
             return None
         if prop != self._rdf_type:
-            table = self._properties.get(prop)
-            if table is None:
-                table = self._properties[prop] = Table(self.predicate, (0, 2), ((1, prop),), self._shards)
-            return table
+            return self._made(self._properties, prop, (0, 2), ((1, prop),))
         kind = known.get(2)
         if kind is None:
             return None
-        table = self._classes.get(kind)
-        if table is None:
-            table = self._classes[kind] = Table(self.predicate, (0,), ((1, prop), (2, kind)), self._shards)
-        return table
+        return self._made(self._classes, kind, (0,), ((1, prop), (2, kind)))
+
+    def _made(
+        self, tables: dict[int, Table], key: int, positions: tuple[int, ...], fixed: tuple[tuple[int, int], ...]
+    ) -> Table:
+        """A table, made if it is missing; rules with a variable predicate in the head ask for it from several threads."""
+        with self._lock:
+            if key not in tables:
+                tables[key] = Table(self.predicate, positions, fixed, self._shards)
+            return tables[key]
 
     def candidates(self, known: Mapping[int, int]) -> Iterable[Table]:
         prop, kind = known.get(1), known.get(2)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
+from threading import Lock, local
 from typing import Final
 
 import numpy as np
@@ -154,16 +155,22 @@ class Entry:
         return row_sets.union(row_sets.listed(self.table, np.concatenate(self._hits)), fresh)
 
 
-_SCRATCH: dict[int, Ids] = {}
+class _Scratch(local):
+    """Room for positions, kept by each thread for the next time: new memory is slow to touch first."""
+
+    def __init__(self) -> None:
+        self.arrays: dict[int, Ids] = {}
+
+
+_SCRATCH = _Scratch()
 
 
 def _scratch(number: int, n: int) -> Ids:
-    """Room for `n` positions, kept for the next time: new memory is slow to touch first."""
-    found = _SCRATCH.get(number)
+    found = _SCRATCH.arrays.get(number)
     if found is None or len(found) < n:
         found = np.empty(max(n, LIMIT), np.int32)
         if n <= 4 * LIMIT:
-            _SCRATCH[number] = found
+            _SCRATCH.arrays[number] = found
     return found
 
 
@@ -176,15 +183,18 @@ class Heads:
         self.parallel = parallel
         self._excluding = excluding
         self._entries: dict[Table, Entry] = {}
+        self._lock = Lock()
         self._pending = [0] * workers
         self.instances = [0] * workers
 
     def entry(self, table: Table) -> Entry:
-        found = self._entries.get(table)
-        if found is None:
-            excluding = None if self._excluding is None else self._excluding.view(table)
-            found = self._entries[table] = Entry(table, self._workers, excluding)
-        return found
+        """The tuples on their way into a table; several threads may ask at once."""
+        with self._lock:
+            found = self._entries.get(table)
+            if found is None:
+                excluding = None if self._excluding is None else self._excluding.view(table)
+                found = self._entries[table] = Entry(table, self._workers, excluding)
+            return found
 
     def entries(self) -> Iterable[Entry]:
         return self._entries.values()
