@@ -87,7 +87,7 @@ class MemoryState:
         strata = compile_program(program.rules, engine, stratification)
         compiled = perf_counter()
         derivations = engine.derivations
-        I, rounds = materialise(strata, self._E, engine.empty(), engine.empty(), progress)
+        I, rounds = materialise(strata, self._E, engine, progress)
         self._I = own(I)
         done = perf_counter()
         total = self.count(self._I)

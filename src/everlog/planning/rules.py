@@ -54,13 +54,14 @@ class MemoryRules(Rules):
     def __init__(self, engine: MemoryEngine, compiled: Sequence[CompiledRule]) -> None:
         self._engine = engine
         self._compiled = compiled
+        self._rules = [one.rule for one in compiled]
         self._unit = engine.insert_nullary(UNIT)
         self._bodies = _PlaceIndex((number, rule.literals) for number, rule in enumerate(compiled))
         self._heads = _PlaceIndex((number, [rule.head]) for number, rule in enumerate(compiled))
 
     @property
     def rules(self) -> Sequence[Rule]:
-        return [compiled.rule for compiled in self._compiled]
+        return self._rules
 
     def apply(
         self,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from everlog.engine.algebra import FactSet
+from everlog.engine.algebra import Engine, FactSet
 from everlog.planning.program import CompiledStratum
 
 Progress = Callable[[int, int, int], None]
@@ -17,9 +17,10 @@ Progress = Callable[[int, int, int], None]
 
 
 def materialise(
-    strata: Sequence[CompiledStratum], E: FactSet, I: FactSet, nothing: FactSet, progress: Progress
+    strata: Sequence[CompiledStratum], E: FactSet, engine: Engine, progress: Progress
 ) -> tuple[FactSet, int]:
-    """`mat(Π, E)` and the number of rounds; `I` is the empty set to start from."""
+    """`mat(Π, E)`, and the number of rounds."""
+    I = nothing = engine.empty()
     rounds = 0
     for stratum in strata:
         Δ = E.within(stratum.region)
@@ -28,10 +29,11 @@ def materialise(
         I |= derived
         Δ |= derived
         progress(stratum.index, 0, len(Δ))
-        local = 0
-        while Δ:
+        number = 0
+        while Δ and stratum.recursive.rules:
             Δ = stratum.recursive.apply(I, some=[(Δ, nothing)], excluding=I)
             I |= Δ
-            rounds, local = rounds + 1, local + 1
-            progress(stratum.index, local, len(Δ))
+            number += 1
+            progress(stratum.index, number, len(Δ))
+        rounds += number
     return I, rounds
