@@ -25,3 +25,7 @@ class ArityMistake(EverlogError):
 
 class UnsupportedValue(EverlogError):
     """A value that is none of str, int, float, bool and the RDF terms."""
+
+
+class Failure(EverlogError):
+    """Something that no user did: a full disk, a Spark job that died. The command line exits with 1 instead of 2."""
