@@ -11,21 +11,21 @@ from itertools import count, product
 import clingo
 
 from everlog.datalog.syntax import Atom, BodyLiteral, Comparison, Constant, Negation, Rule, Term, Variable
-from oracles.naive import ORDERS, Facts, holds
+from oracles.naive import ORDERS, Facts, Key, holds, key
 
 _NAMES = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
 
 
-def materialise(rules: Sequence[Rule], explicit: Iterable[Atom]) -> Facts:
-    return _Translation(rules, list(explicit)).model()
+def materialise(rules: Sequence[Rule], explicit: Facts) -> Facts:
+    return _Translation(rules, explicit).model()
 
 
 class _Translation:
-    def __init__(self, rules: Sequence[Rule], explicit: Sequence[Atom]) -> None:
-        self._numbers: dict[Constant, int] = {}
+    def __init__(self, rules: Sequence[Rule], explicit: Facts) -> None:
+        self._numbers: dict[Key, int] = {}
         self._predicates: dict[str, str] = {}
         self._auxiliary = count()
-        self._lines = [f"{self._atom(fact)}." for fact in explicit]
+        self._lines = [f"{self._predicate(name)}({self._numbered(keys)})." for name, keys in explicit]
         for rule in rules:
             body = ", ".join(self._literal(literal) for literal in rule.body)
             self._lines.append(f"{self._atom(rule.head)} :- {body}." if body else f"{self._atom(rule.head)}.")
@@ -35,25 +35,30 @@ class _Translation:
         control = clingo.Control(["--warn=none"])
         control.add("base", [], "\n".join(self._lines))
         control.ground([("base", [])])
-        values = {number: constant for constant, number in self._numbers.items()}
+        values = list(self._numbers)
         predicates = {name: predicate for predicate, name in self._predicates.items()}
         with control.solve(yield_=True) as handle:
             models = [model.symbols(atoms=True) for model in handle]
         assert len(models) == 1, "a stratified program has one stable model"
         return frozenset(
-            Atom(predicates[symbol.name], tuple(values[argument.number] for argument in symbol.arguments))
+            (predicates[symbol.name], tuple(values[argument.number] for argument in symbol.arguments))
             for symbol in models[0]
             if symbol.name in predicates
         )
 
     def _atom(self, atom: Atom) -> str:
-        name = self._predicates.setdefault(atom.predicate, f"p{len(self._predicates)}")
-        return f"{name}({','.join(map(self._term, atom.terms))})"
+        return f"{self._predicate(atom.predicate)}({','.join(map(self._term, atom.terms))})"
+
+    def _predicate(self, predicate: str) -> str:
+        return self._predicates.setdefault(predicate, f"p{len(self._predicates)}")
+
+    def _numbered(self, keys: Iterable[Key]) -> str:
+        return ",".join(str(self._numbers.setdefault(one, len(self._numbers))) for one in keys)
 
     def _term(self, term: Term) -> str:
-        if isinstance(term, Variable):
-            return "V" + "".join(char if char.isalnum() else f"_{ord(char)}_" for char in term.name)
-        return str(self._numbers.setdefault(term, len(self._numbers)))
+        if isinstance(term, Constant):
+            return self._numbered([key(term.value)])
+        return "V" + "".join(char if char.isalnum() else f"_{ord(char)}_" for char in term.name)
 
     def _literal(self, literal: BodyLiteral) -> str:
         if isinstance(literal, Atom):
@@ -80,6 +85,6 @@ class _Translation:
         lines = [f"domain({number})." for number in self._numbers.values()]
         for sign in ORDERS:
             for (a, i), (b, j) in product(self._numbers.items(), repeat=2):
-                if holds(Comparison(sign, x, y), {x: a, y: b}):
+                if holds(Comparison(sign, x, y), {x.name: a, y.name: b}):
                     lines.append(f"{_NAMES[sign]}({i},{j}).")
         return lines

@@ -1,4 +1,4 @@
-"""Facts between the oracles' form, ground atoms, and the rows of a knowledge base."""
+"""Ground atoms as rows for a knowledge base, and its rows as facts of the oracles."""
 
 from __future__ import annotations
 

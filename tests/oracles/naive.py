@@ -1,32 +1,45 @@
-"""An evaluator that is too simple to be wrong: facts are ground atoms in Python sets, and every rule tries every fact.
+"""An evaluator that is too simple to be wrong: facts are tuples in Python sets, and every rule tries every fact.
 
 It knows the package's syntax and nothing else. Negation is evaluated by the alternating fixpoint (Van Gelder 1989), which
-needs no stratification: on a stratified program its two ends meet in the materialisation.
+needs no stratification: on a stratified program its two ends meet in the materialisation. Values are keyed by their type,
+since `1 == 1.0 == True` in Python.
 """
 
 from __future__ import annotations
 
 import operator
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
+from typing import TypeAlias
 
 from everlog.datalog.syntax import Atom, Comparison, Constant, Negation, Rule, Term, Variable
 from everlog.datalog.values import Value
 
-Facts = frozenset[Atom]
-Substitution = dict[Variable, Constant]
-Some = tuple[Collection[Atom], Collection[Atom]]
+Key: TypeAlias = tuple[str, object]
+Fact: TypeAlias = tuple[str, tuple[Key, ...]]
+"""A predicate and its arguments."""
+Facts: TypeAlias = frozenset[Fact]
+Substitution: TypeAlias = dict[str, Key]
+"""The values of variables by name."""
+Some: TypeAlias = tuple[Collection[Fact], Collection[Fact]]
 
 ORDERS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 
 
-def fact(predicate: str, *values: Value) -> Atom:
-    return Atom(predicate, tuple(map(Constant, values)))
+def key(value: Value) -> Key:
+    return type(value).__name__, repr(value) if isinstance(value, float) else value
 
 
-def materialise(rules: Sequence[Rule], explicit: Iterable[Atom]) -> Facts:
+def fact(predicate: str, *values: Value) -> Fact:
+    return predicate, tuple(map(key, values))
+
+
+def facts(atoms: Iterable[Atom]) -> Facts:
+    return frozenset(instance_of(atom, {}) for atom in atoms)
+
+
+def materialise(rules: Sequence[Rule], explicit: Facts) -> Facts:
     """Everything that follows from some facts by a program with stratified negation."""
-    explicit = frozenset(explicit)
     certain: Facts = frozenset()
     while True:
         possible = _closure(rules, explicit, absent_from=certain)
@@ -49,10 +62,9 @@ def _closure(rules: Sequence[Rule], explicit: Facts, absent_from: Facts) -> Fact
 
 def instances(rule: Rule, positive: Facts, negative: Facts, some: Sequence[Some] = ()) -> list[Substitution]:
     """`inst_r[I⁺, I⁻ : P₁, N₁ : …]` (*Revisited*, 65): the distinct substitutions, by definition."""
-    equalities = [comparison for comparison in rule.comparisons if comparison.operator == "="]
     found = []
     for matched in matches(rule.positive, positive, {}):
-        one = _with_equalities(equalities, matched)
+        one = _with_equalities(rule.comparisons, matched)
         if (
             all(holds(comparison, one) for comparison in rule.comparisons)
             and not any(_is_fulfilled(negation, negative, one) for negation in rule.negative)
@@ -62,76 +74,70 @@ def instances(rule: Rule, positive: Facts, negative: Facts, some: Sequence[Some]
     return found
 
 
-def matches(atoms: Sequence[Atom], facts: Facts, one: Substitution) -> Iterator[Substitution]:
+def matches(atoms: Sequence[Atom], among: Facts, one: Substitution) -> Iterator[Substitution]:
     """The extensions of a substitution under which all atoms are facts."""
     if not atoms:
         yield one
         return
-    for candidate in _by_predicate(facts).get(atoms[0].predicate, ()):
-        extended = _unified(atoms[0], candidate, one)
-        if extended is not None:
-            yield from matches(atoms[1:], facts, extended)
+    for arguments in _by_predicate(among).get(atoms[0].predicate, ()):
+        extended = dict(one)
+        for term, value in zip(_terms(atoms[0]), arguments, strict=True):
+            if (extended.setdefault(term, value) if isinstance(term, str) else term) != value:
+                break
+        else:
+            yield from matches(atoms[1:], among, extended)
 
 
 @lru_cache(maxsize=16)
-def _by_predicate(facts: Facts) -> dict[str, list[Atom]]:
-    groups: dict[str, list[Atom]] = {}
-    for one in facts:
-        groups.setdefault(one.predicate, []).append(one)
+def _by_predicate(among: Facts) -> dict[str, list[tuple[Key, ...]]]:
+    groups: dict[str, list[tuple[Key, ...]]] = {}
+    for predicate, arguments in among:
+        groups.setdefault(predicate, []).append(arguments)
     return groups
 
 
-def instance_of(atom: Atom, one: Substitution) -> Atom:
-    return Atom(atom.predicate, tuple(_value(term, one) for term in atom.terms))
+@cache
+def _terms(atom: Atom) -> tuple[str | Key, ...]:
+    return tuple(term.name if isinstance(term, Variable) else key(term.value) for term in atom.terms)
+
+
+def instance_of(atom: Atom, one: Substitution) -> Fact:
+    return atom.predicate, tuple(one[term] if isinstance(term, str) else term for term in _terms(atom))
 
 
 def holds(comparison: Comparison, one: Substitution) -> bool:
     """`=` and `!=` are identity; the others order numbers by value and strings by code point, and nothing else."""
-    left, right = _value(comparison.left, one), _value(comparison.right, one)
+    (kind, left), (other, right) = _value(comparison.left, one), _value(comparison.right, one)
     if comparison.operator in ("=", "!="):
-        return (left == right) == (comparison.operator == "=")
-    kinds = {_kind(left.value), _kind(right.value)}
-    return kinds in ({"number"}, {"string"}) and ORDERS[comparison.operator](left.value, right.value)
+        return ((kind, left) == (other, right)) == (comparison.operator == "=")
+    order = ORDERS[comparison.operator]
+    if {kind, other} <= {"int", "float"}:
+        return order(*(float(n) if isinstance(n, str) else n for n in (left, right)))
+    return kind == other == "str" and order(left, right)
 
 
-def _kind(value: Value) -> str:
-    if isinstance(value, bool):
-        return "other"
-    return "number" if isinstance(value, int | float) else "string" if isinstance(value, str) else "other"
+def _value(term: Term, one: Substitution) -> Key:
+    return key(term.value) if isinstance(term, Constant) else one[term.name]
 
 
-def _value(term: Term, one: Substitution) -> Constant:
-    return one[term] if isinstance(term, Variable) else term
-
-
-def _unified(atom: Atom, candidate: Atom, one: Substitution) -> Substitution | None:
-    if atom.predicate != candidate.predicate or len(atom.terms) != len(candidate.terms):
-        return None
-    extended = dict(one)
-    for term, value in zip(atom.terms, candidate.terms, strict=True):
-        known = extended.setdefault(term, value) if isinstance(term, Variable) else term
-        if known != value:
-            return None
-    return extended
-
-
-def _with_equalities(equalities: Sequence[Comparison], one: Substitution) -> Substitution:
+def _with_equalities(comparisons: Sequence[Comparison], one: Substitution) -> Substitution:
     """A substitution extended to the variables that equalities bind."""
     extended = dict(one)
-    for _ in equalities:
-        for equality in equalities:
-            for here, there in ((equality.left, equality.right), (equality.right, equality.left)):
-                if isinstance(here, Variable) and (isinstance(there, Constant) or there in extended):
-                    extended.setdefault(here, _value(there, extended))
+    for _ in comparisons:
+        for sides in ((c.left, c.right) for c in comparisons if c.operator == "="):
+            for here, there in (sides, sides[::-1]):
+                if isinstance(here, Variable) and (isinstance(there, Constant) or there.name in extended):
+                    extended.setdefault(here.name, _value(there, extended))
     return extended
 
 
-def _is_fulfilled(negation: Negation, facts: Facts, one: Substitution) -> bool:
+def _is_fulfilled(negation: Negation, among: Facts, one: Substitution) -> bool:
     """Whether the inside of a negation holds for some values of its local variables."""
-    shared = {variable: value for variable, value in one.items() if variable not in negation.local}
+    local = {variable.name for variable in negation.local}
+    shared = {name: value for name, value in one.items() if name not in local}
     return any(
         all(holds(comparison, inner) for comparison in negation.comparisons)
-        for inner in matches(negation.atoms, facts, shared)
+        for inner in matches(negation.atoms, among, shared)
     )
 
 
