@@ -1,67 +1,69 @@
-"""Materialises a small university, changes it, and asks it questions: what Everlog is for, in one file."""
+"""The main job in one file: data, rules, a store, an update, a query. `script/demo` runs it.
+
+The same from the shell, command by command, is in docs/commands.md.
+"""
 
 from __future__ import annotations
 
+import tempfile
 from pathlib import Path
 
-import numpy as np
-import pyarrow as pa
+from rich.console import Console
+from rich.table import Table
 
 import everlog
+from everlog.cli.answers import print_table
+from everlog.cli.progress import Progress
+from everlog.pipeline.base import init_store, open_store, update_store
+from everlog.pipeline.generate import write_universities
+from everlog.pipeline.session import start_session
+from everlog.pipeline.sources import read_paths
 
-U = "http://example.org/university#"
-DATA = "http://example.org/data/"
-
-
-def triples(departments: int, seed: int = 1) -> pa.Table:
-    """Departments with staff, students and courses, as text in N-Triples form."""
-    random = np.random.default_rng(seed)
-    rows: list[tuple[str, str, str]] = []
-
-    def add(subject: str, predicate: str, value: str) -> None:
-        rows.append((f"<{DATA}{subject}>", f"<{U}{predicate}>", f"<{DATA}{value}>"))
-
-    for d in range(departments):
-        department = f"dept{d}"
-        add(department, "partOf", f"faculty{d % 5}")
-        add(f"faculty{d % 5}", "partOf", "university")
-        for p in range(10):
-            add(f"{department}/prof{p}", "memberOf", department)
-            add(f"{department}/prof{p}", "teaches", f"{department}/course{p}")
-        for s in range(120):
-            student = f"{department}/student{s}"
-            add(student, "memberOf", department)
-            for course in random.choice(10, size=2, replace=False):
-                add(student, "takes", f"{department}/course{course}")
-            if s % 3 == 0:
-                add(student, "advisor", f"{department}/prof{s % 10}")
-    marked = pa.schema([pa.field(f"a{i}", pa.string(), metadata={"everlog": "ntriples"}) for i in range(3)])
-    return pa.table([pa.array(column) for column in zip(*rows, strict=True)], schema=marked)
+EXAMPLES = Path(__file__).parent
+UNIVERSITIES = 2
 
 
-def show(title: str, report: everlog.Report) -> None:
-    print(
-        f"{title:<32} {report.facts['explicit']:>9,} explicit {report.facts['total']:>10,} facts "
-        f"{sum(report.derivations.values()):>11,} derivations {report.seconds['reasoning']:>7.3f} s"
-    )
+def main(folder: Path) -> None:
+    program = everlog.parse_program((EXAMPLES / "university.dlog").read_text(encoding="utf-8"), "university.dlog")
+    data, store = folder / "data", folder / "university.store"
+    done: list[tuple[str, everlog.Report]] = []
+    with Progress() as progress:
+        progress.step("starting Spark")
+        spark = start_session()
+        progress.step(f"generating {UNIVERSITIES} universities")
+        write_universities(spark, UNIVERSITIES, data)
+        progress.step("reading facts")
+        read = read_paths(spark, [data])
+        report = init_store(store, program, read, spark=spark, progress=progress.round, on_step=progress.step)
+        done.append(("init: data and rules", report))
+        # Department 0 moves from one university to the other, and its people with it.
+        joins, leaves = (read_paths(spark, [EXAMPLES / "merger" / f"{name}.nt"]) for name in ("joins", "leaves"))
+        report, _ = update_store(store, joins, leaves, spark=spark, progress=progress.round, on_step=progress.step)
+        done.append(("update: a department moves", report))
+        progress.step("opening the store")
+        kb = open_store(store, spark=spark)
+        goal = "ub:headOf[?who, <http://www.Department0.University0.edu>], ub:memberOf[?who, ?where]"
+        answers = kb.query(goal)
+    show(done)
+    print(f"\n{goal}\n")
+    print_table(["who", "where"], answers)
+    without = len(kb.query("unsupervised(?student, _)"))
+    print(f"\n{without:,} students have no advisor. Version 1 of the store is still there: everlog.open(path, version=1).")
 
 
-def main() -> None:
-    program = everlog.parse_program((Path(__file__).parent / "university.dlog").read_text(), "university.dlog")
-    kb = everlog.KnowledgeBase(program)
-    kb.add({"triple": triples(departments=100)})
-    show("materialised", kb.materialise())
-
-    who = f"<{DATA}dept0/student1>"
-    print("  takes:        ", *(course.value for (course,) in kb.query(f"[{who}, u:takes, ?c]")))
-    print("  member of:    ", *(place.value for (place,) in kb.query(f"[{who}, u:memberOf, ?where]")))
-    print("  unsupervised: ", f"{len(kb.query('[?x, u:unsupervised, _]')):,} students")
-
-    found = everlog.parse_program(f"@prefix u: <{U}> . [{who}, u:advisor, <{DATA}dept0/prof1>] .").facts
-    gained = [tuple(term.value for term in fact.terms) for fact in found]
-    show("one student found an advisor", kb.update(add={"triple": gained}))
-    print("  unsupervised: ", f"{len(kb.query('[?x, u:unsupervised, _]')):,} students")
+def show(done: list[tuple[str, everlog.Report]]) -> None:
+    table = Table(title="What happened", title_justify="left")
+    table.add_column("step")
+    for name in ("explicit", "all facts", "added", "deleted", "derivations", "reasoning", "total"):
+        table.add_column(name, justify="right")
+    for name, report in done:
+        counts = (report.facts["explicit"], report.facts["total"], report.added, report.deleted)
+        times = (report.seconds["reasoning"], report.seconds["total"])
+        derivations = sum(report.derivations.values())
+        table.add_row(name, *(f"{count:,}" for count in (*counts, derivations)), *(f"{time:.2f} s" for time in times))
+    Console().print(table)
 
 
 if __name__ == "__main__":
-    main()
+    with tempfile.TemporaryDirectory(prefix="everlog-demo-") as place:
+        main(Path(place))

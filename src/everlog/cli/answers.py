@@ -1,0 +1,75 @@
+"""Answers to a goal as a table, CSV or JSON."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Sequence
+from typing import Literal, TypeAlias
+
+from everlog.datalog.ntriples import write_term
+from everlog.datalog.syntax import BodyLiteral
+from everlog.datalog.values import Value, canonical_double
+
+Row: TypeAlias = Sequence[Value]
+AnswerFormat: TypeAlias = Literal["table", "csv", "json"]
+
+
+def goal_variables(goal: Iterable[BodyLiteral]) -> list[str]:
+    """The names of a goal's variables in the order of their first occurrence; anonymous ones are none.
+
+    >>> from everlog.datalog.reader import parse_goal
+    >>> goal_variables(parse_goal("edge(?y, _), not blocked(?x, _), node(?x)"))
+    ['y', 'x']
+    """
+    names = (variable.name for literal in goal for variable in literal.variables())
+    return [name for name in dict.fromkeys(names) if not name.startswith("_")]
+
+
+def answers_text(variables: Sequence[str], rows: Sequence[Row], form: AnswerFormat) -> str:
+    """The answers as CSV with a header or as JSON; without variables, whether there is one: `true` or `false`."""
+    if not variables:
+        return "true" if rows else "false"
+    if form == "json":
+        return json.dumps([_object(variables, row) for row in rows], ensure_ascii=False, indent=1)
+    lines = [",".join(variables)]
+    lines += [",".join(map(field, row)) for row in rows]
+    return "\n".join(lines)
+
+
+def field(value: Value) -> str:
+    """A value as a field of CSV."""
+    from everlog.pipeline.tables import csv_field
+
+    return csv_field(write_term(value))
+
+
+def _object(variables: Sequence[str], row: Row) -> dict[str, object]:
+    return {name: _json(value) for name, value in zip(variables, row, strict=True)}
+
+
+def _json(value: Value) -> object:
+    if isinstance(value, float) and not math.isfinite(value):
+        return canonical_double(value)  # JSON has no number for it
+    if isinstance(value, str | int | float):  # and bool
+        return value
+    return write_term(value)
+
+
+def print_table(variables: Sequence[str], rows: Sequence[Row]) -> None:
+    """A table for people. In a pipe nothing is wrapped or cut."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    console = Console()
+    if not console.is_terminal:
+        console = Console(width=1_000_000)
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    for name in variables:
+        table.add_column(Text(name), overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(field(value)) for value in row))
+    console.print(table)
+    console.print(f"{len(rows):,} answer{'s' if len(rows) != 1 else ''}", highlight=False)

@@ -1,0 +1,74 @@
+"""`everlog export`: the facts of a store as files, without loading them into memory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal, TypeAlias
+
+import typer
+
+from everlog.cli.options import (
+    ConfOption,
+    MasterOption,
+    MemoryOption,
+    StoreArgument,
+    VerboseOption,
+    session_conf,
+    started_session,
+)
+from everlog.cli.outcome import warn
+from everlog.cli.progress import Progress
+from everlog.errors import EverlogError
+
+ExportFormat: TypeAlias = Literal["csv", "parquet", "nt"]
+_Which: TypeAlias = Literal["all", "explicit", "derived"]
+
+
+def export(
+    store: StoreArgument,
+    out: Annotated[
+        Path, typer.Option("--out", metavar="DIR", help="A new or empty folder for the files.", show_default=False)
+    ],
+    form: Annotated[
+        ExportFormat, typer.Option("--format", help="One file <predicate>.csv or .parquet each, or triples.nt.")
+    ] = "csv",
+    all_: Annotated[bool, typer.Option("--all", help="Explicit and derived facts, the default.")] = False,
+    explicit: Annotated[bool, typer.Option("--explicit", help="Explicit facts only.")] = False,
+    derived: Annotated[bool, typer.Option("--derived", help="Derived facts only.")] = False,
+    version: Annotated[
+        int | None, typer.Option("--version", metavar="N", help="An older version.", show_default="the newest")
+    ] = None,
+    memory: MemoryOption = None,
+    master: MasterOption = None,
+    conf: ConfOption = None,
+    verbose: VerboseOption = False,
+) -> None:
+    """Write the facts of a store to files, one for each predicate.
+
+    Lines are sorted by their UTF-8 bytes. N-Triples hold triples only; quads go to quads.nq.
+
+    Nothing is written on failure.
+    """
+    if all_ + explicit + derived > 1:
+        raise EverlogError("--all, --explicit and --derived exclude each other: give one of them")
+    which: _Which = "explicit" if explicit else "derived" if derived else "all"
+    settings = session_conf(conf, memory)
+    from everlog.pipeline.folders import check_new, new_folder
+    from everlog.pipeline.store import Store
+
+    opened = Store.open(store, version)
+    check_new(out)
+    with Progress() as progress:
+        progress.step("starting Spark")
+        spark = started_session(master, settings, verbose)
+        from everlog.pipeline import publish
+
+        progress.step(f"writing {form}")
+        with new_folder(out) as folder:
+            facts = {predicate: opened.text(predicate, which, spark) for predicate in opened.predicates()}
+            warnings = publish.export(facts, folder, form)
+    warn(warnings)
+    counts = opened.manifest.counts
+    sections = ("explicit", "derived") if which == "all" else (which,)
+    total = sum(count.get(section, 0) for count in counts.values() for section in sections)
+    typer.echo(f"exported: {total:,} facts of version {opened.manifest.version} to {out}")

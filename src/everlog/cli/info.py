@@ -1,0 +1,87 @@
+"""`everlog info`: what a store holds, from its manifest alone; Spark is not started."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from everlog.cli.options import StoreArgument
+
+if TYPE_CHECKING:
+    from everlog.pipeline.store import Store
+
+
+def info(store: StoreArgument) -> None:
+    """Show what a store holds: versions, program, facts, dictionary, options, bytes on disk."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    from everlog.datalog.reader import parse_program
+    from everlog.pipeline.store import Store
+
+    opened = Store.open(store)
+    manifest = opened.manifest
+    program = parse_program(manifest.program)
+    versions = opened.versions()
+    console = Console()
+    if not console.is_terminal:
+        console = Console(width=1_000_000)
+    about = Table.grid(padding=(0, 2))
+    for name, value in (
+        ("store", str(store)),
+        ("version", f"{manifest.version} ({len(versions)} kept: {_ranges(versions)})"),
+        ("format", str(manifest.format)),
+        ("program", f"{len(program.rules):,} rules, {len(program.facts):,} facts"),
+        ("dictionary", f"{manifest.dictionary_size:,} terms"),
+        ("options", ", ".join(f"{key}={value}" for key, value in manifest.options.items()) or "none"),
+        (
+            "on disk",
+            f"{_bytes_text(_version_bytes(opened))} this version, {_bytes_text(_all_bytes(opened.path))} in all",
+        ),
+    ):
+        about.add_row(Text(name), Text(value))
+    console.print(about)
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    table.add_column("predicate")
+    for name in ("arity", "explicit", "derived", "total"):
+        table.add_column(name, justify="right")
+    sums = [0, 0]
+    for predicate in opened.predicates():
+        counts = manifest.counts.get(predicate, {})
+        explicit, derived = counts.get("explicit", 0), counts.get("derived", 0)
+        sums = [sums[0] + explicit, sums[1] + derived]
+        arity = str(manifest.arities[predicate])
+        table.add_row(Text(predicate), arity, f"{explicit:,}", f"{derived:,}", f"{explicit + derived:,}")
+    table.add_section()
+    table.add_row("all", "", f"{sums[0]:,}", f"{sums[1]:,}", f"{sum(sums):,}")
+    console.print()
+    console.print(table)
+
+
+def _version_bytes(store: Store) -> int:
+    files = (store.path / file for files in store.manifest.files.values() for file in files)
+    return sum(file.stat().st_size for file in files)
+
+
+def _all_bytes(path: Path) -> int:
+    return sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
+
+
+def _bytes_text(count: int) -> str:
+    size, units = float(count), ["bytes", "kB", "MB", "GB", "TB"]
+    while size >= 1000 and len(units) > 1:
+        size, units = size / 1000, units[1:]
+    return f"{count} bytes" if units[0] == "bytes" else f"{size:.1f} {units[0]}"
+
+
+def _ranges(numbers: list[int]) -> str:
+    """`1–3, 5` for 1, 2, 3, 5."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and runs[-1][-1] == number - 1:
+            runs[-1][1:] = [number]
+        else:
+            runs.append([number])
+    return ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]}–{run[-1]}" for run in runs)

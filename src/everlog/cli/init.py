@@ -1,0 +1,85 @@
+"""`everlog init`: rules and facts into a new store."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from time import perf_counter
+
+from everlog.cli.options import (
+    AlgorithmOption,
+    ConfOption,
+    EngineOption,
+    EqualityOption,
+    FactsOption,
+    HypertreeOption,
+    MasterOption,
+    MemoryOption,
+    ModulesOption,
+    OnErrorOption,
+    ProgramArguments,
+    StatsOption,
+    StoreArgument,
+    StratificationOption,
+    VerboseOption,
+    check_paths,
+    check_stats,
+    reasoning_options,
+    session_conf,
+    started_session,
+)
+from everlog.cli.outcome import warn
+from everlog.cli.programs import read_programs
+from everlog.cli.progress import Progress
+from everlog.cli.report import show_report, write_stats
+
+
+def init(
+    store: StoreArgument,
+    program: ProgramArguments,
+    facts: FactsOption = None,
+    stats: StatsOption = None,
+    on_error: OnErrorOption = "fail",
+    engine: EngineOption = "auto",
+    algorithm: AlgorithmOption = "auto",
+    modules: ModulesOption = "auto",
+    hypertree: HypertreeOption = "auto",
+    stratification: StratificationOption = "levels",
+    equality: EqualityOption = "off",
+    memory: MemoryOption = None,
+    master: MasterOption = None,
+    conf: ConfOption = None,
+    verbose: VerboseOption = False,
+) -> None:
+    """Make a store: the facts, the rules, and everything that follows from them.
+
+    STORE must be absent or an empty folder. On failure there is no store.
+    """
+    started = perf_counter()
+    rules = read_programs(program)
+    options = reasoning_options(engine, algorithm, modules, hypertree, stratification, equality)
+    paths = check_paths("--facts", facts)
+    settings = session_conf(conf, memory)
+    check_stats(stats)
+    from everlog.datalog.arities import program_arities
+    from everlog.pipeline.commit import check_place
+
+    check_place(store)
+    with Progress() as progress:
+        progress.step("starting Spark")
+        spark = started_session(master, settings, verbose)
+        from everlog.pipeline.base import init_store
+        from everlog.pipeline.sources import read_paths
+
+        progress.step("reading facts")
+        quarantine = None if on_error == "fail" else Path(f"{store}.quarantine")
+        arities = program_arities(rules)
+        read = read_paths(spark, paths, on_error=on_error, quarantine=quarantine, arities=arities)
+        report = init_store(
+            store, rules, read, spark=spark, options=options, progress=progress.round, on_step=progress.step
+        )
+    seconds = {**report.seconds, "total": perf_counter() - started}
+    report = replace(report, warnings=list(dict.fromkeys([*report.warnings, *read.warnings])), seconds=seconds)
+    write_stats(stats, report)
+    warn(report.warnings)
+    show_report("materialised", report)

@@ -1,0 +1,67 @@
+"""The commands, gathered. `main` is the entry point of the command `everlog`.
+
+Exit codes: 0 success, 2 a user's mistake, 1 a failure, 130 Ctrl-C.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated
+
+import typer
+
+from everlog.cli import bench, export, info, init, query, run, update
+from everlog.cli.outcome import guarded
+
+app = typer.Typer(
+    name="everlog",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(f"everlog {version('everlog')}")
+        raise typer.Exit
+
+
+@app.callback(epilog="Example: everlog run rules.dlog --facts data/ --out result/")
+def everlog(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Datalog whose materialisation stays fresh.
+
+    [bold]run[/bold] computes what follows from rules and facts and writes it to files.
+
+    [bold]init[/bold] keeps it in a store, which [bold]update[/bold] changes and the other commands read.
+    """
+
+
+def _add(name: str, command: Callable[..., None], example: str) -> None:
+    app.command(name, epilog=f"Example: {example}")(guarded(command))
+
+
+_add("run", run.run, "everlog run rules.dlog --facts edges.csv --out result/")
+_add("init", init.init, "everlog init graph.store rules.dlog --facts data/")
+_add("update", update.update, "everlog update graph.store --add new.csv --delete old.csv --changes changes/")
+_add("query", query.query, 'everlog query graph.store "reach(a, ?y), not blocked(?y)" --format csv')
+_add("export", export.export, "everlog export graph.store --out derived/ --format parquet --derived")
+_add("info", info.info, "everlog info graph.store")
+app.command(
+    "bench",
+    add_help_option=False,
+    context_settings={"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []},
+)(bench.bench)
+
+
+def main() -> None:
+    """The entry point of the command `everlog`."""
+    app(prog_name="everlog")

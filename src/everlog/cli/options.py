@@ -1,0 +1,146 @@
+"""The options that commands share, and what they mean for the pipeline."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
+
+import typer
+
+from everlog.errors import EverlogError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_REASONING = "Reasoning"
+_SPARK = "Spark"
+
+OnError: TypeAlias = Literal["fail", "skip"]
+
+StoreArgument = Annotated[Path, typer.Argument(metavar="STORE", help="The folder of the store.", show_default=False)]
+ProgramArguments = Annotated[
+    list[Path],
+    typer.Argument(metavar="PROGRAM", help="Rule files; several mean their union.", show_default=False),
+]
+FactsOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--facts",
+        metavar="PATH",
+        help="A folder or file of facts: <predicate>.csv, .tsv, .parquet, .jsonl, .orc, or RDF (.nt .ttl .nq .trig "
+        ".rdf .owl); .gz too. May be repeated.",
+        show_default=False,
+    ),
+]
+StatsOption = Annotated[
+    Path | None,
+    typer.Option("--stats", metavar="FILE", help="Write what was done, in numbers, as JSON.", show_default=False),
+]
+EngineOption = Annotated[
+    str, typer.Option("--engine", help="Where to reason: auto or memory.", rich_help_panel=_REASONING)
+]
+AlgorithmOption = Annotated[
+    str, typer.Option("--algorithm", help="How to maintain: auto or remat.", rich_help_panel=_REASONING)
+]
+ModulesOption = Annotated[
+    str, typer.Option("--modules", help="Special algorithms for some rules: auto or off.", rich_help_panel=_REASONING)
+]
+HypertreeOption = Annotated[
+    str, typer.Option("--hypertree", help="Decompositions of wide rules: auto or off.", rich_help_panel=_REASONING)
+]
+StratificationOption = Annotated[
+    str,
+    typer.Option(
+        "--stratification",
+        help="One stratum per level, or as few as can be: levels or single.",
+        rich_help_panel=_REASONING,
+    ),
+]
+EqualityOption = Annotated[
+    str, typer.Option("--equality", help="Equality in the heads of rules: off.", rich_help_panel=_REASONING)
+]
+OnErrorOption = Annotated[
+    OnError,
+    typer.Option("--on-error", help="Malformed input: fail, or skip it and keep it in a quarantine folder."),
+]
+MemoryOption = Annotated[
+    str | None,
+    typer.Option("--memory", metavar="SIZE", help="Memory of Spark's driver, such as 4g.", rich_help_panel=_SPARK),
+]
+MasterOption = Annotated[
+    str | None,
+    typer.Option(
+        "--master",
+        metavar="URL",
+        help="Spark's master or Connect address; local\\[*] unless SPARK_REMOTE is set.",
+        rich_help_panel=_SPARK,
+    ),
+]
+ConfOption = Annotated[
+    list[str] | None,
+    typer.Option("--conf", metavar="KEY=VALUE", help="A setting of Spark. May be repeated.", rich_help_panel=_SPARK),
+]
+VerboseOption = Annotated[
+    bool, typer.Option("--verbose", help="Show what Spark says, and tracebacks of failures.", rich_help_panel=_SPARK)
+]
+
+_SIZE = re.compile(r"[1-9][0-9]*[kmgt]b?", re.IGNORECASE)
+
+
+def reasoning_options(
+    engine: str, algorithm: str, modules: str, hypertree: str, stratification: str, equality: str
+) -> dict[str, str]:
+    """The options of a knowledge base, each of them known to it."""
+    from everlog.datalog.syntax import Program
+    from everlog.knowledge import KnowledgeBase
+
+    options = {
+        "engine": engine,
+        "algorithm": algorithm,
+        "modules": modules,
+        "hypertree": hypertree,
+        "stratification": stratification,
+        "equality": equality,
+    }
+    KnowledgeBase(Program(), **options)  # type: ignore[arg-type]  # says what it does not know, before Spark starts
+    return options
+
+
+def session_conf(conf: Sequence[str] | None, memory: str | None) -> dict[str, str]:
+    """Spark's settings of the command line."""
+    settings: dict[str, str] = {}
+    if memory is not None:
+        if not _SIZE.fullmatch(memory):
+            raise EverlogError(f"--memory {memory}: give a number and a unit, such as 800m or 4g")
+        settings["spark.driver.memory"] = memory
+    for text in conf or ():
+        key, sign, value = text.partition("=")
+        if not sign or not key:
+            raise EverlogError(f"--conf {text}: give KEY=VALUE, such as spark.sql.shuffle.partitions=8")
+        settings[key] = value
+    return settings
+
+
+def started_session(master: str | None, settings: Mapping[str, str], verbose: bool) -> SparkSession:
+    from everlog.pipeline.session import start_session
+
+    return start_session(master=master, conf=settings, verbose=verbose)
+
+
+def check_paths(option: str, paths: Sequence[str] | None) -> list[str]:
+    """The paths; a missing one is found before Spark starts. Addresses (`s3://…`) are left to Spark."""
+    for path in paths or ():
+        if "://" not in path and not Path(path).exists():
+            raise EverlogError(f"{option} {path}: no such file or folder")
+    return list(paths or ())
+
+
+def check_stats(stats: Path | None) -> None:
+    if stats is None:
+        return
+    if stats.is_dir():
+        raise EverlogError(f"--stats {stats}: this is a folder; give a file")
+    if not stats.absolute().parent.is_dir():
+        raise EverlogError(f"--stats {stats}: there is no folder {stats.absolute().parent}")

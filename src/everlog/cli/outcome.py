@@ -1,0 +1,91 @@
+"""How a command ends: with an exit code and, if something went wrong, one message on standard error.
+
+A mistake of the user exits with 2, a failure with 1, Ctrl-C with 130. Tracebacks are for `--verbose`.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import traceback
+from collections.abc import Callable
+from contextlib import suppress
+from functools import wraps
+from types import FrameType
+from typing import Any, NoReturn, TypeVar
+
+import typer
+
+from everlog.errors import EverlogError, Failure
+
+SUCCESS, FAILURE, MISTAKE, INTERRUPTED = 0, 1, 2, 130
+
+Command = TypeVar("Command", bound=Callable[..., None])
+
+
+def guarded(command: Command) -> Command:
+    """The command, with every error turned into a message and an exit code."""
+
+    @wraps(command)
+    def wrapped(*arguments: Any, **options: Any) -> None:
+        _let_termination_clean_up()
+        try:
+            command(*arguments, **options)
+        except EverlogError as mistake:
+            _end(str(mistake), FAILURE if isinstance(mistake, Failure) else MISTAKE, mistake, options)
+        except KeyboardInterrupt:
+            typer.echo("everlog: interrupted; nothing was changed", err=True)
+            raise typer.Exit(INTERRUPTED) from None
+        except BrokenPipeError:
+            # Whoever read our output has gone: what is left of it must not fail again at exit.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise typer.Exit(FAILURE) from None
+        except typer.Exit:
+            raise
+        except MemoryError as failure:
+            _end("there is not enough memory; nothing was changed", FAILURE, failure, options)
+        except Exception as failure:
+            _end(f"{cause(failure)}; nothing was changed", FAILURE, failure, options)
+
+    return wrapped  # type: ignore[return-value]
+
+
+def _end(message: str, code: int, error: BaseException, options: dict[str, Any]) -> NoReturn:
+    if options.get("verbose"):
+        traceback.print_exception(error)
+    typer.echo(f"everlog: {message}", err=True)
+    raise typer.Exit(code) from None
+
+
+def cause(failure: BaseException) -> str:
+    """One line about a failure that is nobody's mistake."""
+    text = str(failure)
+    if "No space left on device" in text or "Disk quota exceeded" in text:
+        return "the disk is full"
+    if isinstance(failure, OSError) and failure.strerror:
+        return f"{failure.filename}: {failure.strerror}" if failure.filename else failure.strerror
+    where = type(failure).__module__.partition(".")[0]
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    first = lines[0] if lines else type(failure).__name__
+    if where in ("pyspark", "py4j"):
+        caused = [line for line in lines if line.startswith("Caused by:")]
+        return f"a Spark job failed: {(caused[-1] if caused else first)[:500]} (--verbose shows more)"
+    return f"{type(failure).__name__}: {first[:500]} (--verbose shows more)"
+
+
+def _let_termination_clean_up() -> None:
+    """A polite request to end (SIGTERM) unwinds like Ctrl-C, so that temporary folders and locks go."""
+
+    def leave(number: int, frame: FrameType | None) -> NoReturn:
+        raise KeyboardInterrupt
+
+    if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+        with suppress(ValueError):  # outside the main thread it is not ours to decide
+            signal.signal(signal.SIGTERM, leave)
+
+
+def warn(messages: list[str]) -> None:
+    """Warnings, each once, on standard error."""
+    for message in dict.fromkeys(messages):
+        typer.echo(f"everlog: warning: {message}", err=True)

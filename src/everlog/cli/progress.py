@@ -1,0 +1,64 @@
+"""Progress for people: the step that runs, strata and rounds with the facts so far, on a terminal and nowhere else."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from time import perf_counter
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.status import Status
+
+
+class Progress(AbstractContextManager["Progress"]):
+    """Used with `with`. Finished steps stay on the screen with their time; in a pipe nothing is written at all."""
+
+    def __init__(self, console: Console | None = None) -> None:
+        if console is None:
+            from rich.console import Console
+
+            console = Console(stderr=True)
+        self._console = console
+        self._status: Status | None = None
+        self._step = ""
+        self._began = 0.0
+        self._facts = 0
+        self._detail = ""
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._finish(whole=kind is None)
+        if self._status is not None:
+            self._status.stop()
+            self._status = None
+
+    def step(self, name: str) -> None:
+        """The next step begins."""
+        if not self._console.is_terminal:
+            return
+        self._finish(whole=True)
+        self._step, self._began, self._facts, self._detail = name, perf_counter(), 0, ""
+        if self._status is None:
+            self._status = self._console.status(name)
+            self._status.start()
+        else:
+            self._status.update(name)
+
+    def round(self, stratum: int, number: int, new: int) -> None:
+        """A round of reasoning is done."""
+        if self._status is None:
+            return
+        self._facts += new
+        self._detail = f"stratum {stratum}, round {number}: {self._facts:,} facts"
+        self._status.update(f"{self._step} · {self._detail}")
+
+    def _finish(self, whole: bool) -> None:
+        if self._step and whole:
+            detail = f"   {self._detail}" if self._detail else ""
+            self._console.print(
+                f"[dim]{self._step:<34}{perf_counter() - self._began:>7.1f} s{detail}[/dim]", highlight=False
+            )
+        self._step = ""

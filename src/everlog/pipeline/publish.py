@@ -1,0 +1,200 @@
+"""Facts as files for others: CSV, Parquet, N-Triples. Spark jobs turn them into lines, sort and write them.
+
+Spark writes a folder of parts; what is published is one plain file for each predicate, so the parts are joined in their
+order. Lines are sorted by their UTF-8 bytes, which is how Spark compares strings, and a fact with a line break inside
+quotes is one line. N-Triples hold RDF triples only: a fact of `triple` with a literal as its subject is left out, and a
+warning counts those.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
+
+from everlog.datalog.syntax import TRIPLE, Program
+from everlog.errors import EverlogError
+from everlog.pipeline.names import file_stem
+from everlog.pipeline.typed import typed_columns
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import Column, DataFrame
+
+Format: TypeAlias = Literal["csv", "parquet", "nt"]
+FORMATS: Final[tuple[Format, ...]] = get_args(Format)
+
+QUAD: Final = "quad"
+_RDF_FILES: Final = {TRIPLE: "triples.nt", QUAD: "quads.nq"}
+
+
+def published_predicates(program: Program) -> list[str]:
+    """The predicates of `--out`: those in a rule's head or a fact of the program, in the order of the text."""
+    heads = [rule.head.predicate for rule in program.rules]
+    return list(dict.fromkeys([*heads, *(fact.predicate for fact in program.facts)]))
+
+
+def publish_outcome(program: Program, facts: Mapping[str, DataFrame], folder: Path) -> list[str]:
+    """What `--out` gets: the predicates of the program as CSV, and all triples as N-Triples. Gives warnings.
+
+    `facts` is in text form, and lacks the predicates that have no facts.
+    """
+    for predicate in published_predicates(program):
+        write_csv(facts.get(predicate), folder / f"{file_stem(predicate)}.csv")
+    if TRIPLE in facts or TRIPLE in published_predicates(program):
+        return write_ntriples(TRIPLE, facts.get(TRIPLE), folder / _RDF_FILES[TRIPLE])
+    return []
+
+
+def export(facts: Mapping[str, DataFrame], folder: Path, form: Format) -> list[str]:
+    """Every predicate as a file of its own; gives warnings. As N-Triples there are only triples, and quads as N-Quads."""
+    if form == "nt":
+        return _export_rdf(facts, folder)
+    for predicate, frame in facts.items():
+        path = folder / f"{file_stem(predicate)}.{form}"
+        if form == "csv":
+            write_csv(frame, path)
+        else:
+            write_parquet(frame, path)
+    return []
+
+
+def _export_rdf(facts: Mapping[str, DataFrame], folder: Path) -> list[str]:
+    warnings: list[str] = []
+    for predicate, name in _RDF_FILES.items():
+        if predicate in facts:
+            warnings += write_ntriples(predicate, facts[predicate], folder / name)
+    others = [predicate for predicate in facts if predicate not in _RDF_FILES]
+    if len(others) == len(facts):
+        raise EverlogError("there are no triples to write as N-Triples; use --format csv or --format parquet")
+    if others:
+        shown = ", ".join(others[:5]) + (", …" if len(others) > 5 else "")
+        warnings.append(f"N-Triples hold triples only; left out: {shown} (--format csv or parquet has every predicate)")
+    return warnings
+
+
+# ---------------------------------------------------------------------------------------- one file
+
+
+def write_csv(facts: DataFrame | None, path: Path) -> None:
+    """Facts in text form as CSV; the nullary fact is an empty line."""
+    if facts is None:
+        path.touch()
+        return
+    names = _arguments(facts)
+    lines = facts.select(*names).mapInArrow(_csv_lines, "line string") if names else facts.selectExpr("'' AS line")
+    _write_lines(lines, path)
+
+
+def write_ntriples(predicate: str, facts: DataFrame | None, path: Path) -> list[str]:
+    """Triples or quads in text form as N-Triples or N-Quads; gives a warning if some are not RDF."""
+    from pyspark.sql import Observation
+    from pyspark.sql.functions import concat_ws, count_if, lit
+
+    if facts is None:
+        path.touch()
+        return []
+    valid = _is_rdf(_arguments(facts))
+    left_out = Observation()
+    watched = facts.observe(left_out, count_if(~valid).alias("count"))
+    _write_lines(watched.filter(valid).select(concat_ws(" ", *_arguments(facts), lit(".")).alias("line")), path)
+    if not left_out.get["count"]:
+        return []
+    # Sorting reads its input twice, and so does the observation.
+    count = facts.filter(~valid).count()
+    return [
+        f"{path.name} lacks {count:,} facts of {predicate} that are no RDF (a literal as subject, or no IRI as predicate)"
+    ]
+
+
+def write_parquet(facts: DataFrame, path: Path) -> None:
+    """Facts in text form as one Parquet file, in columns of their own types where all values of a column share one."""
+    typed = typed_columns(facts)
+    with _scratch(path) as parts:
+        typed.sort(*typed.columns).write.parquet(str(parts))
+        _join_parquet(_parts(parts), path)
+
+
+def _is_rdf(names: Sequence[str]) -> Column:
+    from pyspark.sql.functions import col
+
+    subject, predicate, *graph = col(names[0]), col(names[1]), *(col(name) for name in names[3:])
+    resource = subject.startswith("<") | subject.startswith("_:")
+    for each in graph:
+        resource = resource & (each.startswith("<") | each.startswith("_:"))
+    return resource & predicate.startswith("<")
+
+
+def _arguments(facts: DataFrame) -> list[str]:
+    """The columns of the arguments: none for a nullary predicate, whose only column says that it holds."""
+    return [field.name for field in facts.schema.fields if field.dataType.typeName() == "string"]
+
+
+def _csv_lines(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    from everlog.pipeline.tables import csv_field
+
+    for batch in batches:
+        columns = []
+        for column in batch.columns:
+            encoded = column.dictionary_encode()
+            fields = pa.array([csv_field(text) for text in encoded.dictionary.to_pylist()], pa.string())
+            columns.append(fields.take(encoded.indices))
+        yield pa.RecordBatch.from_arrays([pc.binary_join_element_wise(*columns, ",")], names=["line"])
+
+
+# ---------------------------------------------------------------------------------------- parts
+
+
+@contextmanager
+def _scratch(path: Path) -> Iterator[Path]:
+    """A place for Spark's parts, on the disk that the file is for."""
+    folder = Path(tempfile.mkdtemp(prefix=".everlog-parts-", dir=path.parent))
+    try:
+        yield folder / "parts"
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _parts(folder: Path) -> list[Path]:
+    found = [path for path in folder.iterdir() if path.name.startswith("part-")]
+    return sorted(found, key=lambda path: int(path.name.split("-")[1]))
+
+
+def _write_lines(lines: DataFrame, path: Path) -> None:
+    with _scratch(path) as parts:
+        lines.sort("line").write.text(str(parts))
+        with path.open("wb") as joined:
+            for part in _parts(parts):
+                with part.open("rb") as source:
+                    shutil.copyfileobj(source, joined, 1 << 20)
+
+
+def _join_parquet(parts: Sequence[Path], path: Path) -> None:
+    import pyarrow.parquet as pq
+
+    schema = _marked(pq.read_schema(parts[0]))
+    with pq.ParquetWriter(path, schema) as joined:
+        for part in parts:
+            source = pq.ParquetFile(part)
+            for group in range(source.num_row_groups):
+                joined.write_table(source.read_row_group(group).cast(schema))
+
+
+def _marked(schema: pa.Schema) -> pa.Schema:
+    """Arrow's readers find the mark of N-Triples columns in the field, Spark's in the key that Spark left."""
+    import json
+
+    from everlog.pipeline.typed import NTRIPLES
+
+    described = json.loads((schema.metadata or {}).get(b"org.apache.spark.sql.parquet.row.metadata", b'{"fields": []}'))
+    marked = {field["name"] for field in described["fields"] if field["metadata"] == NTRIPLES}
+    for number, field in enumerate(schema):
+        if field.name in marked:
+            schema = schema.set(number, field.with_metadata(NTRIPLES))
+    return schema
