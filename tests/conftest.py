@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -17,3 +22,13 @@ def data() -> Path:
     if not folder.is_dir():
         pytest.skip(f"needs the data folder {folder}; set EVERLOG_DATA to it")
     return folder
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[SparkSession]:
+    """A local Spark session with two cores and two shuffle partitions, one for the whole run."""
+    from everlog.pipeline.session import start_session
+
+    session = start_session(master="local[2]", conf={"spark.driver.memory": "2g", "spark.sql.shuffle.partitions": "2"})
+    yield session
+    session.stop()

@@ -85,7 +85,10 @@ def java_version(program: Path) -> int | None:
 
 @contextmanager
 def java_for_spark(*, verbose: bool) -> Iterator[Path | None]:
-    """While a driver is started, `JAVA_HOME` is where it finds its Java. Gives the file with what it says, unless verbose."""
+    """While a driver is started, `JAVA_HOME` is where it finds its Java.
+
+    Gives the file that takes what it says, or None if it says so aloud.
+    """
     java = find_java()
     home = Path(tempfile.mkdtemp(prefix="everlog-java-"))
     # The file must outlive this block: the driver writes to it until it ends.

@@ -133,8 +133,8 @@ def _made(builder: SparkSession.Builder, settings: Mapping[str, str], said: Path
         # What py4j reports is no PySparkException, and gRPC's errors are of its own family.
         if type(failure).__module__.partition(".")[0] not in ("py4j", "grpc"):
             raise
-        reason = str(failure).strip().splitlines()
-        causes = [line for line in reason if "Exception" in line] or reason or ["no reason given"]
+        lines = str(failure).strip().splitlines()
+        causes = [line for line in lines if "Exception" in line] or lines or ["no reason given"]
         raise NoSession(f"Spark did not start: {causes[0].strip()}{_last_words(said)}") from failure
 
 
