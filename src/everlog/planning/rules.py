@@ -147,9 +147,9 @@ class MemoryRules(Rules):
             plan, used = rule.body.plan(views, extra, needed, small=small)
             sink: Sink = heads.of(plan.layout, rule.head)
             if extra is not None and extra is not rule.head and heads_in is not None:
-                sink = Filtered(sink, plan.layout, [(rule.head, heads_in)], self._engine.parallel)
+                sink = Filtered(sink, plan.layout, [(rule.head, heads_in)])
             if tests:
-                sink = Filtered(sink, plan.layout, tests, self._engine.parallel)
+                sink = Filtered(sink, plan.layout, tests)
             calls.append((plan, Call(plan, [views[place] for place in used], sink), views[used[0]]))
         self._engine.run(calls, heads)
         self._engine.derivations += sum(heads.instances)

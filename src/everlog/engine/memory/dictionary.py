@@ -212,6 +212,10 @@ class Dictionary:
         array = _narrow(array)
         return pa.field(name, array.type, nullable=False, metadata=metadata), array
 
+    def ntriples_column(self, ids: Ids) -> pa.Array:
+        """A column of ids as N-Triples terms, whatever their kinds, as large_string."""
+        return self._ntriples(ids, self._kinds[ids]) if ids.size else pa.array([], _LARGE)
+
     def _values_of_kind(self, kind: int, ids: Ids) -> list[Value]:
         if kind < FIRST_TEXT:
             payload = self._payload[ids]

@@ -115,7 +115,7 @@ class MemoryEngine(Engine):
         """The set of those of some facts that have a row; nothing is stored."""
         parts: dict[Table, Rows] = {}
         for table, tuples, _ in self.relation(predicate, facts.shape[0]).split(facts):
-            found = table.find(tuples, self.parallel)
+            found = table.find(tuples)
             parts[table] = row_sets.listed(table, np.unique(found[found >= 0]))
         return Stored(self.within, {table: rows for table, rows in parts.items() if len(rows)})
 

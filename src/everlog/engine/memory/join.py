@@ -11,7 +11,7 @@ bindings at the end is the number of instances considered.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import Final, NamedTuple, Protocol
@@ -92,7 +92,7 @@ class Call:
     def row_slots(self, table: Table) -> Positions:
         """The table from tuples to rows."""
         with self._lock:
-            return table.row_slots(0, one_by_one)
+            return table.row_slots(0)
 
     def view(self, place: int, table: Table) -> TableView:
         """The view of a literal (0 is the driver) on one table."""
@@ -278,7 +278,6 @@ class JoinPlan:
             access.sources,
             access.consts,
             call.row_slots(table),
-            table.shards,
             table.cols,
             view.bounds,
             view.care,
@@ -505,12 +504,6 @@ def _access(
         tuple(checks),
         len(columns) == table.arity and not twins,
     )
-
-
-def one_by_one(jobs: Sequence[Callable[[], None]]) -> None:
-    """Runs jobs where threads are busy already."""
-    for job in jobs:
-        job()
 
 
 def sources_of(terms: Sequence[int], layout: Mapping[int, int]) -> tuple[Positions, Ids]:

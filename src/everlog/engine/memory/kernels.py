@@ -244,24 +244,21 @@ def place(tuples, fresh, n, base, cols):
 
 # ---------------------------------------------------------------------------------------- the row of a tuple
 #
-# An open-addressing table like the one above: slot `h` has a tuple's key at `2 h` and its row at `2 h + 1`.
+# An open-addressing table like the one above, in one part: slot `h` has a tuple's key at `2 h` and its row at `2 h + 1`.
 
 
 @njit(forceinline=True)
-def _find(key, tuples, i, sources, consts, direct, slots, shards, cols):
+def _find(key, tuples, i, sources, consts, direct, slots, cols):
     """The row of a tuple or -1. The tuple is column `i` of `tuples` (`direct`) or what the sources take from it."""
-    part = slots.shape[0] // (2 * shards)
-    limit = np.uint64(part - 1)
-    hashed = _spot(key)
-    base = _shard_base(hashed, shards, part)
-    h = hashed & limit
+    limit = np.uint64(slots.shape[0] // 2 - 1)
+    h = _spot(key) & limit
     one, two = np.uint64(1), np.uint64(2)
     while True:
-        there = slots[two * (base + h)]
+        there = slots[two * h]
         if there == VACANT:
             return np.int64(-1)
         if there == key:
-            row = slots[two * (base + h) + one]
+            row = slots[two * h + one]
             arity = cols.shape[0]
             if arity <= 2:
                 return row
@@ -277,44 +274,36 @@ def _find(key, tuples, i, sources, consts, direct, slots, shards, cols):
 
 
 @njit(cache=True, nogil=True)
-def enter_rows(cols, lo, hi, shard, shards, slots):
-    """Enters the rows `lo..hi`, whose tuples are not there yet, into one shard."""
-    part = slots.shape[0] // (2 * shards)
-    limit = np.uint64(part - 1)
+def enter_rows(cols, lo, hi, slots):
+    """Enters the rows `lo..hi`, whose tuples are not there yet."""
+    limit = np.uint64(slots.shape[0] // 2 - 1)
     one, two = np.uint64(1), np.uint64(2)
-    mine = np.uint64(shard * part)
     for row in range(lo, hi):
         key = _tuple_key(cols, row) + 1
-        hashed = _spot(key)
-        base = _shard_base(hashed, shards, part)
-        if base == mine:
-            h = hashed & limit
-            while slots[two * (base + h)] != VACANT:
-                h = (h + one) & limit
-            slots[two * (base + h)] = key
-            slots[two * (base + h) + one] = row
+        h = _spot(key) & limit
+        while slots[two * h] != VACANT:
+            h = (h + one) & limit
+        slots[two * h] = key
+        slots[two * h + one] = row
 
 
 @njit(cache=True, nogil=True)
-def absorb(tuples, n, slots, shards, cols, n_rows, known, bounds, care, want, mask, ann, seen, fresh, hits):
+def absorb(tuples, n, slots, cols, n_rows, known, bounds, care, want, mask, ann, seen, fresh, hits):
     """Finds or enters tuples `0..n`; the new ones get the rows from `n_rows` on, and their positions go to `fresh`.
 
     A tuple that is there, in a row below `known`, and not in the view, goes to `hits` once; its bit `seen` is set.
     Returns how many went to each.
     """
-    part = slots.shape[0] // (2 * shards)
-    limit = np.uint64(part - 1)
+    limit = np.uint64(slots.shape[0] // 2 - 1)
     arity = cols.shape[0]
     one, two = np.uint64(1), np.uint64(2)
     new = 0
     old = 0
     for i in range(n):
         key = _tuple_key(tuples, i) + 1
-        hashed = _spot(key)
-        base = _shard_base(hashed, shards, part)
-        h = hashed & limit
+        h = _spot(key) & limit
         while True:
-            at = two * (base + h)
+            at = two * h
             there = slots[at]
             if there == VACANT:
                 slots[at] = key
@@ -342,13 +331,13 @@ def absorb(tuples, n, slots, shards, cols, n_rows, known, bounds, care, want, ma
 
 
 @njit(cache=True, nogil=True)
-def find_rows(tuples, n, slots, shards, cols, out):
+def find_rows(tuples, n, slots, cols, out):
     """The row of every tuple, -1 where there is none."""
     nothing = np.zeros(0, np.int64)
     no_consts = np.zeros(0, np.int32)
     for i in range(n):
         key = _tuple_key(tuples, i) + 1
-        out[i] = _find(key, tuples, i, nothing, no_consts, True, slots, shards, cols)
+        out[i] = _find(key, tuples, i, nothing, no_consts, True, slots, cols)
 
 
 # ---------------------------------------------------------------------------------------- secondary indexes
@@ -635,12 +624,12 @@ def expand(
 
 
 @njit(cache=True, nogil=True)
-def probe(block, n, sources, consts, slots, shards, cols, bounds, care, want, mask, ann, negative):
+def probe(block, n, sources, consts, slots, cols, bounds, care, want, mask, ann, negative):
     """Keeps, in place, the bindings whose fact is in the view (or, `negative`, is not). Returns how many stay."""
     k = 0
     for i in range(n):
         key = _source_key(block, i, sources, consts) + 1
-        row = _find(key, block, i, sources, consts, False, slots, shards, cols)
+        row = _find(key, block, i, sources, consts, False, slots, cols)
         there = row >= 0 and _passes(row, bounds, care, want, mask, ann)
         if there != negative:
             if k != i:

@@ -17,10 +17,10 @@ import numpy as np
 
 from everlog.engine.memory import kernels
 from everlog.engine.memory import rows as row_sets
-from everlog.engine.memory.join import Literal, Sink, one_by_one, sources_of
+from everlog.engine.memory.join import Literal, Sink, sources_of
 from everlog.engine.memory.rows import NO_ANNOTATION, NO_ROWS, NO_TERMS, Mark, Rows
 from everlog.engine.memory.sets import CountedFacts, Facts, Stored, TableView, Tally, Within, tally
-from everlog.engine.memory.table import SHARED, Ids, Parallel, Positions, Table
+from everlog.engine.memory.table import SHARED, Ids, Parallel, Positions, Table, one_by_one
 
 LIMIT: Final = 1 << 18
 """Tuples that a worker collects before they are entered."""
@@ -79,12 +79,12 @@ class Entry:
                 if self._presence:
                     self._admit(buffer, counts, parallel)
                 else:
-                    self._absorb(buffer[0], int(counts[0]), parallel)
+                    self._absorb(buffer[0], int(counts[0]))
                 counts[:] = 0
 
     def _admit(self, tuples: Ids, counts: Positions, parallel: Parallel) -> None:
         table, total = self.table, int(counts.sum())
-        table.reserve_groups(total, parallel)
+        table.reserve_groups(counts, parallel)
         together = parallel if total >= SHARED else one_by_one
         fresh = [_scratch(shard, int(n)) for shard, n in enumerate(counts)]
         found = [(0, 0)] * self._shards
@@ -93,7 +93,7 @@ class Entry:
             found[shard] = kernels.admit(tuples[shard], counts[shard], shard, self._shards, table.groups, fresh[shard])
 
         together([partial(admit, shard) for shard in range(self._shards) if counts[shard]])
-        table.groups_used += sum(made for _, made in found)
+        table.groups_used += [made for _, made in found]
         table.reserve_rows(sum(new for new, _ in found))
         jobs = []
         base = table.n
@@ -104,17 +104,16 @@ class Entry:
         together(jobs)
         table.n = base
 
-    def _absorb(self, tuples: Ids, n: int, parallel: Parallel) -> None:
+    def _absorb(self, tuples: Ids, n: int) -> None:
         table, view = self.table, self._view
         if self._seen is None:
             self._seen = Mark(table)
-        slots = table.row_slots(n, parallel)
+        slots = table.row_slots(n)
         fresh, hits = _scratch(0, n), _scratch(1, n)
         new, old = kernels.absorb(
             tuples,
             n,
             slots,
-            table.shards,
             table.cols,
             table.n,
             self.known,
@@ -133,19 +132,19 @@ class Entry:
         table.reserve_rows(new)
         kernels.place(tuples, fresh, new, table.n, table.cols)
         if table.has_groups and new:
-            self._note(np.ascontiguousarray(table.cols[:, table.n : table.n + new]), parallel)
+            self._note(np.ascontiguousarray(table.cols[:, table.n : table.n + new]))
         table.rows_absorbed(new)
 
-    def _note(self, tuples: Ids, parallel: Parallel) -> None:
+    def _note(self, tuples: Ids) -> None:
         """Enters tuples that are new into the groups."""
         table, n = self.table, tuples.shape[1]
-        table.reserve_groups(n, parallel)
         routed = np.empty((table.shards, table.arity, n), np.int32)
         counts = np.zeros(table.shards, np.int64)
         kernels.route(tuples, n, np.arange(table.arity), NO_ROWS, table.shards, routed, counts)
+        table.reserve_groups(counts, one_by_one)
         for shard, part in enumerate(counts):
             _, made = kernels.admit(routed[shard], part, shard, table.shards, table.groups, _scratch(0, n))
-            table.groups_used += made
+            table.groups_used[shard] += made
 
     def rows(self) -> Rows:
         """The rows of all tuples entered, but for those left out."""
@@ -268,7 +267,7 @@ class CountedHeads:
         self._heads.flush()
         for table, tuples in pending.items():
             counted = self._rows.setdefault(table, [])
-            counted.append(tally(table.find(tuples, self._heads.parallel)))
+            counted.append(tally(table.find(tuples)))
             # Counts are merged whenever the unmerged ones outgrow the merged, so memory follows the facts.
             if sum(len(rows) for rows, _ in counted[1:]) > max(len(counted[0][0]), LIMIT):
                 counted[:] = [_merged(counted)]
@@ -331,11 +330,8 @@ class ProvedSink:
 class Filtered:
     """Passes on the bindings for which one of some literals has its fact in a set: a second condition of a join."""
 
-    def __init__(
-        self, inner: Sink, layout: Mapping[int, int], tests: Sequence[tuple[Literal, Facts]], parallel: Parallel
-    ) -> None:
+    def __init__(self, inner: Sink, layout: Mapping[int, int], tests: Sequence[tuple[Literal, Facts]]) -> None:
         self._inner = inner
-        self._parallel = parallel
         self._tests = [(literal.relation, *sources_of(literal.terms, layout), facts) for literal, facts in tests]
 
     def take(self, worker: int, block: Ids, n: int) -> None:
@@ -344,7 +340,7 @@ class Filtered:
             facts = np.empty((relation.arity, n), np.int32)
             kernels.project(block, 0, n, sources, consts, facts, 0)
             for table, tuples, places in relation.split(facts):
-                rows = table.find(tuples, self._parallel)
+                rows = table.find(tuples)
                 there = rows >= 0
                 there[there] = wanted.rows(table).contains(rows[there])
                 passed[places[there]] = True

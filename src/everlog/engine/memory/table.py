@@ -3,7 +3,8 @@
 Rows are only ever appended; a row that no set holds is dead. Which set a row is in is written in `mask`, a bit per set
 (see `rows.py`), independently of the indexes. Tuples are found in two ways: up to two columns, `groups` tells cheaply
 whether a tuple is there, which is all that a materialisation asks; which row it has, `row_slots` tells, made when it is
-first asked for. Both are open-addressing tables in `shards` equal parts, so that as many threads can enter tuples at once.
+first asked for. Both are open-addressing tables; groups are in `shards` equal parts, so that as many threads can enter
+tuples at once, and each part has room of its own: nothing promises that tuples spread evenly.
 A secondary index is a short list of *runs*, each a grouping of a range of rows; new rows become a new run, and runs of
 similar size are merged, so that a small update costs what is new and a lookup sees a few runs.
 """
@@ -37,6 +38,12 @@ Parallel = Callable[[Sequence[Callable[[], None]]], None]
 """Runs some jobs, on several threads if there are several."""
 
 MAX_ROWS = 2**31 - 1
+
+
+def one_by_one(jobs: Sequence[Callable[[], None]]) -> None:
+    """Runs jobs where there is too little to share, or threads are busy already."""
+    for job in jobs:
+        job()
 
 
 class Run(NamedTuple):
@@ -112,7 +119,7 @@ class Table:
         self.cols: Ids = np.empty((self.arity, 16), np.int32)
         self.mask: npt.NDArray[np.uint16] = np.zeros(16, np.uint16)
         self.groups: Positions = np.zeros(32 * shards, np.int64)
-        self.groups_used = 0
+        self.groups_used: Positions = np.zeros(shards, np.int64)
         self._row_slots: Positions | None = None
         self._rows_entered = 0
         self.free_bits = [1 << bit for bit in range(16)]
@@ -167,49 +174,36 @@ class Table:
     def has_row_slots(self) -> bool:
         return self._row_slots is not None
 
-    def reserve_groups(self, more: int, parallel: Parallel) -> None:
-        """Makes room for up to `more` new groups."""
-        self.groups = self._grown(self.groups, self.groups_used + more, parallel)
+    def reserve_groups(self, more: Positions, parallel: Parallel) -> None:
+        """Makes room for so many new groups in each shard."""
+        old, wanted = self.groups, len(self.groups)
+        fullest = int((self.groups_used + more).max())
+        while 2 * self.shards * fullest > _LOAD * wanted:
+            wanted *= 2
+        if wanted > len(old):
+            self.groups = np.zeros(wanted, np.int64)
+            jobs = [partial(kernels.rehash, shard, self.shards, old, self.groups) for shard in range(self.shards)]
+            (parallel if wanted >= SHARED else one_by_one)(jobs)
 
-    def row_slots(self, more: int, parallel: Parallel) -> Positions:
+    def row_slots(self, more: int) -> Positions:
         """The table from tuples to rows, with all rows in it and room for `more`."""
-        slots = self._row_slots
-        if slots is None:
-            slots = np.zeros(32 * self.shards, np.int64)
-        lo, hi = self._rows_entered, self.n
-        slots = self._grown(slots, hi + more, parallel)
-        if lo < hi:
-            jobs = [
-                partial(kernels.enter_rows, self.cols, lo, hi, shard, self.shards, slots)
-                for shard in range(self.shards)
-            ]
-            if hi - lo < SHARED:
-                for job in jobs:
-                    job()
-            else:
-                parallel(jobs)
-        self._row_slots, self._rows_entered = slots, hi
+        slots = np.zeros(32, np.int64) if self._row_slots is None else self._row_slots
+        wanted = len(slots)
+        while 2 * (self.n + more) > _LOAD * wanted:
+            wanted *= 2
+        if wanted > len(slots):
+            grown: Positions = np.zeros(wanted, np.int64)
+            kernels.rehash(0, 1, slots, grown)
+            slots = grown
+        if self._rows_entered < self.n:
+            kernels.enter_rows(self.cols, self._rows_entered, self.n, slots)
+        self._row_slots, self._rows_entered = slots, self.n
         return slots
 
     def rows_absorbed(self, new: int) -> None:
         """Notes that `kernels.absorb` gave the next rows to new tuples, in the row slots too."""
         self.n += new
         self._rows_entered = self.n
-
-    def _grown(self, old: Positions, entries: int, parallel: Parallel) -> Positions:
-        wanted = len(old)
-        while 2 * entries > _LOAD * wanted:
-            wanted *= 2
-        if wanted == len(old):
-            return old
-        grown: Positions = np.zeros(wanted, np.int64)
-        jobs = [partial(kernels.rehash, shard, self.shards, old, grown) for shard in range(self.shards)]
-        if wanted < SHARED:
-            for job in jobs:
-                job()
-        else:
-            parallel(jobs)
-        return grown
 
     def reserve_rows(self, more: int) -> None:
         """Makes the columns large enough for `more` rows."""
@@ -227,11 +221,10 @@ class Table:
         mask[: self.n] = self.mask[: self.n]
         self.cols, self.mask = cols, mask
 
-    def find(self, tuples: Ids, parallel: Parallel) -> Ids:
+    def find(self, tuples: Ids) -> Ids:
         """The rows of some tuples, -1 where there is none."""
         out = np.empty(tuples.shape[1], np.int32)
-        slots = self.row_slots(0, parallel)
-        kernels.find_rows(np.ascontiguousarray(tuples), tuples.shape[1], slots, self.shards, self.cols, out)
+        kernels.find_rows(np.ascontiguousarray(tuples), tuples.shape[1], self.row_slots(0), self.cols, out)
         return out
 
     def nbytes(self) -> dict[str, int]:
