@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from everlog.cli import bench, export, info, init, query, run, update
-from everlog.cli.outcome import guarded
+from everlog.cli.outcome import guarded, let_termination_clean_up
 
 app = typer.Typer(
     name="everlog",
@@ -25,9 +25,12 @@ app = typer.Typer(
 
 def _version(wanted: bool) -> None:
     if wanted:
-        from importlib.metadata import version
+        from importlib.metadata import PackageNotFoundError, version
 
-        typer.echo(f"everlog {version('everlog')}")
+        try:
+            typer.echo(f"everlog {version('everlog')}")
+        except PackageNotFoundError:
+            typer.echo("everlog (source tree, not installed)")
         raise typer.Exit
 
 
@@ -64,4 +67,5 @@ app.command(
 
 def main() -> None:
     """The entry point of the command `everlog`."""
+    let_termination_clean_up()
     app(prog_name="everlog")

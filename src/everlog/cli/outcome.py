@@ -29,7 +29,6 @@ def guarded(command: Command) -> Command:
 
     @wraps(command)
     def wrapped(*arguments: Any, **options: Any) -> None:
-        _let_termination_clean_up()
         try:
             command(*arguments, **options)
         except EverlogError as mistake:
@@ -74,7 +73,7 @@ def cause(failure: BaseException) -> str:
     return f"{type(failure).__name__}: {first[:500]} (--verbose shows more)"
 
 
-def _let_termination_clean_up() -> None:
+def let_termination_clean_up() -> None:
     """A polite request to end (SIGTERM) unwinds like Ctrl-C, so that temporary folders and locks go."""
 
     def leave(number: int, frame: FrameType | None) -> NoReturn:
