@@ -1,0 +1,55 @@
+"""Answers as text: every value, every format."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from pyoxigraph import BlankNode, NamedNode
+
+import nasty
+from everlog.cli.answers import answers_text, goal_variables, print_table
+from everlog.datalog.ntriples import write_term
+from everlog.datalog.reader import parse_goal
+from everlog.datalog.values import identity
+from everlog.pipeline.tables import field_term, split_line
+
+
+@pytest.mark.parametrize(
+    ("goal", "variables"),
+    [
+        ("p(?y, ?x), q(?x, ?z)", ["y", "x", "z"]),
+        ("p(a, _), q(_, 1)", []),
+        ("p(?x), NOT EXISTS ?y IN (q(?x, ?y))", ["x"]),
+        ("p(?x), not q(?x, _), ?x != ?z, r(?z)", ["x", "z"]),
+    ],
+)
+def test_columns_are_the_goals_variables(goal: str, variables: list[str]) -> None:
+    assert goal_variables(parse_goal(goal)) == variables
+
+
+def test_csv_holds_every_value() -> None:
+    rows = [(value,) for value in nasty.ALL]
+    for (value,) in rows:
+        text = answers_text(["x"], [(value,)], "csv")
+        header, _, record = text.partition("\n")
+        assert header == "x"
+        fields = split_line(record)
+        assert fields is not None
+        assert field_term(*fields[0]) == write_term(value), identity(value)
+
+
+def test_json_has_numbers_strings_and_terms() -> None:
+    rows = [(1, 1.5, True, "a", NamedNode("u:a")), (2, float("inf"), False, '"', BlankNode("b"))]
+    assert json.loads(answers_text(list("abcde"), rows, "json")) == [
+        {"a": 1, "b": 1.5, "c": True, "d": "a", "e": "<u:a>"},
+        {"a": 2, "b": "INF", "c": False, "d": '"', "e": "_:b"},
+    ]
+
+
+def test_a_table_in_a_pipe_is_not_cut(capsys: pytest.CaptureFixture[str]) -> None:
+    long = "x" * 500
+    print_table(["[bold]", "y"], [(long, "[red]")])
+    text = capsys.readouterr().out
+    assert long in text and "[red]" in text and "[bold]" in text
+    assert text.endswith("1 answer\n")
