@@ -7,7 +7,7 @@ so that a failure leaves the knowledge base as it was.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -143,14 +143,29 @@ class KnowledgeBase:
         _check("algorithm", algorithm)
         if not self._materialised:
             raise EverlogError("there is no materialisation to update yet: call materialise() first")
-        before = self._state
         arities = dict(self._arities)
-        added = [*self._pending, *before.encoded(self._columns(add or {}, arities))]
-        deleted = before.encoded(self._columns(delete or {}, arities))
-        after = before.restarted(added, deleted)
+        added = self._state.encoded(self._columns(add or {}, arities))
+        deleted = self._state.encoded(self._columns(delete or {}, arities))
+        return self._updated(added, deleted, arities, progress, started)
+
+    def _updated(
+        self,
+        added: Sequence[Batch],
+        deleted: Sequence[Batch],
+        arities: dict[str, int],
+        progress: Progress | None,
+        started: float,
+    ) -> Report:
+        """An update with facts that are ids already; `arities` are those with the facts."""
+        before = self._state
+        after = before.restarted([*self._pending, *added], deleted)
         report = after.materialise(self.program, self._stratification, progress or _quiet, started, before)
         self._current, self._pending, self._arities = after, [], arities
         return report
+
+    def changes(self, predicate: str) -> tuple[pa.Table, pa.Table]:
+        """What the last update added to the materialisation and deleted from it, as `facts` gives them."""
+        return self._state.changes(predicate, self._arities.get(predicate, 0))
 
     # ------------------------------------------------------------------------------------ facts out
 

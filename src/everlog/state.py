@@ -7,16 +7,19 @@ when to let go of it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from everlog.columns import Columns
 from everlog.datalog.syntax import Atom, BodyLiteral, Program, Rule
 from everlog.datalog.values import Value, identity
 from everlog.engine.algebra import FactSet
+from everlog.engine.memory.dictionary import Dictionary
 from everlog.engine.memory.engine import MemoryEngine
 from everlog.engine.memory.sets import Facts, Stored, own
 from everlog.engine.memory.start import start_engine
@@ -32,6 +35,18 @@ if TYPE_CHECKING:
 Batch: TypeAlias = tuple[str, Ids]
 """Facts of a predicate, one per column of the array."""
 
+ByPredicate: TypeAlias = dict[str, Ids]
+
+
+@dataclass(frozen=True)
+class Change:
+    """What an update did, by predicate: to the explicit facts, and to the materialisation."""
+
+    explicit_added: ByPredicate = field(default_factory=dict)
+    explicit_deleted: ByPredicate = field(default_factory=dict)
+    added: ByPredicate = field(default_factory=dict)
+    deleted: ByPredicate = field(default_factory=dict)
+
 
 class MemoryState:
     """An engine with its explicit facts `E` and, once `materialise` ran, the materialisation `I`."""
@@ -43,8 +58,25 @@ class MemoryState:
         self.engine = engine
         self._E: Stored = engine.empty()
         self._I: Facts = engine.empty()
+        self.change = Change()
+        """What made this state out of the one that it replaced."""
 
     # ------------------------------------------------------------------------------------ facts in
+
+    @classmethod
+    def restored(
+        cls, dictionary: Dictionary, explicit: Iterable[Batch], derived: Iterable[Batch], workers: int | None = None
+    ) -> MemoryState:
+        """A state that was materialised earlier: nothing is derived again."""
+        started, compilation = start_engine(workers)
+        state = cls(MemoryEngine(dictionary, started.workers))
+        state._compilation = compilation
+        state.insert(explicit)
+        I = state._E
+        for predicate, ids in derived:
+            I |= state.engine.insert(predicate, ids, excluding=I)
+        state._I = I
+        return state
 
     def encoded(self, facts: Mapping[str, Columns]) -> list[Batch]:
         """Facts as ids; nothing is stored, so a value that cannot be is found before anything happened."""
@@ -60,7 +92,7 @@ class MemoryState:
         for predicate, ids in batches:
             self._E |= self.engine.insert(predicate, ids, excluding=self._E)
 
-    def restarted(self, added: Iterable[Batch], deleted: Iterable[Batch]) -> MemoryState:
+    def restarted(self, added: Sequence[Batch], deleted: Sequence[Batch]) -> MemoryState:
         """A state with the explicit facts `(E ∖ deleted) ∪ added` and nothing derived; ids keep their meaning."""
         gone = self.engine.empty()
         for predicate, ids in deleted:
@@ -69,6 +101,10 @@ class MemoryState:
         after = MemoryState(MemoryEngine(self.engine.dictionary, self.engine.workers))
         after.insert((predicate, self.engine.columns(kept, predicate)) for predicate in self.engine.relations())
         after.insert(added)
+        after.change = Change(
+            explicit_added=after._missing(after._E, (predicate for predicate, _ in added), self, self._E),
+            explicit_deleted=self._missing(self._E, (predicate for predicate, _ in deleted), after, after._E),
+        )
         return after
 
     # ------------------------------------------------------------------------------------ reasoning
@@ -91,7 +127,16 @@ class MemoryState:
         self._I = own(I)
         done = perf_counter()
         total = self.count(self._I)
-        added, deleted = (total, 0) if before is None else (self.missing_in(before), before.missing_in(self))
+        added, deleted = total, 0
+        if before is not None:
+            self.change = replace(
+                self.change,
+                added=self._missing(self._I, self.engine.relations(), before, before._I),
+                deleted=before._missing(before._I, before.engine.relations(), self, self._I),
+            )
+            added, deleted = (
+                sum(ids.shape[1] for ids in facts.values()) for facts in (self.change.added, self.change.deleted)
+            )
         return Report(
             engine="memory",
             algorithm="remat",
@@ -109,13 +154,31 @@ class MemoryState:
             peak_rss_bytes=peak_rss_bytes(),
         )
 
-    def missing_in(self, other: MemoryState) -> int:
-        """How many facts of the materialisation another state does not have."""
-        return sum(
-            ids.shape[1] - len(other.engine.present(predicate, ids) & other._I)
-            for predicate in self.engine.relations()
-            if not predicate.startswith(HIDDEN) and (ids := self.engine.columns(self._I, predicate)).shape[1]
-        )
+    def _missing(self, facts: Facts, predicates: Iterable[str], other: MemoryState, others: Facts) -> ByPredicate:
+        """Facts of some predicates that a set has and a set of another state has not."""
+        missing = {}
+        for predicate in dict.fromkeys(predicates):
+            if not predicate.startswith(HIDDEN):
+                ids = self.engine.columns(facts, predicate)
+                ids = ids[:, ~other._among(others, predicate, ids)]
+                if ids.shape[1]:
+                    missing[predicate] = ids
+        return missing
+
+    def _among(self, facts: Facts, predicate: str, ids: Ids) -> NDArray[np.bool_]:
+        """Which of some facts of a predicate are in a set."""
+        inside = np.zeros(ids.shape[1], np.bool_)
+        relation = self.engine.relations().get(predicate)
+        if relation is not None and ids.shape[1]:
+            for table, tuples, places in relation.split(ids):
+                found = table.find(tuples)
+                stored = np.flatnonzero(found >= 0)
+                inside[places[stored]] = facts.rows(table).contains(found[stored])
+        return inside
+
+    def holds(self, predicate: str, ids: Ids, which: Which) -> NDArray[np.bool_]:
+        """Which of some facts of a predicate, one per column of the array, are known."""
+        return self._among(self._chosen(which), predicate, ids)
 
     @staticmethod
     def count(facts: Facts) -> int:
@@ -133,14 +196,26 @@ class MemoryState:
         facts = self._chosen(which)
         return sum(len(facts.rows(table)) for table in facts.tables() if table.predicate == predicate)
 
-    def facts(self, predicate: str, which: Which, arity: int) -> pa.Table:
+    def ids(self, predicate: str, which: Which, arity: int) -> Ids:
+        """The facts of a predicate, one per column of the array."""
         ids = self.engine.columns(self._chosen(which), predicate)
-        if ids.shape[0] == 0 and arity:
-            ids = np.empty((arity, 0), np.int32)
+        return np.empty((arity, 0), np.int32) if ids.shape[0] == 0 and arity else ids
+
+    def facts(self, predicate: str, which: Which, arity: int) -> pa.Table:
+        return self.table(self.ids(predicate, which, arity))
+
+    def table(self, ids: Ids) -> pa.Table:
+        """Facts as an Arrow table of values."""
         decoded = [self.engine.dictionary.decode_field(f"a{number}", column) for number, column in enumerate(ids)]
         if not decoded:
             return pa.table({}).select([]) if not ids.shape[1] else pa.Table.from_pylist([{}] * ids.shape[1])
         return pa.Table.from_arrays([array for _, array in decoded], schema=pa.schema([field for field, _ in decoded]))
+
+    def changes(self, predicate: str, arity: int) -> tuple[pa.Table, pa.Table]:
+        """What the last update added to the materialisation, and what it deleted."""
+        nothing = np.empty((arity, 0), np.int32)
+        added, deleted = (facts.get(predicate, nothing) for facts in (self.change.added, self.change.deleted))
+        return self.table(added), self.table(deleted)
 
     def rows(self, predicate: str, which: Which) -> list[tuple[Value, ...]]:
         return self._values(self.engine.columns(self._chosen(which), predicate))
