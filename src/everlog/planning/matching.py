@@ -103,6 +103,8 @@ class KeptMatches(Matches):
         return int(self._bindings.shape[1])
 
     def _deliver(self, needed: Iterable[int], sink: SinkOf, emptied: Heads | CountedHeads | Kept) -> None:
+        if not self.count():
+            return  # and there may be no layout: a query that cannot match is not even planned
         target = sink(self._layout)
         for start in range(0, self._bindings.shape[1], BLOCK):
             block = self._bindings[:, start : start + BLOCK].copy()
