@@ -30,6 +30,11 @@ def key(value: Value) -> Key:
     return type(value).__name__, repr(value) if isinstance(value, float) else value
 
 
+def value_of(keyed: Key) -> Value:
+    kind, value = keyed
+    return float(value) if kind == "float" else value  # type: ignore[arg-type, return-value]
+
+
 def fact(predicate: str, *values: Value) -> Fact:
     return predicate, tuple(map(key, values))
 
@@ -112,7 +117,7 @@ def holds(comparison: Comparison, one: Substitution) -> bool:
         return ((kind, left) == (other, right)) == (comparison.operator == "=")
     order = ORDERS[comparison.operator]
     if {kind, other} <= {"int", "float"}:
-        return order(*(float(n) if isinstance(n, str) else n for n in (left, right)))
+        return order(value_of((kind, left)), value_of((other, right)))
     return kind == other == "str" and order(left, right)
 
 
