@@ -1,4 +1,4 @@
-"""`python -m everlog.bench list` and `run NAME`.
+"""`everlog bench list`, `run NAME`, `lubm` and `lubm-store`; `python -m everlog.bench` is the same.
 
 Exit code 0 if the systems agree, 1 if they disagree or Everlog itself failed, 2 for a user's mistake.
 """
@@ -16,7 +16,7 @@ from everlog.bench.report import as_json, as_text
 from everlog.bench.runner import Request, run
 from everlog.bench.workload import BenchmarkMistake
 from everlog.bench.workloads import WORKLOADS
-from everlog.errors import EverlogError
+from everlog.errors import EverlogError, Failure
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -25,10 +25,16 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(_listing())
         return 0
     try:
+        if arguments.command in ("lubm", "lubm-store"):
+            print(_lubm(arguments))
+            return 0
         result = run(_request(arguments))
     except EverlogError as mistake:
         print(f"everlog bench: {mistake}", file=sys.stderr)
-        return 2
+        return 1 if isinstance(mistake, Failure) else 2
+    except KeyboardInterrupt:
+        print("everlog bench: interrupted", file=sys.stderr)
+        return 130
     print(as_text(result))
     if arguments.json is not None:
         arguments.json.write_text(json.dumps(as_json(result), indent=2) + "\n", encoding="utf-8")
@@ -49,7 +55,41 @@ def _parser() -> argparse.ArgumentParser:
     runs.add_argument("--option", action="append", default=[], metavar="KEY=VALUE", help="an option of Everlog")
     runs.add_argument("--timeout", type=float, default=300.0, metavar="S", help="seconds for each process (300)")
     runs.add_argument("--json", type=Path, metavar="FILE", help="write every measurement to FILE")
+    data = commands.add_parser("lubm", help="write generated universities in LUBM's proportions as N-Triples")
+    data.add_argument("--universities", type=int, default=1, metavar="N", help="how many, of some 130,000 triples (1)")
+    data.add_argument("--seed", type=int, default=0, metavar="S", help="another seed is other data (0)")
+    data.add_argument("--out", type=Path, metavar="DIR", help="a new or empty folder (lubm-N)")
+    store = commands.add_parser("lubm-store", help="measure the pipeline: reading, encoding, a small update")
+    store.add_argument(
+        "--universities", type=int, action="append", metavar="N", help="a size to read and encode; repeat (10 and 50)"
+    )
+    store.add_argument(
+        "--store-universities", type=int, default=60, metavar="N", help="size of the store to update; 0 for none (60)"
+    )
+    store.add_argument("--changed", type=int, default=1000, metavar="N", help="facts that the update changes (1000)")
+    store.add_argument("--repeat", type=int, default=3, metavar="N", help="runs of each size (3)")
+    store.add_argument("--data", type=Path, metavar="DIR", help="keep the data here and use what is there")
+    for each in (data, store):
+        each.add_argument("--master", metavar="URL", help="Spark's master (local[*])")
     return parser
+
+
+def _lubm(arguments: argparse.Namespace) -> str:
+    if arguments.command == "lubm":
+        from everlog.bench.lubm_data import write_lubm
+
+        folder = arguments.out or Path(f"lubm-{arguments.universities}")
+        return write_lubm(arguments.universities, arguments.seed, folder, arguments.master)
+    from everlog.bench.lubm_store import run_lubm_store
+
+    return run_lubm_store(
+        arguments.universities or [10, 50],
+        arguments.store_universities,
+        arguments.changed,
+        arguments.repeat,
+        arguments.master,
+        arguments.data,
+    )
 
 
 def _request(arguments: argparse.Namespace) -> Request:

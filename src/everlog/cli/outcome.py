@@ -45,7 +45,9 @@ def guarded(command: Command) -> Command:
         except MemoryError as failure:
             _end("there is not enough memory; nothing was changed", FAILURE, failure, options)
         except Exception as failure:
-            _end(f"{cause(failure)}; nothing was changed", FAILURE, failure, options)
+            shown = _spoken(failure)
+            code = FAILURE if shown is None or isinstance(shown, Failure) else MISTAKE
+            _end(str(shown or f"{cause(failure)}; nothing was changed"), code, failure, options)
 
     return wrapped  # type: ignore[return-value]
 
@@ -64,13 +66,15 @@ def cause(failure: BaseException) -> str:
         return "the disk is full"
     if isinstance(failure, OSError) and failure.strerror:
         return f"{failure.filename}: {failure.strerror}" if failure.filename else failure.strerror
-    where = type(failure).__module__.partition(".")[0]
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    first = lines[0] if lines else type(failure).__name__
-    if where in ("pyspark", "py4j"):
-        caused = [line for line in lines if line.startswith("Caused by:")]
-        return f"a Spark job failed: {(caused[-1] if caused else first)[:500]} (--verbose shows more)"
-    return f"{type(failure).__name__}: {first[:500]} (--verbose shows more)"
+    return f"{type(failure).__name__}: {lines[0][:500] if lines else 'no reason given'} (--verbose shows more)"
+
+
+def _spoken(failure: Exception) -> EverlogError | None:
+    """What Spark threw, in one line; None for anything else."""
+    from everlog.pipeline.failures import as_everlog_error, is_sparks
+
+    return as_everlog_error(failure, "a Spark job failed") if is_sparks(failure) else None
 
 
 def let_termination_clean_up() -> None:
