@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from everlog.columns import Columns, columns_of
 from everlog.datalog.arities import program_arities
 from everlog.datalog.reader import parse_goal
-from everlog.datalog.syntax import Constant, Program
+from everlog.datalog.syntax import TRIPLE, Constant, Program
 from everlog.datalog.values import Value
 from everlog.errors import EverlogError
+from everlog.planning.negation import HIDDEN
 from everlog.report import Report
 
 if TYPE_CHECKING:
@@ -71,6 +72,8 @@ class KnowledgeBase:
         self._stratification = stratification
         self._workers = workers
         self._arities = program_arities(program)
+        for predicate in self._arities:
+            _check_name(predicate)
         self._current: MemoryState | None = None
         self._pending: list[Batch] = []
         self._materialised = False
@@ -109,9 +112,14 @@ class KnowledgeBase:
     @staticmethod
     def _columns(facts: Mapping[str, Any], arities: dict[str, int]) -> dict[str, Columns]:
         """Facts as columns; `arities` learns about new predicates."""
+        if not isinstance(facts, Mapping):
+            raise EverlogError(
+                f"the facts are a {type(facts).__name__}; give them by predicate: {{'edge': [('a', 'b')]}}"
+            )
         result = {}
         for predicate, given in facts.items():
-            columns = columns_of(predicate, given, arities.get(predicate))
+            _check_name(predicate)
+            columns = columns_of(predicate, given, 3 if predicate == TRIPLE else arities.get(predicate))
             if columns is not None:
                 arities[predicate] = columns.arity
                 result[predicate] = columns
@@ -200,6 +208,13 @@ def _check(option: str, value: object) -> None:
     if value not in _OPTIONS[option]:
         known = ", ".join(_OPTIONS[option])
         raise EverlogError(f"{option}={value!r} is not supported; choose one of: {known}")
+
+
+def _check_name(predicate: object) -> None:
+    if not isinstance(predicate, str):
+        raise EverlogError(f"{predicate!r} is not the name of a predicate, which is a string")
+    if predicate.startswith(HIDDEN):
+        raise EverlogError(f"the predicate {predicate} needs another name: those with {HIDDEN} are Everlog's own")
 
 
 def _quiet(stratum: int, number: int, new: int) -> None:

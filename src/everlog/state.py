@@ -6,6 +6,7 @@ when to let go of it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from time import perf_counter
@@ -24,6 +25,7 @@ from everlog.engine.memory.engine import MemoryEngine
 from everlog.engine.memory.sets import Facts, Stored, own
 from everlog.engine.memory.start import start_engine
 from everlog.engine.memory.table import Ids
+from everlog.errors import EverlogError
 from everlog.planning.negation import HIDDEN
 from everlog.planning.program import Stratification, compile_program
 from everlog.reasoning.seminaive import Progress, materialise
@@ -31,6 +33,9 @@ from everlog.report import Report, peak_rss_bytes
 
 if TYPE_CHECKING:
     from everlog.knowledge import Which
+
+_ANONYMOUS = re.compile(r"_[0-9]+")
+"""The names that the reader gives to `_`."""
 
 Batch: TypeAlias = tuple[str, Ids]
 """Facts of a predicate, one per column of the array."""
@@ -190,7 +195,11 @@ class MemoryState:
     def _chosen(self, which: Which) -> Facts:
         if which == "all":
             return self._I if self._I else self._E
-        return self._E if which == "explicit" else self._I - self._E
+        if which == "explicit":
+            return self._E
+        if which == "derived":
+            return self._I - self._E
+        raise EverlogError(f"which={which!r} is not supported; choose one of: all, explicit, derived")
 
     def size(self, predicate: str, which: Which) -> int:
         facts = self._chosen(which)
@@ -232,10 +241,10 @@ class MemoryState:
             variable
             for literal in goal
             for variable in literal.variables()
-            if variable not in local and not variable.name.startswith("_")
+            if variable not in local and not _ANONYMOUS.fullmatch(variable.name)
         )
         answer = Atom(f"{HIDDEN}answer", tuple(variables))
-        with self.engine.scratch() as engine:
+        with self.engine.scratch(without=HIDDEN) as engine:
             found: FactSet = self._I if self._I else self._E
             for stratum in compile_program([Rule(answer, tuple(goal))], engine):
                 found |= stratum.nonrecursive.apply(found, excluding=found)

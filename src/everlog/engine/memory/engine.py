@@ -81,9 +81,10 @@ class MemoryEngine(Engine):
         return ~self.dictionary.encode_value(term.value) if isinstance(term, Constant) else numbers[term]
 
     @contextmanager
-    def scratch(self) -> Iterator[MemoryEngine]:
-        """This engine, for a while: relations that are made meanwhile are forgotten at the end."""
-        before = dict(self._relations)
+    def scratch(self, without: str) -> Iterator[MemoryEngine]:
+        """This engine, for a while: relations whose names start so are out of sight, new ones forgotten at the end."""
+        before = self._relations
+        self._relations = {name: relation for name, relation in before.items() if not name.startswith(without)}
         try:
             yield self
         finally:
