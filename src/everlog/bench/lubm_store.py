@@ -114,10 +114,8 @@ def _encode(spark: SparkSession, data: Path, place: Path) -> int:
     from everlog.pipeline.sources import read_paths
 
     read = read_paths(spark, [data])
-    encoded = StoredDictionary(spark, [], 0).encode(read.facts)
-    encoded.new_terms.write.parquet(str(place / "terms"))
-    for number, facts in enumerate(encoded.facts.values()):
-        facts.write.parquet(str(place / f"facts-{number}"))
+    encoded = StoredDictionary(spark, [], 0).encode(read.facts, place / "terms")
+    encoded.together.write.parquet(str(place / "facts"))
     read.release()
     return encoded.size
 

@@ -1,0 +1,55 @@
+"""The command as a process of its own: what a terminal sees, what a pipe sees, and Ctrl-C."""
+
+from __future__ import annotations
+
+import os
+import pty
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+from command import REACH, written
+
+EVERLOG = [sys.executable, "-m", "everlog.cli"]
+SMALL = ["--master", "local[1]", "--memory", "1g"]
+
+
+def test_a_pipe_gets_results_and_nothing_else(tmp_path: Path) -> None:
+    program = written(tmp_path / "reach.dlog", REACH + "edge(a, b) . edge(b, c) .")
+    ended = subprocess.run(
+        [*EVERLOG, "run", program, "--out", tmp_path / "out", *SMALL], capture_output=True, text=True, check=False
+    )
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stderr == ""
+    assert ended.stdout.startswith("materialised: 5 facts (2 explicit, 3 derived) in ")
+    assert ended.stdout.count("\n") == 1
+    assert (tmp_path / "out" / "reach.csv").read_text() == "a,b\na,c\nb,c\n"
+
+
+def test_ctrl_c_ends_with_a_message_and_leaves_nothing(tmp_path: Path) -> None:
+    program = written(tmp_path / "reach.dlog", REACH)
+    written(tmp_path / "facts" / "edge.csv", "".join(f"{n},{n + 1}\n" for n in range(20_000)))
+    master, slave = pty.openpty()
+    command = [*EVERLOG, "init", tmp_path / "s", program, "--facts", tmp_path / "facts", *SMALL]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=slave, env={**os.environ, "TERM": "xterm"})
+    os.close(slave)
+    screen, asked = b"", False
+    while True:
+        try:
+            more = os.read(master, 1 << 16)
+        except OSError:  # the other end is closed
+            break
+        if not more:
+            break
+        screen += more
+        if not asked and b"stratum" in screen:
+            asked = True
+            process.send_signal(signal.SIGINT)
+    os.close(master)
+    said = screen.decode(errors="replace")
+    assert process.wait() == 130, said
+    assert asked and "starting Spark" in said and "reading facts" in said
+    assert said.count("everlog: interrupted; nothing was changed") == 1
+    assert "Traceback" not in said
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["facts", "reach.dlog"]

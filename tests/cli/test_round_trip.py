@@ -1,0 +1,73 @@
+"""What is exported from a store and loaded into a new one is the same, in every format and for every value."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from command import done, files, written
+from pyoxigraph import BlankNode, NamedNode, RdfFormat, parse
+
+import nasty
+from everlog.datalog.ntriples import write_term
+from everlog.pipeline.tables import csv_field
+
+pytestmark = pytest.mark.usefixtures("spark")
+EMPTY = "q(?x) :- never(?x) ."
+
+
+@pytest.fixture(scope="module")
+def original(tmp_path_factory: pytest.TempPathFactory, spark: object) -> Path:
+    """A store with nasty values as arguments, as objects of triples, and blank nodes."""
+    place = tmp_path_factory.mktemp("original")
+    rows = "".join(f"{number},{csv_field(write_term(value))}\n" for number, value in enumerate(nasty.ALL))
+    written(place / "facts" / "p.csv", rows)
+    written(place / "facts" / "%3Chttp%3A%2F%2Fodd%3E.csv", "1\n")
+    a, p = NamedNode("http://a"), NamedNode("http://p")
+    triples = [f"{a} {p} {write_term(value)} .\n" for value in nasty.ALL]
+    written(place / "facts" / "one.nt", "".join(triples) + f"_:x {p} _:y .\n_:y {p} _:x .\n")
+    written(place / "facts" / "two.nt", f"_:x {p} _:x .\n")
+    program = written(place / "p.dlog", EMPTY)
+    done("init", place / "s", program, "--facts", place / "facts")
+    return place / "s"
+
+
+def shape(text: str) -> object:
+    """Lines, with blank nodes told apart by what is said of them."""
+    triples = list(parse(text.encode(), RdfFormat.N_TRIPLES))
+    blank = [(t.subject, t.object) for t in triples if isinstance(t.subject, BlankNode)]
+    loops = sum(s == o for s, o in blank)
+    return {str(t) for t in triples if not isinstance(t.subject, BlankNode)}, len(blank), loops
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet", "nt"])
+def test_an_export_loaded_again_is_the_same(original: Path, tmp_path: Path, form: str) -> None:
+    done("export", original, "--out", tmp_path / "first", "--format", form)
+    program = written(tmp_path / "p.dlog", EMPTY)
+    done("init", tmp_path / "s", program, "--facts", tmp_path / "first")
+    for name, store in (("before", original), ("after", tmp_path / "s")):
+        done("export", store, "--out", tmp_path / name, "--format", "csv")
+        done("export", store, "--out", tmp_path / f"{name}-nt", "--format", "nt")
+    before, after = files(tmp_path / "before"), files(tmp_path / "after")
+    if form != "nt":
+        assert after["p.csv"] == before["p.csv"]
+        assert len(after["p.csv"].encode()) > 100_000
+        assert after["%3Chttp%3A%2F%2Fodd%3E.csv"] == "1\n"
+    texts = [files(tmp_path / name)["triples.nt"] for name in ("before-nt", "after-nt")]
+    assert shape(texts[0]) == shape(texts[1])
+    assert shape(texts[0]) == ({f"<http://a> <http://p> {write_term(value)}" for value in nasty.ALL}, 3, 1)
+
+
+def test_a_stored_blank_node_is_meant_by_its_label(original: Path, tmp_path: Path) -> None:
+    done("export", original, "--out", tmp_path / "out", "--format", "nt")
+    (loop,) = (t.subject for t in parse(path=str(tmp_path / "out" / "triples.nt")) if t.subject == t.object)
+    assert loop.value.startswith("everlog")
+    program = written(tmp_path / "p.dlog", "old(?x) :- [?x, <http://p>, ?x] .")
+    written(tmp_path / "first.nt", "_:x <http://p> _:x .\n_:y <http://p> <http://b> .\n")
+    done("init", tmp_path / "s", program, "--facts", tmp_path / "first.nt")
+    label = done("query", tmp_path / "s", "old(?x)", "--format", "csv").splitlines()[1]
+    add = written(tmp_path / "add.nt", f"{label} <http://q> <http://c> .\n")
+    delete = written(tmp_path / "delete.nt", f"{label} <http://p> {label} .\n")
+    done("update", tmp_path / "s", "--add", add, "--delete", delete)
+    assert done("query", tmp_path / "s", "[?x, <http://q>, ?y]", "--format", "csv") == f"x,y\n{label},<http://c>\n"
+    assert done("query", tmp_path / "s", "old(?x)", "--format", "csv") == "x\n"
