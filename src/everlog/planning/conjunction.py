@@ -75,8 +75,8 @@ class Conjunction:
         if not literals:
             literals, places = [self._engine.literal(Atom(UNIT, ()), {})], [-1]
         sized = [_Matched(literal, views[place]) for literal, place in zip(literals, places, strict=True)]
-        magnitudes = tuple(size.bit_length() // 3 for one in sized for size in (one.facts(), one.rows()))
-        key = (extra, extra_first, small, needed, magnitudes)
+        sizes = [size for one in sized for size in (one.facts(), one.rows())] if len(sized) > 1 else []
+        key = (extra, extra_first, small, needed, tuple(size.bit_length() // 3 for size in sizes))
         found = self._plans.get(key)
         if found is None:
             order = join_order(sized, len(sized) - 1 if extra_first else small, forced=extra_first)
@@ -99,7 +99,7 @@ class Conjunction:
 
     def can_match(self, views: Sequence[Facts]) -> bool:
         """Whether every positive literal has facts in its view."""
-        return all(_Matched(literal, views[place]).facts() for place, literal in enumerate(self.positive))
+        return all(any(views[place].about(table) for table in one.tables()) for place, one in enumerate(self.positive))
 
 
 class _Matched:
@@ -107,9 +107,7 @@ class _Matched:
 
     def __init__(self, literal: Literal, view: Facts) -> None:
         self._literal = literal
-        constants = literal.constants()
-        static = literal.relation.static(constants)
-        self._tables = [static] if static is not None else list(literal.relation.candidates(constants))
+        self._tables = literal.tables()
         self._view = view
 
     def variables(self) -> set[int]:

@@ -161,7 +161,7 @@ class MemoryRules(Rules):
             for place in sorted({*self._bodies.matching(some[0][0]), *self._bodies.matching(some[0][1])}):
                 rule = self._compiled[place[0]]
                 wanted = some[0][0] if place[1] < len(rule.body.positive) else some[0][1]
-                if any(wanted.about(table) for table in facts_of(rule.literals[place[1]], wanted)):
+                if facts_of(rule.literals[place[1]], wanted):
                     found.append(place)
             return found
         if heads_in is not None:
@@ -177,7 +177,7 @@ class _PlaceIndex:
         self._by_predicate: dict[str, list[Place]] = {}
         for number, literals in rules:
             for at, literal in enumerate(literals):
-                table = literal.relation.static(literal.constants())
+                table = literal.static
                 if table is not None:
                     self._by_table.setdefault(table, []).append((number, at))
                 else:

@@ -8,7 +8,7 @@ all heads are entered, again by all threads, and the joins go on.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
@@ -142,8 +142,8 @@ class MemoryEngine(Engine):
 
     def run(self, calls: Sequence[tuple[JoinPlan, Call, Facts]], sink: Emptied, shared: bool = True) -> None:
         """Evaluates plans, each driven by the facts of a set; with `shared`, on all threads if there is enough to do."""
-        tasks = self._tasks(calls)
-        total = sum(len(driver.rows(table)) for plan, _, driver in calls for table in facts_of(plan.driver, driver))
+        tasks = list(self._tasks(calls))
+        total = sum(hi - lo for *_, lo, hi in tasks)
         workers = self.workers if shared and total >= _SHARE else 1
         share = max(_SHARE, min(BLOCK, total // (8 * workers))) if workers > 1 else BLOCK
         pieces = _pieces(tasks, share)
@@ -227,7 +227,7 @@ class _Regional:
             for variable in pattern.variables():
                 numbers.setdefault(variable, len(numbers))
             literal = self._engine.literal(pattern, numbers)
-            table = literal.relation.static(literal.constants())
+            table = literal.static
             groups.setdefault(pattern.predicate if table is None else table, []).append(literal)
         return groups
 
@@ -303,7 +303,7 @@ def _instances(table: Table, rows: Ids, literals: Sequence[Literal]) -> npt.NDAr
 Piece = tuple[JoinPlan, Call, Table, Ids | None, int, int]
 
 
-def _pieces(tasks: Iterator[Piece], share: int) -> Iterator[Piece]:
+def _pieces(tasks: Iterable[Piece], share: int) -> Iterator[Piece]:
     """Tasks cut into shares of rows."""
     for plan, call, table, rows, lo, hi in tasks:
         for start in range(lo, hi, share):

@@ -11,8 +11,9 @@ bindings at the end is the number of instances considered.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from threading import Lock
 from typing import Final, NamedTuple, Protocol
 
@@ -47,9 +48,19 @@ class Literal:
     def variables(self) -> set[int]:
         return {term for term in self.terms if term >= 0}
 
-    def constants(self) -> dict[int, int]:
+    @cached_property
+    def constants(self) -> Mapping[int, int]:
         """The ids of the constants by position."""
         return {position: ~term for position, term in enumerate(self.terms) if term < 0}
+
+    @cached_property
+    def static(self) -> Table | None:
+        """The one table of the literal, if its constants tell it."""
+        return self.relation.static(self.constants)
+
+    def tables(self) -> Sequence[Table]:
+        """The tables, so far, in which the literal can match."""
+        return (self.static,) if self.static is not None else tuple(self.relation.candidates(self.constants))
 
 
 @dataclass(frozen=True)
@@ -167,7 +178,7 @@ class JoinPlan:
                 step.compared = part
             else:
                 step.literal = part
-                step.static = part.relation.static(part.constants())
+                step.static = part.static
                 step.looked_up = part.variables() <= before.keys()
                 if not part.negative and not (step.looked_up and step.static is not None):
                     carried = [variable for variable in layout if variable in afterwards]
@@ -323,13 +334,13 @@ class JoinPlan:
         """Splits a block by the bound variables that decide about the table, with the tables for each part."""
         assert step.literal is not None
         literal = step.literal
-        parts: list[tuple[dict[int, int], Ids]] = [(literal.constants(), block[:, :n])]
+        parts: list[tuple[Mapping[int, int], Ids]] = [(literal.constants, block[:, :n])]
         for position in literal.relation.deciding():
             term = literal.terms[position]
             if term < 0 or term not in step.before:
                 continue
             slot = step.before[term]
-            finer = []
+            finer: list[tuple[Mapping[int, int], Ids]] = []
             for known, part in parts:
                 for value in np.unique(part[slot]):
                     finer.append(({**known, position: int(value)}, part[:, part[slot] == value]))
@@ -428,9 +439,8 @@ class JoinPlan:
 
     def static_tables(self) -> Iterator[tuple[int, Table]]:
         """The tables that are known beforehand, with the numbers of the literals."""
-        table = self.driver.relation.static(self.driver.constants())
-        if table is not None:
-            yield 0, table
+        if self.driver.static is not None:
+            yield 0, self.driver.static
         yield from ((step.place, step.static) for step in self._steps if step.static is not None)
 
     def _driver_access(self, table: Table) -> _Access | None:
@@ -530,7 +540,6 @@ class Buffers:
         return found
 
 
-def facts_of(literal: Literal, facts: Facts) -> Iterable[Table]:
+def facts_of(literal: Literal, facts: Facts) -> list[Table]:
     """The tables in which a literal can match facts of a set."""
-    candidates = set(literal.relation.candidates(literal.constants()))
-    return candidates & facts.tables()
+    return [table for table in literal.tables() if facts.about(table)]

@@ -227,7 +227,7 @@ class HeadSink:
         self._heads = heads
         self._head = head
         self._sources, self._consts = sources_of(head.terms, layout)
-        table = head.relation.static(head.constants())
+        table = head.static
         self._entry = None if table is None else heads.entry(table)
         if table is not None:
             self._sources = self._sources[list(table.positions)]
