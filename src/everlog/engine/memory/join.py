@@ -21,7 +21,7 @@ import numpy as np
 
 from everlog.engine.memory import kernels
 from everlog.engine.memory.dictionary import Dictionary
-from everlog.engine.memory.relation import Relation
+from everlog.engine.memory.relation import Relation, grouped
 from everlog.engine.memory.rows import NO_ROWS, Mark
 from everlog.engine.memory.sets import Facts, TableView
 from everlog.engine.memory.table import Ids, Positions, Run, Table
@@ -342,8 +342,7 @@ class JoinPlan:
             slot = step.before[term]
             finer: list[tuple[Mapping[int, int], Ids]] = []
             for known, part in parts:
-                for value in np.unique(part[slot]):
-                    finer.append(({**known, position: int(value)}, part[:, part[slot] == value]))
+                finer += [({**known, position: value}, part[:, places]) for value, places in grouped(part[slot])]
             parts = finer
         for known, part in parts:
             yield list(literal.relation.candidates(known)), np.ascontiguousarray(part), part.shape[1]

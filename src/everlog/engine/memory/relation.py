@@ -88,11 +88,11 @@ class Triples(Relation):
         return (1, 2)
 
     def split(self, facts: Ids) -> Iterator[tuple[Table, Ids, Positions]]:
-        for prop, places in _grouped(facts[1]):
+        for prop, places in grouped(facts[1]):
             if prop != self._rdf_type:
                 yield self._the(prop, 0), np.ascontiguousarray(facts[[0, 2]][:, places]), places
             else:
-                for kind, among in _grouped(facts[2, places]):
+                for kind, among in grouped(facts[2, places]):
                     members = places[among]
                     yield self._the(prop, kind), np.ascontiguousarray(facts[[0]][:, members]), members
 
@@ -106,7 +106,7 @@ def _present(table: Table | None) -> tuple[Table, ...]:
     return () if table is None else (table,)
 
 
-def _grouped(column: Ids) -> Iterator[tuple[int, Positions]]:
+def grouped(column: Ids) -> Iterator[tuple[int, Positions]]:
     """The places of a column by its values."""
     if len(column) == 0:
         return
