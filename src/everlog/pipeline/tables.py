@@ -128,6 +128,10 @@ def _closing_quote(line: str, at: int) -> int | None:
     return None if end < 0 else end
 
 
+def _is_no_string(field: str) -> bool:
+    return bool(_INTEGER.fullmatch(field) or _FLOAT.fullmatch(field)) or _looks_like_term(field)
+
+
 def _looks_like_term(field: str) -> bool:
     return (field[0] == "<" and field[-1] == ">") or field.startswith("_:") or field[0] == '"'
 
@@ -146,8 +150,7 @@ def _string_field(text: str, delimiter: str) -> str:
         or any(character in string for character in '"\n\r')
         # At the start of a file it would be taken for a byte order mark.
         or string.startswith("\ufeff")
-        or bool(string)
-        and (bool(_INTEGER.fullmatch(string) or _FLOAT.fullmatch(string)) or _looks_like_term(string))
+        or (bool(string) and _is_no_string(string))
     )
     return '"' + string.replace('"', '""') + '"' if quoted else string
 

@@ -1,0 +1,144 @@
+"""Formats with a fact in each line: read by Spark's text source, split across tasks, parsed in blocks of lines.
+
+Spark's text source knows the file of a line but not its number. A parser works line by line, so that the numbers of
+malformed lines can be found by a second reading of their files, in order, by the same parser.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+from urllib.parse import unquote
+
+import pyarrow as pa
+
+from everlog.pipeline.problems import Problem
+from everlog.pipeline.rows import PROBLEM, fact_batch, problem_batch, spark_schema
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+_GLOB = re.compile(r"([\\*?\[\]{}])")
+
+
+class LineParser(Protocol):
+    """Turns lines into columns of facts. Sent to workers, so it must be picklable."""
+
+    @property
+    def width(self) -> int:
+        """The number of arguments of the facts."""
+        ...
+
+    def __call__(self, lines: pa.Array, mark: str) -> tuple[Sequence[pa.Array], list[tuple[int, str]]]:
+        """The columns of the facts in lines, and the rows of other lines with the reasons.
+
+        `mark` is what labels of blank nodes begin with.
+        """
+        ...
+
+
+def read_lines(spark: SparkSession, files: Sequence[str], parser: LineParser, table: str | None) -> DataFrame:
+    """Facts and problems of files. Blank nodes belong to the table, or to their file if there is none."""
+    lines = spark.read.text([literal_path(file) for file in files]).select("value", "_metadata.file_path")
+    return lines.mapInArrow(_Parse(parser, table), spark_schema(parser.width))
+
+
+def numbered_problems(
+    spark: SparkSession, files: Sequence[str], parser: LineParser, table: str | None
+) -> Iterator[Problem]:
+    """The problems of files again, with their line numbers, file by file."""
+    from pyspark.sql.functions import col, monotonically_increasing_id
+
+    lines = spark.read.text([literal_path(file) for file in files]).select(
+        "value",
+        "_metadata.file_path",
+        col("_metadata.file_block_start").alias("block"),
+        monotonically_increasing_id().alias("row"),
+    )
+    ordered = lines.repartition(1).sortWithinPartitions("file_path", "block", "row").select("value", "file_path")
+    found = ordered.mapInArrow(_Parse(parser, table, numbered=True), spark_schema(parser.width)).select(PROBLEM)
+    for row in found.toLocalIterator():
+        yield Problem.from_json(row[0])
+
+
+def literal_path(path: str) -> str:
+    """A path that Spark does not take for a pattern."""
+    return _GLOB.sub(r"\\\1", path)
+
+
+def readable_path(uri: str) -> str:
+    """The path of a file as users write it, from the form in which Spark gives it.
+
+    >>> readable_path("file:///a%20b"), readable_path("s3a://bucket/a")
+    ('/a b', 's3a://bucket/a')
+    """
+    if uri.startswith("file:"):
+        return unquote("/" + uri.removeprefix("file:").lstrip("/"))
+    return unquote(uri)
+
+
+@dataclass(frozen=True)
+class _Parse:
+    """The task: batches of (line, file) become batches of facts and of problems, or of numbered problems alone."""
+
+    parser: LineParser
+    table: str | None
+    numbered: bool = False
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        from everlog.rdf.blanks import file_mark
+
+        before: dict[str, int] = {}
+        for batch in batches:
+            for uri, lines in _runs(batch):
+                file = readable_path(uri)
+                lines, mistakes = _decoded(lines)
+                columns, others = self.parser(lines, file_mark(self.table or file))
+                if not self.numbered and len(columns[0]):
+                    yield fact_batch(columns)
+                mistakes = sorted(mistakes + [(row, reason, lines[row].as_py()) for row, reason in others])
+                if mistakes:
+                    first = before.get(file, 0) + 1 if self.numbered else None
+                    yield problem_batch(
+                        self.parser.width,
+                        [
+                            Problem(file, None if first is None else first + row, reason, text)
+                            for row, reason, text in mistakes
+                        ],
+                    )
+                before[file] = before.get(file, 0) + len(lines)
+
+
+def _runs(batch: pa.RecordBatch) -> Iterator[tuple[str, pa.Array]]:
+    """The lines of a batch, file by file: small files share a task."""
+    import pyarrow.compute as pc
+
+    lines, files = batch.column(0), batch.column(1)
+    if not len(files):
+        return
+    runs = pc.run_end_encode(files)
+    begin = 0
+    for end, file in zip(runs.run_ends.to_pylist(), runs.values.to_pylist(), strict=True):
+        yield file, lines.slice(begin, end - begin)
+        begin = end
+
+
+def _decoded(lines: pa.Array) -> tuple[pa.Array, list[tuple[int, str, str]]]:
+    """The lines with those that are no UTF-8 replaced by null, and these as (row, reason, text)."""
+    try:
+        lines.validate(full=True)
+        return lines, []
+    except pa.ArrowInvalid:
+        pass
+    kept: list[str | None] = []
+    mistakes = []
+    for row, line in enumerate(lines.cast(pa.binary()).to_pylist()):
+        try:
+            kept.append(line.decode())
+        except UnicodeDecodeError as mistake:
+            kept.append(None)
+            reason = f"byte {mistake.start + 1} of the line (0x{line[mistake.start]:02x}) is not UTF-8"
+            mistakes.append((row, reason, line.decode("utf-8", "replace")))
+    return pa.array(kept, type=pa.string()), mistakes

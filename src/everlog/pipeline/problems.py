@@ -1,0 +1,56 @@
+"""Malformed input: what is wrong, in which file and line; raised, or kept aside in a quarantine folder."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from everlog.errors import EverlogError
+
+_LONGEST_TEXT = 10_000
+
+
+class SourceMistake(EverlogError):
+    """Input that cannot be read; the message starts with the file and, where there is one, the line."""
+
+    def __init__(self, message: str, file: str | None = None) -> None:
+        super().__init__(message)
+        self.file = file
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A line, a row or a file that holds no facts. `line` counts from 1; None where the place is not known."""
+
+    file: str
+    line: int | None
+    reason: str
+    text: str = ""
+
+    def __str__(self) -> str:
+        place = self.file if self.line is None else f"{self.file}:{self.line}"
+        return f"{place}: {self.reason}"
+
+    def to_json(self) -> str:
+        shortened = {**asdict(self), "text": self.text[:_LONGEST_TEXT]}
+        return json.dumps(shortened, ensure_ascii=False)
+
+    @staticmethod
+    def from_json(text: str) -> Problem:
+        return Problem(**json.loads(text))
+
+
+def write_quarantine(folder: Path, problems: Iterable[Problem]) -> Path:
+    """Writes problems as JSON lines to a new file of the folder, which is made if it is not there."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        number = 1
+        while (file := folder / f"skipped-{number:04}.jsonl").exists():
+            number += 1
+        with file.open("x", encoding="utf-8", errors="backslashreplace") as out:
+            out.writelines(problem.to_json() + "\n" for problem in problems)
+    except OSError as failure:
+        raise SourceMistake(f"{folder}: what was skipped cannot be written there: {failure.strerror}") from failure
+    return file

@@ -1,0 +1,66 @@
+"""Arrow columns of plain values as canonical N-Triples texts, without a Python loop over rows.
+
+Floats and terms are worked on once per distinct value. Strings that need escapes are rare; only those are rewritten.
+"""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from everlog.datalog.ntriples import read_term, write_term
+from everlog.datalog.values import XSD, canonical_double
+from everlog.errors import UnsupportedValue
+
+_NEEDS_ESCAPE = r'[\x00-\x1f\x7f\x{FFFE}\x{FFFF}"\\]'
+
+
+def texts_of(values: pa.Array) -> pa.Array:
+    """The texts of integers, floats, booleans or strings; nulls stay null."""
+    if pa.types.is_boolean(values.type):
+        return joined('"', values.cast(pa.string()), f'"^^<{XSD}boolean>')
+    if pa.types.is_integer(values.type):
+        return joined('"', values.cast(pa.string()), f'"^^<{XSD}integer>')
+    if pa.types.is_floating(values.type):
+        encoded = values.cast(pa.float64()).dictionary_encode()
+        forms = [None if number is None else canonical_double(number) for number in encoded.dictionary.to_pylist()]
+        return joined('"', pa.array(forms, type=pa.string()).take(encoded.indices), f'"^^<{XSD}double>')
+    return joined('"', _escaped(values.cast(pa.string())), '"')
+
+
+def canonical_texts(terms: pa.Array, mark: str | None) -> tuple[pa.Array, list[tuple[int, str]]]:
+    """N-Triples terms in canonical form, null where they are malformed, and those rows with the reason.
+
+    Blank nodes are renamed by the mark of their file, if there is one.
+    """
+    from everlog.rdf.blanks import renamed
+    from everlog.rdf.lines import is_plain
+
+    encoded = terms.cast(pa.string()).dictionary_encode()
+    texts: list[str | None] = []
+    reasons: dict[int, str] = {}
+    for number, term in enumerate(encoded.dictionary.to_pylist()):
+        try:
+            text = term if term is None or is_plain(term) else write_term(read_term(term))
+        except UnsupportedValue as mistake:
+            text = None
+            reasons[number] = str(mistake)
+        if mark is not None and text is not None and text.startswith("_:"):
+            text = "_:" + renamed(text[2:], mark)
+        texts.append(text)
+    places = encoded.indices.to_pylist() if reasons else []
+    mistakes = [(row, reasons[place]) for row, place in enumerate(places) if place in reasons]
+    return pa.array(texts, type=pa.string()).take(encoded.indices), mistakes
+
+
+def joined(before: str, texts: pa.Array, after: str) -> pa.Array:
+    """Each text between two others."""
+    return pc.binary_join_element_wise(before, texts, after, "")
+
+
+def _escaped(strings: pa.Array) -> pa.Array:
+    needy = pc.fill_null(pc.match_substring_regex(strings, _NEEDS_ESCAPE), False)
+    if not pc.any(needy).as_py():
+        return strings
+    forms = [write_term(string)[1:-1] for string in strings.filter(needy).to_pylist()]
+    return pc.replace_with_mask(strings, needy, pa.array(forms, type=pa.string()))
