@@ -28,7 +28,9 @@ def file_stem(predicate: str) -> str:
     if not stem:
         stem = "%"
     if len(stem.encode()) > _LONGEST:
-        raise EverlogError(f"the predicate {predicate[:60]}… is too long to be the name of a file ({len(predicate)} characters)")
+        raise EverlogError(
+            f"the predicate {predicate[:60]}… is too long to be the name of a file ({len(predicate)} characters)"
+        )
     return stem
 
 
