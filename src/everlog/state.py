@@ -217,7 +217,8 @@ class MemoryState:
         """Facts as an Arrow table of values."""
         decoded = [self.engine.dictionary.decode_field(f"a{number}", column) for number, column in enumerate(ids)]
         if not decoded:
-            return pa.table({}).select([]) if not ids.shape[1] else pa.Table.from_pylist([{}] * ids.shape[1])
+            # A table without columns has as many rows as the fact of a nullary predicate has times: one or none.
+            return pa.Table.from_struct_array(pa.array([{}] * ids.shape[1], pa.struct([])))
         return pa.Table.from_arrays([array for _, array in decoded], schema=pa.schema([field for field, _ in decoded]))
 
     def changes(self, predicate: str, arity: int) -> tuple[pa.Table, pa.Table]:
