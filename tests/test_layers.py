@@ -11,7 +11,8 @@ import pytest
 PACKAGE = Path(__file__).resolve().parent.parent / "src" / "everlog"
 
 KNOWLEDGE = "knowledge base"
-# `rdf` knows only the language, and the command `everlog bench` calls the benchmarks.
+FACADE = "everlog"
+# `rdf` knows only the language, `everlog` itself is names of the layers below it, and the command `everlog bench` calls the benchmarks.
 LAYERS = [
     ["errors"],
     ["datalog"],
@@ -20,6 +21,7 @@ LAYERS = [
     ["reasoning"],
     [KNOWLEDGE],
     ["pipeline"],
+    [FACADE],
     ["bench"],
     ["cli"],
 ]
@@ -29,9 +31,11 @@ NOT_FOR_ALGORITHMS = ("numpy", "numba", "pyspark", "everlog.engine.memory", "eve
 
 
 def layer(module: str) -> str:
-    """The layer of a module such as `everlog.datalog.reader`; what lies in the package itself is the knowledge base."""
-    parts = module.split(".")
-    return parts[1] if len(parts) > 1 and parts[1] in HEIGHT else KNOWLEDGE
+    """The layer of a module such as `everlog.datalog.reader`, or of a name in one."""
+    parts = [*module.split("."), ""]
+    if parts[1] in HEIGHT:
+        return parts[1]
+    return KNOWLEDGE if (PACKAGE / f"{parts[1]}.py").exists() else FACADE
 
 
 def module_of(path: Path) -> str:
