@@ -12,7 +12,8 @@ PACKAGE = Path(__file__).resolve().parent.parent / "src" / "everlog"
 
 KNOWLEDGE = "knowledge base"
 FACADE = "everlog"
-# `rdf` knows only the language, `everlog` itself is names of the layers below it, and the command `everlog bench` calls the benchmarks.
+# `rdf` knows only the language; `everlog` itself is names of the layers below it; the command `everlog bench` calls the
+# benchmarks.
 LAYERS = [
     ["errors"],
     ["datalog"],
