@@ -10,7 +10,8 @@
 
 from everlog.datalog.reader import parse_program
 from everlog.errors import EverlogError
-from everlog.knowledge import KnowledgeBase
+from everlog.pipeline.base import KnowledgeBase
+from everlog.pipeline.base import open_store as open
 from everlog.report import Report
 
-__all__ = ["EverlogError", "KnowledgeBase", "Report", "parse_program"]
+__all__ = ["EverlogError", "KnowledgeBase", "Report", "open", "parse_program"]

@@ -1,0 +1,328 @@
+"""Knowledge bases and stores: opening, making, updating.
+
+    init:    Spark encodes and writes the sources → Arrow → memory engine → derived facts → Spark writes them → commit
+    update:  Spark encodes the change while the store is loaded → reasoning → Spark writes what changed → commit
+
+Reasoning is the knowledge base's business (`knowledge.py`); what a version is, `manifest.py` says; when it counts,
+`commit.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+from everlog.datalog.printer import print_program
+from everlog.datalog.reader import parse_program
+from everlog.datalog.syntax import Program
+from everlog.errors import ArityMistake
+from everlog.knowledge import Progress
+from everlog.pipeline.blank_nodes import blank_nodes, renamed_blank_nodes
+from everlog.pipeline.commit import Writing, making, writing
+from everlog.pipeline.dictionary import FEW, StoredDictionary
+from everlog.pipeline.failures import spark_failures
+from everlog.pipeline.handover import to_arrow
+from everlog.pipeline.knowledge import KnowledgeBase, open_store, stored_frame
+from everlog.pipeline.layers import write_facts
+from everlog.pipeline.loading import ids_of, learn_terms, load_state
+from everlog.pipeline.manifest import Layer, Manifest, Part
+from everlog.pipeline.parquet import count_rows, files_in, rows_in
+from everlog.pipeline.programs import BLANK_NODES, program_facts
+from everlog.pipeline.store import Store
+from everlog.pipeline.writing import extend_dictionary, write_section
+from everlog.report import Report
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from everlog.engine.memory.table import Ids
+    from everlog.pipeline.sources import Read
+    from everlog.state import Batch, MemoryState
+
+__all__ = ["Changes", "KnowledgeBase", "init_store", "open_store", "update_store"]
+
+Say = Callable[[str], None]
+_NO_OPTIONS: Mapping[str, str] = {}
+
+
+@dataclass(frozen=True)
+class Changes:
+    """What an update did to the materialisation: facts in text form, by predicate."""
+
+    added: Mapping[str, DataFrame]
+    deleted: Mapping[str, DataFrame]
+
+
+def init_store(
+    path: str | Path,
+    program: Program,
+    read: Read | None = None,
+    *,
+    spark: SparkSession,
+    options: Mapping[str, str] = _NO_OPTIONS,
+    progress: Progress | None = None,
+    on_step: Say | None = None,
+) -> Report:
+    """Makes a store out of a program and facts; the program's own facts are explicit facts like others."""
+    started = perf_counter()
+    say = on_step or _quiet
+    place = Path(path).absolute()
+    KnowledgeBase(program, **_checked(options))
+    with making(place) as writer, spark_failures(f"making the store {path}"):
+        say("encoding facts")
+        facts = program_facts(spark, program, {} if read is None else read.facts)
+        folder = writer.folder("dictionary")
+        encoded = StoredDictionary(spark, [], 0).encode(facts, folder, few=False)
+        program = renamed_blank_nodes(program, _names(encoded.new_terms, blank_nodes(program)))
+        say("writing facts")
+        explicit = write_facts(encoded.together, encoded.predicates, writer.folder("explicit"), writer.named)
+        explicit.pop(BLANK_NODES, None)
+        encoded.release()
+        say("loading facts")
+        kb = KnowledgeBase(program, spark=spark, **_checked(options))
+        arities = {name: n for name, n in {**kb._arities, **encoded.arities}.items() if name != BLANK_NODES}
+        terms = [file for file in files_in(folder) if rows_in(file)]
+        draft = Manifest(
+            version=writer.version,
+            program=print_program(program),
+            options=dict(options),
+            arities=arities,
+            dictionary=(Part(tuple(map(writer.named, terms)), encoded.size),) if terms else (),
+            explicit=(Layer(explicit),) if explicit else (),
+        )
+        kb._restore(load_state(place, draft), arities, materialised=False)
+        say("reasoning")
+        report = kb.materialise(progress)
+        say("writing derived facts")
+        _commit(spark, writer, kb, draft, report, added=_derived(kb), deleted={})
+    return _timed(report, started)
+
+
+def update_store(
+    path: str | Path,
+    add: Read | None = None,
+    delete: Read | None = None,
+    *,
+    spark: SparkSession,
+    algorithm: str = "auto",
+    progress: Progress | None = None,
+    on_step: Say | None = None,
+    before_commit: Callable[[Report, Changes], None] | None = None,
+) -> tuple[Report, Changes]:
+    """Adds and deletes explicit facts as a new version of a store; a fact that is both is added.
+
+    `before_commit` sees what the update does; if it raises, the store is as before.
+    """
+    started = perf_counter()
+    say = on_step or _quiet
+    place = Path(path).absolute()
+    with writing(place) as writer, spark_failures(f"updating the store {path}"):
+        before = writer.before
+        assert before is not None
+        kb = KnowledgeBase(parse_program(before.program), spark=spark, **_checked(before.options))
+        arities = dict(before.arities)
+        with ThreadPoolExecutor(1) as pool:
+            say("loading the store")
+            loading = pool.submit(load_state, place, before)
+            say("encoding facts")
+            added, folder = _encoded(spark, writer, Store(place, before), add, arities)
+            deleted = _found(spark, writer, Store(place, before), delete, arities)
+            state = loading.result()
+        kb._restore(state, dict(before.arities), materialised=True)
+        if folder is not None:
+            learn_terms(state.engine.dictionary, files_in(folder), before.dictionary_size + count_rows(folder))
+        say("reasoning")
+        report = kb._updated(added, deleted, arities, progress, started)
+        changes = _changes(kb)
+        if before_commit is not None:
+            before_commit(report, changes)
+        say("writing what changed")
+        change = kb._state.change
+        draft = Manifest(
+            version=writer.version,
+            program=before.program,
+            options=before.options,
+            arities=arities,
+            dictionary=before.dictionary,
+            explicit=write_section(
+                spark, writer, "explicit", before.explicit, change.explicit_added, change.explicit_deleted, arities
+            ),
+            derived=before.derived,
+        )
+        gained, lost = _derived_change(state, kb._state)
+        _commit(spark, writer, kb, draft, report, gained, lost, folder)
+    return _timed(report, started), changes
+
+
+def _commit(
+    spark: SparkSession,
+    writer: Writing,
+    kb: KnowledgeBase,
+    draft: Manifest,
+    report: Report,
+    added: Mapping[str, Ids],
+    deleted: Mapping[str, Ids],
+    folder: Path | None = None,
+) -> None:
+    """Writes the derived facts that changed and the terms that are new, and commits."""
+    from dataclasses import replace
+
+    state = kb._state
+    derived = write_section(spark, writer, "derived", draft.derived, added, deleted, draft.arities)
+    dictionary = extend_dictionary(spark, writer, draft.dictionary, state.engine.dictionary, folder)
+    counts = {
+        predicate: {which: state.size(predicate, which) for which in ("explicit", "derived")}
+        for predicate in sorted(draft.arities)
+    }
+    statistics = {key: value for key, value in report.stats().items() if key not in ("warnings", "peak_rss_bytes")}
+    writer.commit(replace(draft, derived=derived, dictionary=dictionary, counts=counts, statistics=statistics))
+
+
+# The facts of an update as ids
+
+
+def _encoded(
+    spark: SparkSession, writer: Writing, store: Store, read: Read | None, arities: dict[str, int]
+) -> tuple[list[Batch], Path | None]:
+    """Facts to add, and the folder with their new terms."""
+    facts = _checked_arities(read, arities)
+    if not facts:
+        return [], None
+    folder = writer.folder("dictionary")
+    few = _few(facts)
+    encoded = store.dictionary(spark).encode(facts, folder, few)
+    batches = _batches(encoded.together, encoded.predicates, encoded.arities, few, writer)
+    encoded.release()
+    return batches, folder
+
+
+def _found(
+    spark: SparkSession, writer: Writing, store: Store, read: Read | None, arities: dict[str, int]
+) -> list[Batch]:
+    """Facts to delete; those with an unknown term cannot be there."""
+    facts = _checked_arities(read, arities)
+    if not facts:
+        return []
+    few = _few(facts)
+    together, known = store.dictionary(spark).find_together(facts, few)
+    return _batches(together, tuple(facts), known, few, writer)
+
+
+def _checked_arities(read: Read | None, arities: dict[str, int]) -> dict[str, DataFrame]:
+    facts = {} if read is None else dict(read.facts)
+    for predicate, frame in facts.items():
+        arity = 0 if frame.columns == ["present"] else len(frame.columns)
+        known = arities.setdefault(predicate, arity)
+        if known != arity:
+            raise ArityMistake(f"{predicate} has {known} arguments, but the facts given have {arity}")
+    return facts
+
+
+def _few(facts: Mapping[str, DataFrame]) -> bool:
+    left = FEW
+    for frame in facts.values():
+        left -= frame.limit(left + 1).count()
+        if left < 0:
+            return False
+    return True
+
+
+def _batches(
+    together: DataFrame, predicates: Sequence[str], arities: Mapping[str, int], few: bool, writer: Writing
+) -> list[Batch]:
+    import numpy as np
+    import pyarrow as pa
+
+    from everlog.pipeline.dictionary import NUMBER
+
+    width = max(arities.values(), default=0)
+    schema = pa.schema([(NUMBER, pa.int32()), *((f"a{place}", pa.int64()) for place in range(width))])
+    table = to_arrow(together, schema, few, lambda: writer.folder("state"))
+    numbers = table.column(NUMBER).to_numpy()
+    return [
+        (predicate, ids_of(table.take(pa.array(np.flatnonzero(numbers == number))), arities[predicate]))
+        for number, predicate in enumerate(predicates)
+    ]
+
+
+# What an update did
+
+
+def _derived(kb: KnowledgeBase) -> dict[str, Ids]:
+    return {
+        predicate: ids
+        for predicate, arity in kb._arities.items()
+        if (ids := kb._state.ids(predicate, "derived", arity)).shape[1]
+    }
+
+
+def _derived_change(before: MemoryState, after: MemoryState) -> tuple[dict[str, Ids], dict[str, Ids]]:
+    """What came to `I ∖ E` and what went, from what changed in `I` and in `E`: the cost is that of the change."""
+    change = after.change
+    return (
+        _either(
+            {p: ids[:, ~after.holds(p, ids, "explicit")] for p, ids in change.added.items()},
+            {p: ids[:, after.holds(p, ids, "all")] for p, ids in change.explicit_deleted.items()},
+        ),
+        _either(
+            {p: ids[:, ~before.holds(p, ids, "explicit")] for p, ids in change.deleted.items()},
+            {p: ids[:, before.holds(p, ids, "all")] for p, ids in change.explicit_added.items()},
+        ),
+    )
+
+
+def _either(some: Mapping[str, Ids], others: Mapping[str, Ids]) -> dict[str, Ids]:
+    """Facts of one or the other; no fact is in both."""
+    import numpy as np
+
+    found = dict(some)
+    for predicate, ids in others.items():
+        found[predicate] = np.concatenate([found[predicate], ids], axis=1) if predicate in found else ids
+    return {predicate: ids for predicate, ids in found.items() if ids.shape[1]}
+
+
+def _changes(kb: KnowledgeBase) -> Changes:
+    change = kb._state.change
+    return Changes(_Lazy(kb, change.added), _Lazy(kb, change.deleted))
+
+
+class _Lazy(Mapping[str, "DataFrame"]):
+    """DataFrames that are made when they are asked for."""
+
+    def __init__(self, kb: KnowledgeBase, facts: Mapping[str, Ids]) -> None:
+        self._spark, self._dictionary, self._facts = kb.spark, kb._state.engine.dictionary, facts
+
+    def __getitem__(self, predicate: str) -> DataFrame:
+        return stored_frame(self._spark, self._dictionary, self._facts[predicate])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._facts)
+
+    def __len__(self) -> int:
+        return len(self._facts)
+
+
+def _names(new_terms: DataFrame, labels: set[str]) -> dict[str, str]:
+    """What the store calls some blank nodes of its sources."""
+    if not labels:
+        return {}
+    rows = new_terms.where(new_terms["label"].isin([f"_:{label}" for label in labels])).collect()
+    return {row["label"][2:]: row["term"][2:] for row in rows}
+
+
+def _checked(options: Mapping[str, str]) -> dict[str, Any]:
+    return dict(options)
+
+
+def _timed(report: Report, started: float) -> Report:
+    from dataclasses import replace
+
+    return replace(report, seconds={**report.seconds, "total": perf_counter() - started})
+
+
+def _quiet(step: str) -> None:
+    """Says nothing."""

@@ -1,0 +1,50 @@
+"""Removes what no version of a store names: the remains of writers that died. Only who holds the lock may call it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from everlog.pipeline.manifest import (
+    CURRENT,
+    FOLDER,
+    SECTIONS,
+    NoStore,
+    current_version,
+    manifest_path,
+    read_manifest,
+)
+
+
+def committed_versions(store: Path) -> list[int]:
+    """The versions of a store, ascending; a manifest newer than `CURRENT` was never committed."""
+    newest = current_version(store)
+    found = (path.stem for path in (store / FOLDER).glob("*.json"))
+    return sorted(int(stem) for stem in found if stem.isdigit() and int(stem) <= newest)
+
+
+def remove_unnamed(store: Path) -> list[Path]:
+    """Removes files that no version names, and folders left empty; gives the files."""
+    try:
+        versions = committed_versions(store)
+    except NoStore:  # it never had a first version
+        versions = []
+    named = {manifest_path(store, version) for version in versions}
+    for version in versions:
+        for files in read_manifest(store, version).files.values():
+            named.update(store / file for file in files)
+    removed = []
+    for section in (FOLDER, *SECTIONS):
+        for parent, _, files in os.walk(store / section, topdown=False):
+            for name in files:
+                file = Path(parent, name)
+                if file not in named:
+                    file.unlink()
+                    removed.append(file)
+            if parent != str(store / section) and not any(os.scandir(parent)):
+                os.rmdir(parent)
+    leftover = store / f"{CURRENT}.new"
+    if leftover.exists():
+        leftover.unlink()
+        removed.append(leftover)
+    return removed

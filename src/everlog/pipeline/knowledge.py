@@ -1,0 +1,201 @@
+"""The knowledge base with its doors to Spark: `load`, `save`, `dataframe`, `create_views`, and `open`.
+
+Reasoning needs no Spark; a session is started (or found) when one of these is first used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from everlog.columns import Columns
+from everlog.datalog.reader import parse_program
+from everlog.datalog.syntax import Program
+from everlog.errors import EverlogError
+from everlog.knowledge import KnowledgeBase as MemoryKnowledgeBase
+from everlog.knowledge import Which
+from everlog.pipeline.store import Store
+
+if TYPE_CHECKING:
+    import os
+
+    from pyspark.sql import DataFrame, SparkSession
+
+    from everlog.engine.memory.dictionary import Dictionary
+    from everlog.engine.memory.table import Ids
+    from everlog.pipeline.sources import Read
+    from everlog.state import MemoryState
+
+
+class KnowledgeBase(MemoryKnowledgeBase):
+    """Facts and rules, and everything that follows from them.
+
+    >>> import everlog
+    >>> kb = everlog.KnowledgeBase(everlog.parse_program("reach(?x, ?y) :- edge(?x, ?y) ."))
+    >>> kb.add({"edge": [("a", "b")]})
+    >>> report = kb.materialise()
+    >>> kb.rows("reach")
+    [('a', 'b')]
+    """
+
+    def __init__(self, program: Program, *, spark: SparkSession | None = None, **options: Any) -> None:
+        super().__init__(program, **options)
+        self._spark = spark
+        self._options = {name: str(value) for name, value in options.items() if name != "workers"}
+        self._stored: tuple[Path, int, int] | None = None
+        """The store, version and size of the dictionary that this knowledge base was opened from or saved to last."""
+
+    @property
+    def spark(self) -> SparkSession:
+        """The Spark session in use; one is started if there is none."""
+        if self._spark is None:
+            from everlog.pipeline.session import start_session
+
+            self._spark = start_session()
+        return self._spark
+
+    def _restore(self, state: MemoryState, arities: dict[str, int], materialised: bool) -> None:
+        self._current, self._arities, self._materialised = state, arities, materialised
+
+    # ------------------------------------------------------------------------------------ facts in
+
+    def load(self, path: str | os.PathLike[str], *, on_error: Literal["fail", "skip"] = "fail") -> None:
+        """Adds the facts of a file or folder, read by Spark."""
+        from everlog.pipeline.sources import read_paths
+
+        read = read_paths(self.spark, [path], on_error=on_error, arities=self._arities)
+        self.load_read(read)
+
+    def load_read(self, read: Read) -> None:
+        """Adds facts that Spark has read."""
+        try:
+            self.add({predicate: _texts(frame) for predicate, frame in read.facts.items()})
+        finally:
+            read.release()
+
+    @staticmethod
+    def _columns(facts: Mapping[str, Any], arities: dict[str, int]) -> dict[str, Columns]:
+        local = {predicate: _local(predicate, given) for predicate, given in facts.items()}
+        return MemoryKnowledgeBase._columns(local, arities)
+
+    # ------------------------------------------------------------------------------------ facts out
+
+    def arity(self, predicate: str) -> int:
+        """The number of arguments of a predicate."""
+        return self._arities[predicate]
+
+    def text(self, predicate: str, which: Which = "all") -> DataFrame:
+        """The facts of a predicate in text form: columns of N-Triples terms."""
+        ids = self._state.ids(predicate, which, self._arities.get(predicate, 0))
+        return stored_frame(self.spark, self._state.engine.dictionary, ids)
+
+    def dataframe(self, predicate: str, which: Which = "all") -> DataFrame:
+        """The facts of a predicate as a Spark DataFrame with columns `a0`, `a1`, …, typed as `facts` types them.
+
+        A column of mixed kinds is text in N-Triples form, marked so in its metadata. A nullary predicate has the column
+        `present`.
+        """
+        if not self._arities.get(predicate, 0):
+            return self.text(predicate, which)
+        from everlog.engine.memory.dictionary import NTRIPLES_METADATA
+        from everlog.pipeline.handover import to_spark
+        from everlog.pipeline.typed import NTRIPLES
+
+        table = self.facts(predicate, which)
+        frame = to_spark(self.spark, table)
+        for field in table.schema:
+            if field.metadata and NTRIPLES_METADATA.items() <= field.metadata.items():
+                frame = frame.withMetadata(field.name, NTRIPLES)
+        return frame
+
+    def create_views(self, which: Which = "all") -> dict[str, str]:
+        """Makes every predicate a temporary view of the Spark session; gives the views' names as SQL writes them.
+
+        A view is named after its predicate, in backticks where the name is no SQL identifier: `` `two words` ``. SQL does
+        not tell capitals from small letters, so predicates that differ in nothing else are refused.
+        """
+        names = {predicate: _sql_name(predicate) for predicate in self.predicates()}
+        folded: dict[str, str] = {}
+        for predicate in names:
+            other = folded.setdefault(predicate.lower(), predicate)
+            if other != predicate:
+                raise EverlogError(
+                    f"the predicates {other} and {predicate} would be one view, as SQL ignores case; use dataframe()"
+                )
+        for predicate, name in names.items():
+            self.dataframe(predicate, which).createOrReplaceTempView(name)
+        return names
+
+    # ------------------------------------------------------------------------------------ stores
+
+    def save(self, path: str | Path) -> int:
+        """Writes a new store, or a new version of one, and gives the version's number.
+
+        Only what changed is written if this knowledge base was opened from that store or saved to it last, and nobody
+        else wrote meanwhile. A store calls blank nodes `_:everlog<id>`, whatever their labels are here.
+        """
+        from everlog.pipeline.saving import save
+
+        if not self._materialised:
+            self.materialise()
+        elif self._pending:
+            self.update()
+        return save(self, Path(path).absolute())
+
+
+def open_store(
+    path: str | Path, version: int | None = None, spark: SparkSession | None = None, workers: int | None = None
+) -> KnowledgeBase:
+    """The knowledge base in a store, as of a version or as it is now. Nothing is derived again."""
+    from everlog.pipeline.loading import load_state
+
+    store = Store.open(path, version)
+    manifest = store.manifest
+    kb = KnowledgeBase(parse_program(manifest.program), spark=spark, workers=workers, **manifest.options)
+    kb._restore(load_state(store.path, manifest, workers), dict(manifest.arities), materialised=True)
+    kb._stored = store.path, manifest.version, manifest.dictionary_size
+    return kb
+
+
+def stored_frame(spark: SparkSession, dictionary: Dictionary, ids: Ids) -> DataFrame:
+    """Facts of the memory engine as a DataFrame in text form, with the names that stores have for blank nodes."""
+    import pyarrow as pa
+
+    from everlog.pipeline.handover import to_spark
+    from everlog.pipeline.writing import stored_terms
+
+    if not ids.shape[0]:
+        return to_spark(spark, pa.table({"present": pa.array([True] * ids.shape[1], pa.bool_())}))
+    columns = {f"a{place}": stored_terms(dictionary, column) for place, column in enumerate(ids)}
+    return to_spark(spark, pa.table(columns))
+
+
+def _local(predicate: str, given: Any) -> Any:
+    """What a user gave; a Spark DataFrame as an Arrow table."""
+    if type(given).__module__.partition(".")[0] != "pyspark":
+        return given
+    from everlog.pipeline.sources import facts_from_dataframe
+
+    return _texts(facts_from_dataframe(given, predicate))
+
+
+def _texts(frame: DataFrame) -> Any:
+    """Facts in text form as an Arrow table of N-Triples terms; of a nullary predicate, as rows."""
+    import pyarrow as pa
+
+    from everlog.engine.memory.dictionary import NTRIPLES_METADATA
+    from everlog.pipeline.dictionary import FEW
+    from everlog.pipeline.handover import to_arrow
+
+    if frame.columns == ["present"]:
+        return [()] if frame.take(1) else []
+    schema = pa.schema([pa.field(name, pa.large_string()) for name in frame.columns])
+    table = to_arrow(frame, schema, few=frame.limit(FEW + 1).count() <= FEW)
+    return table.cast(pa.schema([field.with_metadata(NTRIPLES_METADATA) for field in schema]))
+
+
+def _sql_name(predicate: str) -> str:
+    if predicate.isascii() and predicate.isidentifier():
+        return predicate
+    return "`" + predicate.replace("`", "``") + "`"

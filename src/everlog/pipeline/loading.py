@@ -1,0 +1,89 @@
+"""A version of a store in the memory engine, by Arrow and without reasoning: `I` is the explicit and the derived facts.
+
+The engine's ids are the store's ids, because the dictionary is read in their order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from everlog.errors import EverlogError, Failure
+from everlog.pipeline.layers import facts_table
+from everlog.pipeline.manifest import Layer, Manifest
+from everlog.pipeline.parquet import read_files
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from everlog.engine.memory.dictionary import Dictionary
+    from everlog.engine.memory.table import Ids
+    from everlog.state import Batch, MemoryState
+
+MOST = 2**31
+
+
+def load_state(store: Path, manifest: Manifest, workers: int | None = None) -> MemoryState:
+    """The facts of a version, explicit and derived."""
+    from everlog.state import MemoryState
+
+    files = [store / file for part in manifest.dictionary for file in part.files]
+    dictionary = load_dictionary(files, manifest.dictionary_size)
+    explicit, derived = (
+        _batches(store, manifest.layers(section), manifest.arities) for section in ("explicit", "derived")
+    )
+    return MemoryState.restored(dictionary, explicit, derived, workers)
+
+
+def load_dictionary(files: Sequence[Path], size: int) -> Dictionary:
+    """The terms of a store, each with its id of the store."""
+    from everlog.engine.memory.dictionary import Dictionary
+
+    if size > MOST:
+        raise EverlogError(f"the store has {size} terms, and the memory engine has ids for {MOST}")
+    dictionary = Dictionary()
+    learn_terms(dictionary, files, size)
+    return dictionary
+
+
+def learn_terms(dictionary: Dictionary, files: Sequence[Path], size: int) -> None:
+    """Gives a dictionary the terms of some files, whose ids are the next ones; then it has `size`."""
+    import numpy as np
+    import pyarrow as pa
+
+    table = read_files(files, ["id", "term"], pa.schema([("id", pa.int64()), ("term", pa.string())]))
+    ids = table.column("id").to_numpy()
+    expected = np.arange(len(dictionary), size)
+    if not np.array_equal(ids, expected):
+        table = table.take(pa.array(np.argsort(ids, kind="stable")))
+        ids = table.column("id").to_numpy()
+    whole = np.array_equal(ids, expected)
+    if not whole or not np.array_equal(dictionary.encode_ntriples(table.column("term")), expected):
+        raise Failure("the store's dictionary is damaged: its ids are not one per term")
+
+
+def _batches(store: Path, layers: tuple[Layer, ...], arities: Mapping[str, int]) -> Iterator[Batch]:
+    for predicate in dict.fromkeys(predicate for layer in layers for predicate in layer.added):
+        yield predicate, ids_of(facts_table(store, layers, predicate, arities[predicate]), arities[predicate])
+
+
+def ids_of(table: pa.Table, arity: int) -> Ids:
+    """A table of ids as the memory engine takes facts: one per column of an array."""
+    import numpy as np
+
+    if arity == 0:
+        return np.empty((0, min(table.num_rows, 1)), np.int32)
+    ids = np.empty((arity, table.num_rows), np.int32)
+    for place in range(arity):
+        ids[place] = table.column(f"a{place}").to_numpy()
+    return ids
+
+
+def table_of(ids: Ids) -> pa.Table:
+    """The other way round."""
+    import numpy as np
+    import pyarrow as pa
+
+    columns = ids if ids.shape[0] else np.zeros((1, ids.shape[1]), np.int64)
+    return pa.table({f"a{place}": pa.array(column.astype(np.int64)) for place, column in enumerate(columns)})

@@ -1,0 +1,82 @@
+"""A knowledge base from memory into a store: `KnowledgeBase.save`."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pyoxigraph import BlankNode
+
+from everlog.datalog.printer import print_program
+from everlog.pipeline.blank_nodes import blank_nodes, renamed_blank_nodes
+from everlog.pipeline.commit import Writing, making, writing
+from everlog.pipeline.dictionary import BLANK
+from everlog.pipeline.failures import spark_failures
+from everlog.pipeline.layers import facts_table, minus
+from everlog.pipeline.loading import ids_of, table_of
+from everlog.pipeline.manifest import CURRENT, Layer, Manifest
+from everlog.pipeline.writing import extend_dictionary, write_section
+
+if TYPE_CHECKING:
+    from everlog.engine.memory.table import Ids
+    from everlog.knowledge import Which
+    from everlog.pipeline.knowledge import KnowledgeBase
+
+
+def save(kb: KnowledgeBase, path: Path) -> int:
+    """Writes a version with the contents of a knowledge base, and gives its number."""
+    place: AbstractContextManager[Writing] = writing(path) if (path / CURRENT).exists() else making(path)
+    spark, state = kb.spark, kb._state
+    with place as writer, spark_failures(f"saving to the store {path}"):
+        before = writer.before
+        names = {label: f"{BLANK[2:]}{_id(kb, label)}" for label in blank_nodes(kb.program)}
+        program = print_program(renamed_blank_nodes(kb.program, names))
+        # The store's ids are ours only if we have seen all of its versions.
+        known = before if before is not None and kb._stored and kb._stored[:2] == (path, before.version) else None
+        layers: dict[str, tuple[Layer, ...]] = {}
+        for section in ("explicit", "derived"):
+            old = () if known is None else known.layers(section)
+            added, deleted = _difference(kb, path, section, old)
+            layers[section] = write_section(spark, writer, section, old, added, deleted, kb._arities)
+        dictionary = extend_dictionary(
+            spark, writer, () if known is None else known.dictionary, state.engine.dictionary
+        )
+        counts = {
+            predicate: {"explicit": kb.size(predicate, "explicit"), "derived": kb.size(predicate, "derived")}
+            for predicate in kb.predicates()
+        }
+        manifest = Manifest(
+            version=writer.version,
+            program=program,
+            options=kb._options,
+            arities=dict(kb._arities),
+            dictionary=dictionary,
+            explicit=layers["explicit"],
+            derived=layers["derived"],
+            counts=counts,
+        )
+        writer.commit(manifest)
+    kb._stored = path, manifest.version, manifest.dictionary_size
+    return manifest.version
+
+
+def _id(kb: KnowledgeBase, label: str) -> int:
+    return kb._state.engine.dictionary.encode_value(BlankNode(label))
+
+
+def _difference(
+    kb: KnowledgeBase, path: Path, which: str, layers: tuple[Layer, ...]
+) -> tuple[dict[str, Ids], dict[str, Ids]]:
+    """Facts that the store lacks, and facts that it has and should not."""
+    section: Which = "explicit" if which == "explicit" else "derived"
+    added, deleted = {}, {}
+    for predicate, arity in kb._arities.items():
+        now = table_of(kb._state.ids(predicate, section, arity))
+        then = facts_table(path, layers, predicate, arity)
+        new, gone = ids_of(minus(now, then), arity), ids_of(minus(then, now), arity)
+        if new.shape[1]:
+            added[predicate] = new
+        if gone.shape[1]:
+            deleted[predicate] = gone
+    return added, deleted

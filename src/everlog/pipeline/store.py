@@ -1,0 +1,71 @@
+"""A store: versions of a knowledge base in a folder, as Parquet files that Spark writes and never changes.
+
+    store/
+      manifest/NNNNNN.json    one per version
+      CURRENT                 names the newest version; replaced by an atomic rename
+      LOCK                    who is writing, while somebody is
+      dictionary/ explicit/ derived/ state/
+
+The folder is on a file system that this process sees as local (rename must be atomic there) and that Spark's executors
+see under the same path. Reading takes no lock and never waits; writing is in `commit.py`.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from everlog.pipeline.cleanup import committed_versions
+from everlog.pipeline.manifest import Manifest, NoStore, current_version, read_manifest
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from everlog.pipeline.dictionary import StoredDictionary
+
+
+class Store:
+    """One version of a store, for reading."""
+
+    def __init__(self, path: Path, manifest: Manifest) -> None:
+        self.path = path
+        self.manifest = manifest
+
+    @classmethod
+    def open(cls, path: str | Path, version: int | None = None) -> Store:
+        """A version of the store at a path, the newest if none is named."""
+        place = Path(path).absolute()
+        newest = current_version(place)
+        if version is not None and not 1 <= version <= newest:
+            raise NoStore(f"the store {path} has no version {version}; it has versions 1 to {newest}")
+        return cls(place, read_manifest(place, newest if version is None else version))
+
+    def versions(self) -> list[int]:
+        """The versions that can be opened, ascending."""
+        return committed_versions(self.path)
+
+    def predicates(self) -> list[str]:
+        """The predicates of the program and of the facts, sorted."""
+        return sorted(self.manifest.arities)
+
+    def dictionary(self, spark: SparkSession) -> StoredDictionary:
+        """The dictionary as of this version."""
+        from everlog.pipeline.dictionary import StoredDictionary
+
+        files = [str(self.path / file) for part in self.manifest.dictionary for file in part.files]
+        return StoredDictionary(spark, files, self.manifest.dictionary_size)
+
+    def ids(self, predicate: str, which: Literal["all", "explicit", "derived"], spark: SparkSession) -> DataFrame:
+        """The facts of a predicate in id form."""
+        from everlog.pipeline.layers import facts_frame
+
+        arity = self.manifest.arities.get(predicate, 0)
+        sections = ("explicit", "derived") if which == "all" else (which,)
+        frames = [
+            facts_frame(spark, self.path, self.manifest.layers(section), predicate, arity) for section in sections
+        ]
+        return frames[0] if len(frames) == 1 else frames[0].unionByName(frames[1])
+
+    def text(self, predicate: str, which: Literal["all", "explicit", "derived"], spark: SparkSession) -> DataFrame:
+        """The facts of a predicate in text form."""
+        return self.dictionary(spark).decode(self.ids(predicate, which, spark))
