@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from itertools import cycle, islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import nasty
 import pyarrow.parquet as pq
 import pytest
 from pyoxigraph import NamedNode, parse
 
 import everlog
+import nasty
 from everlog.datalog.ntriples import write_term
 from everlog.datalog.values import Value, identity
 from everlog.errors import EverlogError
@@ -47,16 +48,12 @@ def test_csv_lines_are_sorted_by_their_bytes(spark: SparkSession, tmp_path: Path
 def test_nasty_values_come_back(spark: SparkSession, tmp_path: Path, form: str) -> None:
     from everlog.pipeline.sources import read_paths
 
-    mixed = [(value, number) for number, value in enumerate(nasty.ALL)]
+    kinds = (nasty.STRINGS, nasty.INTEGERS, nasty.FLOATS, nasty.BOOLEANS)
     facts = {
-        "mixed": mixed,
-        "strings": [(text,) for text in nasty.STRINGS],
-        "integers": [(number,) for number in nasty.INTEGERS],
-        "floats": [(number,) for number in nasty.FLOATS],
-        "booleans": [(flag,) for flag in nasty.BOOLEANS],
+        "mixed": [(value, number) for number, value in enumerate(nasty.ALL)],
+        "typed": list(zip(*(islice(cycle(kind), len(nasty.STRINGS)) for kind in kinds), strict=True)),
         "<http://example.org/odd name/..>": [(1,)],
         "_hidden": [(2,)],
-        "..": [(3,)],
     }
     export({predicate: frame(spark, *rows) for predicate, rows in facts.items()}, tmp_path, form)  # type: ignore[arg-type]
     read = read_paths(spark, [tmp_path]).facts
