@@ -280,7 +280,7 @@ def failing(stratum: int, number: int, new: int) -> None:
 def test_progress_is_told() -> None:
     told: list[tuple[int, int, int]] = []
     kb = KnowledgeBase(REACH)
-    kb.add({"edge": [(i, i + 1) for i in range(5)]})
+    kb.add({"edge": [(i, i + 1) for i in range(5)], "reach": [(9, 0)]})
     report = kb.materialise(progress=lambda *numbers: told.append(numbers))
     assert sum(new for _, _, new in told) == report.facts["total"]
 
