@@ -76,8 +76,9 @@ class KnowledgeBase(MemoryKnowledgeBase):
 
     @staticmethod
     def _columns(facts: Mapping[str, Any], arities: dict[str, int]) -> dict[str, Columns]:
-        local = {predicate: _local(predicate, given) for predicate, given in facts.items()}
-        return MemoryKnowledgeBase._columns(local, arities)
+        if isinstance(facts, Mapping):
+            facts = {predicate: _local(predicate, given) for predicate, given in facts.items()}
+        return MemoryKnowledgeBase._columns(facts, arities)
 
     # ------------------------------------------------------------------------------------ facts out
 
