@@ -78,6 +78,7 @@ def init(
         report = init_store(
             store, rules, read, spark=spark, options=options, progress=progress.round, on_step=progress.step
         )
+        read.release()
     seconds = {**report.seconds, "total": perf_counter() - started}
     report = replace(report, warnings=list(dict.fromkeys([*report.warnings, *read.warnings])), seconds=seconds)
     write_stats(stats, report)

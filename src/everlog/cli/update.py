@@ -110,6 +110,9 @@ def update(
             on_step=progress.step,
             before_commit=publish,
         )
+        for read in reads:
+            if read is not None:
+                read.release()
     warnings += [*report.warnings, *(message for read in reads if read is not None for message in read.warnings)]
     seconds = {**report.seconds, "total": perf_counter() - started}
     report = replace(report, warnings=list(dict.fromkeys(warnings)), seconds=seconds)
