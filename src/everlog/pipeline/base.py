@@ -9,9 +9,9 @@ Reasoning is the knowledge base's business (`knowledge.py`); what a version is, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -19,18 +19,17 @@ from typing import TYPE_CHECKING, Any
 from everlog.datalog.printer import print_program
 from everlog.datalog.reader import parse_program
 from everlog.datalog.syntax import Program
-from everlog.errors import ArityMistake
 from everlog.knowledge import Progress
 from everlog.pipeline.blank_nodes import blank_nodes, renamed_blank_nodes
 from everlog.pipeline.commit import Writing, making, writing
 from everlog.pipeline.dictionary import FEW, StoredDictionary
 from everlog.pipeline.failures import spark_failures
-from everlog.pipeline.handover import to_arrow
+from everlog.pipeline.given import Given
 from everlog.pipeline.knowledge import KnowledgeBase, open_store, stored_frame
 from everlog.pipeline.layers import write_facts
-from everlog.pipeline.loading import ids_of, learn_terms, load_state
+from everlog.pipeline.loading import load_state
 from everlog.pipeline.manifest import Layer, Manifest, Part
-from everlog.pipeline.parquet import count_rows, files_in, rows_in
+from everlog.pipeline.parquet import files_in, rows_in
 from everlog.pipeline.programs import BLANK_NODES, program_facts
 from everlog.pipeline.store import Store
 from everlog.pipeline.writing import extend_dictionary, write_section
@@ -41,7 +40,7 @@ if TYPE_CHECKING:
 
     from everlog.engine.memory.table import Ids
     from everlog.pipeline.sources import Read
-    from everlog.state import Batch, MemoryState
+    from everlog.state import MemoryState
 
 __all__ = ["Changes", "KnowledgeBase", "init_store", "open_store", "update_store"]
 
@@ -71,7 +70,8 @@ def init_store(
     started = perf_counter()
     say = on_step or _quiet
     place = Path(path).absolute()
-    KnowledgeBase(program, **_checked(options))
+    keywords = dict[str, Any](options)
+    KnowledgeBase(program, **keywords)  # an option that is not known is found before any work
     with making(place) as writer, spark_failures(f"making the store {path}"):
         say("encoding facts")
         facts = program_facts(spark, program, {} if read is None else read.facts)
@@ -83,7 +83,7 @@ def init_store(
         explicit.pop(BLANK_NODES, None)
         encoded.release()
         say("loading facts")
-        kb = KnowledgeBase(program, spark=spark, **_checked(options))
+        kb = KnowledgeBase(program, spark=spark, **keywords)
         arities = {name: n for name, n in {**kb._arities, **encoded.arities}.items() if name != BLANK_NODES}
         terms = [file for file in files_in(folder) if rows_in(file)]
         draft = Manifest(
@@ -112,10 +112,12 @@ def update_store(
     progress: Progress | None = None,
     on_step: Say | None = None,
     before_commit: Callable[[Report, Changes], None] | None = None,
+    few: int = FEW,
 ) -> tuple[Report, Changes]:
     """Adds and deletes explicit facts as a new version of a store; a fact that is both is added.
 
-    `before_commit` sees what the update does; if it raises, the store is as before.
+    `before_commit` sees what the update does; if it raises, the store is as before. Up to `few` facts are encoded in
+    this process, more of them by Spark.
     """
     started = perf_counter()
     say = on_step or _quiet
@@ -123,18 +125,18 @@ def update_store(
     with writing(place) as writer, spark_failures(f"updating the store {path}"):
         before = writer.before
         assert before is not None
-        kb = KnowledgeBase(parse_program(before.program), spark=spark, **_checked(before.options))
+        kb = KnowledgeBase(parse_program(before.program), spark=spark, **_with(before.options, algorithm))
         arities = dict(before.arities)
         with ThreadPoolExecutor(1) as pool:
             say("loading the store")
             loading = pool.submit(load_state, place, before)
-            say("encoding facts")
-            added, folder = _encoded(spark, writer, Store(place, before), add, arities)
-            deleted = _found(spark, writer, Store(place, before), delete, arities)
+            to_add, to_delete = Given(spark, add, arities, few), Given(spark, delete, arities, few)
             state = loading.result()
         kb._restore(state, dict(before.arities), materialised=True)
-        if folder is not None:
-            learn_terms(state.engine.dictionary, files_in(folder), before.dictionary_size + count_rows(folder))
+        say("encoding facts")
+        dictionary, stored = state.engine.dictionary, Store(place, before).dictionary(spark)
+        deleted = to_delete.to_delete(dictionary, stored, writer)
+        added, folder = to_add.to_add(dictionary, stored, writer)
         say("reasoning")
         report = kb._updated(added, deleted, arities, progress, started)
         changes = _changes(kb)
@@ -169,8 +171,6 @@ def _commit(
     folder: Path | None = None,
 ) -> None:
     """Writes the derived facts that changed and the terms that are new, and commits."""
-    from dataclasses import replace
-
     state = kb._state
     derived = write_section(spark, writer, "derived", draft.derived, added, deleted, draft.arities)
     dictionary = extend_dictionary(spark, writer, draft.dictionary, state.engine.dictionary, folder)
@@ -180,73 +180,6 @@ def _commit(
     }
     statistics = {key: value for key, value in report.stats().items() if key not in ("warnings", "peak_rss_bytes")}
     writer.commit(replace(draft, derived=derived, dictionary=dictionary, counts=counts, statistics=statistics))
-
-
-# The facts of an update as ids
-
-
-def _encoded(
-    spark: SparkSession, writer: Writing, store: Store, read: Read | None, arities: dict[str, int]
-) -> tuple[list[Batch], Path | None]:
-    """Facts to add, and the folder with their new terms."""
-    facts = _checked_arities(read, arities)
-    if not facts:
-        return [], None
-    folder = writer.folder("dictionary")
-    few = _few(facts)
-    encoded = store.dictionary(spark).encode(facts, folder, few)
-    batches = _batches(encoded.together, encoded.predicates, encoded.arities, few, writer)
-    encoded.release()
-    return batches, folder
-
-
-def _found(
-    spark: SparkSession, writer: Writing, store: Store, read: Read | None, arities: dict[str, int]
-) -> list[Batch]:
-    """Facts to delete; those with an unknown term cannot be there."""
-    facts = _checked_arities(read, arities)
-    if not facts:
-        return []
-    few = _few(facts)
-    together, known = store.dictionary(spark).find_together(facts, few)
-    return _batches(together, tuple(facts), known, few, writer)
-
-
-def _checked_arities(read: Read | None, arities: dict[str, int]) -> dict[str, DataFrame]:
-    facts = {} if read is None else dict(read.facts)
-    for predicate, frame in facts.items():
-        arity = 0 if frame.columns == ["present"] else len(frame.columns)
-        known = arities.setdefault(predicate, arity)
-        if known != arity:
-            raise ArityMistake(f"{predicate} has {known} arguments, but the facts given have {arity}")
-    return facts
-
-
-def _few(facts: Mapping[str, DataFrame]) -> bool:
-    left = FEW
-    for frame in facts.values():
-        left -= frame.limit(left + 1).count()
-        if left < 0:
-            return False
-    return True
-
-
-def _batches(
-    together: DataFrame, predicates: Sequence[str], arities: Mapping[str, int], few: bool, writer: Writing
-) -> list[Batch]:
-    import numpy as np
-    import pyarrow as pa
-
-    from everlog.pipeline.dictionary import NUMBER
-
-    width = max(arities.values(), default=0)
-    schema = pa.schema([(NUMBER, pa.int32()), *((f"a{place}", pa.int64()) for place in range(width))])
-    table = to_arrow(together, schema, few, lambda: writer.folder("state"))
-    numbers = table.column(NUMBER).to_numpy()
-    return [
-        (predicate, ids_of(table.take(pa.array(np.flatnonzero(numbers == number))), arities[predicate]))
-        for number, predicate in enumerate(predicates)
-    ]
 
 
 # What an update did
@@ -314,13 +247,12 @@ def _names(new_terms: DataFrame, labels: set[str]) -> dict[str, str]:
     return {row["label"][2:]: row["term"][2:] for row in rows}
 
 
-def _checked(options: Mapping[str, str]) -> dict[str, Any]:
-    return dict(options)
+def _with(options: Mapping[str, str], algorithm: str) -> dict[str, Any]:
+    """A store's options, with another algorithm if one is asked for."""
+    return {**options, **({} if algorithm == "auto" else {"algorithm": algorithm})}
 
 
 def _timed(report: Report, started: float) -> Report:
-    from dataclasses import replace
-
     return replace(report, seconds={**report.seconds, "total": perf_counter() - started})
 
 

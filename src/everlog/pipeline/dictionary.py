@@ -68,9 +68,9 @@ class StoredDictionary:
 
         Facts are read twice: persist what is costly to compute. `few` says whether the facts are few; None: count them.
         """
-        together, arities = _together(self._spark, facts)
-        few = together.count() <= FEW if few is None else few
-        terms = _terms_of(together)
+        joint, arities = together(self._spark, facts)
+        few = joint.count() <= FEW if few is None else few
+        terms = _terms_of(joint)
         kept = []
         if self.size:
             terms = terms.persist()
@@ -86,21 +86,21 @@ class StoredDictionary:
         meant = written.select(_named("label", "term").alias("text"), "id")
         if known is not None:
             meant = meant.unionByName(known.select("text", "id"))
-        ids = _replaced(together, meant, "text", "id", few).distinct()
+        ids = _replaced(joint, meant, "text", "id", few).distinct()
         return Encoded(ids, tuple(facts), arities, written, size, tuple(kept))
 
     def find(self, facts: Mapping[str, DataFrame], few: bool | None = None) -> dict[str, DataFrame]:
         """Those facts in text form whose terms are all known, as ids."""
-        together, arities = self.find_together(facts, few)
-        return _apart(together, tuple(facts), arities)
+        joint, arities = self.find_together(facts, few)
+        return _apart(joint, tuple(facts), arities)
 
     def find_together(
         self, facts: Mapping[str, DataFrame], few: bool | None = None
     ) -> tuple[DataFrame, Mapping[str, int]]:
         """The same in one DataFrame with the predicates' numbers, and their arities."""
-        together, arities = _together(self._spark, facts)
-        few = together.count() <= FEW if few is None else few
-        return _replaced(together, self._known(_terms_of(together), few), "text", "id", few).distinct(), arities
+        joint, arities = together(self._spark, facts)
+        few = joint.count() <= FEW if few is None else few
+        return _replaced(joint, self._known(_terms_of(joint), few), "text", "id", few).distinct(), arities
 
     def decode(self, facts: DataFrame) -> DataFrame:
         """Facts in id form as text."""
@@ -120,7 +120,7 @@ class StoredDictionary:
 TERMS: Final = "id bigint, term string, label string"
 
 
-def _together(spark: SparkSession, facts: Mapping[str, DataFrame]) -> tuple[DataFrame, dict[str, int]]:
+def together(spark: SparkSession, facts: Mapping[str, DataFrame]) -> tuple[DataFrame, dict[str, int]]:
     """Facts of all predicates in one DataFrame, padded with nulls: one job instead of one per predicate."""
     from pyspark.sql.functions import lit
 
@@ -133,10 +133,10 @@ def _together(spark: SparkSession, facts: Mapping[str, DataFrame]) -> tuple[Data
         parts.append(frame.select(lit(number).alias(NUMBER), *columns, *padding))
     if not parts:
         return spark.createDataFrame([], f"{NUMBER} int"), arities
-    together = parts[0]
+    joint = parts[0]
     for part in parts[1:]:
-        together = together.unionByName(part)
-    return together, arities
+        joint = joint.unionByName(part)
+    return joint, arities
 
 
 def _apart(together: DataFrame, predicates: Sequence[str], arities: Mapping[str, int]) -> dict[str, DataFrame]:

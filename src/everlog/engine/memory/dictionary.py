@@ -132,6 +132,10 @@ class Dictionary:
         """The ids of an Arrow column of N-Triples terms: `"5"^^<…#integer>` is the int 5, `<a:b>` an IRI."""
         return self._encode_chunks(column, _ntriples_probes)
 
+    def find_ntriples(self, column: pa.Array | pa.ChunkedArray) -> Ids:
+        """The same for terms that are known, and -1 for others; nothing is added."""
+        return self._encode_chunks(column, _ntriples_probes, add=False)
+
     def encode_values(self, values: Sequence[object]) -> Ids:
         """The ids of a column of Python values."""
         types = set(map(type, values))
@@ -273,27 +277,29 @@ class Dictionary:
 
     # Looking up and growing
 
-    def _encode_chunks(self, column: pa.Array | pa.ChunkedArray, probes_of: Callable[[pa.Array], _Probes]) -> Ids:
+    def _encode_chunks(
+        self, column: pa.Array | pa.ChunkedArray, probes_of: Callable[[pa.Array], _Probes], add: bool = True
+    ) -> Ids:
         if column.null_count:
             raise _nulls(column.null_count)
         chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
         ids: Ids = np.empty(len(column), dtype=np.int32)
         at = 0
         for chunk in chunks:
-            ids[at : at + len(chunk)] = self._encode_chunk(chunk, probes_of)
+            ids[at : at + len(chunk)] = self._encode_chunk(chunk, probes_of, add)
             at += len(chunk)
         return ids
 
-    def _encode_chunk(self, chunk: pa.Array, probes_of: Callable[[pa.Array], _Probes]) -> Ids:
+    def _encode_chunk(self, chunk: pa.Array, probes_of: Callable[[pa.Array], _Probes], add: bool) -> Ids:
         if isinstance(chunk, pa.DictionaryArray):
             if len(chunk.dictionary) <= len(chunk) and not chunk.dictionary.null_count:
                 places = chunk.indices.to_numpy()
-                ids: Ids = self._encode_chunk(chunk.dictionary, probes_of)[places]
+                ids: Ids = self._encode_chunk(chunk.dictionary, probes_of, add)[places]
                 return ids
-            return self._encode_chunk(chunk.dictionary_decode(), probes_of)
+            return self._encode_chunk(chunk.dictionary_decode(), probes_of, add)
         if chunk.null_count:
             raise _nulls(chunk.null_count)
-        return self._look_up(probes_of(chunk)) if len(chunk) else np.empty(0, dtype=np.int32)
+        return self._look_up(probes_of(chunk), add) if len(chunk) else np.empty(0, dtype=np.int32)
 
     def _look_up(self, probes: _Probes, add: bool = True) -> Ids:
         kinds, keys, lengths, data = probes
