@@ -57,9 +57,10 @@ def read_table(table: Table, path: str) -> DataFrame:
     """Facts and problems of a table. Blank nodes belong to it."""
     from pyspark.sql.functions import col
 
-    columns = [_column(field) for field in table.frame.schema.fields]
-    rows = table.frame.select(*columns, col("_metadata.file_path"))
-    return rows.mapInArrow(_ToTexts(table.width, table.ntriples, path), spark_schema(table.width))
+    fields = table.frame.schema.fields
+    rows = table.frame.select(*_numbered(fields), col("_metadata.file_path"))
+    names = tuple(field.name for field in fields)
+    return rows.mapInArrow(_ToTexts(table.width, names, table.ntriples, path), spark_schema(table.width))
 
 
 def checked_types(schema: StructType, place: str) -> tuple[bool, ...]:
@@ -90,14 +91,18 @@ def facts_from_dataframe(df: DataFrame, predicate: str) -> DataFrame:
     fields = df.schema.fields
     if not fields:
         raise SourceMistake(f"{place} has no columns")
-    columns = [_column(field) for field in fields]
-    nulls = df.agg(*[count_if(column.isNull()) for column in columns]).collect()[0]
+    nulls = df.agg(*[count_if(_column(field).isNull()) for field in fields]).collect()[0]
     for field, count in zip(fields, nulls, strict=True):
         if count:
             raise SourceMistake(f"{place}: the column {field.name} holds {count} nulls, and a fact holds none")
-    rows = df.select(*columns)
-    texts = rows.mapInArrow(_ToTexts(len(fields), ntriples, None), spark_schema(len(fields)))
+    task = _ToTexts(len(fields), tuple(field.name for field in fields), ntriples, None)
+    texts = df.select(*_numbered(fields)).mapInArrow(task, spark_schema(len(fields)))
     return texts.drop("problem")
+
+
+def _numbered(fields: Sequence[StructField]) -> list[Column]:
+    """The columns under plain names: `mapInArrow` cannot find a column with a dot in its name."""
+    return [_column(field).alias(f"a{number}") for number, field in enumerate(fields)]
 
 
 def _column(field: StructField) -> Column:
@@ -137,6 +142,7 @@ class _ToTexts:
     """The task: batches of typed columns, with the file behind them if there is a table, become facts and problems."""
 
     width: int
+    names: tuple[str, ...]
     ntriples: tuple[bool, ...]
     table: str | None
 
@@ -151,7 +157,7 @@ class _ToTexts:
             columns = []
             reasons: dict[int, str] = {}
             for number, is_ntriples in enumerate(self.ntriples):
-                values, name = batch.column(number), batch.schema.names[number]
+                values, name = batch.column(number), self.names[number]
                 if values.null_count:
                     rows = pc.indices_nonzero(values.is_null()).to_pylist()
                     reasons.update((row, f"the column {name} is null, and a fact holds no nulls") for row in rows)

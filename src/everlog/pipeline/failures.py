@@ -20,6 +20,7 @@ _READING = re.compile(
 _READING_REMOTE = re.compile(r"while reading file (\S+)")
 _FOOTER = re.compile(r"file:/*(/[^\s,;]+)")
 _MISSING = re.compile(r"Path does not exist: (?:file:/*)?(\S+?)\.? ")
+_IN_PYTHON = re.compile(r"^\s*((?:\w+\.)*[A-Z]\w*(?:Error|Exception|Exit|Interrupt)): (.*)", re.MULTILINE)
 _CAUSE = re.compile(r"^(?:Caused by: )?((?:[a-z]\w*\.)+[A-Z]\w*(?:Exception|Error)): (.*)", re.MULTILINE)
 
 
@@ -68,6 +69,8 @@ def file_to_blame(text: str) -> str | None:
 
 def _cause(text: str) -> str:
     """The innermost cause, or the first line."""
+    if "PYTHON_EXCEPTION" in text and (raised := _IN_PYTHON.search(text.partition("PYTHON_EXCEPTION")[2])):
+        return f"{raised[2].strip()} ({raised[1]})"
     causes = [match for match in _CAUSE.finditer(text) if "SparkException" not in match[1]]
     if causes:
         kind, said = causes[-1][1].rpartition(".")[2], causes[-1][2].strip()

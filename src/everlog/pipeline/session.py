@@ -125,7 +125,10 @@ def _made(builder: SparkSession.Builder, settings: Mapping[str, str], said: Path
     for key, value in settings.items():
         builder = builder.config(key, value)
     try:
-        return builder.getOrCreate()
+        with warnings.catch_warnings():
+            # A local Connect server is started with these settings, and then asked to set them once more.
+            warnings.filterwarnings("ignore", message="Failed to set spark")
+            return builder.getOrCreate()
     except (PySparkException, OSError, ValueError, RuntimeError) as failure:
         reason = " ".join(str(failure).split())
         raise NoSession(f"Spark did not start: {reason}{_last_words(said)}") from failure

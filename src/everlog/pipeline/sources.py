@@ -97,7 +97,7 @@ def read_paths(
         pieces: list[_Piece] = []
         try:
             with spark_failures("reading the facts"):
-                for piece in _pieces(spark, sources, on_error, arities, lost):
+                for piece in _pieces(spark, sources, on_error, arities):
                     pieces.append(replace(piece, rows=piece.rows.persist()))
                 pieces, counts = _settled(spark, pieces)
                 return _outcome(spark, pieces, counts, on_error, quarantine, warnings, lost)
@@ -116,7 +116,7 @@ def read_paths(
 
 
 def _pieces(
-    spark: SparkSession, sources: Sequence[Source], on_error: str, arities: Mapping[str, int], lost: list[Problem]
+    spark: SparkSession, sources: Sequence[Source], on_error: str, arities: Mapping[str, int]
 ) -> Iterator[_Piece]:
     for format in RDF_LINES:
         if files := _files(sources, (format,)):

