@@ -86,35 +86,31 @@ def write_csv(facts: DataFrame | None, path: Path) -> None:
         return
     names = _arguments(facts)
     lines = facts.select(*names).mapInArrow(_csv_lines, "line string") if names else facts.selectExpr("'' AS line")
-    _write_lines(lines, path)
+    with _kept(lines) as kept:
+        _write_lines(kept, path)
 
 
 def write_ntriples(predicate: str, facts: DataFrame | None, path: Path) -> list[str]:
     """Triples or quads in text form as N-Triples or N-Quads; gives a warning if some are not RDF."""
-    from pyspark.sql import Observation
-    from pyspark.sql.functions import concat_ws, count_if, lit
+    from pyspark.sql.functions import concat_ws, lit
 
     if facts is None:
         path.touch()
         return []
     valid = _is_rdf(_arguments(facts))
-    left_out = Observation()
-    watched = facts.observe(left_out, count_if(~valid).alias("count"))
-    _write_lines(watched.filter(valid).select(concat_ws(" ", *_arguments(facts), lit(".")).alias("line")), path)
-    if not left_out.get["count"]:
+    with _kept(facts) as kept:
+        left_out = kept.filter(~valid).count()
+        _write_lines(kept.filter(valid).select(concat_ws(" ", *_arguments(facts), lit(".")).alias("line")), path)
+    if not left_out:
         return []
-    # Sorting reads its input twice, and so does the observation.
-    count = facts.filter(~valid).count()
-    return [
-        f"{path.name} lacks {count:,} facts of {predicate} that are no RDF (a literal as subject, or no IRI as predicate)"
-    ]
+    why = "a literal as subject, or no IRI as predicate"
+    return [f"{path.name} lacks {left_out:,} facts of {predicate} that are no RDF ({why})"]
 
 
 def write_parquet(facts: DataFrame, path: Path) -> None:
     """Facts in text form as one Parquet file, in columns of their own types where all values of a column share one."""
-    typed = typed_columns(facts)
-    with _scratch(path) as parts:
-        typed.sort(*typed.columns).write.parquet(str(parts))
+    with _kept(facts) as kept, _scratch(path) as parts:
+        typed_columns(kept).write.parquet(str(parts))
         _join_parquet(_parts(parts), path)
 
 
@@ -149,6 +145,16 @@ def _csv_lines(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 
 # ---------------------------------------------------------------------------------------- parts
+
+
+@contextmanager
+def _kept(frame: DataFrame) -> Iterator[DataFrame]:
+    """Rows that are computed once, though sorting samples them first: decoding is dearer than keeping."""
+    kept = frame.persist()
+    try:
+        yield kept
+    finally:
+        kept.unpersist()
 
 
 @contextmanager
