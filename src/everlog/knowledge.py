@@ -68,6 +68,8 @@ class KnowledgeBase:
         _check("hypertree", hypertree)
         _check("stratification", stratification)
         _check("equality", equality)
+        if not isinstance(program, Program):
+            raise EverlogError(f"a program is what parse_program returns, not a {type(program).__name__}")
         self.program = program
         self._stratification = stratification
         self._workers = workers
