@@ -131,6 +131,8 @@ def _format_of(name: str) -> tuple[str | None, str]:
     >>> _format_of("edge.csv.gz"), _format_of("a.b.nt"), _format_of("edge.parquet.gz")
     (('csv', 'edge'), ('nt', 'a.b'), (None, ''))
     """
+    if "." not in name:  # a folder called `csv` holds tables and is none
+        return None, ""
     stem, _, suffix = name.rpartition(".")
     allowed: Iterable[str] = _FORMATS
     if suffix.lower() in ("gz", "bz2"):
