@@ -17,7 +17,7 @@ from everlog.pipeline.failures import as_everlog_error, is_sparks
 from everlog.pipeline.files import is_remote
 from everlog.pipeline.lines import literal_path, readable_path
 from everlog.pipeline.problems import Problem, SourceMistake
-from everlog.pipeline.rows import fact_batch, problem_batch, spark_schema
+from everlog.pipeline.rows import PROBLEM, SOURCE, Sheet, rows_schema
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -49,18 +49,18 @@ def open_table(spark: SparkSession, path: str, format: str, files: Sequence[str]
         raise SourceMistake(message, path) from failure
     ntriples = checked_types(frame.schema, path)
     ntriples = tuple(ours or field.name in marked for ours, field in zip(ntriples, fields, strict=True))
-    nullary = [field.name for field in fields] == ["present"] and arity != 1
-    return Table(frame, 0 if nullary else len(fields), ntriples)
+    return Table(frame, 0 if _is_nullary(fields) and arity != 1 else len(fields), ntriples)
 
 
-def read_table(table: Table, path: str) -> DataFrame:
-    """Facts and problems of a table. Blank nodes belong to it."""
+def read_table(table: Table, path: str, source: int) -> DataFrame:
+    """The rows of a table. Blank nodes belong to it."""
     from pyspark.sql.functions import col
 
     fields = table.frame.schema.fields
     rows = table.frame.select(*_numbered(fields), col("_metadata.file_path"))
     names = tuple(field.name for field in fields)
-    return rows.mapInArrow(_ToTexts(table.width, names, table.ntriples, path), spark_schema(table.width))
+    task = _ToTexts(Sheet(source, table.width), names, table.ntriples, path)
+    return rows.mapInArrow(task, rows_schema(table.width))
 
 
 def checked_types(schema: StructType, place: str) -> tuple[bool, ...]:
@@ -90,14 +90,19 @@ def facts_from_dataframe(df: DataFrame, predicate: str) -> DataFrame:
     ntriples = checked_types(df.schema, place)
     fields = df.schema.fields
     if not fields:
-        raise SourceMistake(f"{place} has no columns")
+        raise SourceMistake(f"{place} has no columns; a predicate without arguments has one, named present, of true")
+    if _is_nullary(fields):
+        return df.filter(_column(fields[0]))
     nulls = df.agg(*[count_if(_column(field).isNull()) for field in fields]).collect()[0]
     for field, count in zip(fields, nulls, strict=True):
         if count:
             raise SourceMistake(f"{place}: the column {field.name} holds {count} nulls, and a fact holds none")
-    task = _ToTexts(len(fields), tuple(field.name for field in fields), ntriples, None)
-    texts = df.select(*_numbered(fields)).mapInArrow(task, spark_schema(len(fields)))
-    return texts.drop("problem")
+    task = _ToTexts(Sheet(0, len(fields)), tuple(field.name for field in fields), ntriples, None)
+    return df.select(*_numbered(fields)).mapInArrow(task, rows_schema(len(fields))).drop(SOURCE, PROBLEM)
+
+
+def _is_nullary(fields: Sequence[StructField]) -> bool:
+    return [(field.name, field.dataType.simpleString()) for field in fields] == [("present", "boolean")]
 
 
 def _numbered(fields: Sequence[StructField]) -> list[Column]:
@@ -139,9 +144,9 @@ def _described(schema: pa.Schema) -> str:
 
 @dataclass(frozen=True)
 class _ToTexts:
-    """The task: batches of typed columns, with the file behind them if there is a table, become facts and problems."""
+    """The task: batches of typed columns, with the file behind them if there is a table, become rows."""
 
-    width: int
+    sheet: Sheet
     names: tuple[str, ...]
     ntriples: tuple[bool, ...]
     table: str | None
@@ -167,15 +172,15 @@ class _ToTexts:
                     columns.append(texts)
                 else:
                     columns.append(texts_of(values))
-            if not self.width:
+            if not self.sheet.width:
                 columns = [batch.column(0)]
             if reasons:
                 yield self._problems(batch, reasons)
                 columns = self._without(columns, reasons)
-            if self.width == 0:
+            if not self.sheet.width:
                 columns = [columns[0].filter(columns[0])]  # false says that the fact is not there
             if len(columns[0]):
-                yield fact_batch(columns)
+                yield self.sheet.facts(columns)
 
     def _problems(self, batch: pa.RecordBatch, reasons: dict[int, str]) -> pa.RecordBatch:
         if self.table is None:
@@ -185,7 +190,7 @@ class _ToTexts:
             values = [batch.column(number)[row].as_py() for number in range(len(self.ntriples))]
             file = readable_path(batch.column(len(self.ntriples))[row].as_py())
             found.append(Problem(file, None, reason, repr(tuple(values))))
-        return problem_batch(self.width, found)
+        return self.sheet.problems(found)
 
     @staticmethod
     def _without(columns: list[pa.Array], reasons: dict[int, str]) -> list[pa.Array]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import TextIO
 
 import pyarrow as pa
@@ -16,7 +17,7 @@ import pyarrow.compute as pc
 
 from everlog.datalog.values import XSD
 from everlog.pipeline.problems import Problem
-from everlog.pipeline.rows import fact_batch, problem_batch
+from everlog.pipeline.rows import Sheet
 from everlog.pipeline.tables import MalformedField, field_term, split_line
 from everlog.pipeline.texts import joined
 from everlog.rdf.blanks import renamed
@@ -135,32 +136,22 @@ def _labelled(term: str, mark: str) -> str:
 # Files with fields that span lines
 
 
-def parse_stream(stream: TextIO, parser: CsvLines, file: str, mark: str) -> Iterator[pa.RecordBatch]:
-    """Batches of facts and problems of a whole file, opened with `newline=""` and `errors="surrogateescape"`."""
-    block: list[tuple[int, str]] = []
-    for numbered in records_of(stream, parser.delimiter):
-        block.append(numbered)
-        if len(block) == _BLOCK:
-            yield from _block_batches(block, parser, file, mark)
-            block = []
-    yield from _block_batches(block, parser, file, mark)
-
-
-def _block_batches(block: list[tuple[int, str]], parser: CsvLines, file: str, mark: str) -> Iterator[pa.RecordBatch]:
-    texts = dict(block)
-    undecoded = [(line, text) for line, text in block if not _is_text(text)]
-    columns, mistakes = parser.records(((line, text) for line, text in block if _is_text(text)), mark)
-    if len(columns[0]):
-        yield fact_batch(columns)
-    mistakes += [(line, "a byte that is not UTF-8") for line, _ in undecoded]
-    if mistakes:
-        yield problem_batch(
-            parser.width,
-            [
-                Problem(file, line, reason, texts[line].encode("utf-8", "replace").decode())
-                for line, reason in sorted(mistakes)
-            ],
-        )
+def parse_stream(stream: TextIO, parser: CsvLines, file: str, mark: str, sheet: Sheet) -> Iterator[pa.RecordBatch]:
+    """The rows of a whole file, opened with `newline=""` and `errors="surrogateescape"`."""
+    records = records_of(stream, parser.delimiter)
+    while block := list(islice(records, _BLOCK)):
+        columns, mistakes = parser.records([(line, text) for line, text in block if _is_text(text)], mark)
+        if len(columns[0]):
+            yield sheet.facts(columns)
+        mistakes += [(line, "a byte that is not UTF-8") for line, text in block if not _is_text(text)]
+        if mistakes:
+            texts = dict(block)
+            yield sheet.problems(
+                [
+                    Problem(file, line, reason, texts[line].encode("utf-8", "replace").decode())
+                    for line, reason in sorted(mistakes)
+                ]
+            )
 
 
 def _is_text(text: str) -> bool:

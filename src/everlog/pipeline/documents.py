@@ -11,7 +11,7 @@ import bz2
 import gzip
 import io
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import PurePosixPath
@@ -22,9 +22,9 @@ import pyarrow as pa
 
 from everlog.pipeline.csv_lines import CsvLines, parse_stream
 from everlog.pipeline.files import is_remote
-from everlog.pipeline.lines import literal_path, readable_path
+from everlog.pipeline.lines import literal_path
 from everlog.pipeline.problems import Problem
-from everlog.pipeline.rows import fact_batch, problem_batch, spark_schema
+from everlog.pipeline.rows import Sheet, rows_schema
 from everlog.rdf.blanks import file_mark
 
 if TYPE_CHECKING:
@@ -36,46 +36,59 @@ UNREADABLE = (OSError, EOFError, zlib.error)
 
 
 class DocumentParser(Protocol):
-    """Turns an open file into batches of facts and problems. Sent to workers, so it must be picklable."""
+    """Turns a file into rows. Sent to workers, so it must be picklable."""
 
-    @property
-    def width(self) -> int:
-        """The number of arguments of the facts."""
-        ...
-
-    def __call__(self, file: str, content: bytes | None) -> Iterator[pa.RecordBatch]:
-        """The batches of a file, opened by its name or given as its bytes."""
+    def __call__(self, file: str, content: bytes | None, sheet: Sheet) -> Iterator[pa.RecordBatch]:
+        """The rows of a file, opened by its name or given as its bytes."""
         ...
 
 
-def read_documents(spark: SparkSession, files: Sequence[str], parser: DocumentParser) -> DataFrame:
-    """Facts and problems of files, a file per task."""
-    schema = spark_schema(parser.width)
-    if is_remote(files[0]):
-        contents = spark.read.format("binaryFile").load([literal_path(file) for file in files])
-        return contents.select("path", "content").mapInArrow(_ParseContents(parser), schema)
-    return spark.range(0, len(files), 1, len(files)).mapInArrow(_ParseFiles(parser, tuple(files)), schema)
+@dataclass(frozen=True)
+class Document:
+    """How a file is parsed: into which table, and by what."""
+
+    source: int
+    parser: DocumentParser
+
+
+def read_documents(spark: SparkSession, files: Mapping[str, Document], width: int) -> DataFrame:
+    """The rows of files, a file per task."""
+    schema, parts = rows_schema(width), []
+    if local := {file: document for file, document in files.items() if not is_remote(file)}:
+        numbers = spark.range(0, len(local), 1, len(local))
+        parts.append(numbers.mapInArrow(_ParseFiles(tuple(local.items()), width), schema))
+    if others := {file: document for file, document in files.items() if is_remote(file)}:
+        contents = spark.read.format("binaryFile").load([literal_path(file) for file in others])
+        parts.append(contents.select("path", "content").mapInArrow(_ParseContents(others, width), schema))
+    return parts[0] if len(parts) == 1 else parts[0].unionAll(parts[1])
 
 
 @dataclass(frozen=True)
 class _ParseFiles:
-    parser: DocumentParser
-    files: tuple[str, ...]
+    """The task for files that it opens: batches of their numbers become rows."""
+
+    files: tuple[tuple[str, Document], ...]
+    width: int
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             for number in batch.column(0).to_pylist():
-                yield from self.parser(self.files[number], None)
+                file, document = self.files[number]
+                yield from document.parser(file, None, Sheet(document.source, self.width))
 
 
 @dataclass(frozen=True)
 class _ParseContents:
-    parser: DocumentParser
+    """The task for files that Spark has opened: batches of (file, content) become rows."""
+
+    files: Mapping[str, Document]
+    width: int
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             for file, content in zip(batch.column(0).to_pylist(), batch.column(1), strict=True):
-                yield from self.parser(readable_path(file), content.as_py())
+                document = self.files[file]
+                yield from document.parser(file, content.as_py(), Sheet(document.source, self.width))
 
 
 @dataclass(frozen=True)
@@ -84,11 +97,7 @@ class RdfDocuments:
 
     whole: bool
 
-    @property
-    def width(self) -> int:
-        return 4
-
-    def __call__(self, file: str, content: bytes | None) -> Iterator[pa.RecordBatch]:
+    def __call__(self, file: str, content: bytes | None, sheet: Sheet) -> Iterator[pa.RecordBatch]:
         from everlog.rdf.documents import MalformedDocument
 
         try:
@@ -97,11 +106,11 @@ class RdfDocuments:
                     pass
             statements = self._statements(file, content)
             while block := list(islice(statements, _BLOCK)):
-                yield fact_batch([pa.array(column, type=pa.string()) for column in zip(*block, strict=True)])
+                yield sheet.facts([pa.array(column, type=pa.string()) for column in zip(*block, strict=True)])
         except MalformedDocument as mistake:
-            yield problem_batch(4, [Problem(file, mistake.line, mistake.reason)])
+            yield sheet.problems([Problem(file, mistake.line, mistake.reason)])
         except UNREADABLE as mistake:
-            yield problem_batch(4, [Problem(file, None, unreadable(mistake))])
+            yield sheet.problems([Problem(file, None, unreadable(mistake))])
 
     @staticmethod
     def _statements(file: str, content: bytes | None) -> Iterator[tuple[str, str, str, str | None]]:
@@ -114,22 +123,18 @@ class RdfDocuments:
 
 @dataclass(frozen=True)
 class CsvDocuments:
-    """Parses CSV or TSV whose quoted fields may span lines. Blank nodes belong to the table."""
+    """Parses CSV or TSV whose quoted fields may span lines."""
 
     parser: CsvLines
-    table: str
+    mark: str
 
-    @property
-    def width(self) -> int:
-        return self.parser.width
-
-    def __call__(self, file: str, content: bytes | None) -> Iterator[pa.RecordBatch]:
+    def __call__(self, file: str, content: bytes | None, sheet: Sheet) -> Iterator[pa.RecordBatch]:
         try:
             with opened(file, content) as stream:
                 text = io.TextIOWrapper(stream, encoding="utf-8", errors="surrogateescape", newline="")
-                yield from parse_stream(text, self.parser, file, file_mark(self.table))
+                yield from parse_stream(text, self.parser, file, self.mark, sheet)
         except UNREADABLE as mistake:
-            yield problem_batch(self.width, [Problem(file, None, unreadable(mistake))])
+            yield sheet.problems([Problem(file, None, unreadable(mistake))])
 
 
 def _rdf_format(file: str) -> RdfFormat:

@@ -7,7 +7,7 @@ malformed lines can be found by a second reading of their files, in order, by th
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 from urllib.parse import unquote
@@ -15,7 +15,7 @@ from urllib.parse import unquote
 import pyarrow as pa
 
 from everlog.pipeline.problems import Problem
-from everlog.pipeline.rows import PROBLEM, fact_batch, problem_batch, spark_schema
+from everlog.pipeline.rows import PROBLEM, Sheet, rows_schema
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -39,15 +39,22 @@ class LineParser(Protocol):
         ...
 
 
-def read_lines(spark: SparkSession, files: Sequence[str], parser: LineParser, table: str | None) -> DataFrame:
-    """Facts and problems of files. Blank nodes belong to the table, or to their file if there is none."""
+@dataclass(frozen=True)
+class LineFile:
+    """How a file is parsed: into which table, by what, and what labels of its blank nodes begin with."""
+
+    source: int
+    parser: LineParser
+    mark: str
+
+
+def read_lines(spark: SparkSession, files: Mapping[str, LineFile], width: int) -> DataFrame:
+    """The rows of files."""
     lines = spark.read.text([literal_path(file) for file in files]).select("value", "_metadata.file_path")
-    return lines.mapInArrow(_Parse(parser, table), spark_schema(parser.width))
+    return lines.mapInArrow(_Parse(files, width), rows_schema(width))
 
 
-def numbered_problems(
-    spark: SparkSession, files: Sequence[str], parser: LineParser, table: str | None
-) -> Iterator[Problem]:
+def numbered_problems(spark: SparkSession, files: Mapping[str, LineFile], width: int) -> Iterator[Problem]:
     """The problems of files again, with their line numbers, file by file."""
     from pyspark.sql.functions import col, monotonically_increasing_id
 
@@ -58,7 +65,7 @@ def numbered_problems(
         monotonically_increasing_id().alias("row"),
     )
     ordered = lines.repartition(1).sortWithinPartitions("file_path", "block", "row").select("value", "file_path")
-    found = ordered.mapInArrow(_Parse(parser, table, numbered=True), spark_schema(parser.width)).select(PROBLEM)
+    found = ordered.mapInArrow(_Parse(files, width, numbered=True), rows_schema(width)).select(PROBLEM)
     for row in found.toLocalIterator():
         yield Problem.from_json(row[0])
 
@@ -81,34 +88,32 @@ def readable_path(uri: str) -> str:
 
 @dataclass(frozen=True)
 class _Parse:
-    """The task: batches of (line, file) become batches of facts and of problems, or of numbered problems alone."""
+    """The task: batches of (line, file) become rows, or numbered problems alone."""
 
-    parser: LineParser
-    table: str | None
+    files: Mapping[str, LineFile]
+    width: int
     numbered: bool = False
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        from everlog.rdf.blanks import file_mark
-
         before: dict[str, int] = {}
-        for batch in batches:
-            for uri, lines in _runs(batch):
-                file = readable_path(uri)
-                lines, mistakes = _decoded(lines)
-                columns, others = self.parser(lines, file_mark(self.table or file))
-                if not self.numbered and len(columns[0]):
-                    yield fact_batch(columns)
-                mistakes = sorted(mistakes + [(row, reason, lines[row].as_py()) for row, reason in others])
-                if mistakes:
-                    first = before.get(file, 0) + 1 if self.numbered else None
-                    yield problem_batch(
-                        self.parser.width,
-                        [
-                            Problem(file, None if first is None else first + row, reason, text)
-                            for row, reason, text in mistakes
-                        ],
-                    )
-                before[file] = before.get(file, 0) + len(lines)
+        for uri, given in (run for batch in batches for run in _runs(batch)):
+            name = readable_path(uri)
+            file = self.files[name]
+            sheet = Sheet(file.source, self.width)
+            lines, mistakes = _decoded(given)
+            columns, others = file.parser(lines, file.mark)
+            if not self.numbered and len(columns[0]):
+                yield sheet.facts(columns)
+            mistakes = sorted(mistakes + [(row, reason, lines[row].as_py()) for row, reason in others])
+            if mistakes:
+                first = before.get(name, 0) + 1
+                yield sheet.problems(
+                    [
+                        Problem(name, first + row if self.numbered else None, reason, text)
+                        for row, reason, text in mistakes
+                    ]
+                )
+            before[name] = before.get(name, 0) + len(lines)
 
 
 def _runs(batch: pa.RecordBatch) -> Iterator[tuple[str, pa.Array]]:

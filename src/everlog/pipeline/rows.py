@@ -1,17 +1,20 @@
-"""What parsing gives: rows that are facts or problems, in one DataFrame.
+"""What parsing gives: rows of many tables that are facts or problems, in one DataFrame.
 
-Columns are `a0`, `a1`, … (`present` for a predicate without arguments) and `problem`, which is null for a fact and else
-says in JSON what is wrong. So one pass over the input finds all facts and all mistakes.
+A Spark job costs a second or so before it has done anything, so all files that are read in one way are read by one job.
+Columns are `source`, the number of the table; `a0`, `a1`, … as many as the widest table has, null beyond a table's own;
+and `problem`, which is null for a fact and else says in JSON what is wrong. One pass finds all facts and all mistakes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import pyarrow as pa
 
 from everlog.pipeline.problems import Problem
 
+SOURCE = "source"
 PROBLEM = "problem"
 
 
@@ -20,21 +23,29 @@ def columns_of_width(width: int) -> list[str]:
     return [f"a{number}" for number in range(width)] if width else ["present"]
 
 
-def spark_schema(width: int) -> str:
-    """The columns of facts and problems, as Spark writes schemas."""
-    type = "string" if width else "boolean"
-    return ", ".join([f"{name} {type}" for name in columns_of_width(width)] + [f"{PROBLEM} string"])
+def rows_schema(width: int) -> str:
+    """The columns of rows, as Spark writes schemas."""
+    return ", ".join([f"{SOURCE} int", *(f"a{number} string" for number in range(width)), f"{PROBLEM} string"])
 
 
-def fact_batch(columns: Sequence[pa.Array]) -> pa.RecordBatch:
-    """A batch of facts. A fact without arguments has one column, of true."""
-    names = ["present"] if pa.types.is_boolean(columns[0].type) else columns_of_width(len(columns))
-    return pa.RecordBatch.from_arrays([*columns, pa.nulls(len(columns[0]), pa.string())], names=[*names, PROBLEM])
+@dataclass(frozen=True)
+class Sheet:
+    """Makes the rows of one table, in the width of all."""
 
+    source: int
+    width: int
 
-def problem_batch(width: int, problems: Sequence[Problem]) -> pa.RecordBatch:
-    """A batch of problems among facts with this many arguments."""
-    nothing = pa.nulls(len(problems), pa.string() if width else pa.bool_())
-    texts = pa.array([problem.to_json() for problem in problems], type=pa.string())
-    names = columns_of_width(width)
-    return pa.RecordBatch.from_arrays([*([nothing] * len(names)), texts], names=[*names, PROBLEM])
+    def facts(self, columns: Sequence[pa.Array]) -> pa.RecordBatch:
+        """Facts by columns. Facts without arguments come as a column of true."""
+        height = len(columns[0])
+        own = [] if pa.types.is_boolean(columns[0].type) else list(columns)
+        return self._batch([*own, *[pa.nulls(height, pa.string())] * (self.width - len(own) + 1)], height)
+
+    def problems(self, problems: Sequence[Problem]) -> pa.RecordBatch:
+        """Problems, in the order given."""
+        texts = pa.array([problem.to_json() for problem in problems], type=pa.string())
+        return self._batch([*[pa.nulls(len(problems), pa.string())] * self.width, texts], len(problems))
+
+    def _batch(self, texts: list[pa.Array], height: int) -> pa.RecordBatch:
+        names = [SOURCE, *(f"a{number}" for number in range(self.width)), PROBLEM]
+        return pa.RecordBatch.from_arrays([pa.repeat(pa.scalar(self.source, pa.int32()), height), *texts], names=names)

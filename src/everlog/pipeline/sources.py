@@ -1,8 +1,8 @@
 """Facts from files: every format becomes DataFrames of canonical N-Triples texts, one per predicate.
 
-Reading is eager. Each group of files is parsed once, by one Spark job for all of them, into rows that are facts or
-problems; these are kept by Spark, so that whoever encodes them later does not parse again, and every mistake in the
-input is known when `read_paths` returns. `Read.release` gives the memory back.
+Reading is eager. All input is parsed once, by one Spark job, into rows that are facts or problems; these are kept by
+Spark, so that whoever encodes them later does not parse again, and every mistake in the input is known when `read_paths`
+returns. `Read.release` gives the memory back.
 """
 
 from __future__ import annotations
@@ -14,17 +14,18 @@ from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from everlog.pipeline.columnar import facts_from_dataframe, open_table, read_table
+from everlog.pipeline.columnar import Table, facts_from_dataframe, open_table, read_table
 from everlog.pipeline.csv_lines import OPEN_QUOTE, CsvLines
-from everlog.pipeline.documents import CsvDocuments, RdfDocuments, read_documents
+from everlog.pipeline.documents import CsvDocuments, Document, RdfDocuments, read_documents
 from everlog.pipeline.failures import spark_failures
-from everlog.pipeline.files import BINARY_TABLES, RDF_DOCUMENTS, RDF_LINES, Source, find_sources
+from everlog.pipeline.files import BINARY_TABLES, RDF_LINES, Source, find_sources
 from everlog.pipeline.heads import csv_width, json_keys
 from everlog.pipeline.json_lines import JsonLines
-from everlog.pipeline.lines import LineParser, numbered_problems, read_lines
+from everlog.pipeline.lines import LineFile, numbered_problems, read_lines
 from everlog.pipeline.problems import Problem, SourceMistake, write_quarantine
 from everlog.pipeline.rdf_lines import RdfLines
-from everlog.pipeline.rows import PROBLEM, columns_of_width
+from everlog.pipeline.rows import PROBLEM, SOURCE, columns_of_width
+from everlog.rdf.blanks import file_mark
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -50,22 +51,39 @@ class Read:
             frame.unpersist()
 
 
+@dataclass
+class _Plan:
+    """What is to be read, and how. A table's number is its place in `predicates`; RDF is a table of its own (None)."""
+
+    predicates: list[str | None] = field(default_factory=list)
+    widths: list[int] = field(default_factory=list)
+    lines: dict[str, LineFile] = field(default_factory=dict)
+    documents: dict[str, Document] = field(default_factory=dict)
+    tables: list[tuple[int, str, Table]] = field(default_factory=list)
+
+    def number(self, predicate: str | None, width: int) -> int:
+        self.predicates.append(predicate)
+        self.widths.append(width)
+        return len(self.predicates) - 1
+
+    @property
+    def width(self) -> int:
+        return max(self.widths, default=0)
+
+
 @dataclass(frozen=True)
 class _Piece:
-    """Rows of one predicate, or of RDF (None), from files that are read in one way."""
+    """Rows that are read in one way, kept by Spark."""
 
-    predicate: str | None
-    width: int
     rows: DataFrame
-    files: tuple[str, ...]
-    table: str | None = None
-    parser: LineParser | None = None
-    """For line formats: what finds the line numbers of problems."""
+    is_lines: bool = False
 
 
 @dataclass(frozen=True)
 class _Counts:
-    rows: int
+    """Of one table in one piece."""
+
+    facts: int
     problems: int
     open_quotes: int
     in_graphs: int
@@ -97,10 +115,9 @@ def read_paths(
         pieces: list[_Piece] = []
         try:
             with spark_failures("reading the facts"):
-                for piece in _pieces(spark, sources, on_error, arities):
-                    pieces.append(replace(piece, rows=piece.rows.persist()))
-                pieces, counts = _settled(spark, pieces)
-                return _outcome(spark, pieces, counts, on_error, quarantine, warnings, lost)
+                plan = _planned(spark, sources, on_error, arities)
+                counts = _read(spark, plan, pieces)
+                return _outcome(spark, plan, pieces, counts, on_error, quarantine, warnings, lost)
         except SourceMistake as mistake:
             for piece in pieces:
                 piece.rows.unpersist()
@@ -115,52 +132,56 @@ def read_paths(
 # What is to be read
 
 
-def _pieces(
-    spark: SparkSession, sources: Sequence[Source], on_error: str, arities: Mapping[str, int]
-) -> Iterator[_Piece]:
-    for format in RDF_LINES:
-        if files := _files(sources, (format,)):
-            parser = RdfLines(format)
-            yield _Piece(None, 4, read_lines(spark, files, parser, None), files, parser=parser)
-    if files := _files(sources, RDF_DOCUMENTS):
-        yield _Piece(None, 4, read_documents(spark, files, RdfDocuments(whole=on_error == "skip")), files)
+def _planned(spark: SparkSession, sources: Sequence[Source], on_error: str, arities: Mapping[str, int]) -> _Plan:
+    plan = _Plan()
+    rdf = [source for source in sources if source.predicate is None]
+    if rdf:
+        number = plan.number(None, 4)
+        for source in rdf:
+            for file in source.files:
+                if source.format in RDF_LINES:
+                    plan.lines[file] = LineFile(number, RdfLines(source.format), file_mark(file))
+                else:
+                    plan.documents[file] = Document(number, RdfDocuments(whole=on_error == "skip"))
     widths = {**_RDF_ARITIES, **arities}
     for source in sources:
         if source.predicate is not None and source.files:
-            piece = _table(spark, source, widths.get(source.predicate))
-            if piece is not None:
-                widths[source.predicate] = piece.width
-                yield piece
+            width = _plan_table(spark, plan, source, source.predicate, widths.get(source.predicate))
+            if width is not None:
+                widths[source.predicate] = width
+    return plan
 
 
-def _files(sources: Sequence[Source], formats: Sequence[str]) -> tuple[str, ...]:
-    return tuple(file for source in sources if source.format in formats for file in source.files)
-
-
-def _table(spark: SparkSession, source: Source, arity: int | None) -> _Piece | None:
-    """A table's piece; None if it is empty and nobody knows its width."""
-    predicate, path, files = source.predicate, source.path, source.files
+def _plan_table(spark: SparkSession, plan: _Plan, source: Source, predicate: str, arity: int | None) -> int | None:
+    """Adds a table to the plan; gives its width, or None if it is empty and nobody knows."""
+    path, files = source.path, source.files
     if source.format in BINARY_TABLES:
         table = open_table(spark, path, source.format, files, arity)
         if arity is not None and table.width != arity:
             raise SourceMistake(
                 f"{path}: {_counted(table.width, 'column')}, where {predicate} has {_counted(arity, 'argument')}", path
             )
-        return _Piece(predicate, table.width, read_table(table, path), files, path)
-    parser: LineParser
-    if source.format == "jsonl":
-        keys = json_keys(spark, files)
-        if keys is None and arity is None:
-            return None
-        width = arity if arity is not None else len(keys or ())
-        parser = JsonLines(width, keys if keys is not None and len(keys) == width else tuple(columns_of_width(width)))
-    else:
-        delimiter = "," if source.format == "csv" else "\t"
-        found = arity if arity is not None else csv_width(spark, files, delimiter)
-        if found is None:
-            return None
-        parser = CsvLines(delimiter, found)
-    return _Piece(predicate, parser.width, read_lines(spark, files, parser, path), files, path, parser)
+        plan.tables.append((plan.number(predicate, table.width), path, table))
+        return table.width
+    parser = _json_parser(spark, files, arity) if source.format == "jsonl" else _csv_parser(spark, source, arity)
+    if parser is None:
+        return None
+    number = plan.number(predicate, parser.width)
+    plan.lines.update((file, LineFile(number, parser, file_mark(path))) for file in files)
+    return parser.width
+
+
+def _csv_parser(spark: SparkSession, source: Source, arity: int | None) -> CsvLines | None:
+    delimiter = "," if source.format == "csv" else "\t"
+    width = arity if arity is not None else csv_width(spark, source.files, delimiter)
+    return None if width is None else CsvLines(delimiter, width)
+
+
+def _json_parser(spark: SparkSession, files: Sequence[str], arity: int | None) -> JsonLines | None:
+    keys = json_keys(spark, files)
+    if arity is None:
+        return None if keys is None else JsonLines(len(keys), keys)
+    return JsonLines(arity, keys if keys is not None and len(keys) == arity else tuple(columns_of_width(arity)))
 
 
 def _counted(count: int, what: str) -> str:
@@ -182,29 +203,32 @@ def _without(sources: Sequence[Source], file: str | None) -> list[Source]:
 # Reading
 
 
-def _settled(spark: SparkSession, pieces: list[_Piece]) -> tuple[list[_Piece], list[_Counts]]:
-    """The pieces read, with those files read again as a whole that have fields spanning lines."""
-    counts = _counted_rows(pieces)
-    if not any(count.open_quotes for count in counts):
-        return pieces, counts
-    settled: list[_Piece] = []
-    for piece, count in zip(pieces, counts, strict=True):
-        if not count.open_quotes or not isinstance(piece.parser, CsvLines) or piece.table is None:
-            settled.append(piece)
-            continue
-        spanning = _files_with_problems(piece, OPEN_QUOTE)
+def _read(spark: SparkSession, plan: _Plan, pieces: list[_Piece]) -> list[dict[int, _Counts]]:
+    """Fills the pieces, and counts what is in them, table by table.
+
+    CSV files with fields that span lines are found on the way, and read again as documents.
+    """
+    if plan.lines:
+        pieces.append(_Piece(read_lines(spark, plan.lines, plan.width).persist(), is_lines=True))
+    if plan.documents:
+        pieces.append(_Piece(read_documents(spark, plan.documents, plan.width).persist()))
+    pieces.extend(_Piece(read_table(table, path, number).persist()) for number, path, table in plan.tables)
+    counts = _counted_rows(plan, pieces)
+    if not any(count.open_quotes for piece in counts for count in piece.values()):
+        return counts
+    for file in _files_with_problems(pieces[0], OPEN_QUOTE):
+        given = plan.lines[file]
+        if isinstance(given.parser, CsvLines):
+            plan.documents[file] = Document(given.source, CsvDocuments(given.parser, given.mark))
+            del plan.lines[file]
+    for piece in pieces:
         piece.rows.unpersist()
-        others = tuple(file for file in piece.files if file not in spanning)
-        if others:
-            rows = read_lines(spark, others, piece.parser, piece.table)
-            settled.append(replace(piece, rows=rows.persist(), files=others))
-        rows = read_documents(spark, spanning, CsvDocuments(piece.parser, piece.table))
-        settled.append(replace(piece, rows=rows.persist(), files=tuple(spanning), parser=None))
-    return settled, _counted_rows(settled)
+    pieces.clear()
+    return _read(spark, plan, pieces)
 
 
-def _counted_rows(pieces: Sequence[_Piece]) -> list[_Counts]:
-    """How many rows, problems, open quotes and rows in named graphs each piece has: one job for all pieces."""
+def _counted_rows(plan: _Plan, pieces: Sequence[_Piece]) -> list[dict[int, _Counts]]:
+    """What each piece holds of each table: one job for all pieces."""
     from pyspark.sql import DataFrame
     from pyspark.sql.functions import col, count, count_if, lit
 
@@ -212,18 +236,20 @@ def _counted_rows(pieces: Sequence[_Piece]) -> list[_Counts]:
         return []
     frames = []
     for number, piece in enumerate(pieces):
-        spanning = col(PROBLEM).contains(OPEN_QUOTE) if isinstance(piece.parser, CsvLines) else lit(False)
-        frames.append(
-            piece.rows.agg(
-                lit(number).alias("piece"),
-                count(lit(1)),
-                count(PROBLEM),
-                count_if(spanning),
-                count("a3") if piece.predicate is None else lit(0).cast("bigint"),
-            )
+        in_graphs = count("a3") if "a3" in piece.rows.columns else lit(0).cast("bigint")
+        counted = piece.rows.groupBy(SOURCE).agg(
+            count(lit(1)).alias("rows"),
+            count(PROBLEM).alias("problems"),
+            count_if(col(PROBLEM).contains(OPEN_QUOTE) if piece.is_lines else lit(False)).alias("open_quotes"),
+            in_graphs.alias("in_graphs"),
         )
-    rows = reduce(DataFrame.unionAll, frames).collect()
-    return [_Counts(*row[1:]) for row in sorted(rows, key=lambda row: int(row[0]))]
+        frames.append(counted.withColumn("piece", lit(number)))
+    found: list[dict[int, _Counts]] = [{} for _ in pieces]
+    for row in reduce(DataFrame.unionAll, frames).collect():
+        in_rdf = row["in_graphs"] if plan.predicates[row[SOURCE]] is None else 0
+        counts = _Counts(row["rows"] - row["problems"], row["problems"], row["open_quotes"], in_rdf)
+        found[row["piece"]][row[SOURCE]] = counts
+    return found
 
 
 def _files_with_problems(piece: _Piece, reason: str = "") -> list[str]:
@@ -238,58 +264,86 @@ def _files_with_problems(piece: _Piece, reason: str = "") -> list[str]:
 
 def _outcome(
     spark: SparkSession,
+    plan: _Plan,
     pieces: list[_Piece],
-    counts: list[_Counts],
+    counts: list[dict[int, _Counts]],
     on_error: str,
     quarantine: Path | None,
     warnings: list[str],
     lost: list[Problem],
 ) -> Read:
     warnings = list(warnings)
-    skipped = sum(count.problems for count in counts) + len(lost)
+    every = [count for piece in counts for count in piece.values()]
+    skipped = sum(count.problems for count in every) + len(lost)
     if skipped:
-        problems = _problems(spark, pieces, counts, lost)
+        problems = _problems(spark, plan, pieces, counts, lost)
         first = next(problems)
         if on_error == "fail":
             raise SourceMistake(_message(first, skipped))
         warnings.append(_skipped(first, problems, skipped, quarantine))
-    in_graphs = sum(count.in_graphs for count in counts)
+    in_graphs = sum(count.in_graphs for count in every)
     if in_graphs:
         warnings.append(
             f"{in_graphs} statements are in named graphs: they are kept as the predicate quad; rules over triple see the "
             "default graph only"
         )
-    return Read(_facts(pieces, counts), warnings, skipped, tuple(piece.rows for piece in pieces))
+    return Read(_facts(plan, pieces, counts), warnings, skipped, tuple(piece.rows for piece in pieces))
 
 
-def _facts(pieces: Sequence[_Piece], counts: Sequence[_Counts]) -> dict[str, DataFrame]:
+def _facts(plan: _Plan, pieces: Sequence[_Piece], counts: Sequence[dict[int, _Counts]]) -> dict[str, DataFrame]:
     from pyspark.sql import DataFrame
     from pyspark.sql.functions import col
 
     found: dict[str, list[DataFrame]] = {}
-    for piece, count in zip(pieces, counts, strict=True):
-        rows = piece.rows.filter(col(PROBLEM).isNull()) if count.problems else piece.rows
-        if piece.predicate is not None:
-            found.setdefault(piece.predicate, []).append(rows.select(*columns_of_width(piece.width)))
-            continue
-        triples = rows.filter(col("a3").isNull()) if count.in_graphs else rows
-        found.setdefault("triple", []).append(triples.select(*columns_of_width(3)))
-        if count.in_graphs:
-            found.setdefault("quad", []).append(rows.filter(col("a3").isNotNull()).select(*columns_of_width(4)))
+    for number, (predicate, width) in enumerate(zip(plan.predicates, plan.widths, strict=True)):
+        holding = [place for place, count in enumerate(counts) if number in count] or _any_place(plan, number)
+        for place in holding:
+            rows, count = pieces[place].rows, counts[place].get(number, _Counts(0, 0, 0, 0))
+            if counts[place].keys() != {number}:
+                rows = rows.filter(col(SOURCE) == number)
+            if count.problems:
+                rows = rows.filter(col(PROBLEM).isNull())
+            if predicate is not None:
+                found.setdefault(predicate, []).append(_arguments(rows, width))
+                continue
+            triples = rows.filter(col("a3").isNull()) if count.in_graphs else rows
+            found.setdefault("triple", []).append(_arguments(triples, 3))
+            if count.in_graphs:
+                found.setdefault("quad", []).append(_arguments(rows.filter(col("a3").isNotNull()), 4))
     return {predicate: reduce(DataFrame.unionAll, frames) for predicate, frames in found.items()}
 
 
+def _any_place(plan: _Plan, number: int) -> list[int]:
+    """A piece for a table without rows, where its columns can be had."""
+    before = bool(plan.lines) + bool(plan.documents)
+    own = [before + place for place, (table, _, _) in enumerate(plan.tables) if table == number]
+    return own or [0]
+
+
+def _arguments(rows: DataFrame, width: int) -> DataFrame:
+    from pyspark.sql.functions import lit
+
+    return rows.select(*columns_of_width(width)) if width else rows.select(lit(True).alias("present"))
+
+
 def _problems(
-    spark: SparkSession, pieces: Sequence[_Piece], counts: Sequence[_Counts], lost: Sequence[Problem]
+    spark: SparkSession,
+    plan: _Plan,
+    pieces: Sequence[_Piece],
+    counts: Sequence[dict[int, _Counts]],
+    lost: Sequence[Problem],
 ) -> Iterator[Problem]:
-    """All problems, with their lines, in a fixed order."""
+    """All problems, with their lines where there are any."""
     from pyspark.sql.functions import col
 
     yield from lost
-    for piece, count in zip(pieces, counts, strict=True):
-        if count.problems and piece.parser is not None:
-            yield from numbered_problems(spark, _files_with_problems(piece), piece.parser, piece.table)
-        elif count.problems:
+    for piece, tables in zip(pieces, counts, strict=True):
+        if not any(count.problems for count in tables.values()):
+            continue
+        if piece.is_lines:
+            files = {file: plan.lines[file] for file in _files_with_problems(piece)}
+            yield from numbered_problems(spark, files, plan.width)
+        else:
             for row in piece.rows.filter(col(PROBLEM).isNotNull()).select(PROBLEM).toLocalIterator():
                 yield Problem.from_json(row[0])
 
