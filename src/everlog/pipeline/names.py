@@ -1,8 +1,8 @@
 """Names of files for predicates, and back.
 
-A predicate may be any string, an IRI for instance; a file name may not. What is no letter, digit, `-`, `.` or `_` is written
-as `%XX`, byte by byte, and so is a leading `.` or `_`: Spark takes such files for its own and does not look at them. Two
-predicates never share a name, on file systems that tell capitals from small letters.
+A predicate may be any string, an IRI for instance; a file name may not. What is no letter, digit, `-`, `.` or `_` is
+written as `%XX`, byte by byte, and so is a leading `.` or `_`: Spark takes such files for its own and does not look at
+them. Two predicates never share a name, on file systems that tell capitals from small letters.
 """
 
 from __future__ import annotations
