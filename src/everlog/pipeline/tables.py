@@ -101,9 +101,10 @@ def split_line(line: str, delimiter: str = ",") -> list[tuple[str, bool]] | None
                 elif end is None:
                     return None
                 else:
+                    rest = _shown(line[end + 1 :].partition(delimiter)[0])
                     raise MalformedField(
-                        f"field {len(fields) + 1}: {_shown(line[end + 1 :].partition(delimiter)[0])} follows the closing quote, where a "
-                        "delimiter or the end of the line is expected"
+                        f"field {len(fields) + 1}: {rest} follows the closing quote, where a delimiter or the end of the "
+                        "line is expected"
                     )
         else:
             end = line.find(delimiter, at)
