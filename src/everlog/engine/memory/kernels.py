@@ -23,6 +23,9 @@ ROW_ID = -1
 LATER = -2
 """As a fresh column: left out here, the caller fills that slot."""
 
+_AHEAD = 32
+"""Probes that are started before the first of them is looked at."""
+
 VACANT = 0
 """In a slot's key: nothing is here. Stored keys are positive, so that a new table is fresh memory from the system."""
 
@@ -125,39 +128,52 @@ def _cell(arity, first, second):
 def admit(tuples, n, shard, shards, groups, fresh):
     """Enters tuples `0..n`, which all fall into one shard; positions of those that are new go to `fresh`.
 
-    Returns how many are new, and how many groups were made.
+    Returns how many are new, how many groups were made, and a number without meaning.
     """
     part = groups.shape[0] // (2 * shards)
     limit = np.uint64(part - 1)
     arity = tuples.shape[0]
     one, two = np.uint64(1), np.uint64(2)
     base = np.uint64(shard * part)
+    ahead = np.empty(_AHEAD, np.uint64)
+    keys = np.empty(_AHEAD, np.int64)
+    bits_of = np.empty(_AHEAD, np.int64)
     new = 0
     made = 0
-    for i in range(n):
-        a = tuples[0, i] if arity > 0 else np.int32(0)
-        b = tuples[1, i] if arity > 1 else np.int32(0)
-        key, bit = _cell(arity, a, b)
-        h = _spot(key) & limit
-        while True:
-            at = two * (base + h)
-            there = groups[at]
-            if there == key:
-                bits = groups[at + one]
-                if bits & bit == 0:
-                    groups[at + one] = bits | bit
-                    fresh[new] = i
+    touched = np.int64(0)
+    for start in range(0, n, _AHEAD):
+        size = min(_AHEAD, n - start)
+        for j in range(size):
+            a = tuples[0, start + j] if arity > 0 else np.int32(0)
+            b = tuples[1, start + j] if arity > 1 else np.int32(0)
+            key, bit = _cell(arity, a, b)
+            keys[j] = key
+            bits_of[j] = bit
+            ahead[j] = _spot(key) & limit
+        # A probe waits for memory. Reading them all first, without a branch on what is read, lets them wait together.
+        for j in range(size):
+            touched ^= groups[two * (base + ahead[j])]
+        for j in range(size):
+            key, bit, h = keys[j], bits_of[j], ahead[j]
+            while True:
+                at = two * (base + h)
+                there = groups[at]
+                if there == key:
+                    bits = groups[at + one]
+                    if bits & bit == 0:
+                        groups[at + one] = bits | bit
+                        fresh[new] = start + j
+                        new += 1
+                    break
+                if there == VACANT:
+                    groups[at] = key
+                    groups[at + one] = bit
+                    made += 1
+                    fresh[new] = start + j
                     new += 1
-                break
-            if there == VACANT:
-                groups[at] = key
-                groups[at + one] = bit
-                made += 1
-                fresh[new] = i
-                new += 1
-                break
-            h = (h + one) & limit
-    return new, made
+                    break
+                h = (h + one) & limit
+    return new, made, touched
 
 
 @njit(cache=True, nogil=True)

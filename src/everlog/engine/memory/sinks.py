@@ -87,17 +87,17 @@ class Entry:
         table.reserve_groups(counts, parallel)
         together = parallel if total >= SHARED else one_by_one
         fresh = [_scratch(shard, int(n)) for shard, n in enumerate(counts)]
-        found = [(0, 0)] * self._shards
+        found = [(0, 0, 0)] * self._shards
 
         def admit(shard: int) -> None:
             found[shard] = kernels.admit(tuples[shard], counts[shard], shard, self._shards, table.groups, fresh[shard])
 
         together([partial(admit, shard) for shard in range(self._shards) if counts[shard]])
-        table.groups_used += [made for _, made in found]
-        table.reserve_rows(sum(new for new, _ in found))
+        table.groups_used += [made for _, made, _ in found]
+        table.reserve_rows(sum(new for new, _, _ in found))
         jobs = []
         base = table.n
-        for shard, (new, _) in enumerate(found):
+        for shard, (new, _, _) in enumerate(found):
             if new:
                 jobs.append(partial(kernels.place, tuples[shard], fresh[shard], new, base, table.cols))
             base += new
@@ -143,7 +143,7 @@ class Entry:
         kernels.route(tuples, n, np.arange(table.arity), NO_ROWS, table.shards, routed, counts)
         table.reserve_groups(counts, one_by_one)
         for shard, part in enumerate(counts):
-            _, made = kernels.admit(routed[shard], part, shard, table.shards, table.groups, _scratch(0, n))
+            _, made, _ = kernels.admit(routed[shard], part, shard, table.shards, table.groups, _scratch(0, n))
             table.groups_used[shard] += made
 
     def rows(self) -> Rows:
