@@ -95,6 +95,14 @@ def _passes(row, bounds, care, want, mask, ann):
     return bounds[3] == 0 or (bounds[4] <= ann[row] <= bounds[5])
 
 
+@njit(forceinline=True)
+def _keep(block, i, k):
+    """Moves binding `i` to place `k` of its block."""
+    if k != i:
+        for s in range(block.shape[0]):
+            block[s, k] = block[s, i]
+
+
 # ---------------------------------------------------------------------------------------- presence
 #
 # Which tuples of up to two columns a table has: an open-addressing table of groups of 64 tuples that differ in the last
@@ -227,9 +235,7 @@ def probe_presence(block, n, sources, consts, groups, shards, negative):
         if arity > 1:
             b = block[sources[1], i] if sources[1] >= 0 else consts[~sources[1]]
         if _is_present(arity, a, b, groups, shards) != negative:
-            if k != i:
-                for s in range(block.shape[0]):
-                    block[s, k] = block[s, i]
+            _keep(block, i, k)
             k += 1
     return k
 
@@ -648,9 +654,7 @@ def probe(block, n, sources, consts, slots, cols, bounds, care, want, mask, ann,
         row = _find(key, block, i, sources, consts, False, slots, cols)
         there = row >= 0 and _passes(row, bounds, care, want, mask, ann)
         if there != negative:
-            if k != i:
-                for s in range(block.shape[0]):
-                    block[s, k] = block[s, i]
+            _keep(block, i, k)
             k += 1
     return k
 
@@ -661,9 +665,7 @@ def keep_equal(block, n, slot, value):
     k = 0
     for i in range(n):
         if block[slot, i] == value:
-            if k != i:
-                for s in range(block.shape[0]):
-                    block[s, k] = block[s, i]
+            _keep(block, i, k)
             k += 1
     return k
 
@@ -688,9 +690,7 @@ def keep_compared(block, n, operator, left, right, consts, order):
             else:
                 good = c == 0 or c == 1
         if good:
-            if k != i:
-                for s in range(block.shape[0]):
-                    block[s, k] = block[s, i]
+            _keep(block, i, k)
             k += 1
     return k
 
@@ -701,9 +701,7 @@ def drop_marked(block, n, slot, mask, bit):
     k = 0
     for i in range(n):
         if (mask[block[slot, i]] & bit) == 0:
-            if k != i:
-                for s in range(block.shape[0]):
-                    block[s, k] = block[s, i]
+            _keep(block, i, k)
             k += 1
     return k
 

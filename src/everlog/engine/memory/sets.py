@@ -6,6 +6,7 @@ materialisation, where `I`, `Δ` and `I - Δ` are), and to terms over the mask's
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import NamedTuple
@@ -62,21 +63,21 @@ class Facts(FactSet):
     def __init__(self, within: Within) -> None:
         self._within = within
 
+    @abstractmethod
     def tables(self) -> set[Table]:
         """The tables in which the set may have rows."""
-        raise NotImplementedError
 
+    @abstractmethod
     def rows(self, table: Table) -> Rows:
         """The rows of the set in one table, computed."""
-        raise NotImplementedError
 
+    @abstractmethod
     def formula(self, table: Table, bits: bool = False) -> _Formula:
         """The set as a test; with `bits`, spans are tested by a bit of the mask like other sets."""
-        raise NotImplementedError
 
+    @abstractmethod
     def about(self, table: Table) -> int:
         """At most how many rows of a table are in the set; not 0 unless there is none."""
-        raise NotImplementedError
 
     def computed(self) -> Stored:
         return Stored(self._within, {table: rows for table in self.tables() if len(rows := self.rows(table))})
