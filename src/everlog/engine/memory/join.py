@@ -157,7 +157,6 @@ class JoinPlan:
     ) -> None:
         self._dictionary = dictionary
         self.driver = driver
-        self.slots = tuple(dict.fromkeys(needed))
         self._scans: dict[Table, _Access | None] = {}
         late: list[set[int]] = [set(needed)]
         for part in reversed(rest):

@@ -4,7 +4,7 @@ A set has one of three forms: a *span* of consecutive rows, which costs nothing;
 *dense*, a bit in the table's mask and nothing else, for what is large and has holes. Any form gets a bit of the mask when
 a join must test rows for membership; the bit is cleared and given back when the set is forgotten.
 
-`extended` and `reduced` make a new set out of an old one in place and at the cost of the difference; the old value stays
+`union` and `difference` with `consume` make a new set out of an old one at the cost of the difference; the old value stays
 right, since a list is shared up to its old length and a dense set remembers what was done to its bit. Using such an old
 dense value again costs a copy.
 """

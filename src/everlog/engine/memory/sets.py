@@ -7,7 +7,7 @@ materialisation, where `I`, `Δ` and `I - Δ` are), and to terms over the mask's
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import NamedTuple
 
@@ -431,6 +431,3 @@ class MemoryAnnotation(Annotation):
             counts = self.values(table)[rows].astype(np.int64)
             parts[table] = rows[counts > 0], counts[counts > 0]
         return CountedFacts(self._within, parts)
-
-    def items(self) -> Iterator[tuple[Table, npt.NDArray[np.int32]]]:
-        return ((table, self.values(table)) for table in self._values)
