@@ -28,6 +28,7 @@ from everlog.engine.memory.table import Ids
 from everlog.errors import EverlogError
 from everlog.planning.negation import HIDDEN
 from everlog.planning.program import Stratification, compile_program
+from everlog.planning.rules import MemoryCompiler
 from everlog.reasoning.seminaive import Progress, materialise
 from everlog.report import Report, peak_rss_bytes
 
@@ -125,7 +126,7 @@ class MemoryState:
         """Computes `I`; `before` is the state that this one replaces."""
         engine = self.engine
         begun = perf_counter()
-        strata = compile_program(program.rules, engine, stratification)
+        strata = compile_program(program.rules, MemoryCompiler(engine), stratification)
         compiled = perf_counter()
         derivations = engine.derivations
         I, rounds = materialise(strata, self._E, engine, progress)
@@ -247,7 +248,7 @@ class MemoryState:
         answer = Atom(f"{HIDDEN}answer", tuple(variables))
         with self.engine.scratch(without=HIDDEN) as engine:
             found: FactSet = self._I if self._I else self._E
-            for stratum in compile_program([Rule(answer, tuple(goal))], engine):
+            for stratum in compile_program([Rule(answer, tuple(goal))], MemoryCompiler(engine)):
                 found |= stratum.nonrecursive.apply(found, excluding=found)
             rows = self._values(engine.columns(own(found), answer.predicate))
         return sorted(rows, key=lambda row: tuple(_order(value) for value in row))

@@ -6,6 +6,7 @@ from hypothesis import Phase, given, settings
 
 from everlog.engine.memory.engine import MemoryEngine
 from everlog.planning.program import compile_program, prepared
+from everlog.planning.rules import MemoryCompiler
 from oracles import naive
 from stored import facts_in, stored
 from strategies import Case, cases
@@ -19,7 +20,7 @@ def test_strata(case: Case) -> None:
     known = naive.materialise(case.program.rules, case.explicit) | {naive.fact("unheard_of", 1)}
     facts = stored(engine, known)
     for stratification in ("levels", "single"):
-        strata = compile_program(case.program.rules, engine, stratification)
+        strata = compile_program(case.program.rules, MemoryCompiler(engine), stratification)
         rules = [rule for stratum in strata for rule in stratum.rules.rules]
         assert sorted(map(repr, rules)) == sorted(map(repr, prepared(case.program.rules)))
         shares = [facts_in(engine, facts.within(stratum.region)) for stratum in strata]

@@ -16,7 +16,7 @@ from everlog.datalog.syntax import Atom, Rule, Variable
 from everlog.engine.memory.engine import MemoryEngine
 from everlog.engine.memory.sets import Facts
 from everlog.planning.program import compile_program
-from everlog.planning.rules import CompiledRule, MemoryRules
+from everlog.planning.rules import CompiledRule, MemoryCompiler, MemoryRules
 from oracles import naive
 from oracles.naive import Fact
 from stored import disguised, facts_in, multiplicities, stored
@@ -163,7 +163,7 @@ def test_many_rules_and_one_new_fact(monkeypatch: pytest.MonkeyPatch) -> None:
     x = Variable("x")
     rules = [Rule(Atom(f"p{i + 1}", (x,)), (Atom(f"p{i}", (x,)),)) for i in range(20_000)]
     engine = MemoryEngine(workers=1)
-    (stratum,) = compile_program(rules, engine, "single")
+    (stratum,) = compile_program(rules, MemoryCompiler(engine), "single")
     looked_at: list[Rule] = []
     labelled = CompiledRule.labelled
 

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from everlog.datalog.equalities import eliminate_equalities
 from everlog.datalog.stratify import Stratum, stratify
 from everlog.datalog.substitution import canonical_rule
 from everlog.datalog.syntax import Rule
 from everlog.engine.algebra import Region, Rules
-from everlog.engine.memory.engine import MemoryEngine
 from everlog.planning.negation import rewrite_negation
-from everlog.planning.rules import CompiledRule, MemoryRules
 
 Stratification = Literal["levels", "single"]
+
+Compiler: TypeAlias = Callable[[Sequence[Rule]], Rules]
+"""Compiles some rules for an engine; it is asked for several parts of one program."""
 
 
 @dataclass(frozen=True)
@@ -36,21 +37,16 @@ def prepared(rules: Sequence[Rule]) -> tuple[Rule, ...]:
 
 
 def compile_program(
-    rules: Sequence[Rule], engine: MemoryEngine, stratification: Stratification = "levels"
+    rules: Sequence[Rule], compiled: Compiler, stratification: Stratification = "levels"
 ) -> tuple[CompiledStratum, ...]:
     """The strata of a program, lowest first."""
     strata = stratify(prepared(rules), mode=stratification)
-    compiled = {rule: CompiledRule(engine, rule) for stratum in strata for rule in stratum.rules}
-
-    def some(chosen: Sequence[Rule]) -> MemoryRules:
-        return MemoryRules(engine, [compiled[rule] for rule in chosen])
-
     return tuple(
         CompiledStratum(
             stratum.index,
-            some(stratum.rules),
-            some(stratum.recursive),
-            some(stratum.nonrecursive),
+            compiled(stratum.rules),
+            compiled(stratum.recursive),
+            compiled(stratum.nonrecursive),
             _region(stratum, strata),
         )
         for stratum in strata

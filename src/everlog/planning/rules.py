@@ -169,6 +169,20 @@ class MemoryRules(Rules):
         return [(number, None) for number in range(len(self._compiled))]
 
 
+class MemoryCompiler:
+    """Compiles rules for one memory engine; parts of a program share what is compiled of a rule."""
+
+    def __init__(self, engine: MemoryEngine) -> None:
+        self._engine = engine
+        self._compiled: dict[Rule, CompiledRule] = {}
+
+    def __call__(self, rules: Sequence[Rule]) -> MemoryRules:
+        for rule in rules:
+            if rule not in self._compiled:
+                self._compiled[rule] = CompiledRule(self._engine, rule)
+        return MemoryRules(self._engine, [self._compiled[rule] for rule in rules])
+
+
 class _PlaceIndex:
     """Literals of rules by their table, or by their predicate where that does not tell the table."""
 
