@@ -14,23 +14,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final
 
-from everlog.errors import EverlogError
+from everlog.pipeline.generation import TYPE, Range, Triple, generated, write_ntriples
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
 VOCABULARY: Final = "http://swat.cse.lehigh.edu/onto/univ-bench.owl#"
 KNOWN_UNIVERSITIES: Final = 1000
 """Degrees are from any of these, whether they are generated or not."""
-
-Range: TypeAlias = tuple[int, int]
-Triple: TypeAlias = tuple[str, str, str]
-
-_TYPE: Final = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"
-_TASKS: Final = 256
 
 
 @dataclass(frozen=True)
@@ -75,9 +68,9 @@ def university_triples(university: int, seed: int = 0) -> Iterator[Triple]:
     iri = _university(university)
     if university == 0:  # the first one says for all that degrees are from that they are universities
         for known in range(KNOWN_UNIVERSITIES):
-            yield _university(known), _TYPE, _term("University")
+            yield _university(known), TYPE, _term("University")
     elif university >= KNOWN_UNIVERSITIES:
-        yield iri, _TYPE, _term("University")
+        yield iri, TYPE, _term("University")
     yield iri, _term("name"), f'"University{university}"'
     departments = Random(f"{seed}/{university}").randint(*PROFILE.departments)
     for number in range(departments):
@@ -95,12 +88,12 @@ class _Department:
         self._iri = f"<http://www.{self._domain}>"
 
     def triples(self) -> Iterator[Triple]:
-        yield self._iri, _TYPE, _term("Department")
+        yield self._iri, TYPE, _term("Department")
         yield self._iri, _term("name"), f'"Department{self._number}"'
         yield self._iri, _term("subOrganizationOf"), self._university
         groups = self._draw(PROFILE.research_groups)
         for group in self._several("ResearchGroup", groups):
-            yield group, _TYPE, _term("ResearchGroup")
+            yield group, TYPE, _term("ResearchGroup")
             yield group, _term("subOrganizationOf"), self._iri
         ranks = [(rank, self._draw(rank.people)) for rank in PROFILE.ranks]
         faculty = sum(people for _, people in ranks)
@@ -122,7 +115,7 @@ class _Department:
 
     def _person(self, kind: str, number: int) -> Iterator[Triple]:
         person, name = self._name(kind, number), f"{kind}{number}"
-        yield person, _TYPE, _term(kind)
+        yield person, TYPE, _term(kind)
         yield person, _term("name"), f'"{name}"'
         yield person, _term("emailAddress"), f'"{name}@{self._domain}"'
         yield person, _term("telephone"), '"xxx-xxx-xxxx"'
@@ -174,16 +167,16 @@ class _Department:
         taught = self._random.sample(range(courses), assistants)
         for number, course in zip(chosen, taught, strict=False):
             student = self._name("GraduateStudent", number)
-            yield student, _TYPE, _term("TeachingAssistant")
+            yield student, TYPE, _term("TeachingAssistant")
             yield student, _term("teachingAssistantOf"), self._name("Course", course)
         for number in chosen[assistants:]:
-            yield self._name("GraduateStudent", number), _TYPE, _term("ResearchAssistant")
+            yield self._name("GraduateStudent", number), TYPE, _term("ResearchAssistant")
 
     # ------------------------------------------------------------------------------------ work
 
     def _courses(self, kind: str, count: int) -> Iterator[Triple]:
         for number, course in enumerate(self._several(kind, count)):
-            yield course, _TYPE, _term(kind)
+            yield course, TYPE, _term(kind)
             yield course, _term("name"), f'"{kind}{number}"'
 
     def _publications(self, ranks: list[tuple[Rank, int]], graduates: int) -> Iterator[Triple]:
@@ -195,7 +188,7 @@ class _Department:
                     iri = f"{author[:-1]}/Publication{publication}>"
                     if rank.professor:
                         written.append(iri)
-                    yield iri, _TYPE, _term("Publication")
+                    yield iri, TYPE, _term("Publication")
                     yield iri, _term("name"), f'"Publication{publication}"'
                     yield iri, _term("publicationAuthor"), author
         for number in range(graduates):
@@ -232,36 +225,9 @@ def _term(name: str) -> str:
 
 def universities(spark: SparkSession, count: int, seed: int = 0) -> DataFrame:
     """The triples of `count` universities: string columns `a0`, `a1`, `a2` of N-Triples terms."""
-    if count < 1:
-        raise EverlogError(f"there is no data of {count} universities; ask for one or more")
-    numbers = spark.range(0, count, 1, numPartitions=min(count, _TASKS))
-    return numbers.mapInArrow(_Task(seed), "a0 string, a1 string, a2 string")
+    return generated(spark, university_triples, "universities", count, seed)
 
 
 def write_universities(spark: SparkSession, count: int, folder: Path, seed: int = 0) -> None:
     """The same as N-Triples files in a folder that does not exist yet, one or more universities to a file."""
-    from pyspark.sql.functions import concat_ws, lit
-
-    line = concat_ws(" ", "a0", "a1", "a2", lit("."))
-    universities(spark, count, seed).select(line.alias("line")).write.text(str(folder))
-    for part in sorted(folder.iterdir()):
-        # Spark's own notes are no data, and a folder of facts holds nothing else.
-        if part.name.startswith("part-"):
-            part.rename(folder / f"universities-{part.name.split('-')[1]}.nt")
-        else:
-            part.unlink()
-
-
-class _Task:
-    """Runs in Spark: numbers of universities in, their triples out."""
-
-    def __init__(self, seed: int) -> None:
-        self._seed = seed
-
-    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        import pyarrow as pa
-
-        for batch in batches:
-            for number in batch.column(0).to_pylist():
-                columns = zip(*university_triples(number, self._seed), strict=True)
-                yield pa.record_batch([pa.array(column, pa.string()) for column in columns], names=["a0", "a1", "a2"])
+    write_ntriples(universities(spark, count, seed), folder, "universities")

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from everlog.bench.workload import BenchmarkMistake, Workload
 from everlog.bench.workloads.andersen import ANDERSEN
+from everlog.bench.workloads.claros import CLAROS, CLAROS_EXTENDED
 from everlog.bench.workloads.collaborators import PC
 from everlog.bench.workloads.generations import SAME_GENERATION
 from everlog.bench.workloads.graphs import DAG, DAG_NONLINEAR
 from everlog.bench.workloads.lubm import LUBM
+from everlog.bench.workloads.uobm import UOBM
 
-WORKLOADS: tuple[Workload, ...] = (DAG, DAG_NONLINEAR, LUBM, ANDERSEN, SAME_GENERATION, PC)
+GENERATED: tuple[Workload, ...] = (UOBM, CLAROS, CLAROS_EXTENDED)
+"""Data of a generator of `pipeline`, whose sizes are drawn."""
+
+WORKLOADS: tuple[Workload, ...] = (DAG, DAG_NONLINEAR, LUBM, *GENERATED, ANDERSEN, SAME_GENERATION, PC)
 
 
 def workload(name: str) -> Workload:
