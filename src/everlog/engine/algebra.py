@@ -16,7 +16,7 @@ An algorithm of `reasoning/` is written against these protocols and nothing else
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from everlog.datalog.syntax import Atom, Comparison, Rule
@@ -96,7 +96,22 @@ class Annotation(ABC):
     def set(self, facts: FactSet, value: int) -> None: ...
 
     @abstractmethod
-    def add(self, facts: Counted, sign: int = 1) -> None: ...
+    def add(self, facts: Counted | FactSet, sign: int = 1) -> None: ...
+
+    @abstractmethod
+    def assign(self, facts: FactSet, other: Annotation) -> None:
+        """Takes over the values that another annotation gives to some facts."""
+        ...
+
+    @abstractmethod
+    def savepoint(self) -> Callable[[], None]:
+        """A function that brings back the values of now; only that of the latest savepoint may be called."""
+        ...
+
+    @abstractmethod
+    def nbytes(self) -> int:
+        """The memory in use; 0 where that is unknown."""
+        ...
 
     @abstractmethod
     def between(self, least: int, greatest: int) -> FactSet:
@@ -165,6 +180,7 @@ class Rules(ABC):
 
         `P ⊆ positive` and `N ∩ negative = ∅` are required of every condition. With `heads_in` only instances whose head
         is in that set are considered, found backwards from it. Heads in `excluding` are considered and not returned.
+        Of several conditions the smallest drives the joins and the others filter; a range of an annotation never drives.
         """
         ...
 
@@ -185,6 +201,11 @@ class Rules(ABC):
         """The facts among `heads` that some instance derives; one instance is considered for each."""
         ...
 
+    @abstractmethod
+    def premises(self, heads: FactSet, positive: FactSet, negative: FactSet, region: Region) -> FactSet:
+        """The positive body facts, within a region, of the instances whose head is among `heads`."""
+        ...
+
 
 class Engine(ABC):
     """Sets of facts, and the number of rule instances considered so far."""
@@ -195,7 +216,9 @@ class Engine(ABC):
     def empty(self) -> FactSet: ...
 
     @abstractmethod
-    def annotation(self, default: int = 0) -> Annotation: ...
+    def annotation(self, default: int = 0, sparse: bool = False) -> Annotation:
+        """No fact has a value of its own yet; `sparse` says that few ever will."""
+        ...
 
 
 class Matcher(ABC):

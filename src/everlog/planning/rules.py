@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from everlog.datalog.syntax import Rule
-from everlog.engine.algebra import FactSet, Rules, Some
+from everlog.engine.algebra import FactSet, Region, Rules, Some
 from everlog.engine.memory.engine import MemoryEngine
 from everlog.engine.memory.join import DRIVER_ROW, Call, JoinPlan, Literal, Sink, facts_of
 from everlog.engine.memory.sets import CountedFacts, Facts, Stored, own
-from everlog.engine.memory.sinks import CountedHeads, Filtered, Heads, ProvedHeads
+from everlog.engine.memory.sinks import CountedHeads, Filtered, Heads, PremiseSink, ProvedHeads
 from everlog.engine.memory.table import Table
 from everlog.planning.conjunction import UNIT, Conjunction
 
@@ -108,6 +108,24 @@ class MemoryRules(Rules):
         self._engine.derivations += sum(proved.instances)
         return proved.facts()
 
+    def premises(self, heads: FactSet, positive: FactSet, negative: FactSet, region: Region) -> Stored:
+        asked, true, false = own(heads), own(positive), own(negative)
+        found = Heads(self._engine.within, self._engine.workers, self._engine.parallel, None)
+        calls: list[tuple[JoinPlan, Call, Facts]] = []
+        for number in sorted({number for number, _ in self._heads.matching(asked)}):
+            rule = self._compiled[number]
+            atoms = [literal for literal in rule.body.positive if self._engine.meets(literal, region)]
+            views = [*rule.labelled(true, false, None, None), asked, self._unit]
+            if not atoms or not rule.body.can_match(views):
+                continue
+            needed = [variable for atom in atoms for variable in atom.variables()]
+            plan, used = rule.body.plan(views, rule.head, needed)
+            call = Call(plan, [views[place] for place in used], PremiseSink(found, plan.layout, atoms))
+            calls.append((plan, call, views[used[0]]))
+        self._engine.run(calls, found)
+        self._engine.derivations += sum(found.instances)
+        return found.facts().within(region)
+
     # ------------------------------------------------------------------------------------ in common
 
     def _run(
@@ -120,7 +138,7 @@ class MemoryRules(Rules):
     ) -> None:
         true, false = own(positive), own(positive if negative is None else negative)
         heads_in = None if asked is None else own(asked)
-        some = sorted(((own(P), own(N)) for P, N in conditions), key=lambda one: len(one[0]) + len(one[1]))
+        some = sorted(((own(P), own(N)) for P, N in conditions), key=_size)
         calls: list[tuple[JoinPlan, Call, Facts]] = []
         for number, place in self._places(some, heads_in):
             rule = self._compiled[number]
@@ -181,6 +199,11 @@ class MemoryCompiler:
             if rule not in self._compiled:
                 self._compiled[rule] = CompiledRule(self._engine, rule)
         return MemoryRules(self._engine, [self._compiled[rule] for rule in rules])
+
+
+def _size(condition: _Some) -> int:
+    """At most how many facts a condition has; a range of an annotation is as large as the tables."""
+    return sum(facts.about(table) for facts in condition for table in facts.tables())
 
 
 class _PlaceIndex:

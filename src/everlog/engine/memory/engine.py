@@ -26,7 +26,7 @@ from everlog.engine.memory.dictionary import Dictionary
 from everlog.engine.memory.join import BLOCK, Buffers, Call, JoinPlan, Literal, facts_of
 from everlog.engine.memory.relation import Relation, Triples
 from everlog.engine.memory.rows import NO_ROWS, Rows
-from everlog.engine.memory.sets import Facts, MemoryAnnotation, Stored
+from everlog.engine.memory.sets import Facts, MemoryAnnotation, SparseAnnotation, Stored, Valued
 from everlog.engine.memory.sinks import Entry
 from everlog.engine.memory.table import Ids, Table
 from everlog.errors import ArityMistake
@@ -95,8 +95,8 @@ class MemoryEngine(Engine):
     def empty(self) -> Stored:
         return Stored(self.within, {})
 
-    def annotation(self, default: int = 0) -> MemoryAnnotation:
-        return MemoryAnnotation(self.within, default)
+    def annotation(self, default: int = 0, sparse: bool = False) -> Valued:
+        return (SparseAnnotation if sparse else MemoryAnnotation)(self.within, default)
 
     def insert(self, predicate: str, facts: Ids, excluding: Facts | None = None) -> Stored:
         """The set of some facts, one per column of the array, without those in a set; they get rows if they have none."""
@@ -133,10 +133,18 @@ class MemoryEngine(Engine):
 
     def within(self, rows: Rows, region: Region) -> Rows:
         """Those of some rows whose facts are in a region."""
+        return self._regional(region).within(rows)
+
+    def meets(self, literal: Literal, region: Region) -> bool:
+        """Whether a literal can match a fact of a region."""
+        regional = self._regional(region)
+        return any(regional.decided(table) is not False for table in literal.tables())
+
+    def _regional(self, region: Region) -> _Regional:
         found = self._regions.get(region)
         if found is None:
             found = self._regions[region] = _Regional(self, region)
-        return found.within(rows)
+        return found
 
     # ------------------------------------------------------------------------------------ evaluation
 
@@ -233,21 +241,26 @@ class _Regional:
 
     def within(self, rows: Rows) -> Rows:
         table = rows.table
-        inside = [*self._inside.get(table, ()), *self._inside.get(table.predicate, ())]
-        outside = [*self._elsewhere.get(table, ()), *self._elsewhere.get(table.predicate, ())]
-        if table not in self._decided:
-            self._decided[table] = self._decide(table, inside, outside)
-        decided = self._decided[table]
+        decided = self.decided(table)
         if decided is not None:
             return rows if decided else row_sets.span(table, 0, 0)
         array = rows.array()
-        chosen = _instances(table, array, inside)
+        chosen = _instances(table, array, self._of(self._inside, table))
         if self._rest:
-            chosen |= ~_instances(table, array, outside)
+            chosen |= ~_instances(table, array, self._of(self._elsewhere, table))
         return row_sets.listed(table, array[chosen])
 
-    def _decide(self, table: Table, inside: Sequence[Literal], outside: Sequence[Literal]) -> bool | None:
+    def decided(self, table: Table) -> bool | None:
         """Whether the region has all facts of a table or none of them (None: some)."""
+        if table not in self._decided:
+            self._decided[table] = self._decide(table, self._of(self._inside, table), self._of(self._elsewhere, table))
+        return self._decided[table]
+
+    @staticmethod
+    def _of(literals: Mapping[Table | str, list[Literal]], table: Table) -> list[Literal]:
+        return [*literals.get(table, ()), *literals.get(table.predicate, ())]
+
+    def _decide(self, table: Table, inside: Sequence[Literal], outside: Sequence[Literal]) -> bool | None:
         mine = [_coverage(table, literal) for literal in inside]
         if True in mine:
             return True

@@ -79,6 +79,10 @@ class Facts(FactSet):
     def about(self, table: Table) -> int:
         """At most how many rows of a table are in the set; not 0 unless there is none."""
 
+    def contains(self, table: Table, rows: Ids) -> npt.NDArray[np.bool_]:
+        """Which of some rows of a table are in the set; a view is not computed for that."""
+        return self.rows(table).contains(rows)
+
     def computed(self) -> Stored:
         return Stored(self._within, {table: rows for table in self.tables() if len(rows := self.rows(table))})
 
@@ -173,9 +177,13 @@ class Stored(Facts):
         return self._changed(other, partial(row_sets.union, consume=True), other.tables())
 
     def reduced(self, other: Facts) -> Stored:
+        if isinstance(other, Between):
+            return (self - other).computed()
         return self._changed(other, partial(row_sets.difference, consume=True), other.tables() & self.tables())
 
     def restricted(self, other: Facts) -> Stored:
+        if isinstance(other, Between):
+            return (self & other).computed()
         return self._changed(other, row_sets.intersection, self.tables())
 
     def _changed(self, other: Facts, change: Callable[[Rows, Rows], Rows], only: set[Table]) -> Stored:
@@ -211,6 +219,14 @@ class View(Facts):
         if found is None:
             found = self._rows[table] = self._compute(table)
         return found
+
+    def contains(self, table: Table, rows: Ids) -> npt.NDArray[np.bool_]:
+        if table in self._rows:
+            return self._rows[table].contains(rows)
+        left, right = self._left.contains(table, rows), self._right.contains(table, rows)
+        if self._operator == "|":
+            return left | right
+        return left & (right if self._operator == "&" else ~right)
 
     def about(self, table: Table) -> int:
         if table in self._rows:
@@ -307,7 +323,7 @@ _OPERATIONS: dict[str, Callable[[_Formula, _Formula], _Formula | None]] = {"|": 
 class Between(Facts):
     """All facts whose annotation lies in a range; it has no rows of its own, only a test."""
 
-    def __init__(self, within: Within, annotation: MemoryAnnotation, least: int, greatest: int) -> None:
+    def __init__(self, within: Within, annotation: Valued, least: int, greatest: int) -> None:
         super().__init__(within)
         self._annotation, self._least, self._greatest = annotation, least, greatest
 
@@ -321,14 +337,22 @@ class Between(Facts):
         return table.n
 
     def formula(self, table: Table, bits: bool = False) -> _Formula:
+        if not self._annotation.mentions(table):
+            inside = self._least <= self._annotation.default <= self._greatest
+            return _Formula(0, table.n if inside else 0, None)
+        assert isinstance(self._annotation, MemoryAnnotation), "a sparse annotation is no view of a join"
         return _Formula(0, table.n, None, (), False, (self._annotation, self._least, self._greatest))
+
+    def contains(self, table: Table, rows: Ids) -> npt.NDArray[np.bool_]:
+        values = self._annotation.of(table, rows)
+        inside: npt.NDArray[np.bool_] = (values >= self._least) & (values <= self._greatest)
+        return inside
 
     def among(self, rows: Rows, outside: bool = False) -> Rows:
         """Those of some rows whose annotation lies in the range (or not)."""
         array = rows.array()
-        values = self._annotation.values(rows.table)[array]
-        inside = (values >= self._least) & (values <= self._greatest)
-        return row_sets.listed(rows.table, array[inside != outside])
+        kept = array[self.contains(rows.table, array) != outside]
+        return rows if len(kept) == len(array) else row_sets.listed(rows.table, kept)
 
 
 class CountedFacts(Counted):
@@ -385,21 +409,54 @@ def tally(rows: Ids, counts: npt.NDArray[np.int64] | None = None) -> Tally:
         ordered = np.sort(rows)
         starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
         return ordered[starts], np.diff(np.append(starts, len(ordered)))
-    order = np.argsort(rows, kind="stable")
-    ordered = rows[order]
-    starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
-    sums = np.add.reduceat(counts[order], starts)
-    left = sums > 0
-    return ordered[starts][left], sums[left]
+    rows, counts = summed((rows, counts), _NO_TALLY)
+    return rows[counts > 0], counts[counts > 0]
 
 
-class MemoryAnnotation(Annotation):
-    """An integer for every row of every table."""
+class Valued(Annotation):
+    """What the two kinds of annotation have in common: values of rows, by table."""
 
     def __init__(self, within: Within, default: int) -> None:
         self._within = within
         self.default = default
+
+    @abstractmethod
+    def mentions(self, table: Table) -> bool:
+        """Whether a row of a table may have another value than the default."""
+
+    @abstractmethod
+    def of(self, table: Table, rows: Ids) -> npt.NDArray[np.int32]:
+        """The values of some rows."""
+
+    def between(self, least: int, greatest: int) -> Between:
+        return Between(self._within, self, least, greatest)
+
+    def counted(self, facts: FactSet) -> CountedFacts:
+        facts = own(facts)
+        parts = {}
+        for table in facts.tables():
+            rows = facts.rows(table).array()
+            counts = self.of(table, rows).astype(np.int64)
+            parts[table] = rows[counts > 0], counts[counts > 0]
+        return CountedFacts(self._within, parts)
+
+
+class MemoryAnnotation(Valued):
+    """An integer for every row of every table that it mentions."""
+
+    def __init__(self, within: Within, default: int) -> None:
+        super().__init__(within, default)
         self._values: dict[Table, npt.NDArray[np.int32]] = {}
+        self._log: list[tuple[Table, Ids, npt.NDArray[np.int32]]] | None = None
+        """Values that were replaced since the savepoint, oldest first."""
+
+    def mentions(self, table: Table) -> bool:
+        return table in self._values
+
+    def of(self, table: Table, rows: Ids) -> npt.NDArray[np.int32]:
+        if table not in self._values:
+            return np.full(len(rows), self.default, np.int32)
+        return self.values(table)[rows]
 
     def values(self, table: Table) -> npt.NDArray[np.int32]:
         """The values by row, for at least all rows of the table."""
@@ -411,23 +468,108 @@ class MemoryAnnotation(Annotation):
             values = self._values[table] = grown
         return values
 
+    def _changed(self, table: Table, rows: Ids) -> npt.NDArray[np.int32]:
+        """The values by row, of which some are about to change."""
+        values = self.values(table)
+        if self._log is not None:
+            self._log.append((table, rows, values[rows]))
+        return values
+
     def set(self, facts: FactSet, value: int) -> None:
         facts = own(facts)
         for table in facts.tables():
-            self.values(table)[facts.rows(table).array()] = value
+            rows = facts.rows(table).array()
+            self._changed(table, rows)[rows] = value
 
-    def add(self, facts: Counted, sign: int = 1) -> None:
+    def add(self, facts: Counted | FactSet, sign: int = 1) -> None:
         for table, (rows, counts) in as_counted(facts).parts().items():
-            self.values(table)[rows] += (sign * counts).astype(np.int32)
+            self._changed(table, rows)[rows] += (sign * counts).astype(np.int32)
 
-    def between(self, least: int, greatest: int) -> Between:
-        return Between(self._within, self, least, greatest)
-
-    def counted(self, facts: FactSet) -> CountedFacts:
+    def assign(self, facts: FactSet, other: Annotation) -> None:
+        assert isinstance(other, Valued), "an annotation of another engine"
         facts = own(facts)
-        parts = {}
         for table in facts.tables():
             rows = facts.rows(table).array()
-            counts = self.values(table)[rows].astype(np.int64)
-            parts[table] = rows[counts > 0], counts[counts > 0]
-        return CountedFacts(self._within, parts)
+            self._changed(table, rows)[rows] = other.of(table, rows)
+
+    def savepoint(self) -> Callable[[], None]:
+        log = self._log = []
+
+        def undo() -> None:
+            for table, rows, values in reversed(log):
+                self._values[table][rows] = values
+            log.clear()
+
+        return undo
+
+    def nbytes(self) -> int:
+        return sum(values.nbytes for values in self._values.values())
+
+
+_NO_TALLY: Tally = (NO_ROWS, np.empty(0, np.int64))
+
+
+class SparseAnnotation(Valued):
+    """Integers for few rows: sorted rows with their values, and what was added to these since they were merged last."""
+
+    def __init__(self, within: Within, default: int) -> None:
+        assert default == 0, "a sparse annotation is 0 where it was not set"
+        super().__init__(within, default)
+        self._parts: dict[Table, tuple[Tally, Tally]] = {}
+
+    def mentions(self, table: Table) -> bool:
+        return table in self._parts
+
+    def of(self, table: Table, rows: Ids) -> npt.NDArray[np.int32]:
+        values = np.zeros(len(rows), np.int64)
+        for mine, counts in self._parts.get(table, ()):
+            if len(mine):
+                places = np.minimum(np.searchsorted(mine, rows), len(mine) - 1)
+                values += np.where(mine[places] == rows, counts[places], 0)
+        return values.astype(np.int32)
+
+    def set(self, facts: FactSet, value: int) -> None:
+        facts = own(facts)
+        for table in facts.tables():
+            rows = facts.rows(table).array()
+            self._add(table, rows, value - self.of(table, rows).astype(np.int64))
+
+    def add(self, facts: Counted | FactSet, sign: int = 1) -> None:
+        for table, (rows, counts) in as_counted(facts).parts().items():
+            self._add(table, rows, sign * counts)
+
+    def assign(self, facts: FactSet, other: Annotation) -> None:
+        assert isinstance(other, Valued), "an annotation of another engine"
+        facts = own(facts)
+        for table in facts.tables():
+            rows = facts.rows(table).array()
+            self._add(table, rows, other.of(table, rows).astype(np.int64) - self.of(table, rows))
+
+    def _add(self, table: Table, rows: Ids, counts: npt.NDArray[np.int64]) -> None:
+        merged, added = self._parts.get(table, (_NO_TALLY, _NO_TALLY))
+        added = summed(added, (rows, counts))
+        if len(added[0]) * 8 > len(merged[0]):
+            merged, added = summed(merged, added), _NO_TALLY
+        self._parts[table] = merged, added
+
+    def savepoint(self) -> Callable[[], None]:
+        before = dict(self._parts)
+
+        def undo() -> None:
+            self._parts = before
+
+        return undo
+
+    def nbytes(self) -> int:
+        return sum(array.nbytes for parts in self._parts.values() for part in parts for array in part)
+
+
+def summed(x: Tally, y: Tally) -> Tally:
+    """Distinct rows, sorted, with the sums of their values; those with none are left out."""
+    rows, values = np.concatenate([x[0], y[0]]), np.concatenate([x[1], y[1]])
+    order = np.argsort(rows, kind="stable")
+    rows = rows[order]
+    starts = np.flatnonzero(np.concatenate([[True], rows[1:] != rows[:-1]])[: len(rows)])
+    sums = np.add.reduceat(values[order], starts) if len(rows) else values
+    kept = sums != 0
+    return rows[starts][kept], sums[kept]

@@ -234,6 +234,10 @@ class HeadSink:
 
     def take(self, worker: int, block: Ids, n: int) -> None:
         self._heads.taken(worker, n)
+        self.put(worker, block, n)
+
+    def put(self, worker: int, block: Ids, n: int) -> None:
+        """Makes heads of some bindings, without counting these as instances."""
         if self._entry is not None:
             self._entry.put(worker, block, n, self._sources, self._consts)
             return
@@ -244,6 +248,22 @@ class HeadSink:
 
     def full(self, worker: int) -> bool:
         return self._heads.full(worker)
+
+
+class PremiseSink:
+    """Takes the bindings of one plan and makes facts of several atoms of them."""
+
+    def __init__(self, facts: Heads, layout: Mapping[int, int], atoms: Sequence[Literal]) -> None:
+        self._facts = facts
+        self._sinks = [facts.of(layout, atom) for atom in atoms]
+
+    def take(self, worker: int, block: Ids, n: int) -> None:
+        self._facts.taken(worker, n)
+        for sink in self._sinks:
+            sink.put(worker, block, n)
+
+    def full(self, worker: int) -> bool:
+        return self._facts.full(worker)
 
 
 class CountedHeads:
@@ -342,7 +362,7 @@ class Filtered:
             for table, tuples, places in relation.split(facts):
                 rows = table.find(tuples)
                 there = rows >= 0
-                there[there] = wanted.rows(table).contains(rows[there])
+                there[there] = wanted.contains(table, rows[there])
                 passed[places[there]] = True
         if passed.any():
             kept = np.ascontiguousarray(block[:, :n][:, passed])
