@@ -8,6 +8,7 @@ so that a failure leaves the knowledge base as it was.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -18,7 +19,9 @@ from everlog.datalog.syntax import TRIPLE, Constant, Program
 from everlog.datalog.values import Value
 from everlog.errors import EverlogError
 from everlog.planning.negation import HIDDEN
+from everlog.reasoning.algorithms import needed
 from everlog.report import Report
+from everlog.settings import Settings
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -31,7 +34,6 @@ Progress: TypeAlias = Callable[[int, int, int], None]
 
 _OPTIONS = {
     "engine": ("auto", "memory"),
-    "algorithm": ("auto", "remat"),
     "modules": ("auto", "off"),
     "hypertree": ("auto", "off"),
     "stratification": ("levels", "single"),
@@ -63,7 +65,7 @@ class KnowledgeBase:
         workers: int | None = None,
     ) -> None:
         _check("engine", engine)
-        _check("algorithm", algorithm)
+        needed(algorithm)  # refuses what is none
         _check("modules", modules)
         _check("hypertree", hypertree)
         _check("stratification", stratification)
@@ -71,7 +73,7 @@ class KnowledgeBase:
         if not isinstance(program, Program):
             raise EverlogError(f"a program is what parse_program returns, not a {type(program).__name__}")
         self.program = program
-        self._stratification = stratification
+        self._settings = Settings(stratification, algorithm)
         self._workers = workers
         self._arities = program_arities(program)
         for predicate in self._arities:
@@ -134,7 +136,7 @@ class KnowledgeBase:
         started = perf_counter()
         if self._materialised:
             return self.update(progress=progress)
-        report = self._state.materialise(self.program, self._stratification, progress or _quiet, started)
+        report = self._state.materialise(self.program, self._settings, progress or _quiet, started)
         self._materialised = True
         return report
 
@@ -142,34 +144,38 @@ class KnowledgeBase:
         self,
         add: Mapping[str, Any] | None = None,
         delete: Mapping[str, Any] | None = None,
-        algorithm: str = "auto",
+        algorithm: str | None = None,
         progress: Progress | None = None,
     ) -> Report:
         """Adds and deletes explicit facts and brings the materialisation up to date.
 
-        A fact that is both added and deleted is added. Deleting what is not explicit changes nothing.
+        A fact that is both added and deleted is added. Deleting what is not explicit changes nothing. The algorithm is
+        that of the knowledge base unless another one is asked for.
         """
         started = perf_counter()
-        _check("algorithm", algorithm)
+        if algorithm is not None:
+            needed(algorithm)
         if not self._materialised:
             raise EverlogError("there is no materialisation to update yet: call materialise() first")
         arities = dict(self._arities)
         added = self._state.encoded(self._columns(add or {}, arities))
         deleted = self._state.encoded(self._columns(delete or {}, arities))
-        return self._updated(added, deleted, arities, progress, started)
+        return self._updated(added, deleted, arities, algorithm, progress, started)
 
     def _updated(
         self,
         added: Sequence[Batch],
         deleted: Sequence[Batch],
         arities: dict[str, int],
+        algorithm: str | None,
         progress: Progress | None,
         started: float,
     ) -> Report:
         """An update with facts that are ids already; `arities` are those with the facts."""
-        before = self._state
-        after = before.restarted([*self._pending, *added], deleted)
-        report = after.materialise(self.program, self._stratification, progress or _quiet, started, before)
+        settings = self._settings if algorithm is None else replace(self._settings, algorithm=algorithm)
+        after, report = self._state.updated(
+            [*self._pending, *added], deleted, self.program, settings, progress or _quiet, started
+        )
         self._current, self._pending, self._arities = after, [], arities
         return report
 

@@ -20,6 +20,12 @@ class Report:
     modules: list[dict[str, object]] = field(default_factory=list)
     peak_rss_bytes: int = 0
     warnings: list[str] = field(default_factory=list)
+    reasons: list[str] = field(default_factory=list)
+    """Why the algorithm was chosen, if it was not asked for."""
+    strata: dict[int, float] = field(default_factory=dict)
+    """Seconds by stratum, of an update."""
+    state_bytes: int = 0
+    """The memory of what is kept for updates besides the facts."""
 
     def stats(self) -> dict[str, object]:
         """The keys of `--stats`."""
@@ -33,6 +39,9 @@ class Report:
             "modules": self.modules,
             "peak_rss_bytes": self.peak_rss_bytes,
             "warnings": self.warnings,
+            "reasons": self.reasons,
+            "strata": self.strata,
+            "state_bytes": self.state_bytes,
         }
 
 

@@ -1,14 +1,14 @@
 """The facts of a knowledge base in the memory engine: explicit ones, and what follows from them.
 
-`restarted` makes a new state with other explicit facts and leaves the old one as it is, so that whoever holds it decides
-when to let go of it.
+An update changes the state in place, at its end and as a whole; where starting again is cheaper, or asked for, it makes a
+new state and leaves the old one as it is. Either way the state to go on with is what `updated` returns.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from time import perf_counter
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from everlog.choice import choose
 from everlog.columns import Columns
 from everlog.datalog.syntax import Atom, BodyLiteral, Program, Rule
 from everlog.datalog.values import Value, identity
@@ -26,11 +27,14 @@ from everlog.engine.memory.sets import Facts, Stored, own
 from everlog.engine.memory.start import start_engine
 from everlog.engine.memory.table import Ids
 from everlog.errors import EverlogError
+from everlog.materialisation import Difference, Materialisation, Outcome
 from everlog.planning.negation import HIDDEN
-from everlog.planning.program import Stratification, compile_program
+from everlog.planning.program import compile_program
 from everlog.planning.rules import MemoryCompiler
-from everlog.reasoning.seminaive import Progress, materialise
+from everlog.reasoning.algorithms import needed
+from everlog.reasoning.change import Progress, TooCostly
 from everlog.report import Report, peak_rss_bytes
+from everlog.settings import Settings
 
 if TYPE_CHECKING:
     from everlog.knowledge import Which
@@ -46,12 +50,14 @@ ByPredicate: TypeAlias = dict[str, Ids]
 
 @dataclass(frozen=True)
 class Change:
-    """What an update did, by predicate: to the explicit facts, and to the materialisation."""
+    """What an update did, by predicate: to the explicit facts `E`, to the materialisation `I`, and to `I ∖ E`."""
 
     explicit_added: ByPredicate = field(default_factory=dict)
     explicit_deleted: ByPredicate = field(default_factory=dict)
     added: ByPredicate = field(default_factory=dict)
     deleted: ByPredicate = field(default_factory=dict)
+    derived_added: ByPredicate = field(default_factory=dict)
+    derived_deleted: ByPredicate = field(default_factory=dict)
 
 
 class MemoryState:
@@ -64,8 +70,9 @@ class MemoryState:
         self.engine = engine
         self._E: Stored = engine.empty()
         self._I: Facts = engine.empty()
+        self.materialisation: Materialisation | None = None
         self.change = Change()
-        """What made this state out of the one that it replaced."""
+        """What the last update did."""
 
     # ------------------------------------------------------------------------------------ facts in
 
@@ -98,8 +105,66 @@ class MemoryState:
         for predicate, ids in batches:
             self._E |= self.engine.insert(predicate, ids, excluding=self._E)
 
-    def restarted(self, added: Sequence[Batch], deleted: Sequence[Batch]) -> MemoryState:
-        """A state with the explicit facts `(E ∖ deleted) ∪ added` and nothing derived; ids keep their meaning."""
+    # ------------------------------------------------------------------------------------ reasoning
+
+    def materialise(self, program: Program, settings: Settings, progress: Progress, started: float) -> Report:
+        """Computes `I`."""
+        begun = perf_counter()
+        materialisation = self._compiled(program, settings)
+        planned = perf_counter() - begun
+        outcome = materialisation.materialise(progress)
+        self._I = own(materialisation.I)
+        return self._report(outcome, planned, started, self.count(self._I), 0)
+
+    def updated(
+        self,
+        added: Sequence[Batch],
+        deleted: Sequence[Batch],
+        program: Program,
+        settings: Settings,
+        progress: Progress,
+        started: float,
+    ) -> tuple[MemoryState, Report]:
+        """The state after an update, which is this one or a new one, and a report; a failure leaves this one as it was."""
+        if settings.algorithm == "remat":
+            return self._started_again(added, deleted, program, settings, progress, started, [])
+        begun = perf_counter()
+        if self.materialisation is None:
+            self._compiled(program, settings).restore(self._I)
+        assert self.materialisation is not None
+        planned = perf_counter() - begun
+        minus, plus = self.engine.empty(), self.engine.empty()
+        for predicate, ids in deleted:
+            minus |= self.engine.present(predicate, ids)
+        for predicate, ids in added:
+            plus |= self.engine.insert(predicate, ids)
+        choice = choose(settings.algorithm, self.materialisation)
+        try:
+            outcome, difference = self.materialisation.update(minus, plus, choice.algorithm, progress, choice.allowed)
+        except TooCostly:
+            why = f"{choice.algorithm.name} was given up after {choice.allowed} rule instances; all was computed anew"
+            return self._started_again(added, deleted, program, settings, progress, started, [why])
+        self._E, self._I = own(self.materialisation.E).computed(), own(self.materialisation.I)
+        self.change = Change(*(self._by_predicate(own(getattr(difference, part.name))) for part in fields(Difference)))
+        gained, lost = (sum(ids.shape[1] for ids in part.values()) for part in (self.change.added, self.change.deleted))
+        return self, self._report(outcome, planned, started, gained, lost, choice.reasons)
+
+    def _compiled(self, program: Program, settings: Settings) -> Materialisation:
+        strata = compile_program(program.rules, MemoryCompiler(self.engine), settings.stratification)
+        self.materialisation = Materialisation(strata, self.engine, self._E, needed(settings.algorithm))
+        return self.materialisation
+
+    def _started_again(
+        self,
+        added: Sequence[Batch],
+        deleted: Sequence[Batch],
+        program: Program,
+        settings: Settings,
+        progress: Progress,
+        started: float,
+        reasons: list[str],
+    ) -> tuple[MemoryState, Report]:
+        """A new state with the explicit facts `(E ∖ deleted) ∪ added`, materialised; ids keep their meaning."""
         gone = self.engine.empty()
         for predicate, ids in deleted:
             gone |= self.engine.present(predicate, ids)
@@ -107,57 +172,62 @@ class MemoryState:
         after = MemoryState(MemoryEngine(self.engine.dictionary, self.engine.workers))
         after.insert((predicate, self.engine.columns(kept, predicate)) for predicate in self.engine.relations())
         after.insert(added)
+        report = after.materialise(program, settings, progress, started)
+        added_to, deleted_from = self._between(after)
+        plus = after._missing(after._E, (predicate for predicate, _ in added), self, self._E)
+        minus = self._missing(self._E, (predicate for predicate, _ in deleted), after, after._E)
         after.change = Change(
-            explicit_added=after._missing(after._E, (predicate for predicate, _ in added), self, self._E),
-            explicit_deleted=self._missing(self._E, (predicate for predicate, _ in deleted), after, after._E),
+            plus,
+            minus,
+            added_to,
+            deleted_from,
+            _either(
+                {p: ids[:, ~after.holds(p, ids, "explicit")] for p, ids in added_to.items()},
+                {p: ids[:, after.holds(p, ids, "all")] for p, ids in minus.items()},
+            ),
+            _either(
+                {p: ids[:, ~self.holds(p, ids, "explicit")] for p, ids in deleted_from.items()},
+                {p: ids[:, self.holds(p, ids, "all")] for p, ids in plus.items()},
+            ),
         )
-        return after
+        gained, lost = (sum(ids.shape[1] for ids in part.values()) for part in (added_to, deleted_from))
+        seconds = {**report.seconds, "total": perf_counter() - started}
+        return after, replace(report, added=gained, deleted=lost, seconds=seconds, reasons=reasons)
 
-    # ------------------------------------------------------------------------------------ reasoning
+    def _between(self, after: MemoryState) -> tuple[ByPredicate, ByPredicate]:
+        """What another state has in `I` that this one has not, and the reverse."""
+        return (
+            after._missing(after._I, after.engine.relations(), self, self._I),
+            self._missing(self._I, self.engine.relations(), after, after._I),
+        )
 
-    def materialise(
-        self,
-        program: Program,
-        stratification: Stratification,
-        progress: Progress,
-        started: float,
-        before: MemoryState | None = None,
+    def _by_predicate(self, facts: Facts) -> ByPredicate:
+        names = {table.predicate for table in facts.tables() if not table.predicate.startswith(HIDDEN)}
+        found = {predicate: self.engine.columns(facts, predicate) for predicate in sorted(names)}
+        return {predicate: ids for predicate, ids in found.items() if ids.shape[1]}
+
+    def _report(
+        self, outcome: Outcome, planned: float, started: float, added: int, deleted: int, reasons: Sequence[str] = ()
     ) -> Report:
-        """Computes `I`; `before` is the state that this one replaces."""
-        engine = self.engine
-        begun = perf_counter()
-        strata = compile_program(program.rules, MemoryCompiler(engine), stratification)
-        compiled = perf_counter()
-        derivations = engine.derivations
-        I, rounds = materialise(strata, self._E, engine, progress)
-        self._I = own(I)
-        done = perf_counter()
-        total = self.count(self._I)
-        added, deleted = total, 0
-        if before is not None:
-            self.change = replace(
-                self.change,
-                added=self._missing(self._I, self.engine.relations(), before, before._I),
-                deleted=before._missing(before._I, before.engine.relations(), self, self._I),
-            )
-            added, deleted = (
-                sum(ids.shape[1] for ids in facts.values()) for facts in (self.change.added, self.change.deleted)
-            )
+        compilation, self._compilation = self._compilation, 0.0
         return Report(
             engine="memory",
-            algorithm="remat",
-            facts={"explicit": self.count(self._E), "total": total},
-            derivations={"materialise": engine.derivations - derivations},
+            algorithm=outcome.algorithm,
+            facts={"explicit": self.count(self._E), "total": self.count(self._I)},
+            derivations=outcome.derivations,
             seconds={
-                "compilation": self._compilation,
-                "planning": compiled - begun,
-                "reasoning": done - compiled,
+                "compilation": compilation,
+                "planning": planned,
+                "reasoning": outcome.seconds,
                 "total": perf_counter() - started,
             },
-            rounds=rounds,
+            rounds=outcome.rounds,
             added=added,
             deleted=deleted,
+            strata=outcome.strata,
             peak_rss_bytes=peak_rss_bytes(),
+            warnings=list(outcome.warnings),
+            reasons=list(reasons),
         )
 
     def _missing(self, facts: Facts, predicates: Iterable[str], other: MemoryState, others: Facts) -> ByPredicate:
@@ -252,6 +322,14 @@ class MemoryState:
                 found |= stratum.nonrecursive.apply(found, excluding=found)
             rows = self._values(engine.columns(own(found), answer.predicate))
         return sorted(rows, key=lambda row: tuple(_order(value) for value in row))
+
+
+def _either(some: ByPredicate, others: ByPredicate) -> ByPredicate:
+    """Facts of one or the other; no fact is in both."""
+    found = dict(some)
+    for predicate, ids in others.items():
+        found[predicate] = np.concatenate([found[predicate], ids], axis=1) if predicate in found else ids
+    return {predicate: ids for predicate, ids in found.items() if ids.shape[1]}
 
 
 def _order(value: Value) -> tuple[str, str | float, str]:

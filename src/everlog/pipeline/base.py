@@ -10,7 +10,6 @@ Reasoning is the knowledge base's business (`knowledge.py`); what a version is, 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
@@ -27,7 +26,7 @@ from everlog.pipeline.failures import spark_failures
 from everlog.pipeline.given import Given
 from everlog.pipeline.knowledge import KnowledgeBase, open_store, stored_frame
 from everlog.pipeline.layers import write_facts
-from everlog.pipeline.loading import load_state
+from everlog.pipeline.loading import Loading, load_state
 from everlog.pipeline.manifest import Layer, Manifest, Part
 from everlog.pipeline.parquet import files_in, rows_in
 from everlog.pipeline.programs import BLANK_NODES, program_facts
@@ -40,7 +39,6 @@ if TYPE_CHECKING:
 
     from everlog.engine.memory.table import Ids
     from everlog.pipeline.sources import Read
-    from everlog.state import MemoryState
 
 __all__ = ["Changes", "KnowledgeBase", "init_store", "open_store", "update_store"]
 
@@ -112,12 +110,13 @@ def update_store(
     progress: Progress | None = None,
     on_step: Say | None = None,
     before_commit: Callable[[Report, Changes], None] | None = None,
+    loading: Loading | None = None,
     few: int = FEW,
 ) -> tuple[Report, Changes]:
     """Adds and deletes explicit facts as a new version of a store; a fact that is both is added.
 
-    `before_commit` sees what the update does; if it raises, the store is as before. Up to `few` facts are encoded in
-    this process, more of them by Spark.
+    `before_commit` sees what the update does; if it raises, the store is as before. `loading` is the store's newest
+    version on its way into memory, if that has begun. Up to `few` facts are encoded in this process, more by Spark.
     """
     started = perf_counter()
     say = on_step or _quiet
@@ -127,18 +126,17 @@ def update_store(
         assert before is not None
         kb = KnowledgeBase(parse_program(before.program), spark=spark, **_with(before.options, algorithm))
         arities = dict(before.arities)
-        with ThreadPoolExecutor(1) as pool:
-            say("loading the store")
-            loading = pool.submit(load_state, place, before)
-            to_add, to_delete = Given(spark, add, arities, few), Given(spark, delete, arities, few)
-            state = loading.result()
+        loading = loading or Loading(place, before)
+        to_add, to_delete = Given(spark, add, arities, few), Given(spark, delete, arities, few)
+        say("loading the store")
+        state = loading.state(before)
         kb._restore(state, dict(before.arities), materialised=True)
         say("encoding facts")
         dictionary, stored = state.engine.dictionary, Store(place, before).dictionary(spark)
         deleted = to_delete.to_delete(dictionary, stored, writer)
         added, folder = to_add.to_add(dictionary, stored, writer)
         say("reasoning")
-        report = kb._updated(added, deleted, arities, progress, started)
+        report = kb._updated(added, deleted, arities, None, progress, started)
         changes = _changes(kb)
         if before_commit is not None:
             before_commit(report, changes)
@@ -155,8 +153,7 @@ def update_store(
             ),
             derived=before.derived,
         )
-        gained, lost = _derived_change(state, kb._state)
-        _commit(spark, writer, kb, draft, report, gained, lost, folder)
+        _commit(spark, writer, kb, draft, report, change.derived_added, change.derived_deleted, folder)
     return _timed(report, started), changes
 
 
@@ -191,31 +188,6 @@ def _derived(kb: KnowledgeBase) -> dict[str, Ids]:
         for predicate, arity in kb._arities.items()
         if (ids := kb._state.ids(predicate, "derived", arity)).shape[1]
     }
-
-
-def _derived_change(before: MemoryState, after: MemoryState) -> tuple[dict[str, Ids], dict[str, Ids]]:
-    """What came to `I ∖ E` and what went, from what changed in `I` and in `E`: the cost is that of the change."""
-    change = after.change
-    return (
-        _either(
-            {p: ids[:, ~after.holds(p, ids, "explicit")] for p, ids in change.added.items()},
-            {p: ids[:, after.holds(p, ids, "all")] for p, ids in change.explicit_deleted.items()},
-        ),
-        _either(
-            {p: ids[:, ~before.holds(p, ids, "explicit")] for p, ids in change.deleted.items()},
-            {p: ids[:, before.holds(p, ids, "all")] for p, ids in change.explicit_added.items()},
-        ),
-    )
-
-
-def _either(some: Mapping[str, Ids], others: Mapping[str, Ids]) -> dict[str, Ids]:
-    """Facts of one or the other; no fact is in both."""
-    import numpy as np
-
-    found = dict(some)
-    for predicate, ids in others.items():
-        found[predicate] = np.concatenate([found[predicate], ids], axis=1) if predicate in found else ids
-    return {predicate: ids for predicate, ids in found.items() if ids.shape[1]}
 
 
 def _changes(kb: KnowledgeBase) -> Changes:

@@ -177,14 +177,24 @@ class Stored(Facts):
         return self._changed(other, partial(row_sets.union, consume=True), other.tables())
 
     def reduced(self, other: Facts) -> Stored:
-        if isinstance(other, Between):
-            return (self - other).computed()
+        if not isinstance(other, Stored):
+            return self._sifted(other, outside=True)
         return self._changed(other, partial(row_sets.difference, consume=True), other.tables() & self.tables())
 
     def restricted(self, other: Facts) -> Stored:
-        if isinstance(other, Between):
-            return (self & other).computed()
+        if not isinstance(other, Stored):
+            return self._sifted(other)
         return self._changed(other, row_sets.intersection, self.tables())
+
+    def _sifted(self, other: Facts, outside: bool = False) -> Stored:
+        """What is in a view, or outside of it. The rows of this set are tested; the view is not computed."""
+        parts = {}
+        for table, rows in self._parts.items():
+            array = rows.array()
+            kept = array[other.contains(table, array) != outside]
+            if len(kept):
+                parts[table] = rows if len(kept) == len(array) else row_sets.listed(table, kept)
+        return Stored(self._within, parts)
 
     def _changed(self, other: Facts, change: Callable[[Rows, Rows], Rows], only: set[Table]) -> Stored:
         parts = dict(self._parts)

@@ -1,0 +1,109 @@
+"""A materialisation and its upkeep: the strata of a program, `E`, `I`, the kept state, and the algorithms on them.
+
+It knows the algebra and no engine in particular. Whatever fails on the way of an update leaves it as it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from time import perf_counter
+
+from everlog.engine.algebra import Engine, FactSet
+from everlog.errors import EverlogError
+from everlog.planning.program import CompiledStratum
+from everlog.reasoning.algorithms import Algorithm
+from everlog.reasoning.change import Change, Progress
+from everlog.reasoning.counting import materialise_counted
+from everlog.reasoning.kept import Kept
+from everlog.reasoning.seminaive import materialise
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a materialisation or an update did."""
+
+    algorithm: str
+    derivations: dict[str, int]
+    rounds: int
+    seconds: float
+    strata: dict[int, float] = field(default_factory=dict)
+    """Seconds by stratum."""
+    warnings: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Difference:
+    """What an update changes, as sets: in `E`, in `I`, and in `I ∖ E`."""
+
+    explicit_added: FactSet
+    explicit_deleted: FactSet
+    added: FactSet
+    deleted: FactSet
+    derived_added: FactSet
+    derived_deleted: FactSet
+
+
+class Materialisation:
+    """`E`, `I = mat(Π, E)` once it is computed, and what is kept for updates."""
+
+    def __init__(self, strata: Sequence[CompiledStratum], engine: Engine, E: FactSet, names: frozenset[str]) -> None:
+        self.strata, self.engine, self.E = strata, engine, E
+        self.I = engine.empty()
+        self.kept = Kept.empty(engine, strata, names)
+        self.cost: int | None = None
+        """The rule instances considered when everything was computed last, if that is known."""
+
+    def materialise(self, progress: Progress) -> Outcome:
+        """Computes `I`, and what is to be kept."""
+        begun, before = perf_counter(), self.engine.derivations
+        if self.kept.names():
+            self.I, rounds = materialise_counted(self.strata, self.E, self.engine, progress, self.kept)
+        else:
+            self.I, rounds = materialise(self.strata, self.E, self.engine, progress)
+        self.cost = self.engine.derivations - before
+        return Outcome("remat", {"materialise": self.cost}, rounds, perf_counter() - begun)
+
+    def restore(self, I: FactSet, kept: Kept | None = None, cost: int | None = None) -> None:
+        """Takes over what was computed earlier."""
+        self.I, self.cost = I, cost
+        if kept is not None:
+            self.kept = kept
+
+    def update(
+        self, minus: FactSet, plus: FactSet, algorithm: Algorithm, progress: Progress, allowed: int | None = None
+    ) -> tuple[Outcome, Difference]:
+        """Deletes `minus` from `E` and adds `plus`; `TooCostly` if that takes more rule instances than are allowed."""
+        missing = algorithm.needs - self.kept.names()
+        if missing:
+            raise EverlogError(
+                f"the algorithm {algorithm.name} needs counts that are not kept: "
+                f"materialise with algorithm={algorithm.name!r} to have them"
+            )
+        begun = perf_counter()
+        kept = self.kept.without(*(self.kept.names() - algorithm.keeps))
+        change = Change(self.strata, self.engine, self.E, self.I, minus, plus, kept, progress, allowed)
+        with kept.staged():
+            algorithm.run(change)
+            E, I = change.E, change.I
+            E -= change.minus
+            E |= change.plus
+            I -= change.D
+            I |= change.A
+            difference = _difference(change, E, I)
+        self.E, self.I, self.kept = E, I, kept
+        outcome = Outcome(
+            algorithm.name, change.derivations, change.rounds, perf_counter() - begun, change.seconds, kept.dropped
+        )
+        return outcome, difference
+
+
+def _difference(change: Change, E: FactSet, I: FactSet) -> Difference:
+    gained, lost, ceased, begun = change.A, change.D, change.minus, change.plus
+    gained -= E
+    ceased &= I
+    gained |= ceased
+    lost -= change.E
+    begun &= change.I
+    lost |= begun
+    return Difference(change.plus, change.minus, change.A, change.D, gained, lost)

@@ -1,0 +1,57 @@
+"""The maintenance algorithms by name: what each needs to be kept, what it keeps right, and how it is run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+from everlog.errors import EverlogError
+from everlog.reasoning.bfc import bfc
+from everlog.reasoning.change import Change
+from everlog.reasoning.counting import counting
+from everlog.reasoning.dred import dred
+from everlog.reasoning.dredc import dredc
+from everlog.reasoning.fbf import fbf
+from everlog.reasoning.strategies import Never, strategy
+
+NONRECURSIVE, RECURSIVE, TRACE = "nonrecursive", "recursive", "trace"
+
+NAMES = ("auto", "dred", "fbf", "bf", "dredc", "bfc", "counting", "remat")
+"""What a user may ask for; `fbf` may be followed by a strategy, as in `fbf:depth:3`."""
+
+
+@dataclass(frozen=True)
+class Algorithm:
+    """A maintenance algorithm, ready to run."""
+
+    name: str
+    run: Callable[[Change], None]
+    keeps: frozenset[str]
+    """The kept state that it brings up to date."""
+    needs: frozenset[str] = frozenset()
+    """The kept state that it cannot do without."""
+
+
+def algorithm(name: str) -> Algorithm:
+    """The algorithm with a name; `auto` and `remat` are none."""
+    counts = frozenset((NONRECURSIVE, RECURSIVE))
+    few = frozenset((NONRECURSIVE,))
+    kind, _, rest = name.partition(":")
+    if kind == "fbf":
+        return Algorithm(name, partial(fbf, strategy=strategy(rest)), few)
+    known = {
+        "dred": Algorithm("dred", dred, counts),
+        "bf": Algorithm("bf", partial(fbf, strategy=Never()), few),
+        "dredc": Algorithm("dredc", dredc, counts, counts),
+        "bfc": Algorithm("bfc", bfc, few, few),
+        "counting": Algorithm("counting", counting, counts | {TRACE}, frozenset((TRACE,))),
+    }
+    if name not in known:
+        raise EverlogError(f"algorithm={name!r} is not supported; choose one of: {', '.join(NAMES)}")
+    return known[name]
+
+
+def needed(name: str) -> frozenset[str]:
+    """What has to be kept so that updates can use an algorithm."""
+    return frozenset() if name in ("auto", "remat") else algorithm(name).needs

@@ -1,0 +1,28 @@
+"""B/F^c: B/F with the nonrecursive derivation count of each fact, and no other (*Modular-2019* §4.2).
+
+A fact that still has a nonrecursive derivation is proved by its count; deletion stops there, and so does chaining
+backwards, without a look at a rule.
+"""
+
+from __future__ import annotations
+
+from everlog.engine.algebra import FactSet
+from everlog.reasoning.change import Change
+from everlog.reasoning.fbf import Proofs, delete_unproved
+from everlog.reasoning.kept import NEVER
+from everlog.reasoning.strategies import Never
+
+
+def bfc(change: Change) -> None:
+    """Finds `D` and `A`; needs the nonrecursive counts."""
+    C_nr = change.kept.nonrecursive
+    assert C_nr is not None, "the counts are kept"
+
+    def base(facts: FactSet) -> FactSet:
+        found = facts
+        found &= C_nr.between(1, NEVER)
+        return found
+
+    for stratum in change.touched():
+        delete_unproved(change, stratum, Proofs(change, stratum, Never(), base))
+        change.insert(stratum, change.nothing)

@@ -1,0 +1,157 @@
+"""An update under way: what all maintenance algorithms share.
+
+The sets are those of DRed in the disjoint form that ends §6 of *Revisited*: `D ⊆ I` are the facts deleted so far and
+`A`, disjoint with `I`, those added, so that `(I ∖ D) ∪ A` is the materialisation as far as it is updated. `I` itself
+changes when all strata are done, since overdeletion needs the old one; a failure on the way leaves nothing behind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from time import perf_counter
+
+from everlog.engine.algebra import Annotation, Engine, FactSet, Rules, Some
+from everlog.planning.program import CompiledStratum
+from everlog.reasoning.kept import Kept
+
+Progress = Callable[[int, int, int], None]
+"""Called with the stratum, the round in it, and the number of facts that changed."""
+
+
+class TooCostly(Exception):
+    """The update has considered more rule instances than it was allowed."""
+
+
+class Change:
+    """The change of `E` by `E⁻` and `E⁺`, and what follows from it for `I`."""
+
+    def __init__(
+        self,
+        strata: Sequence[CompiledStratum],
+        engine: Engine,
+        E: FactSet,
+        I: FactSet,
+        minus: FactSet,
+        plus: FactSet,
+        kept: Kept,
+        progress: Progress,
+        allowed: int | None = None,
+    ) -> None:
+        # Line 39: deleting what is not explicit, adding what is, and deleting what is added change nothing.
+        self.minus: FactSet = minus
+        self.minus &= E
+        self.minus -= plus
+        self.plus: FactSet = plus
+        self.plus -= E
+        self.strata, self.engine, self.E, self.I, self.kept = strata, engine, E, I, kept
+        self.D = self.A = self.nothing = engine.empty()
+        self.derivations: dict[str, int] = {}
+        self.rounds = 0
+        self.seconds: dict[int, float] = {}
+        """By stratum."""
+        self._progress = progress
+        self._allowed = allowed
+        self._begun = engine.derivations
+
+    # ------------------------------------------------------------------------------------ views
+
+    @property
+    def survivors(self) -> FactSet:
+        """`I ∖ D`."""
+        return self.I - self.D
+
+    @property
+    def now(self) -> FactSet:
+        """`(I ∖ D) ∪ A`."""
+        return (self.I - self.D) | self.A
+
+    @property
+    def then_or_now(self) -> FactSet:
+        """`I ∪ A`, outside of which negative atoms hold before and after the update."""
+        return self.I | self.A
+
+    # ------------------------------------------------------------------------------------ bookkeeping
+
+    @contextmanager
+    def phase(self, name: str) -> Iterator[None]:
+        """Counts the rule instances considered as those of a phase."""
+        before = self.engine.derivations
+        yield
+        self.derivations[name] = self.derivations.get(name, 0) + self.engine.derivations - before
+        if self._allowed is not None and self.engine.derivations - self._begun > self._allowed:
+            raise TooCostly
+
+    def touched(self) -> Iterator[CompiledStratum]:
+        """The strata, each timed."""
+        for stratum in self.strata:
+            started = perf_counter()
+            yield stratum
+            self.seconds[stratum.index] = perf_counter() - started
+
+    def round_done(self, stratum: CompiledStratum, facts: FactSet) -> None:
+        self.rounds += 1
+        self._progress(stratum.index, self.rounds, len(facts))
+
+    # ------------------------------------------------------------------------------------ steps in common
+
+    def lost(self, stratum: CompiledStratum) -> FactSet:
+        """Lines 46 and 68: explicit facts that are deleted, and heads of instances that changes below took away."""
+        N = self.minus.within(stratum.region)
+        kept = self.kept
+        if kept.nonrecursive is not None:
+            kept.nonrecursive.add(N, -1)
+        some = [(self.D, self.A)]
+        N |= considered(stratum.nonrecursive, kept.nonrecursive, -1, self.I, None, some)
+        N |= considered(stratum.recursive, kept.recursive, -1, self.I, None, some)
+        return N
+
+    def delete(self, stratum: CompiledStratum, Δ: FactSet) -> FactSet:
+        """Lines 50 and 51, 75 and 76: deletes `Δ` and gives the heads of the instances that it takes away."""
+        some = [(Δ, self.nothing)]
+        N = considered(stratum.recursive, self.kept.recursive, -1, self.survivors, self.then_or_now, some)
+        self.D |= Δ
+        self.round_done(stratum, Δ)
+        N -= self.D
+        return N
+
+    def insert(self, stratum: CompiledStratum, R: FactSet) -> None:
+        """Lines 53–58: the facts `R` that came back, the explicit facts that are new, and what follows from both."""
+        kept = self.kept
+        with self.phase("insertion"):
+            added = self.plus.within(stratum.region)
+            if kept.nonrecursive is not None:
+                kept.nonrecursive.add(added)
+            now, some = self.now, [(self.A, self.D)]
+            N = R
+            N |= added
+            N |= considered(stratum.nonrecursive, kept.nonrecursive, 1, now, None, some)
+            N |= considered(stratum.recursive, kept.recursive, 1, now, None, some)
+        while True:
+            Δ = N
+            Δ -= self.now
+            if not Δ:
+                return
+            self.D -= Δ
+            new = Δ
+            new -= self.I
+            self.A |= new
+            with self.phase("insertion"):
+                N = considered(stratum.recursive, kept.recursive, 1, self.now, None, [(Δ, self.nothing)])
+            self.round_done(stratum, Δ)
+
+
+def considered(
+    rules: Rules,
+    counts: Annotation | None,
+    sign: int,
+    positive: FactSet,
+    negative: FactSet | None,
+    some: Sequence[Some],
+) -> FactSet:
+    """The heads of rule instances; where they are counted, the counts follow."""
+    if counts is None:
+        return rules.apply(positive, negative, some=some)
+    heads = rules.apply_counted(positive, negative, some=some)
+    counts.add(heads, sign)
+    return heads.support()

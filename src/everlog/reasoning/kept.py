@@ -1,0 +1,136 @@
+"""The state that some maintenance algorithms keep between updates.
+
+* `nonrecursive` is `C_nr` of *Modular-2019* §4.2: 1 for an explicit fact, plus its nonrecursive rule instances.
+* `recursive` is `C_r`: its recursive rule instances.
+* `trace` is the trace of *Revisited* §5: its derivations by iteration.
+
+Kept state is never stale: an algorithm keeps it right or drops it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from everlog.engine.algebra import Annotation, Counted, Engine
+from everlog.planning.program import CompiledStratum
+
+NEVER = 2**30
+"""The stage of a fact that is not derived at all."""
+
+
+@dataclass
+class Trace:
+    """`N_i^s` for every iteration of every stratum, and the *stage* of each fact: the first iteration that derives it.
+
+    Stages are kept twice, as they were before an update and as they are after it; between updates both are the same. A
+    fact of another stratum has the stage 0, so that `stage ≤ i` holds for whatever lies below.
+    """
+
+    iterations: list[list[Annotation]]
+    totals: list[list[int]]
+    """`|N_i^s|`, with multiplicities."""
+    old: list[Annotation]
+    new: list[Annotation]
+
+    @classmethod
+    def empty(cls, engine: Engine, strata: Sequence[CompiledStratum]) -> Trace:
+        return cls(
+            [[] for _ in strata],
+            [[] for _ in strata],
+            [engine.annotation() for _ in strata],
+            [engine.annotation() for _ in strata],
+        )
+
+    def change(
+        self, engine: Engine, stratum: int, iteration: int, more: Counted, fewer: Counted | None = None
+    ) -> Annotation:
+        """`N_i^s` with more facts and fewer."""
+        counts, totals = self.iterations[stratum], self.totals[stratum]
+        while len(counts) < iteration:
+            counts.append(engine.annotation(sparse=True))
+            totals.append(0)
+        changed = counts[iteration - 1]
+        changed.add(more)
+        totals[iteration - 1] += more.total()
+        if fewer is not None:
+            changed.add(fewer, -1)
+            totals[iteration - 1] -= fewer.total()
+        return changed
+
+    def lists(self) -> tuple[list[list[Annotation]], list[list[int]]]:
+        """Copies of the lists of iterations."""
+        return [list(counts) for counts in self.iterations], [list(totals) for totals in self.totals]
+
+    def shorten(self, stratum: int) -> None:
+        """Forgets the iterations at the end that derive nothing any more."""
+        totals = self.totals[stratum]
+        while totals and not totals[-1]:
+            totals.pop()
+        del self.iterations[stratum][len(totals) :]
+
+
+@dataclass
+class Kept:
+    """What is kept; `None` where it is not."""
+
+    nonrecursive: Annotation | None = None
+    recursive: Annotation | None = None
+    trace: Trace | None = None
+    dropped: list[str] = field(default_factory=list)
+    """What the last update could not keep right, in words."""
+
+    @classmethod
+    def empty(cls, engine: Engine, strata: Sequence[CompiledStratum], names: frozenset[str]) -> Kept:
+        return cls(
+            engine.annotation() if "nonrecursive" in names else None,
+            engine.annotation() if "recursive" in names else None,
+            Trace.empty(engine, strata) if "trace" in names else None,
+        )
+
+    def names(self) -> frozenset[str]:
+        """What is there."""
+        parts = {"nonrecursive": self.nonrecursive, "recursive": self.recursive, "trace": self.trace}
+        return frozenset(name for name, part in parts.items() if part is not None)
+
+    def annotations(self) -> Iterator[Annotation]:
+        if self.nonrecursive is not None:
+            yield self.nonrecursive
+        if self.recursive is not None:
+            yield self.recursive
+        if self.trace is not None:
+            yield from self.trace.old
+            yield from self.trace.new
+            for counts in self.trace.iterations:
+                yield from counts
+
+    def nbytes(self) -> int:
+        return sum(annotation.nbytes() for annotation in self.annotations())
+
+    def without(self, *names: str) -> Kept:
+        """The same but for what an algorithm cannot keep right."""
+        lost = [name for name in names if name in self.names()]
+        kept = {name: None if name in lost else getattr(self, name) for name in ("nonrecursive", "recursive", "trace")}
+        return Kept(**kept, dropped=[f"the {_WORDS[name]} were dropped" for name in lost])
+
+    @contextmanager
+    def staged(self) -> Iterator[None]:
+        """Undoes what happened to the state if an exception ends the block."""
+        undo: list[Callable[[], None]] = [annotation.savepoint() for annotation in self.annotations()]
+        before = None if self.trace is None else self.trace.lists()
+        try:
+            yield
+        except BaseException:
+            for one in undo:
+                one()
+            if self.trace is not None and before is not None:
+                self.trace.iterations, self.trace.totals = before
+            raise
+
+
+_WORDS = {
+    "nonrecursive": "counts of nonrecursive derivations",
+    "recursive": "counts of recursive derivations",
+    "trace": "counts of derivations by iteration",
+}

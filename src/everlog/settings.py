@@ -1,0 +1,14 @@
+"""How a program is evaluated: the options of a knowledge base that reach down to the algorithms."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True)
+class Settings:
+    """`algorithm` is the one that updates use, and the reason for what is kept between them."""
+
+    stratification: Literal["levels", "single"] = "levels"
+    algorithm: str = "auto"
