@@ -85,12 +85,13 @@ class Materialisation:
         change = Change(self.strata, self.engine, self.E, self.I, minus, plus, kept, progress, allowed)
         with kept.staged():
             algorithm.run(change)
+            # The differences first: a large set is changed in place, and its old value then costs a copy.
+            difference = _difference(change)
             E, I = change.E, change.I
             E -= change.minus
             E |= change.plus
             I -= change.D
             I |= change.A
-            difference = _difference(change, E, I)
         self.E, self.I, self.kept = E, I, kept
         outcome = Outcome(
             algorithm.name, change.derivations, change.rounds, perf_counter() - begun, change.seconds, kept.dropped
@@ -98,12 +99,13 @@ class Materialisation:
         return outcome, difference
 
 
-def _difference(change: Change, E: FactSet, I: FactSet) -> Difference:
-    gained, lost, ceased, begun = change.A, change.D, change.minus, change.plus
-    gained -= E
-    ceased &= I
-    gained |= ceased
+def _difference(change: Change) -> Difference:
+    gained = change.A
+    gained -= change.plus
+    gained |= change.minus - change.D
+    lost = change.D
     lost -= change.E
-    begun &= change.I
-    lost |= begun
+    known = change.plus
+    known &= change.I
+    lost |= known
     return Difference(change.plus, change.minus, change.A, change.D, gained, lost)

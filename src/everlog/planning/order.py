@@ -38,6 +38,9 @@ class Filter(Protocol):
     def variables(self) -> set[int]: ...
 
 
+_LASTING = 16.0
+"""The index that a small delta needs serves later deltas too: this one pays so much less of it."""
+
 _RELUCTANCE = 2.0
 """A delta goes first unless another order is this many times cheaper: estimates for deltas are too high if anything."""
 
@@ -48,14 +51,19 @@ def join_order(literals: Sequence[Sized], first: int | None = None, *, forced: b
         return [0]
     if forced and first is not None:
         return _greedy(literals, first)[1]
-    costs = {start: _greedy(literals, start) for start in range(len(literals))}
+    small = first is not None and literals[first].size() * _LASTING < max(literal.size() for literal in literals)
+    costs = {
+        start: _greedy(literals, start, 1 / _LASTING if small and start == first else 1.0)
+        for start in range(len(literals))
+    }
     best = min(costs, key=lambda start: costs[start][0])
     if first is not None and costs[first][0] < _RELUCTANCE * costs[best][0]:
         best = first
     return costs[best][1]
 
 
-def _greedy(literals: Sequence[Sized], start: int) -> tuple[float, list[int]]:
+def _greedy(literals: Sequence[Sized], start: int, share: float = 1.0) -> tuple[float, list[int]]:
+    """The cost, with a share of what indexes cost to make, and the order."""
     order = [start]
     bound = set(literals[start].variables())
     bindings = max(literals[start].size(), 1e-3)
@@ -69,7 +77,7 @@ def _greedy(literals: Sequence[Sized], start: int) -> tuple[float, list[int]]:
         order.append(best)
         left.remove(best)
         bound |= literals[best].variables()
-        cost += once + bindings * each
+        cost += share * once + bindings * each
         bindings = max(bindings * fanout, 1e-3)
     return cost, order
 

@@ -119,7 +119,7 @@ class MemoryRules(Rules):
             if not atoms or not rule.body.can_match(views):
                 continue
             needed = [variable for atom in atoms for variable in atom.variables()]
-            plan, used = rule.body.plan(views, rule.head, needed)
+            plan, used = rule.body.plan(views, rule.head, needed, small=len(rule.body.positive))
             call = Call(plan, [views[place] for place in used], PremiseSink(found, plan.layout, atoms))
             calls.append((plan, call, views[used[0]]))
         self._engine.run(calls, found)
@@ -161,7 +161,7 @@ class MemoryRules(Rules):
                 for at, literal in enumerate(rule.literals)
             ]
             needed = [*rule.head.variables(), *(variable for literal, _ in tests for variable in literal.variables())]
-            small = None if place is None else min(place, size)
+            small = min(place, size) if place is not None else size if heads_in is not None else None
             plan, used = rule.body.plan(views, extra, needed, small=small)
             sink: Sink = heads.of(plan.layout, rule.head)
             if extra is not None and extra is not rule.head and heads_in is not None:

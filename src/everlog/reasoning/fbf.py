@@ -5,8 +5,9 @@ unproved, the *frontier*, is expanded through recursive rules into the next leve
 proved or the frontier is empty. A frontier that is left over waits for the next call, since a fact whose premises were not
 looked at must not be taken for disproved.
 
-It departs from the paper where that is unsound: when a level is aborted, all facts that were checked and not proved are
-blocked, not only those that the paper's recursion is about to return to; a proof may run through any of them.
+It departs from the paper where that is unsound: when a level is aborted, or a premise turns out to be blocked, all facts
+that were checked and not proved are blocked, not only those that the paper's recursion is about to return to; a proof may
+run through any of them.
 """
 
 from __future__ import annotations
@@ -92,6 +93,8 @@ class Proofs:
                 facts = self._stratum.recursive.premises(
                     self._frontier, change.I - (change.D - self.B), change.then_or_now, self._stratum.region
                 )
+            if facts & (self.B - self.P):
+                self.B |= self.C - self.P
             facts -= self.C
             self._frontier = change.nothing
             level += 1
