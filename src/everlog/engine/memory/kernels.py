@@ -353,6 +353,49 @@ def absorb(tuples, n, slots, cols, n_rows, known, bounds, care, want, mask, ann,
 
 
 @njit(cache=True, nogil=True)
+def tally(tuples, n, slots, cols, n_rows, counts, fresh, touched):
+    """Finds or enters tuples `0..n`, as `absorb` does, and counts them by row; rows counted first go to `touched`.
+
+    Returns how many tuples are new and how many rows were touched.
+    """
+    limit = np.uint64(slots.shape[0] // 2 - 1)
+    arity = cols.shape[0]
+    one, two = np.uint64(1), np.uint64(2)
+    new = 0
+    first = 0
+    for i in range(n):
+        key = _tuple_key(tuples, i) + 1
+        h = _spot(key) & limit
+        while True:
+            at = two * h
+            there = slots[at]
+            if there == VACANT:
+                row = n_rows + new
+                slots[at] = key
+                slots[at + one] = row
+                fresh[new] = i
+                new += 1
+                break
+            if there == key:
+                row = slots[at + one]
+                same = True
+                if arity > 2:
+                    for c in range(arity):
+                        value = cols[c, row] if row < n_rows else tuples[c, fresh[row - n_rows]]
+                        if value != tuples[c, i]:
+                            same = False
+                            break
+                if same:
+                    break
+            h = (h + one) & limit
+        if counts[row] == 0:
+            touched[first] = row
+            first += 1
+        counts[row] += 1
+    return new, first
+
+
+@njit(cache=True, nogil=True)
 def find_rows(tuples, n, slots, cols, out):
     """The row of every tuple, -1 where there is none."""
     nothing = np.zeros(0, np.int64)

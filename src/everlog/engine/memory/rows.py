@@ -183,7 +183,10 @@ def union(x: Rows, y: Rows, consume: bool = False) -> Rows:
     if x.is_span and x.size <= _SMALL:
         x = Rows(x.table, x.lo, x.hi, x.size, _Log(x.array()), None)
     log = x._log
-    if log is not None:  # `contains` has marked it, and so made it this set's own
+    if log is not None:
+        if not consume:
+            # The set goes on to be used, and a join may be testing its bit this very moment.
+            log = _Log(log.rows[: x.size].copy())
         log.append(more)
         return Rows(x.table, lo, hi, size, log, None)
     mark = _dense_mark(x, consume)

@@ -398,7 +398,8 @@ class CountedFacts(Counted):
         parts = dict(self._parts)
         for table, (rows, counts) in more.parts().items():
             mine, times = parts.get(table, (NO_ROWS, np.empty(0, np.int64)))
-            parts[table] = tally(np.concatenate([mine, rows]), np.concatenate([times, sign * counts]))
+            total, sums = summed((mine, times), (rows, sign * counts))
+            parts[table] = total[sums > 0], sums[sums > 0]
         return CountedFacts(self._within, parts)
 
 
@@ -409,18 +410,6 @@ def as_counted(facts: Counted | FactSet) -> CountedFacts:
     assert isinstance(facts, Facts), "facts of another engine"
     arrays = {table: facts.rows(table).array() for table in facts.tables()}
     return CountedFacts(facts._within, {table: (rows, np.ones(len(rows), np.int64)) for table, rows in arrays.items()})
-
-
-def tally(rows: Ids, counts: npt.NDArray[np.int64] | None = None) -> Tally:
-    """Distinct rows with the sums of their counts (one each by default); what sums to nothing or less is left out."""
-    if len(rows) == 0:
-        return NO_ROWS, np.empty(0, np.int64)
-    if counts is None:
-        ordered = np.sort(rows)
-        starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
-        return ordered[starts], np.diff(np.append(starts, len(ordered)))
-    rows, counts = summed((rows, counts), _NO_TALLY)
-    return rows[counts > 0], counts[counts > 0]
 
 
 class Valued(Annotation):
@@ -488,10 +477,21 @@ class MemoryAnnotation(Valued):
     def set(self, facts: FactSet, value: int) -> None:
         facts = own(facts)
         for table in facts.tables():
-            rows = facts.rows(table).array()
-            self._changed(table, rows)[rows] = value
+            chosen = facts.rows(table)
+            if chosen.is_span and self._log is None:
+                self.values(table)[chosen.lo : chosen.hi] = value
+            else:
+                self._changed(table, chosen.array())[chosen.array()] = value
 
     def add(self, facts: Counted | FactSet, sign: int = 1) -> None:
+        if isinstance(facts, Facts):
+            for table in facts.tables():
+                chosen = facts.rows(table)
+                if chosen.is_span and self._log is None:
+                    self.values(table)[chosen.lo : chosen.hi] += sign
+                else:
+                    self._changed(table, chosen.array())[chosen.array()] += sign
+            return
         for table, (rows, counts) in as_counted(facts).parts().items():
             self._changed(table, rows)[rows] += (sign * counts).astype(np.int32)
 

@@ -19,7 +19,7 @@ from everlog.engine.memory import kernels
 from everlog.engine.memory import rows as row_sets
 from everlog.engine.memory.join import Literal, Sink, sources_of
 from everlog.engine.memory.rows import NO_ANNOTATION, NO_ROWS, NO_TERMS, Mark, Rows
-from everlog.engine.memory.sets import CountedFacts, Facts, Stored, TableView, Tally, Within, tally
+from everlog.engine.memory.sets import CountedFacts, Facts, Stored, TableView, Within
 from everlog.engine.memory.table import SHARED, Ids, Parallel, Positions, Table, one_by_one
 
 LIMIT: Final = 1 << 18
@@ -61,16 +61,23 @@ class Entry:
             kernels.project(block, 0, n, sources, consts, buffer[0], most)
             counts[0] += n
 
-    def pending(self) -> Ids:
-        """What was collected since the last time, by all workers."""
-        return np.concatenate(
-            [
-                buffer[shard, :, : counts[shard]]
-                for buffer, counts in zip(self._buffers, self._counts, strict=True)
-                for shard in range(self._shards)
-            ],
-            axis=1,
-        )
+    def tally(self, counts: Ids) -> tuple[Ids, Ids]:
+        """Enters what was collected and counts it by row; gives the counts and the rows that were counted first."""
+        touched = [NO_ROWS]
+        for buffer, sizes in zip(self._buffers, self._counts, strict=True):
+            for tuples, size in zip(buffer, sizes, strict=True):
+                n, table = int(size), self.table
+                if n:
+                    if len(counts) < table.n + n:
+                        grown = np.zeros(max(table.n + n, 2 * len(counts)), np.int32)
+                        grown[: len(counts)] = counts
+                        counts = grown
+                    fresh, first = _scratch(0, n), _scratch(1, n)
+                    new, k = kernels.tally(tuples, n, table.row_slots(n), table.cols, table.n, counts, fresh, first)
+                    touched.append(first[:k].copy())
+                    self._placed(tuples, fresh, new)
+            sizes[:] = 0
+        return counts, np.concatenate(touched)
 
     def enter(self, parallel: Parallel) -> None:
         """Enters what was collected."""
@@ -129,6 +136,11 @@ class Entry:
         if old and self._seen.on is not None:
             self._hits.append(hits[:old].copy())
             self._seen.on.append(self._hits[-1])
+        self._placed(tuples, fresh, new)
+
+    def _placed(self, tuples: Ids, fresh: Ids, new: int) -> None:
+        """Gives the next rows to tuples that are new and have their row slots."""
+        table = self.table
         table.reserve_rows(new)
         kernels.place(tuples, fresh, new, table.n, table.cols)
         if table.has_groups and new:
@@ -211,6 +223,10 @@ class Heads:
     def flush(self) -> None:
         for entry in self._entries.values():
             entry.enter(self.parallel)
+        self.emptied()
+
+    def emptied(self) -> None:
+        """Notes that all that was collected is entered."""
         self._pending = [0] * self._workers
 
     def facts(self) -> Stored:
@@ -267,12 +283,13 @@ class PremiseSink:
 
 
 class CountedHeads:
-    """The heads of rules, as a multiset."""
+    """The heads of rules, as a multiset: counts by row, and the rows that have any."""
 
     def __init__(self, within: Within, workers: int, parallel: Parallel) -> None:
         self._heads = Heads(within, workers, parallel, None)
         self._within = within
-        self._rows: dict[Table, list[Tally]] = {}
+        self._counts: dict[Table, Ids] = {}
+        self._rows: dict[Table, list[Ids]] = {}
 
     @property
     def instances(self) -> list[int]:
@@ -283,24 +300,21 @@ class CountedHeads:
 
     def flush(self) -> None:
         """Enters what was collected and counts it."""
-        pending = {entry.table: entry.pending() for entry in self._heads.entries()}
-        self._heads.flush()
-        for table, tuples in pending.items():
-            counted = self._rows.setdefault(table, [])
-            counted.append(tally(table.find(tuples)))
-            # Counts are merged whenever the unmerged ones outgrow the merged, so memory follows the facts.
-            if sum(len(rows) for rows, _ in counted[1:]) > max(len(counted[0][0]), LIMIT):
-                counted[:] = [_merged(counted)]
+        for entry in self._heads.entries():
+            # Memory that is never touched costs nothing, so this may be as long as the table.
+            counts, rows = entry.tally(self._counts.get(entry.table, NO_ROWS))
+            if len(rows):
+                self._counts[entry.table] = counts
+                self._rows.setdefault(entry.table, []).append(rows)
+        self._heads.emptied()
 
     def counted(self) -> CountedFacts:
         self.flush()
-        return CountedFacts(self._within, {table: _merged(parts) for table, parts in self._rows.items()})
-
-
-def _merged(parts: Sequence[Tally]) -> Tally:
-    if len(parts) == 1:
-        return parts[0]
-    return tally(np.concatenate([rows for rows, _ in parts]), np.concatenate([counts for _, counts in parts]))
+        parts = {}
+        for table, pieces in self._rows.items():
+            rows = np.concatenate(pieces)
+            parts[table] = rows, self._counts[table][rows].astype(np.int64)
+        return CountedFacts(self._within, parts)
 
 
 class ProvedHeads:

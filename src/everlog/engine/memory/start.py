@@ -60,6 +60,7 @@ def _exercise() -> None:
     kernels.rehash(0, 1, slots, slots.copy())
     kernels.enter_rows(facts, 0, 2, slots.copy())
     kernels.absorb(facts, 2, slots.copy(), facts, 0, 0, *view, bit, fresh, fresh.copy())
+    kernels.tally(facts, 2, slots.copy(), facts, 0, np.zeros(2, np.int32), fresh, fresh.copy())
     kernels.place(facts, fresh, 0, 0, out)
     kernels.find_rows(facts, 2, slots, facts, fresh)
     run = kernels.build_run(facts, np.array([0]), 0, 2, 1)
