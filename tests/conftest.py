@@ -36,6 +36,7 @@ def spark() -> Iterator[SparkSession]:
     """A local Spark session with two cores and two shuffle partitions, one for the whole run."""
     from everlog.pipeline.session import start_session
 
-    session = start_session(master="local[2]", conf={"spark.driver.memory": "2g", "spark.sql.shuffle.partitions": "2"})
+    conf = {"spark.driver.memory": "2g", "spark.sql.shuffle.partitions": "2"}
+    session = start_session(master="local[2]", conf=conf, brief=True)
     yield session
     session.stop()

@@ -28,7 +28,7 @@ def test_results_are_plain_sorted_files(tmp_path: Path) -> None:
     stats = json.loads((tmp_path / "s.json").read_text())
     assert stats["facts"] == {"explicit": 5, "total": 11}
     assert {"total", "reasoning"} <= set(stats["seconds"])
-    assert set(stats) == {
+    assert set(stats) >= {
         "facts", "derivations", "seconds", "rounds", "engine", "algorithm", "modules", "peak_rss_bytes", "warnings",
     }  # fmt: skip
     assert sorted(path.name for path in tmp_path.iterdir()) == ["facts", "out", "reach.dlog", "s.json"]

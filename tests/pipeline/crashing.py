@@ -50,7 +50,7 @@ def work(store: Path, versions: int) -> None:
     def say(step: str) -> None:
         print(step, flush=True)
 
-    spark = start_session(master="local[1]", conf={"spark.driver.memory": "1g"})
+    spark = start_session(master="local[1]", conf={"spark.driver.memory": "1g"}, brief=True)
     say("started")
     try:
         version = Store.open(store).manifest.version

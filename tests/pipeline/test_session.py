@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import everlog
+from everlog.cli.options import started_session
 from everlog.pipeline import java, session
 from everlog.pipeline.java import NoJava, find_java, java_version
 from everlog.pipeline.session import NoSession, local_settings, start_session
@@ -83,6 +84,21 @@ def test_local_settings() -> None:
     assert local_settings("local[3]")["spark.sql.shuffle.partitions"] == "3"
     assert local_settings("local[*]")["spark.sql.shuffle.partitions"] == str(len(os.sched_getaffinity(0)))
     assert local_settings("local")["spark.sql.shuffle.partitions"] == "1"
+    assert local_settings("local", brief=True).keys() - local_settings("local").keys() == {
+        "spark.driver.extraJavaOptions"
+    }
+
+
+def test_little_work_gets_a_brief_session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[object] = []
+    monkeypatch.setattr(session, "start_session", lambda **given: asked.append(given["brief"]))
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "a.csv").write_text("1\n")
+    with (tmp_path / "large.csv").open("wb") as large:
+        large.truncate(17 * 2**20)
+    for paths in ([], [tmp_path / "folder"], [tmp_path / "large.csv"], [tmp_path], ["s3://bucket/a.csv"]):
+        started_session(None, {}, False, paths)
+    assert asked == [True, True, False, False, False]
 
 
 def test_the_active_session_is_taken(spark: SparkSession) -> None:

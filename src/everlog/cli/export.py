@@ -60,7 +60,7 @@ def export(
     check_new(out)
     with Progress() as progress:
         progress.step("starting Spark")
-        spark = started_session(master, settings, verbose)
+        spark = started_session(master, settings, verbose, (store,))
         from everlog.pipeline import publish
 
         progress.step(f"writing {form}")

@@ -67,7 +67,7 @@ def init(
     check_place(store)
     with Progress() as progress:
         progress.step("starting Spark")
-        spark = started_session(master, settings, verbose)
+        spark = started_session(master, settings, verbose, paths)
         from everlog.pipeline.base import init_store
         from everlog.pipeline.sources import read_paths
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
@@ -123,10 +124,27 @@ def session_conf(conf: Sequence[str] | None, memory: str | None) -> dict[str, st
     return settings
 
 
-def started_session(master: str | None, settings: Mapping[str, str], verbose: bool) -> SparkSession:
+def started_session(
+    master: str | None, settings: Mapping[str, str], verbose: bool, paths: Iterable[str | Path]
+) -> SparkSession:
+    """A Spark session for work on some files."""
     from everlog.pipeline.session import start_session
 
-    return start_session(master=master, conf=settings, verbose=verbose)
+    return start_session(master=master, conf=settings, verbose=verbose, brief=_size(paths) <= _LITTLE)
+
+
+_LITTLE = 16 * 2**20
+"""Up to this many bytes are little work."""
+
+
+def _size(paths: Iterable[str | Path]) -> float:
+    """The bytes in files and folders; infinite where only Spark can look."""
+    total = 0.0
+    for path in paths:
+        if "://" in str(path):
+            return inf
+        total += sum(file.stat().st_size for file in (Path(path), *Path(path).rglob("*")) if file.is_file())
+    return total
 
 
 def check_paths(option: str, paths: Sequence[str] | None) -> list[str]:

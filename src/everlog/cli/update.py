@@ -76,14 +76,17 @@ def update(
     settings = session_conf(conf, memory)
     check_stats(stats)
     from everlog.datalog.reader import parse_program
+    from everlog.pipeline.loading import Loading
     from everlog.pipeline.store import Store
 
-    manifest = Store.open(store).manifest
+    opened = Store.open(store)
+    manifest = opened.manifest
     rules = parse_program(manifest.program)
     warnings: list[str] = []
     with Progress() as progress, _changes_folder(changes) as folder:
         progress.step("starting Spark")
-        spark = started_session(master, settings, verbose)
+        loading = Loading(opened.path, manifest)
+        spark = started_session(master, settings, verbose, [*added, *deleted])
         from everlog.pipeline.base import update_store
         from everlog.pipeline.sources import read_paths
 
@@ -109,6 +112,7 @@ def update(
             progress=progress.round,
             on_step=progress.step,
             before_commit=publish,
+            loading=loading,
         )
         for read in reads:
             if read is not None:

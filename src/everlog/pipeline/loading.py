@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING
 
 from everlog.errors import EverlogError, Failure
@@ -22,6 +23,34 @@ if TYPE_CHECKING:
     from everlog.state import Batch, MemoryState
 
 MOST = 2**31
+
+
+class Loading:
+    """A version that is loaded in a thread beside, while Spark starts or works. Nobody waits for one that is not wanted."""
+
+    def __init__(self, store: Path, manifest: Manifest, workers: int | None = None) -> None:
+        self._store, self._manifest, self._workers = store, manifest, workers
+        self._loaded: MemoryState | None = None
+        self._failure: Exception | None = None
+        self._thread = Thread(target=self._load, name="everlog-loading", daemon=True)
+        self._thread.start()
+
+    def _load(self) -> None:
+        try:
+            self._loaded = load_state(self._store, self._manifest, self._workers)
+        except Exception as failure:
+            self._failure = failure
+
+    def state(self, manifest: Manifest) -> MemoryState:
+        """The facts of a version: those that were loaded, unless they are of another one. To be asked for once."""
+        self._thread.join()
+        loaded, self._loaded = self._loaded, None
+        if self._manifest.version != manifest.version:
+            return load_state(self._store, manifest, self._workers)
+        if loaded is None:
+            assert self._failure is not None
+            raise self._failure
+        return loaded
 
 
 def load_state(store: Path, manifest: Manifest, workers: int | None = None) -> MemoryState:

@@ -32,14 +32,21 @@ EVERYWHERE = {
 """What the pipeline relies on, settable in a running session."""
 
 
+_BRIEF = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
+"""Java spends more time on compiling Spark than Spark on a job of seconds: the quick compiler, and no threads beside it."""
+
+
 class NoSession(EverlogError):
     """A Spark session that cannot be had."""
 
 
-def start_session(*, master: str | None = None, conf: Mapping[str, str] = _NONE, verbose: bool = False) -> SparkSession:
+def start_session(
+    *, master: str | None = None, conf: Mapping[str, str] = _NONE, verbose: bool = False, brief: bool = False
+) -> SparkSession:
     """The active Spark session, or a new one.
 
-    `master` is a Spark master (`local[4]`, `spark://host:7077`) or a Connect address (`sc://host`).
+    `master` is a Spark master (`local[4]`, `spark://host:7077`) or a Connect address (`sc://host`). A session that is to
+    be `brief`, for little work on this machine, is ready sooner and slower in the long run.
     """
     from pyspark.sql import SparkSession
 
@@ -57,14 +64,14 @@ def start_session(*, master: str | None = None, conf: Mapping[str, str] = _NONE,
         if remote is not None and not remote.startswith("local"):
             return _made(SparkSession.builder.remote(remote), {**EVERYWHERE, **conf}, None)
         place = remote or master or "local[*]"
-        settings = {**EVERYWHERE, **(local_settings(place) if place.startswith("local") else {}), **conf}
+        settings = {**EVERYWHERE, **(local_settings(place, brief) if place.startswith("local") else {}), **conf}
         builder = SparkSession.builder.appName("everlog")
         builder = builder.remote(place) if remote else builder.master(place)
         with java_for_spark(verbose=verbose) as said:
             return _made(builder, settings, said)
 
 
-def local_settings(master: str) -> dict[str, str]:
+def local_settings(master: str, brief: bool = False) -> dict[str, str]:
     """Defaults for work on this machine alone.
 
     >>> local_settings("local[3]")["spark.sql.shuffle.partitions"]
@@ -84,6 +91,7 @@ def local_settings(master: str) -> dict[str, str]:
         "spark.cleaner.periodicGC.interval": "1min",
         # Rows that are kept are read once or twice: compressing them takes longer than that.
         "spark.sql.inMemoryColumnarStorage.compressed": "false",
+        **(_BRIEF if brief else {}),
     }
 
 
