@@ -302,10 +302,8 @@ class CountedHeads:
         """Enters what was collected and counts it."""
         for entry in self._heads.entries():
             # Memory that is never touched costs nothing, so this may be as long as the table.
-            counts, rows = entry.tally(self._counts.get(entry.table, NO_ROWS))
-            if len(rows):
-                self._counts[entry.table] = counts
-                self._rows.setdefault(entry.table, []).append(rows)
+            self._counts[entry.table], rows = entry.tally(self._counts.get(entry.table, NO_ROWS))
+            self._rows.setdefault(entry.table, []).append(rows)
         self._heads.emptied()
 
     def counted(self) -> CountedFacts:
