@@ -50,7 +50,8 @@ def facts_in(engine: MemoryEngine, facts: Facts) -> frozenset[Fact]:
 def multiplicities(engine: MemoryEngine, counted: CountedFacts) -> Counter[Fact]:
     found: Counter[Fact] = Counter()
     for table, (rows, counts) in counted.parts().items():
-        for one, count in zip(_facts(engine, table, rows), counts, strict=True):
+        order = np.argsort(rows)
+        for one, count in zip(_facts(engine, table, rows[order]), counts[order], strict=True):
             assert one not in found and count > 0
             found[one] = int(count)
     return found
