@@ -58,6 +58,10 @@ LITERALS = [
     Literal('a "quoted", tagged\ttext\nof lines', language="en"),
     Literal("", language="en"),
     Literal("007", datatype=NamedNode(XSD + "integer")),
+    Literal(str(2**63), datatype=NamedNode(XSD + "integer")),
+    Literal(str(-(2**63) - 1), datatype=NamedNode(XSD + "integer")),
+    # More digits than Python likes to read.
+    Literal("9" * 5000, datatype=NamedNode(XSD + "integer")),
     Literal("1", datatype=NamedNode(XSD + "double")),
     Literal("1.50", datatype=NamedNode(XSD + "decimal")),
     Literal("2024-02-29", datatype=NamedNode(XSD + "date")),

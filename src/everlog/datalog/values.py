@@ -22,7 +22,8 @@ Value: TypeAlias = str | int | float | bool | NamedNode | BlankNode | Literal
 XSD = "http://www.w3.org/2001/XMLSchema#"
 RDF_TYPE = NamedNode("http://www.w3.org/1999/02/22-rdf-syntax-ns#type")
 
-_CANONICAL_INTEGER = re.compile(r"0|-?[1-9][0-9]*")
+_SHORT_INTEGER = re.compile(r"0|-?[1-9][0-9]{0,18}")
+"""A canonical integer that may fit into 64 bits; Python refuses to read one with thousands of digits."""
 _INT64 = range(-(2**63), 2**63)
 
 
@@ -54,7 +55,7 @@ def _normalise_literal(literal: Literal) -> Value:
     datatype, text = literal.datatype.value, literal.value
     if datatype == XSD + "string":
         return text
-    if datatype == XSD + "integer" and _CANONICAL_INTEGER.fullmatch(text) and int(text) in _INT64:
+    if datatype == XSD + "integer" and _SHORT_INTEGER.fullmatch(text) and int(text) in _INT64:
         return int(text)
     if datatype == XSD + "boolean" and text in ("true", "false"):
         return text == "true"
