@@ -7,7 +7,7 @@ new state and leaves the old one as it is. Either way the state to go on with is
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from time import perf_counter
 from typing import TYPE_CHECKING, TypeAlias
@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from everlog import saved
 from everlog.choice import choose
 from everlog.columns import Columns
 from everlog.datalog.syntax import Atom, BodyLiteral, Program, Rule
@@ -73,14 +74,24 @@ class MemoryState:
         self.materialisation: Materialisation | None = None
         self.change = Change()
         """What the last update did."""
+        self._difference: Difference | None = None
+        self._kept: Callable[[], Iterable[Batch]] = tuple
 
     # ------------------------------------------------------------------------------------ facts in
 
     @classmethod
     def restored(
-        cls, dictionary: Dictionary, explicit: Iterable[Batch], derived: Iterable[Batch], workers: int | None = None
+        cls,
+        dictionary: Dictionary,
+        explicit: Iterable[Batch],
+        derived: Iterable[Batch],
+        workers: int | None = None,
+        kept: Callable[[], Iterable[Batch]] | None = None,
     ) -> MemoryState:
-        """A state that was materialised earlier: nothing is derived again."""
+        """A state that was materialised earlier: nothing is derived again.
+
+        `kept` gives what else was stored (see `saved.py`); it is called before the first update.
+        """
         started, compilation = start_engine(workers)
         state = cls(MemoryEngine(dictionary, started.workers))
         state._compilation = compilation
@@ -89,6 +100,7 @@ class MemoryState:
         for predicate, ids in derived:
             I |= state.engine.insert(predicate, ids, excluding=I)
         state._I = I
+        state._kept = kept or tuple
         return state
 
     def encoded(self, facts: Mapping[str, Columns]) -> list[Batch]:
@@ -130,7 +142,7 @@ class MemoryState:
             return self._started_again(added, deleted, program, settings, progress, started, [])
         begun = perf_counter()
         if self.materialisation is None:
-            self._compiled(program, settings).restore(self._I)
+            saved.restore(self.engine, self._compiled(program, settings), self._I, self._kept())
         assert self.materialisation is not None
         planned = perf_counter() - begun
         minus, plus = self.engine.empty(), self.engine.empty()
@@ -146,8 +158,23 @@ class MemoryState:
             return self._started_again(added, deleted, program, settings, progress, started, [why])
         self._E, self._I = own(self.materialisation.E).computed(), own(self.materialisation.I)
         self.change = Change(*(self._by_predicate(own(getattr(difference, part.name))) for part in fields(Difference)))
+        self._difference = difference
         gained, lost = (sum(ids.shape[1] for ids in part.values()) for part in (self.change.added, self.change.deleted))
         return self, self._report(outcome, planned, started, gained, lost, choice.reasons)
+
+    def kept(self) -> ByPredicate:
+        """All that is to be stored besides the facts that a user sees."""
+        return {} if self.materialisation is None else saved.whole(self.engine, self.materialisation)
+
+    def kept_change(self) -> tuple[ByPredicate, ByPredicate] | None:
+        """What the last update added to that, and deleted; None if everything is to be stored anew."""
+        if self.materialisation is None or self._difference is None:
+            return None
+        return saved.change(self.engine, self.materialisation, self._difference.added, self._difference.deleted)
+
+    def kept_kinds(self) -> frozenset[str]:
+        """The kinds of relations (`saved.kind_of`) that are still right; others in a store are out of date."""
+        return frozenset() if self.materialisation is None else saved.kinds(self.materialisation)
 
     def _compiled(self, program: Program, settings: Settings) -> Materialisation:
         strata = compile_program(program.rules, MemoryCompiler(self.engine), settings.stratification)
@@ -225,6 +252,7 @@ class MemoryState:
             added=added,
             deleted=deleted,
             strata=outcome.strata,
+            state_bytes=0 if self.materialisation is None else self.materialisation.kept.nbytes(),
             peak_rss_bytes=peak_rss_bytes(),
             warnings=list(outcome.warnings),
             reasons=list(reasons),

@@ -33,6 +33,8 @@ class Trace:
     """`|N_i^s|`, with multiplicities."""
     old: list[Annotation]
     new: list[Annotation]
+    forgotten: list[tuple[int, int, Annotation]] = field(default_factory=list)
+    """Iterations, by stratum and number, that the last update left without derivations."""
 
     @classmethod
     def empty(cls, engine: Engine, strata: Sequence[CompiledStratum]) -> Trace:
@@ -67,8 +69,8 @@ class Trace:
         """Forgets the iterations at the end that derive nothing any more."""
         totals = self.totals[stratum]
         while totals and not totals[-1]:
+            self.forgotten.append((stratum, len(totals), self.iterations[stratum].pop()))
             totals.pop()
-        del self.iterations[stratum][len(totals) :]
 
 
 @dataclass
@@ -118,7 +120,10 @@ class Kept:
     def staged(self) -> Iterator[None]:
         """Undoes what happened to the state if an exception ends the block."""
         undo: list[Callable[[], None]] = [annotation.savepoint() for annotation in self.annotations()]
-        before = None if self.trace is None else self.trace.lists()
+        before = None
+        if self.trace is not None:
+            before = self.trace.lists()
+            self.trace.forgotten.clear()
         try:
             yield
         except BaseException:

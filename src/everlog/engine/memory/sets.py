@@ -7,7 +7,7 @@ materialisation, where `I`, `Δ` and `I - Δ` are), and to terms over the mask's
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import NamedTuple
 
@@ -21,8 +21,10 @@ from everlog.engine.memory.table import Ids, Table
 
 Within = Callable[[Rows, Region], Rows]
 
+Values = npt.NDArray[np.int32]
+
 Tally = tuple[Ids, npt.NDArray[np.int64]]
-"""Distinct rows and how often each occurs."""
+"""Distinct rows and how often each occurs, or another value of each."""
 
 
 class TableView(NamedTuple):
@@ -424,8 +426,12 @@ class Valued(Annotation):
         """Whether a row of a table may have another value than the default."""
 
     @abstractmethod
-    def of(self, table: Table, rows: Ids) -> npt.NDArray[np.int32]:
+    def of(self, table: Table, rows: Ids) -> Values:
         """The values of some rows."""
+
+    @abstractmethod
+    def changed(self) -> Iterator[tuple[Table, Ids, Values, Values]]:
+        """Rows, with their values at the savepoint and now, of all facts whose value may have changed since."""
 
     def between(self, least: int, greatest: int) -> Between:
         return Between(self._within, self, least, greatest)
@@ -452,12 +458,12 @@ class MemoryAnnotation(Valued):
     def mentions(self, table: Table) -> bool:
         return table in self._values
 
-    def of(self, table: Table, rows: Ids) -> npt.NDArray[np.int32]:
+    def of(self, table: Table, rows: Ids) -> Values:
         if table not in self._values:
             return np.full(len(rows), self.default, np.int32)
         return self.values(table)[rows]
 
-    def values(self, table: Table) -> npt.NDArray[np.int32]:
+    def values(self, table: Table) -> Values:
         """The values by row, for at least all rows of the table."""
         values = self._values.get(table)
         if values is None or len(values) < table.n:
@@ -467,7 +473,7 @@ class MemoryAnnotation(Valued):
             values = self._values[table] = grown
         return values
 
-    def _changed(self, table: Table, rows: Ids) -> npt.NDArray[np.int32]:
+    def _changed(self, table: Table, rows: Ids) -> Values:
         """The values by row, of which some are about to change."""
         values = self.values(table)
         if self._log is not None:
@@ -512,6 +518,16 @@ class MemoryAnnotation(Valued):
 
         return undo
 
+    def changed(self) -> Iterator[tuple[Table, Ids, Values, Values]]:
+        by_table: dict[Table, list[tuple[Ids, Values]]] = {}
+        for table, rows, values in self._log or ():
+            by_table.setdefault(table, []).append((rows, values))
+        for table, parts in by_table.items():
+            # Of several old values of a row the first one is that of the savepoint.
+            rows, first = np.unique(np.concatenate([rows for rows, _ in parts]), return_index=True)
+            old = np.concatenate([values for _, values in parts])[first]
+            yield table, rows, old, self.of(table, rows)
+
     def nbytes(self) -> int:
         return sum(values.nbytes for values in self._values.values())
 
@@ -526,17 +542,15 @@ class SparseAnnotation(Valued):
         assert default == 0, "a sparse annotation is 0 where it was not set"
         super().__init__(within, default)
         self._parts: dict[Table, tuple[Tally, Tally]] = {}
+        self._before: dict[Table, tuple[Tally, Tally]] = {}
+        self._touched: dict[Table, list[Ids]] | None = None
+        """The rows that were changed since the savepoint; None if there was none."""
 
     def mentions(self, table: Table) -> bool:
         return table in self._parts
 
-    def of(self, table: Table, rows: Ids) -> npt.NDArray[np.int32]:
-        values = np.zeros(len(rows), np.int64)
-        for mine, counts in self._parts.get(table, ()):
-            if len(mine):
-                places = np.minimum(np.searchsorted(mine, rows), len(mine) - 1)
-                values += np.where(mine[places] == rows, counts[places], 0)
-        return values.astype(np.int32)
+    def of(self, table: Table, rows: Ids) -> Values:
+        return _looked_up(self._parts.get(table, ()), rows)
 
     def set(self, facts: FactSet, value: int) -> None:
         facts = own(facts)
@@ -556,6 +570,8 @@ class SparseAnnotation(Valued):
             self._add(table, rows, other.of(table, rows).astype(np.int64) - self.of(table, rows))
 
     def _add(self, table: Table, rows: Ids, counts: npt.NDArray[np.int64]) -> None:
+        if self._touched is not None:
+            self._touched.setdefault(table, []).append(rows)
         merged, added = self._parts.get(table, (_NO_TALLY, _NO_TALLY))
         added = summed(added, (rows, counts))
         if len(added[0]) * 8 > len(merged[0]):
@@ -563,15 +579,35 @@ class SparseAnnotation(Valued):
         self._parts[table] = merged, added
 
     def savepoint(self) -> Callable[[], None]:
-        before = dict(self._parts)
+        before = self._before = dict(self._parts)
+        self._touched = {}
 
         def undo() -> None:
-            self._parts = before
+            self._parts = dict(before)
+            self._touched = {}
 
         return undo
 
+    def changed(self) -> Iterator[tuple[Table, Ids, Values, Values]]:
+        touched = self._touched
+        if touched is None:
+            touched = {table: [rows for rows, _ in parts] for table, parts in self._parts.items()}
+        for table, pieces in touched.items():
+            rows = np.unique(np.concatenate(pieces))
+            yield table, rows, _looked_up(self._before.get(table, ()), rows), self.of(table, rows)
+
     def nbytes(self) -> int:
         return sum(array.nbytes for parts in self._parts.values() for part in parts for array in part)
+
+
+def _looked_up(parts: Iterable[Tally], rows: Ids) -> Values:
+    """The sums of the values that sorted tallies have for some rows."""
+    values = np.zeros(len(rows), np.int64)
+    for mine, counts in parts:
+        if len(mine):
+            places = np.minimum(np.searchsorted(mine, rows), len(mine) - 1)
+            values += np.where(mine[places] == rows, counts[places], 0)
+    return values.astype(np.int32)
 
 
 def summed(x: Tally, y: Tally) -> Tally:
