@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parent.parent
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Keeps everything that starts Spark in one worker: one session, and the other worker's core for the rest."""
     for item in items:
-        if {"pipeline", "cli"} & set(item.path.relative_to(ROOT).parts):
+        if {"pipeline", "cli", "engine_spark"} & set(item.path.relative_to(ROOT).parts):
             item.add_marker(pytest.mark.xdist_group("spark"))
 
 

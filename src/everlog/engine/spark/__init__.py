@@ -1,0 +1,1 @@
+"""The algebra on Spark DataFrames of integer ids."""

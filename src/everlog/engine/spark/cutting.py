@@ -1,0 +1,106 @@
+"""Cutting lineage: a DataFrame is computed, and what is left of its plan is a leaf.
+
+* `local_checkpoint` keeps rows in the executors. It is the fastest, and an executor that dies takes its rows with it.
+* `persist` keeps columns in the executors; Spark remembers how they were made and makes them again when it must. The
+  plan is not cut, so that a round costs more the more rounds there were.
+* `parquet` writes files to a scratch folder that the caller gives, and keeps what is read from there as columns: whatever
+  dies, the files are still there.
+
+Rows come out partitioned as they went in, and Spark knows it: joins of sets on all their columns move nothing.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+from uuid import uuid4
+
+from everlog.errors import EverlogError
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame, SparkSession
+
+CutName = Literal["local_checkpoint", "persist", "parquet"]
+Statistics = dict[str, Any]
+
+
+class Cut(Protocol):
+    """Computes DataFrames."""
+
+    def __call__(self, frame: DataFrame, statistics: Sequence[Column]) -> tuple[DataFrame, Statistics]:
+        """A frame with the same rows and no past, and some aggregates of it, by their names."""
+        ...
+
+    def forget(self, frame: DataFrame) -> None:
+        """Gives back what is kept of a frame that nobody will use again."""
+        ...
+
+
+def cut_named(spark: SparkSession, name: str, scratch: str | None, partitions: int) -> Cut:
+    if name == "local_checkpoint":
+        return LocalCheckpoint()
+    if name == "persist":
+        return Persist()
+    if name != "parquet":
+        raise EverlogError(f"cut={name!r} is not supported; choose one of: local_checkpoint, persist, parquet")
+    if scratch is None:
+        raise EverlogError('cut="parquet" needs a scratch folder that all executors can reach')
+    return Parquet(spark, scratch, partitions)
+
+
+class LocalCheckpoint:
+    """Rows in the executors; Spark frees them when the JVM has noticed that nobody refers to them."""
+
+    def __call__(self, frame: DataFrame, statistics: Sequence[Column]) -> tuple[DataFrame, Statistics]:
+        from pyspark.sql import Observation
+
+        seen = Observation()
+        kept = frame.observe(seen, *statistics).localCheckpoint()
+        return kept, seen.get or _statistics(kept, statistics)
+
+    def forget(self, frame: DataFrame) -> None:
+        pass
+
+
+class Persist:
+    """Columns in the executors, with the plan that made them."""
+
+    def __call__(self, frame: DataFrame, statistics: Sequence[Column]) -> tuple[DataFrame, Statistics]:
+        kept = frame.persist()
+        return kept, _statistics(kept, statistics)
+
+    def forget(self, frame: DataFrame) -> None:
+        frame.unpersist()
+
+
+class Parquet:
+    """Files in a folder, and columns in the executors."""
+
+    def __init__(self, spark: SparkSession, scratch: str, partitions: int) -> None:
+        self._spark = spark
+        self._scratch = scratch
+        self._partitions = partitions
+        self._folders: dict[int, str] = {}
+
+    def __call__(self, frame: DataFrame, statistics: Sequence[Column]) -> tuple[DataFrame, Statistics]:
+        from pyspark.sql import Observation
+
+        seen = Observation()
+        folder = f"{self._scratch}/{uuid4().hex}"
+        frame.observe(seen, *statistics).write.parquet(folder)
+        read = self._spark.read.schema(frame.schema).parquet(folder)
+        kept = read.repartition(self._partitions, *read.columns).persist()
+        self._folders[id(kept)] = folder
+        return kept, seen.get or _statistics(kept, statistics)
+
+    def forget(self, frame: DataFrame) -> None:
+        frame.unpersist()
+        folder = self._folders.pop(id(frame), None)
+        if folder is not None:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _statistics(frame: DataFrame, statistics: Sequence[Column]) -> Statistics:
+    (row,) = frame.agg(*statistics).collect()
+    return row.asDict()

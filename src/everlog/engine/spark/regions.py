@@ -1,0 +1,124 @@
+"""Regions such as `Out^s` as conditions on columns.
+
+A region may have thousands of atoms, most of them equal but for a constant or two: atoms with the same places of constants
+and variables, and the same constants but for the last one, become one test of that last one among many values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from everlog.datalog.syntax import Atom, Constant, Variable
+from everlog.engine.algebra import Region
+from everlog.engine.spark.naming import RELATION
+from everlog.engine.spark.runs import Run, classes_of
+from everlog.engine.spark.sets import EVERYTHING, SparkFacts, Stored, Wanted
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+    from everlog.engine.spark.engine import SparkEngine
+
+Twins = tuple[tuple[str, str], ...]
+"""Pairs of columns that must be equal, since an atom has one variable in both."""
+
+
+class Tests:
+    """The instances of some atoms."""
+
+    def __init__(self, engine: SparkEngine, atoms: Sequence[Atom]) -> None:
+        ids = engine.ids(term for atom in atoms for term in atom.terms if isinstance(term, Constant))
+        self._groups: dict[tuple[tuple[tuple[str, int], ...], str, Twins], set[int]] = {}
+        for atom in atoms:
+            bound = {RELATION: engine.relation(atom.predicate, len(atom.terms))}
+            first: dict[Variable, str] = {}
+            twins = []
+            for place, term in enumerate(atom.terms):
+                if isinstance(term, Constant):
+                    bound[f"a{place}"] = ids[term]
+                elif term in first:
+                    twins.append((first[term], f"a{place}"))
+                else:
+                    first[term] = f"a{place}"
+            last = list(bound)[-1]
+            value = bound.pop(last)
+            self._groups.setdefault((tuple(bound.items()), last, tuple(twins)), set()).add(value)
+        self._wanted = [
+            {last: classes_of(values), **{column: classes_of([value]) for column, value in bound}}
+            for (bound, last, _), values in self._groups.items()
+        ]
+
+    def condition(self) -> Column:
+        """Whether a row is such an instance."""
+        from pyspark.sql.functions import col, lit
+
+        found = lit(False)
+        for (bound, last, twins), values in self._groups.items():
+            holds = col(last).isin(sorted(values)) if len(values) > 1 else col(last) == min(values)
+            for column, value in bound:
+                holds &= col(column) == value
+            for column, other in twins:
+                holds &= col(column) == col(other)
+            found = holds if len(self._groups) == 1 else found | holds
+        return found
+
+    def __bool__(self) -> bool:
+        return bool(self._groups)
+
+    def may_match(self, run: Run) -> bool:
+        """Whether a run can have such an instance."""
+        return any(run.may_match(wanted) for wanted in self._wanted)
+
+
+class Place:
+    """A region, ready to be asked."""
+
+    def __init__(self, engine: SparkEngine, region: Region) -> None:
+        self._inside = Tests(engine, region.patterns)
+        self._elsewhere = Tests(engine, region.elsewhere)
+        self._rest = region.rest
+
+    @property
+    def is_everything(self) -> bool:
+        return self._rest and not self._elsewhere
+
+    def condition(self) -> Column:
+        """Whether a row is in the region."""
+        inside = self._inside.condition()
+        return inside | ~self._elsewhere.condition() if self._rest else inside
+
+    def may_have(self, run: Run) -> bool:
+        return self._rest or self._inside.may_match(run)
+
+    def of(self, facts: SparkFacts) -> SparkFacts:
+        """The facts that are in the region."""
+        if self.is_everything:
+            return facts
+        if isinstance(facts, Stored):
+            facts = Stored(facts.engine, [run for run in facts.runs if self.may_have(run)])
+        return Within(facts, self) if facts.about() else facts.engine.empty()
+
+
+class Within(SparkFacts):
+    """The facts of a set that are in a region; computed at most once, when it must be."""
+
+    def __init__(self, facts: SparkFacts, place: Place) -> None:
+        super().__init__(facts.engine)
+        self._facts = facts
+        self._place = place
+        self._computed: Stored | None = None
+
+    def frame(self, wanted: Wanted = EVERYTHING) -> DataFrame | None:
+        if self._computed is not None:
+            return self._computed.frame(wanted)
+        frame = self._facts.frame(wanted)
+        return None if frame is None else frame.where(self._place.condition())
+
+    def about(self, wanted: Wanted = EVERYTHING) -> int:
+        return (self._facts if self._computed is None else self._computed).about(wanted)
+
+    def computed(self) -> Stored:
+        if self._computed is None:
+            self._computed = self.engine.stored(self.frame())
+        return self._computed

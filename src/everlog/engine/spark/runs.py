@@ -1,0 +1,84 @@
+"""Runs: pieces of sets of facts that Spark has computed and that nothing can change.
+
+A set is a few disjoint runs. A run knows how many facts it has and, for each column, which of 63 classes its ids fall
+into: enough to see, without asking Spark, that an atom matches nothing in it, or that two runs have no fact in common.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import count
+from typing import TYPE_CHECKING, Final
+
+from everlog.engine.spark.naming import PADDING
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+CLASSES: Final = 63
+"""Ids are classed by their remainder, so that a set of classes is a positive bigint."""
+
+_numbers = count()
+
+
+def new_number() -> frozenset[int]:
+    return frozenset({next(_numbers)})
+
+
+def class_of(id: int) -> int:
+    return 1 << (id % CLASSES)
+
+
+def classes_of(ids: Iterable[int]) -> int:
+    found = 0
+    for id in ids:
+        found |= class_of(id)
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """Facts, each once."""
+
+    frame: DataFrame
+    rows: int
+    classes: Mapping[str, int]
+    """By column; a column that is not there holds padding only."""
+    apart: frozenset[int] = frozenset()
+    """The numbers of runs that have no fact of this one."""
+    parts: frozenset[int] = field(default_factory=new_number)
+    """The numbers of the runs that were merged into this one; its own, if it is not a merger."""
+    source: Run | None = None
+    """The run that has the rows, where this one is part of its columns."""
+
+    def may_match(self, wanted: Mapping[str, int]) -> bool:
+        """Whether there can be a fact whose ids are in given classes."""
+        return all(self._classes(column) & classes for column, classes in wanted.items())
+
+    def is_apart(self, other: Run) -> bool:
+        """Whether two runs are known to have no fact in common."""
+        if other.parts <= self.apart or self.parts <= other.apart:
+            return True
+        return any(not self._classes(column) & other._classes(column) for column in {*self.classes, *other.classes})
+
+    def _classes(self, column: str) -> int:
+        return self.classes.get(column, class_of(PADDING))
+
+
+def total(runs: Iterable[Run]) -> int:
+    return sum(run.rows for run in runs)
+
+
+def merged_length(sizes: Sequence[int], most: int) -> int:
+    """How many of the newest runs become one when there are `most` or more, given the sizes of all, the newest last.
+
+    What stays has at least twice the rows of all that follows it, so that a fact is copied a logarithmic number of times.
+    """
+    if len(sizes) < most:
+        return 0
+    length, rows = 1, sizes[-1]
+    while length < len(sizes) and sizes[-length - 1] < 2 * rows:
+        length += 1
+        rows += sizes[-length]
+    return length if length > 1 else 2

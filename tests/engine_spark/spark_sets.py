@@ -1,0 +1,80 @@
+"""Sets of the oracles' facts in a Spark engine, and back."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from everlog.datalog.ntriples import write_term
+from everlog.datalog.values import Value, identity
+from everlog.engine.algebra import FactSet
+from everlog.engine.spark.annotations import SparkCounted
+from everlog.engine.spark.engine import SparkEngine
+from everlog.engine.spark.naming import COUNT, RELATION
+from everlog.engine.spark.sets import Stored, own
+from oracles.naive import Fact, fact, value_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+class Ids:
+    """A dictionary of values, all known from the start."""
+
+    def __init__(self, values: Iterable[Value]) -> None:
+        self.values: list[Value] = []
+        self.ids: dict[tuple[str, object], int] = {}
+        self.encode(list(values))
+
+    def encode(self, values: Sequence[Value]) -> list[int]:
+        for value in values:
+            if identity(value) not in self.ids:
+                self.ids[identity(value)] = len(self.values)
+                self.values.append(value)
+        return [self.ids[identity(value)] for value in values]
+
+
+class Facts:
+    """An engine with a dictionary of its own."""
+
+    def __init__(self, spark: SparkSession, values: Iterable[Value], **options: object) -> None:
+        self.ids = Ids(values)
+        self.spark = spark
+        texts = [(number, write_term(value)) for number, value in enumerate(self.ids.values)]
+        terms = spark.createDataFrame(texts, "id bigint, term string")
+        self.engine = SparkEngine(spark, terms, self.ids.encode, **options)  # type: ignore[arg-type]
+        self.arities: dict[str, int] = {}
+
+    def stored(self, facts: Iterable[Fact]) -> Stored:
+        groups: dict[str, list[tuple[int, ...]]] = {}
+        for predicate, keys in facts:
+            groups.setdefault(predicate, []).append(tuple(self.ids.encode([value_of(key) for key in keys])))
+        frames = {}
+        for predicate, rows in groups.items():
+            arity = self.arities[predicate] = len(rows[0])
+            schema = ", ".join(f"a{place} bigint" for place in range(arity)) or "present boolean"
+            frames[predicate] = self.spark.createDataFrame(rows if arity else [(True,)], schema)
+        return self.engine.facts(frames)
+
+    def facts_in(self, facts: FactSet) -> frozenset[Fact]:
+        frame = own(facts).frame()
+        rows = [] if frame is None else frame.collect()
+        found = [self._fact(row) for row in rows]
+        assert len(found) == len(set(found)) == len(facts)
+        return frozenset(found)
+
+    def multiplicities(self, counted: SparkCounted) -> Counter[Fact]:
+        frame = counted.frame()
+        found: Counter[Fact] = Counter()
+        for row in [] if frame is None else frame.collect():
+            one = self._fact(row)
+            assert one not in found and row[COUNT] > 0
+            found[one] = row[COUNT]
+        return found
+
+    def _fact(self, row: object) -> Fact:
+        names = {number: (predicate, arity) for predicate, (number, arity) in self.engine.relations().items()}
+        predicate, arity = names[row[RELATION]]  # type: ignore[index]
+        ids = [row[f"a{place}"] for place in range(arity)]  # type: ignore[index]
+        return fact(predicate, *(self.ids.values[id] for id in ids))
