@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from random import Random
@@ -154,6 +155,27 @@ def test_a_knowledge_base_saved_over_another(spark: SparkSession, tmp_path: Path
         assert kb.save(tmp_path / "store") == number
     assert contents(everlog.open(tmp_path / "store")) == contents(kb)
     assert sorted(everlog.open(tmp_path / "store", version=1).rows("q")) == [("1a",), ("1b",), ("1c",)]
+
+
+def test_a_store_that_has_moved_on_is_not_saved_over(spark: SparkSession, tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    ours = KnowledgeBase(everlog.parse_program("q(?x) :- p(?x) . p(a) ."), spark=spark)
+    assert ours.save(store) == 1
+    theirs = everlog.open(store, spark=spark)
+    theirs.update(add={"p": [("theirs",)]})
+    assert theirs.save(store) == 2
+    ours.update(add={"p": [("ours",)]})
+    for late in (ours, everlog.open(store, version=1, spark=spark)):
+        with pytest.raises(EverlogError, match=r"is at version 2, and .* version 1 .* Open the store anew"):
+            late.save(store)
+    assert contents(everlog.open(store)) == contents(theirs)
+    assert ours.save(tmp_path / "elsewhere") == 1
+    assert theirs.save(store) == 3
+    # Another store in the old one's place, of the same number, is none of ours.
+    shutil.rmtree(tmp_path / "elsewhere")
+    assert KnowledgeBase(everlog.parse_program("p(b) ."), spark=spark).save(tmp_path / "elsewhere") == 1
+    with pytest.raises(EverlogError, match="has changed since"):
+        ours.save(tmp_path / "elsewhere")
 
 
 def test_blank_nodes(spark: SparkSession, tmp_path: Path) -> None:

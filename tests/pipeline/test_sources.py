@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import everlog
 from everlog.datalog.ntriples import write_term
 from everlog.datalog.values import XSD
 from everlog.pipeline.sources import Read, SourceMistake, facts_from_dataframe, read_paths
@@ -179,6 +180,9 @@ def test_a_dataframe(spark: SparkSession) -> None:
         facts_from_dataframe(spark.sql("SELECT DATE'2020-01-01' AS x"), "p")
     with pytest.raises(SourceMistake, match="the DataFrame for p: the column x holds 1 nulls, and a fact holds none"):
         facts_from_dataframe(spark.sql("SELECT CAST(NULL AS INT) AS x"), "p")
+    terms = spark.sql("SELECT '<http://a' AS x").withMetadata("x", NTRIPLES)
+    with pytest.raises(SourceMistake, match="the DataFrame for p: the column x: '<http://a' is not an N-Triples term"):
+        everlog.KnowledgeBase(everlog.parse_program("")).add({"p": terms})
 
 
 # Malformed input, many kinds in one reading: (line, what is said about it). None: a sound line.

@@ -82,9 +82,9 @@ def checked_types(schema: StructType, place: str) -> tuple[bool, ...]:
 def facts_from_dataframe(df: DataFrame, predicate: str) -> DataFrame:
     """The rows of a Spark DataFrame or table as facts in text form. Labels of blank nodes are kept.
 
-    The DataFrame is looked at once, for nulls, and read when the facts are.
+    The DataFrame is looked at for nulls and malformed terms, and read when the facts are.
     """
-    from pyspark.sql.functions import count_if
+    from pyspark.sql.functions import col, count_if
 
     place = f"the DataFrame for {predicate}"
     ntriples = checked_types(df.schema, place)
@@ -97,8 +97,12 @@ def facts_from_dataframe(df: DataFrame, predicate: str) -> DataFrame:
     for field, count in zip(fields, nulls, strict=True):
         if count:
             raise SourceMistake(f"{place}: the column {field.name} holds {count} nulls, and a fact holds none")
-    task = _ToTexts(Sheet(0, len(fields)), tuple(field.name for field in fields), ntriples, None)
-    return df.select(*_numbered(fields)).mapInArrow(task, rows_schema(len(fields))).drop(SOURCE, PROBLEM)
+    task = _ToTexts(Sheet(0, len(fields)), tuple(field.name for field in fields), ntriples, place, is_file=False)
+    rows = df.select(*_numbered(fields)).mapInArrow(task, rows_schema(len(fields)))
+    if any(ntriples):
+        for row in rows.filter(col(PROBLEM).isNotNull()).select(PROBLEM).head(1):
+            raise SourceMistake(str(Problem.from_json(row[0])))
+    return rows.drop(SOURCE, PROBLEM)
 
 
 def _is_nullary(fields: Sequence[StructField]) -> bool:
@@ -144,12 +148,13 @@ def _described(schema: pa.Schema) -> str:
 
 @dataclass(frozen=True)
 class _ToTexts:
-    """The task: batches of typed columns, with the file behind them if there is a table, become rows."""
+    """The task: batches of typed columns, with the file behind them if there is one, become rows."""
 
     sheet: Sheet
     names: tuple[str, ...]
     ntriples: tuple[bool, ...]
-    table: str | None
+    table: str
+    is_file: bool = True
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         import pyarrow.compute as pc
@@ -157,7 +162,7 @@ class _ToTexts:
         from everlog.pipeline.texts import canonical_texts, texts_of
         from everlog.rdf.blanks import file_mark
 
-        mark = file_mark(self.table) if self.table is not None else None
+        mark = file_mark(self.table) if self.is_file else None
         for batch in batches:
             columns = []
             reasons: dict[int, str] = {}
@@ -183,12 +188,10 @@ class _ToTexts:
                 yield self.sheet.facts(columns)
 
     def _problems(self, batch: pa.RecordBatch, reasons: dict[int, str]) -> pa.RecordBatch:
-        if self.table is None:
-            raise ValueError(next(iter(reasons.values())))
         found = []
         for row, reason in sorted(reasons.items()):
             values = [batch.column(number)[row].as_py() for number in range(len(self.ntriples))]
-            file = readable_path(batch.column(len(self.ntriples))[row].as_py())
+            file = readable_path(batch.column(len(self.ntriples))[row].as_py()) if self.is_file else self.table
             found.append(Problem(file, None, reason, repr(tuple(values))))
         return self.sheet.problems(found)
 

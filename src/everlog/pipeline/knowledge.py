@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from everlog.engine.memory.dictionary import Dictionary
     from everlog.engine.memory.table import Ids
+    from everlog.pipeline.manifest import Manifest
     from everlog.pipeline.sources import Read
     from everlog.state import MemoryState
 
@@ -43,8 +44,8 @@ class KnowledgeBase(MemoryKnowledgeBase):
         super().__init__(program, **options)
         self._spark = spark
         self._options = {name: str(value) for name, value in options.items() if name != "workers"}
-        self._stored: tuple[Path, int, int] | None = None
-        """The store, version and size of the dictionary that this knowledge base was opened from or saved to last."""
+        self._stored: tuple[Path, Manifest] | None = None
+        """The store, and its version, that this knowledge base was opened from or saved to last."""
 
     @property
     def spark(self) -> SparkSession:
@@ -133,8 +134,10 @@ class KnowledgeBase(MemoryKnowledgeBase):
     def save(self, path: str | Path) -> int:
         """Writes a new store, or a new version of one, and gives the version's number.
 
-        Only what changed is written if this knowledge base was opened from that store or saved to it last, and nobody
-        else wrote meanwhile. A store calls blank nodes `_:everlog<id>`, whatever their labels are here.
+        Only what changed is written if this knowledge base was opened from that store or saved to it last; if the store
+        has got a newer version since, that is an error, as saving would undo it. Over a store that it has nothing to do
+        with a knowledge base is written whole, as the next version. A store calls blank nodes `_:everlog<id>`, whatever
+        their labels are here.
         """
         from everlog.pipeline.saving import save
 
@@ -155,7 +158,7 @@ def open_store(
     manifest = store.manifest
     kb = KnowledgeBase(parse_program(manifest.program), spark=spark, workers=workers, **manifest.options)
     kb._restore(load_state(store.path, manifest, workers), dict(manifest.arities), materialised=True)
-    kb._stored = store.path, manifest.version, manifest.dictionary_size
+    kb._stored = store.path, manifest
     return kb
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from pyoxigraph import BlankNode
 
 from everlog.datalog.printer import print_program
+from everlog.errors import EverlogError
 from everlog.pipeline.blank_nodes import blank_nodes, renamed_blank_nodes
 from everlog.pipeline.commit import Writing, making, writing
 from everlog.pipeline.dictionary import BLANK
@@ -29,11 +30,18 @@ def save(kb: KnowledgeBase, path: Path) -> int:
     place: AbstractContextManager[Writing] = writing(path) if (path / CURRENT).exists() else making(path)
     spark, state = kb.spark, kb._state
     with place as writer, spark_failures(f"saving to the store {path}"):
-        before = writer.before
+        # The store's ids are ours only if we have seen all of its versions.
+        before = known = writer.before
+        if before is not None and (kb._stored is None or kb._stored[0] != path):
+            known = None
+        elif before is not None and kb._stored is not None and kb._stored[1] != before:
+            raise EverlogError(
+                f"the store {path} has changed since: it is at version {before.version}, and this knowledge base is its "
+                f"version {kb._stored[1].version} and what was done to that. Open the store anew and update it there, or "
+                "save to another path"
+            )
         names = {label: f"{BLANK[2:]}{_id(kb, label)}" for label in blank_nodes(kb.program)}
         program = print_program(renamed_blank_nodes(kb.program, names))
-        # The store's ids are ours only if we have seen all of its versions.
-        known = before if before is not None and kb._stored and kb._stored[:2] == (path, before.version) else None
         layers: dict[str, tuple[Layer, ...]] = {}
         for section in ("explicit", "derived"):
             old = () if known is None else known.layers(section)
@@ -57,7 +65,7 @@ def save(kb: KnowledgeBase, path: Path) -> int:
             counts=counts,
         )
         writer.commit(manifest)
-    kb._stored = path, manifest.version, manifest.dictionary_size
+    kb._stored = path, manifest
     return manifest.version
 
 
