@@ -11,7 +11,7 @@ import pytest
 from everlog.datalog.reader import parse_program
 from everlog.knowledge import KnowledgeBase
 from everlog.state import MemoryState
-from kept_state import counts, trace
+from kept_state import counts, stages, trace
 
 PROGRAM = parse_program(
     """
@@ -80,6 +80,8 @@ def test_changes_add_up_and_can_be_restored(algorithm: str, seed: int) -> None:
     assert {name: set(kb.rows(name)) for name in kb.predicates()} == {
         name: set(fresh.rows(name)) for name in kb.predicates()
     }
-    assert counts(kb) == counts(fresh)
+    for recursive in (False, True):
+        assert counts(kb, recursive) == counts(fresh, recursive)
     if algorithm == "counting":
         assert trace(kb) == trace(fresh)
+        assert stages(kb) == stages(fresh)

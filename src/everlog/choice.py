@@ -1,8 +1,9 @@
-"""Which algorithm an update uses when none is asked for, and when it gives up.
+"""Which algorithm an update uses when none is asked for, and when it is given up.
 
 An algorithm whose state is kept is used, so that the state stays right. Otherwise FBF is: it needs nothing and stops by
-itself where chaining backwards does not pay. Neither may consider many more rule instances than a part of those that
-computing everything anew takes; then it is given up, and everything is computed anew.
+itself where chaining backwards does not pay. An update that spreads too far costs more than computing everything anew, and
+nobody knows beforehand: so it is given up after a small part of what that takes, in time and in rule instances. Time alone
+would not do, since the first update after a start makes indexes that later ones find.
 """
 
 from __future__ import annotations
@@ -11,21 +12,26 @@ from dataclasses import dataclass
 
 from everlog.materialisation import Materialisation
 from everlog.reasoning.algorithms import RECURSIVE, TRACE, Algorithm, algorithm
+from everlog.reasoning.change import Allowance
 
-_SHARE = 6
-"""An update may consider one in so many of the instances that computing everything anew would."""
+_INSTANCES = 0.01
+_SECONDS = 0.12
+"""The shares of what computing everything anew takes that an update may take."""
 
-_FREE = 50_000
+_FREE = 100_000
 """Instances that are always allowed."""
+
+_ENTERING = 2.5e-7
+"""Seconds for an explicit fact to be entered anew."""
 
 
 @dataclass(frozen=True)
 class Choice:
-    """An algorithm, why, and how many rule instances it may consider."""
+    """An algorithm, why, and what it may take."""
 
     algorithm: Algorithm
     reasons: tuple[str, ...] = ()
-    allowed: int | None = None
+    allowed: Allowance | None = None
 
 
 def choose(name: str, materialisation: Materialisation) -> Choice:
@@ -39,5 +45,8 @@ def choose(name: str, materialisation: Materialisation) -> Choice:
         chosen, why = "dredc", "dredc, because derivations are counted"
     else:
         chosen, why = "fbf", "fbf, because no derivations are counted"
-    allowed = None if materialisation.cost is None else materialisation.cost // _SHARE + _FREE
-    return Choice(algorithm(chosen), (why,), allowed)
+    cost = materialisation.cost
+    if cost is None:
+        return Choice(algorithm(chosen), (why,))
+    seconds = _SECONDS * (cost.seconds + _ENTERING * len(materialisation.E))
+    return Choice(algorithm(chosen), (why,), Allowance(int(_INSTANCES * cost.instances) + _FREE, seconds))

@@ -13,7 +13,7 @@ from everlog.engine.algebra import Engine, FactSet
 from everlog.errors import EverlogError
 from everlog.planning.program import CompiledStratum
 from everlog.reasoning.algorithms import Algorithm
-from everlog.reasoning.change import Change, Progress
+from everlog.reasoning.change import Allowance, Change, Progress
 from everlog.reasoning.counting import materialise_counted
 from everlog.reasoning.kept import Kept
 from everlog.reasoning.seminaive import materialise
@@ -51,8 +51,8 @@ class Materialisation:
         self.strata, self.engine, self.E = strata, engine, E
         self.I = engine.empty()
         self.kept = Kept.empty(engine, strata, names)
-        self.cost: int | None = None
-        """The rule instances considered when everything was computed last, if that is known."""
+        self.cost: Allowance | None = None
+        """What computing everything took last time, if that is known."""
 
     def materialise(self, progress: Progress) -> Outcome:
         """Computes `I`, and what is to be kept."""
@@ -61,19 +61,17 @@ class Materialisation:
             self.I, rounds = materialise_counted(self.strata, self.E, self.engine, progress, self.kept)
         else:
             self.I, rounds = materialise(self.strata, self.E, self.engine, progress)
-        self.cost = self.engine.derivations - before
-        return Outcome("remat", {"materialise": self.cost}, rounds, perf_counter() - begun)
+        self.cost = Allowance(self.engine.derivations - before, perf_counter() - begun)
+        return Outcome("remat", {"materialise": self.cost.instances}, rounds, self.cost.seconds)
 
-    def restore(self, I: FactSet, kept: Kept | None = None, cost: int | None = None) -> None:
+    def restore(self, I: FactSet) -> None:
         """Takes over what was computed earlier."""
-        self.I, self.cost = I, cost
-        if kept is not None:
-            self.kept = kept
+        self.I = I
 
     def update(
-        self, minus: FactSet, plus: FactSet, algorithm: Algorithm, progress: Progress, allowed: int | None = None
+        self, minus: FactSet, plus: FactSet, algorithm: Algorithm, progress: Progress, allowed: Allowance | None = None
     ) -> tuple[Outcome, Difference]:
-        """Deletes `minus` from `E` and adds `plus`; `TooCostly` if that takes more rule instances than are allowed."""
+        """Deletes `minus` from `E` and adds `plus`; `TooCostly` if that takes more than is allowed."""
         missing = algorithm.needs - self.kept.names()
         if missing:
             raise EverlogError(
@@ -84,7 +82,8 @@ class Materialisation:
         kept = self.kept.without(*(self.kept.names() - algorithm.keeps))
         change = Change(self.strata, self.engine, self.E, self.I, minus, plus, kept, progress, allowed)
         with kept.staged():
-            algorithm.run(change)
+            with change.guarded():
+                algorithm.run(change)
             # The differences first: a large set is changed in place, and its old value then costs a copy.
             difference = _difference(change)
             E, I = change.E, change.I

@@ -154,7 +154,9 @@ class MemoryState:
         try:
             outcome, difference = self.materialisation.update(minus, plus, choice.algorithm, progress, choice.allowed)
         except TooCostly:
-            why = f"{choice.algorithm.name} was given up after {choice.allowed} rule instances; all was computed anew"
+            why = (
+                f"{choice.algorithm.name} was given up, since the change spreads too far; everything was computed anew"
+            )
             return self._started_again(added, deleted, program, settings, progress, started, [why])
         self._E, self._I = own(self.materialisation.E).computed(), own(self.materialisation.I)
         self.change = Change(*(self._by_predicate(own(getattr(difference, part.name))) for part in fields(Difference)))

@@ -211,6 +211,8 @@ class Engine(ABC):
     """Sets of facts, and the number of rule instances considered so far."""
 
     derivations: int
+    guard: Callable[[int], None] | None = None
+    """Called now and then while rules are applied, with the instances that are not in `derivations` yet; it may raise."""
 
     @abstractmethod
     def empty(self) -> FactSet: ...

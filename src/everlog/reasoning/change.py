@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from time import perf_counter
 
 from everlog.engine.algebra import Annotation, Engine, FactSet, Rules, Some
@@ -20,7 +21,15 @@ Progress = Callable[[int, int, int], None]
 
 
 class TooCostly(Exception):
-    """The update has considered more rule instances than it was allowed."""
+    """The update takes more than it was allowed."""
+
+
+@dataclass(frozen=True)
+class Allowance:
+    """What an update may take. It is given up when it exceeds both."""
+
+    instances: int
+    seconds: float
 
 
 class Change:
@@ -36,7 +45,7 @@ class Change:
         plus: FactSet,
         kept: Kept,
         progress: Progress,
-        allowed: int | None = None,
+        allowed: Allowance | None = None,
     ) -> None:
         # Line 39: deleting what is not explicit, adding what is, and deleting what is added change nothing.
         self.minus: FactSet = minus
@@ -52,7 +61,7 @@ class Change:
         """By stratum."""
         self._progress = progress
         self._allowed = allowed
-        self._begun = engine.derivations
+        self._begun = engine.derivations, perf_counter()
 
     # ------------------------------------------------------------------------------------ views
 
@@ -79,7 +88,22 @@ class Change:
         before = self.engine.derivations
         yield
         self.derivations[name] = self.derivations.get(name, 0) + self.engine.derivations - before
-        if self._allowed is not None and self.engine.derivations - self._begun > self._allowed:
+
+    @contextmanager
+    def guarded(self) -> Iterator[None]:
+        """Raises `TooCostly` when the update takes more than it may."""
+        self.engine.guard = self._check if self._allowed is not None else None
+        try:
+            yield
+        finally:
+            self.engine.guard = None
+
+    def _check(self, more: int) -> None:
+        instances, started = self._begun
+        allowed = self._allowed
+        if allowed is None or self.engine.derivations + more - instances <= allowed.instances:
+            return
+        if perf_counter() - started > allowed.seconds:
             raise TooCostly
 
     def touched(self) -> Iterator[CompiledStratum]:

@@ -66,9 +66,14 @@ class Proofs:
         self.C = self.P = self.Y = self.B = self._frontier = change.nothing
         self._before = dict(change.derivations)
         self._below: FactSet | None = None
+        self._expanded = 0
 
     def _spent(self, phase: str) -> int:
         return self._change.derivations.get(phase, 0) - self._before.get(phase, 0)
+
+    def _aborts(self, level: int, asked: FactSet, expected: int = 0) -> bool:
+        chaining = self._spent("backward") + self._spent("forward")
+        return self._strategy.aborts(Effort(level, len(asked), chaining, self._spent("deletion_propagation"), expected))
 
     def check(self, asked: FactSet) -> None:
         """Lines 77–85 for many facts at once."""
@@ -76,8 +81,7 @@ class Proofs:
         facts = asked
         facts -= self.C
         while True:
-            chaining = self._spent("backward") + self._spent("forward")
-            if self._strategy.aborts(Effort(level, len(asked), chaining, self._spent("deletion_propagation"))):
+            if self._aborts(level, asked):
                 self.B |= facts
                 self.B |= self.C - self.P
                 return
@@ -88,6 +92,12 @@ class Proofs:
             self._frontier -= self.P
             if not self._frontier or not asked - self.P:
                 return
+            # Each fact of the frontier is taken to have as many instances as those before it had.
+            frontier = len(self._frontier)
+            if self._aborts(level, asked, frontier * self._spent("backward") // max(self._expanded, 1)):
+                self.B |= self.C - self.P
+                return
+            self._expanded += frontier
             with change.phase("backward"):
                 # Line 81: a fact that is deleted for good is no premise.
                 facts = self._stratum.recursive.premises(

@@ -1,6 +1,7 @@
 """When FBF stops chaining backwards: `ABORTBRANCH` of *Revisited*, Algorithm 5, for a whole level at a time.
 
-A strategy is asked before a level of facts is checked. `always` makes DRed of FBF, `never` makes B/F.
+A strategy is asked before a level of facts is checked, and before it is expanded into the next. `always` makes DRed of
+FBF, `never` makes B/F.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ class Effort:
     """Rule instances considered to prove facts, backwards and forwards, in the stratum."""
     propagation: int
     """Rule instances considered because a fact in them was deleted, in the stratum."""
+    expected: int = 0
+    """Rule instances that expanding the level is expected to take."""
 
 
 class Strategy(ABC):
@@ -70,15 +73,19 @@ class Budget(Strategy):
 class Adaptive(Strategy):
     """Chaining may cost what deleting has cost so far, times a factor, and a little in advance.
 
-    So the search for proofs at most doubles, or so, the cost of a deletion that is hopeless; where deletion spreads, the
-    search may go further the next time, and one proof at the right place ends both.
+    So the search for proofs at most multiplies the cost of a deletion by a constant where it is hopeless, or where proofs
+    cost more than they save; where deletion spreads, the search may go further the next time, and one proof at the right
+    place ends both.
     """
 
-    factor: int = 2
-    advance: int = 64
+    factor: int = 1
+    each: int = 4
+    """Instances in advance for each fact that is to be proved."""
+    advance: int = 256
 
     def aborts(self, effort: Effort) -> bool:
-        return effort.chaining > self.factor * effort.propagation + self.advance * (effort.asked + 1)
+        allowed = self.factor * effort.propagation + self.each * effort.asked + self.advance
+        return effort.chaining + effort.expected > allowed
 
 
 def strategy(text: str) -> Strategy:

@@ -36,7 +36,10 @@ _SHARE: Final = 1 << 11
 
 
 class Emptied(Protocol):
-    """A sink that can be emptied when it is full."""
+    """A sink that can be emptied when it is full, and counts the bindings that it takes by worker."""
+
+    @property
+    def instances(self) -> list[int]: ...
 
     def flush(self) -> None: ...
 
@@ -171,12 +174,16 @@ class MemoryEngine(Engine):
                 for _ in current:
                     return
                 running[worker] = None
+                if self.guard is not None:
+                    self.guard(sum(sink.instances))
 
         if workers > 1:
             pieces = _Locked(pieces)
         while not all(idle):
             self.parallel([partial(fill, worker) for worker in range(workers) if not idle[worker]])
             sink.flush()
+            if self.guard is not None:
+                self.guard(sum(sink.instances))
 
     @staticmethod
     def _tasks(

@@ -20,6 +20,9 @@ from everlog.engine.memory.table import Ids, Table
 _SMALL = 4096
 """A span up to this size becomes a list, a larger one dense, when it gets holes."""
 
+_FOR_VIEWS = 10
+"""So many bits of a table are left to the views of joins; a mere look at a list does without."""
+
 NO_ROWS: Ids = np.empty(0, np.int32)
 NO_TERMS: npt.NDArray[np.uint16] = np.empty(0, np.uint16)
 NO_ANNOTATION: npt.NDArray[np.int32] = np.empty(0, np.int32)
@@ -144,6 +147,12 @@ class Rows:
         """Which of some rows are in the set."""
         if self.is_span:
             return (rows >= self.lo) & (rows < self.hi)
+        log = self._log
+        if log is not None and log.mark is None and len(self.table.free_bits) <= _FOR_VIEWS:
+            # Memory that is never touched costs nothing, so this may be as long as the table.
+            inside = np.zeros(self.table.n, np.bool_)
+            inside[log.rows[: self.size]] = True
+            return inside[rows]
         bit = np.uint16(self.mark().bit)  # before the mask is read: this may be what sets it
         marked: npt.NDArray[np.bool_] = (self.table.mask[rows] & bit) != 0
         return marked
@@ -184,8 +193,8 @@ def union(x: Rows, y: Rows, consume: bool = False) -> Rows:
         x = Rows(x.table, x.lo, x.hi, x.size, _Log(x.array()), None)
     log = x._log
     if log is not None:
-        if not consume:
-            # The set goes on to be used, and a join may be testing its bit this very moment.
+        if not consume or log.n != x.size:
+            # The set goes on to be used, and a join may be testing its bit this very moment; or another one has grown.
             log = _Log(log.rows[: x.size].copy())
         log.append(more)
         return Rows(x.table, lo, hi, size, log, None)

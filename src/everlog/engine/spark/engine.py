@@ -165,7 +165,7 @@ class SparkEngine(Engine):
         return Stored(self, () if frame is None else [self.run(frame, apart)])
 
     def run(self, frame: DataFrame, apart: frozenset[int] = frozenset(), parts: frozenset[int] | None = None) -> Run:
-        """Computes a frame of facts, a merger of runs perhaps."""
+        """Computes a frame of facts, a merger of runs perhaps, or one of bindings."""
         from pyspark.sql.functions import count, expr, lit
 
         names = [name for name in frame.columns if name in naming.columns(self.width)]

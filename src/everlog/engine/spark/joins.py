@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
     from everlog.engine.spark.engine import SparkEngine
+    from everlog.engine.spark.runs import Run
     from everlog.engine.spark.sets import SparkFacts, Wanted
 
 SMALL: Final = 200_000
@@ -48,6 +49,8 @@ class Conjunction:
         self._bound: set[Term] = set(parameters.fixed)
         self._rows: int | None = None
         self.frame: DataFrame | None = None
+        self._source: Run | None = None
+        """What keeps the rows of the frame, if it has been computed."""
 
     # ------------------------------------------------------------------------------------ evaluation
 
@@ -89,6 +92,8 @@ class Conjunction:
 
     def _match(self, literal: Literal, keep: set[Term]) -> bool:
         """Extends the bindings by a positive literal; False if nothing can match."""
+        from pyspark.sql.functions import lit
+
         pattern = literal.pattern
         wanted = self.wanted(pattern)
         if self.frame is not None and {pattern.relation, *pattern.terms} <= self._bound:
@@ -105,7 +110,7 @@ class Conjunction:
             self.frame = self._join(matched, keys, size)
         self._bound.update(pattern.variables(), self._parameters.varying)
         names = [name for name in self.frame.columns if name in {_name(term) for term in keep}]
-        self.frame = self.frame.select(*names)
+        self.frame = self.frame.select(*(names or [lit(True).alias("unit")]))  # rows need a column to be counted
         return True
 
     def _instances(self, facts: DataFrame, pattern: Pattern) -> tuple[DataFrame, list[Term]]:
@@ -175,6 +180,27 @@ class Conjunction:
                 frame = told.drop(*keys)
                 flags.append(col(f"f{number}"))
         self.frame = frame.where(coalesce(*flags, lit(False))).select(*names) if flags else None
+
+    def count(self) -> int:
+        return 0 if self.frame is None else self.frame.count()
+
+    def kept(self) -> Conjunction:
+        """The same bindings, computed."""
+        if self.frame is None or self._source is not None:
+            return self
+        copy = self._copied(None, self._parameters)
+        copy._source = self._engine.run(self.frame)
+        copy.frame = copy._source.frame
+        return copy
+
+    def with_parameters(self, parameters: Parameters) -> Conjunction:
+        """The same bindings, with parameters for further patterns."""
+        return self._copied(self.frame, parameters)
+
+    def _copied(self, frame: DataFrame | None, parameters: Parameters) -> Conjunction:
+        copy = Conjunction(self._engine, parameters, self._needed)
+        copy.frame, copy._bound, copy._rows, copy._source = frame, self._bound, self._rows, self._source
+        return copy
 
     # ------------------------------------------------------------------------------------ terms
 
