@@ -92,10 +92,10 @@ class Materialisation:
             I -= change.D
             I |= change.A
         self.E, self.I, self.kept = E, I, kept
-        outcome = Outcome(
-            algorithm.name, change.derivations, change.rounds, perf_counter() - begun, change.seconds, kept.dropped
-        )
-        return outcome, difference
+        seconds = perf_counter() - begun
+        return Outcome(
+            algorithm.name, change.derivations, change.rounds, seconds, change.seconds, kept.dropped
+        ), difference
 
 
 def _difference(change: Change) -> Difference:

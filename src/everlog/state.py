@@ -43,6 +43,9 @@ if TYPE_CHECKING:
 _ANONYMOUS = re.compile(r"_[0-9]+")
 """The names that the reader gives to `_`."""
 
+_FEW_ROWS = 100_000
+"""Up to this many rows nothing is gained by leaving dead ones out."""
+
 Batch: TypeAlias = tuple[str, Ids]
 """Facts of a predicate, one per column of the array."""
 
@@ -75,6 +78,7 @@ class MemoryState:
         self.change = Change()
         """What the last update did."""
         self._difference: Difference | None = None
+        self._kept_change: tuple[ByPredicate, ByPredicate] | None = None
         self._kept: Callable[[], Iterable[Batch]] = tuple
 
     # ------------------------------------------------------------------------------------ facts in
@@ -138,11 +142,26 @@ class MemoryState:
         started: float,
     ) -> tuple[MemoryState, Report]:
         """The state after an update, which is this one or a new one, and a report; a failure leaves this one as it was."""
+        warnings = self._not_explicit(deleted)
+        state, report = self._changed(added, deleted, program, settings, progress, started)
+        report = replace(report, warnings=[*warnings, *report.warnings])
+        return (state._compacted() if state._mostly_dead() else state), report
+
+    def _changed(
+        self,
+        added: Sequence[Batch],
+        deleted: Sequence[Batch],
+        program: Program,
+        settings: Settings,
+        progress: Progress,
+        started: float,
+    ) -> tuple[MemoryState, Report]:
         if settings.algorithm == "remat":
             return self._started_again(added, deleted, program, settings, progress, started, [])
         begun = perf_counter()
         if self.materialisation is None:
             saved.restore(self.engine, self._compiled(program, settings), self._I, self._kept())
+            self._kept = tuple
         assert self.materialisation is not None
         planned = perf_counter() - begun
         minus, plus = self.engine.empty(), self.engine.empty()
@@ -164,19 +183,50 @@ class MemoryState:
         gained, lost = (sum(ids.shape[1] for ids in part.values()) for part in (self.change.added, self.change.deleted))
         return self, self._report(outcome, planned, started, gained, lost, choice.reasons)
 
+    def _not_explicit(self, deleted: Sequence[Batch]) -> list[str]:
+        """Says how many facts are to be deleted and only follow from others."""
+        derived = 0
+        for predicate, ids in deleted:
+            given = self.engine.present(predicate, ids)
+            given &= self._I
+            given -= self._E
+            derived += len(given)
+        if not derived:
+            return []
+        return [f"{derived:,} of the facts to be deleted are not explicit but follow from others, and stay"]
+
+    def _mostly_dead(self) -> bool:
+        """Whether most rows belong to facts that are gone."""
+        rows = sum(table.n for relation in self.engine.relations().values() for table in relation.tables())
+        return rows > _FEW_ROWS and rows > 2 * len(self._I)
+
+    def _compacted(self) -> MemoryState:
+        """The same in a new engine, without the rows of facts that are gone."""
+        kept, names = self.kept(), [name for name in self.engine.relations() if not name.startswith(HIDDEN)]
+        explicit, derived = (
+            [(name, self.engine.columns(facts, name)) for name in names] for facts in (self._E, self._I - self._E)
+        )
+        after = MemoryState.restored(
+            self.engine.dictionary, explicit, derived, self.engine.workers, lambda: list(kept.items())
+        )
+        after.change, after._kept_change = self.change, self.kept_change()
+        return after
+
     def kept(self) -> ByPredicate:
         """All that is to be stored besides the facts that a user sees."""
-        return {} if self.materialisation is None else saved.whole(self.engine, self.materialisation)
+        return dict(self._kept()) if self.materialisation is None else saved.whole(self.engine, self.materialisation)
 
     def kept_change(self) -> tuple[ByPredicate, ByPredicate] | None:
         """What the last update added to that, and deleted; None if everything is to be stored anew."""
         if self.materialisation is None or self._difference is None:
-            return None
+            return self._kept_change
         return saved.change(self.engine, self.materialisation, self._difference.added, self._difference.deleted)
 
     def kept_kinds(self) -> frozenset[str]:
         """The kinds of relations (`saved.kind_of`) that are still right; others in a store are out of date."""
-        return frozenset() if self.materialisation is None else saved.kinds(self.materialisation)
+        if self.materialisation is None:
+            return frozenset(saved.kind_of(name) for name, _ in self._kept())
+        return saved.kinds(self.materialisation)
 
     def _compiled(self, program: Program, settings: Settings) -> Materialisation:
         strata = compile_program(program.rules, MemoryCompiler(self.engine), settings.stratification)
