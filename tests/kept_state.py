@@ -1,20 +1,23 @@
-"""What a knowledge base on the memory engine keeps for updates, as plain dictionaries, to be compared."""
+"""What a knowledge base on the memory engine keeps for updates, by fact, to be compared with the truth."""
 
 from __future__ import annotations
-
-from typing import Any
 
 from everlog.engine.algebra import Annotation
 from everlog.engine.memory.engine import full_facts
 from everlog.engine.memory.sets import Valued, own
 from everlog.knowledge import KnowledgeBase
+from everlog.reasoning.kept import Kept
+from oracles import naive
+from oracles.naive import Fact
 
-Fact = tuple[Any, ...]
-"""A predicate, and its arguments by kind and value."""
+
+def kept(kb: KnowledgeBase) -> Kept:
+    assert kb._state.materialisation is not None
+    return kb._state.materialisation.kept
 
 
-def _values(kb: KnowledgeBase, annotation: Annotation) -> dict[Fact, int]:
-    """The values of all facts of `I` that have one."""
+def values(kb: KnowledgeBase, annotation: Annotation) -> dict[Fact, int]:
+    """The values of all facts of the materialisation that have one, those of hidden predicates too."""
     state, found = kb._state, {}
     assert isinstance(annotation, Valued)
     assert state.materialisation is not None
@@ -22,32 +25,41 @@ def _values(kb: KnowledgeBase, annotation: Annotation) -> dict[Fact, int]:
     for table in facts.tables():
         rows = facts.rows(table)
         ids = full_facts(table, rows, state.engine.relations()[table.predicate].arity)
-        values = annotation.of(table, rows.array())
-        for column, value in zip(ids.T, values, strict=True):
+        for column, value in zip(ids.T, annotation.of(table, rows.array()), strict=True):
             if value != 0:
-                row = state.engine.dictionary.values(column)
-                found[table.predicate, *((type(one).__name__, one) for one in row)] = int(value)
+                found[naive.fact(table.predicate, *state.engine.dictionary.values(column))] = int(value)
     return found
 
 
-def counts(kb: KnowledgeBase) -> dict[str, dict[Fact, int]]:
-    """`C_nr` and `C_r`, as far as they are kept."""
-    assert kb._state.materialisation is not None
-    kept = kb._state.materialisation.kept
-    parts = {"nonrecursive": kept.nonrecursive, "recursive": kept.recursive}
-    return {name: _values(kb, part) for name, part in parts.items() if part is not None}
+def counts(kb: KnowledgeBase, recursive: bool) -> dict[Fact, int] | None:
+    """`C_nr` or `C_r`, if it is kept; facts without such a derivation are left out."""
+    annotation = kept(kb).recursive if recursive else kept(kb).nonrecursive
+    return None if annotation is None else values(kb, annotation)
 
 
-def trace(kb: KnowledgeBase) -> dict[tuple[int, int], dict[Fact, int]]:
-    """`N_i^s` by stratum and iteration; and as iteration 0 the stages."""
-    assert kb._state.materialisation is not None
-    kept = kb._state.materialisation.kept
-    assert kept.trace is not None
-    found = {}
-    for place, iterations in enumerate(kept.trace.iterations):
-        for i, counted in enumerate(iterations, start=1):
-            found[place, i] = _values(kb, counted)
-            assert sum(found[place, i].values()) == kept.trace.totals[place][i - 1]
-        found[place, 0] = _values(kb, kept.trace.new[place])
-        assert found[place, 0] == _values(kb, kept.trace.old[place])
-    return {place: part for place, part in found.items() if part}
+def trace(kb: KnowledgeBase) -> dict[Fact, dict[int, int]] | None:
+    """The counts of each fact by iteration, if they are kept."""
+    known = kept(kb).trace
+    if known is None:
+        return None
+    found: dict[Fact, dict[int, int]] = {}
+    for place, iterations in enumerate(known.iterations):
+        for number, annotation in enumerate(iterations, start=1):
+            counted = values(kb, annotation)
+            assert sum(counted.values()) == known.totals[place][number - 1]
+            for fact, count in counted.items():
+                found.setdefault(fact, {})[number] = count
+    return found
+
+
+def stages(kb: KnowledgeBase) -> dict[Fact, int]:
+    """The first iteration of each fact, as the trace has them for the next update."""
+    known = kept(kb).trace
+    assert known is not None
+    found: dict[Fact, int] = {}
+    for old, new in zip(known.old, known.new, strict=True):
+        before, after = values(kb, old), values(kb, new)
+        assert before == after, "between updates the old stages are the new ones"
+        assert not found.keys() & after.keys()
+        found |= after
+    return found
