@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from everlog.datalog.reader import parse_program
+from everlog.errors import EverlogError
 from everlog.knowledge import KnowledgeBase
 from everlog.state import MemoryState
 from kept_state import counts, stages, trace
@@ -45,7 +46,14 @@ def restored(kb: KnowledgeBase, stored: dict[str, set[tuple[int, ...]]], algorit
     )
     batches = [(name, np.array(sorted(rows), np.int32).T.copy()) for name, rows in stored.items()]
     after = KnowledgeBase(PROGRAM, algorithm=algorithm, workers=1)
-    after._current = MemoryState.restored(before.engine.dictionary, explicit, derived, 1, lambda: batches)  # type: ignore[arg-type]
+    after._current = MemoryState.restored(
+        before.engine.dictionary,
+        explicit,  # type: ignore[arg-type]
+        derived,  # type: ignore[arg-type]
+        1,
+        lambda: batches,
+        before.kept_kinds(),
+    )
     after._arities, after._materialised = dict(kb._arities), True
     return after
 
@@ -108,3 +116,23 @@ def test_deleting_what_only_follows_changes_nothing_and_is_said() -> None:
     report = kb.update(delete={"p": [(1,)], "q": [(3,)]})
     assert report.warnings == ["1 of the facts to be deleted are not explicit but follow from others, and stay"]
     assert (report.added, report.deleted) == (0, 0)
+
+
+def test_starting_again_keeps_what_was_kept() -> None:
+    kb = KnowledgeBase(PROGRAM, algorithm="counting", workers=1)
+    kb.add({"e": [(1, 2), (2, 3), (3, 1)]})
+    kb.materialise()
+    assert kb.update(add={"e": [(3, 4)]}, algorithm="remat").algorithm == "remat"
+    report = kb.update(delete={"e": [(1, 2)]})
+    assert report.algorithm == "counting"
+    assert set(kb.rows("t")) == {(2, 3), (3, 1), (3, 4), (2, 1), (2, 4)}
+
+
+def test_an_algorithm_whose_counts_are_not_kept_is_refused() -> None:
+    kb = KnowledgeBase(PROGRAM, workers=1)
+    kb.add({"e": [(1, 2)]})
+    kb.materialise()
+    with pytest.raises(EverlogError, match="needs counts that are not kept: materialise with algorithm='dredc'"):
+        kb.update(delete={"e": [(1, 2)]}, algorithm="dredc")
+    assert kb.rows("t") == [(1, 2)]
+    assert kb.update(delete={"e": [(1, 2)]}).deleted > 0

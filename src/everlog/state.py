@@ -80,6 +80,8 @@ class MemoryState:
         self._difference: Difference | None = None
         self._kept_change: tuple[ByPredicate, ByPredicate] | None = None
         self._kept: Callable[[], Iterable[Batch]] = tuple
+        self._kinds: frozenset[str] = frozenset()
+        """What a store has for the first update, of which kinds."""
 
     # ------------------------------------------------------------------------------------ facts in
 
@@ -91,10 +93,11 @@ class MemoryState:
         derived: Iterable[Batch],
         workers: int | None = None,
         kept: Callable[[], Iterable[Batch]] | None = None,
+        kinds: frozenset[str] = frozenset(),
     ) -> MemoryState:
         """A state that was materialised earlier: nothing is derived again.
 
-        `kept` gives what else was stored (see `saved.py`); it is called before the first update.
+        `kept` gives what else was stored (see `saved.py`), of some kinds; it is called before the first update.
         """
         started, compilation = start_engine(workers)
         state = cls(MemoryEngine(dictionary, started.workers))
@@ -104,7 +107,7 @@ class MemoryState:
         for predicate, ids in derived:
             I |= state.engine.insert(predicate, ids, excluding=I)
         state._I = I
-        state._kept = kept or tuple
+        state._kept, state._kinds = kept or tuple, kinds
         return state
 
     def encoded(self, facts: Mapping[str, Columns]) -> list[Batch]:
@@ -126,7 +129,7 @@ class MemoryState:
     def materialise(self, program: Program, settings: Settings, progress: Progress, started: float) -> Report:
         """Computes `I`."""
         begun = perf_counter()
-        materialisation = self._compiled(program, settings)
+        materialisation = self._compiled(program, settings, needed(settings.algorithm) | self._kinds)
         planned = perf_counter() - begun
         outcome = materialisation.materialise(progress)
         self._I = own(materialisation.I)
@@ -160,7 +163,7 @@ class MemoryState:
             return self._started_again(added, deleted, program, settings, progress, started, [])
         begun = perf_counter()
         if self.materialisation is None:
-            saved.restore(self.engine, self._compiled(program, settings), self._I, self._kept())
+            saved.restore(self.engine, self._compiled(program, settings, self._kinds), self._I, self._kept())
             self._kept = tuple
         assert self.materialisation is not None
         planned = perf_counter() - begun
@@ -207,7 +210,12 @@ class MemoryState:
             [(name, self.engine.columns(facts, name)) for name in names] for facts in (self._E, self._I - self._E)
         )
         after = MemoryState.restored(
-            self.engine.dictionary, explicit, derived, self.engine.workers, lambda: list(kept.items())
+            self.engine.dictionary,
+            explicit,
+            derived,
+            self.engine.workers,
+            lambda: list(kept.items()),
+            self.kept_kinds(),
         )
         after.change, after._kept_change = self.change, self.kept_change()
         return after
@@ -224,13 +232,11 @@ class MemoryState:
 
     def kept_kinds(self) -> frozenset[str]:
         """The kinds of relations (`saved.kind_of`) that are still right; others in a store are out of date."""
-        if self.materialisation is None:
-            return frozenset(saved.kind_of(name) for name, _ in self._kept())
-        return saved.kinds(self.materialisation)
+        return self._kinds if self.materialisation is None else saved.kinds(self.materialisation)
 
-    def _compiled(self, program: Program, settings: Settings) -> Materialisation:
+    def _compiled(self, program: Program, settings: Settings, kinds: frozenset[str]) -> Materialisation:
         strata = compile_program(program.rules, MemoryCompiler(self.engine), settings.stratification)
-        self.materialisation = Materialisation(strata, self.engine, self._E, needed(settings.algorithm))
+        self.materialisation = Materialisation(strata, self.engine, self._E, kinds)
         return self.materialisation
 
     def _started_again(
@@ -251,6 +257,7 @@ class MemoryState:
         after = MemoryState(MemoryEngine(self.engine.dictionary, self.engine.workers))
         after.insert((predicate, self.engine.columns(kept, predicate)) for predicate in self.engine.relations())
         after.insert(added)
+        after._kinds = self.kept_kinds()
         report = after.materialise(program, settings, progress, started)
         added_to, deleted_from = self._between(after)
         plus = after._missing(after._E, (predicate for predicate, _ in added), self, self._E)
