@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 from everlog.columns import Columns, columns_of
 from everlog.datalog.arities import program_arities
 from everlog.datalog.reader import parse_goal
-from everlog.datalog.syntax import TRIPLE, Constant, Program
+from everlog.datalog.syntax import TRIPLE, BodyLiteral, Constant, Program
 from everlog.datalog.values import Value
 from everlog.errors import EverlogError
 from everlog.planning.negation import HIDDEN
@@ -26,14 +26,51 @@ from everlog.settings import Settings
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from everlog.state import Batch, MemoryState
+    from everlog.materialisation import Materialisation
 
 Which: TypeAlias = Literal["all", "explicit", "derived"]
 Progress: TypeAlias = Callable[[int, int, int], None]
 """Called with the stratum, the round in it, and the number of new facts."""
 
+Batch: TypeAlias = Any
+"""Facts as ids, in whatever form an engine has them."""
+
+
+class State(Protocol):
+    """The facts of a knowledge base in an engine."""
+
+    engine: Any
+    materialisation: Materialisation | None
+
+    def encoded(self, facts: Any) -> list[Batch]: ...
+
+    def insert(self, batches: Sequence[Batch]) -> None: ...
+
+    def materialise(self, program: Program, settings: Settings, progress: Progress, started: float) -> Report: ...
+
+    def updated(
+        self,
+        added: Sequence[Batch],
+        deleted: Sequence[Batch],
+        program: Program,
+        settings: Settings,
+        progress: Progress,
+        started: float,
+    ) -> tuple[State, Report]: ...
+
+    def changes(self, predicate: str, arity: int) -> tuple[pa.Table, pa.Table]: ...
+
+    def size(self, predicate: str, which: Which) -> int: ...
+
+    def facts(self, predicate: str, which: Which, arity: int) -> pa.Table: ...
+
+    def rows(self, predicate: str, which: Which) -> list[tuple[Value, ...]]: ...
+
+    def answers(self, goal: Sequence[BodyLiteral]) -> list[tuple[Value, ...]]: ...
+
+
 _OPTIONS = {
-    "engine": ("auto", "memory"),
+    "engine": ("auto", "memory", "spark"),
     "modules": ("auto", "off"),
     "hypertree": ("auto", "off"),
     "stratification": ("levels", "single"),
@@ -78,7 +115,7 @@ class KnowledgeBase:
         self._arities = program_arities(program)
         for predicate in self._arities:
             _check_name(predicate)
-        self._current: MemoryState | None = None
+        self._current: State | None = None
         self._pending: list[Batch] = []
         self._materialised = False
         facts: dict[str, list[tuple[Value, ...]]] = {}
@@ -88,15 +125,18 @@ class KnowledgeBase:
         self._from_program = facts
 
     @property
-    def _state(self) -> MemoryState:
+    def _state(self) -> State:
         if self._current is None:
-            # Compiled kernels are loaded here, not with the module.
-            from everlog.state import MemoryState
-
-            state = MemoryState(workers=self._workers)
+            state = self._new_state()
             state.insert(state.encoded(self._columns(self._from_program, self._arities)))
             self._current = state
         return self._current
+
+    def _new_state(self) -> State:
+        # Compiled kernels are loaded here, not with the module.
+        from everlog.state import MemoryState
+
+        return MemoryState(workers=self._workers)
 
     # ------------------------------------------------------------------------------------ facts in
 
@@ -106,12 +146,18 @@ class KnowledgeBase:
         Before `materialise` they count at once, afterwards with the next `update`.
         """
         arities = dict(self._arities)
-        batches = self._state.encoded(self._columns(facts, arities))
+        self._add(self._encoded(facts, arities), arities)
+
+    def _add(self, batches: list[Batch], arities: dict[str, int]) -> None:
         if self._materialised:
             self._pending.extend(batches)
         else:
             self._state.insert(batches)
         self._arities = arities
+
+    def _encoded(self, facts: Mapping[str, Any], arities: dict[str, int]) -> list[Batch]:
+        """Facts as ids; `arities` learns about new predicates. Nothing is stored."""
+        return self._state.encoded(self._columns(facts, arities))
 
     @staticmethod
     def _columns(facts: Mapping[str, Any], arities: dict[str, int]) -> dict[str, Columns]:
@@ -158,8 +204,7 @@ class KnowledgeBase:
         if not self._materialised:
             raise EverlogError("there is no materialisation to update yet: call materialise() first")
         arities = dict(self._arities)
-        added = self._state.encoded(self._columns(add or {}, arities))
-        deleted = self._state.encoded(self._columns(delete or {}, arities))
+        added, deleted = self._encoded(add or {}, arities), self._encoded(delete or {}, arities)
         return self._updated(added, deleted, arities, algorithm, progress, started)
 
     def _updated(

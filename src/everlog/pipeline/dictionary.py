@@ -63,6 +63,13 @@ class StoredDictionary:
             "id", "term"
         )
 
+    @classmethod
+    def of(cls, spark: SparkSession, terms: DataFrame, size: int) -> StoredDictionary:
+        """The dictionary with the terms of a DataFrame that has the columns `id` and `term`."""
+        dictionary = cls(spark, [], size)
+        dictionary._terms = terms
+        return dictionary
+
     def encode(self, facts: Mapping[str, DataFrame], folder: Path, few: bool | None = None) -> Encoded:
         """Facts in text form as ids; terms that have none get the next ones, and are written to a new folder.
 

@@ -1,20 +1,22 @@
-"""The knowledge base with its doors to Spark: `load`, `save`, `dataframe`, `create_views`, and `open`.
+"""The knowledge base with its doors to Spark: `load`, `save`, `dataframe`, `create_views`, `open`, and the Spark engine.
 
-Reasoning needs no Spark; a session is started (or found) when one of these is first used.
+Reasoning in memory needs no Spark; a session is started (or found) when one of these is first used.
 """
 
 from __future__ import annotations
 
+import shutil
+import weakref
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeGuard
 
 from everlog.columns import Columns
 from everlog.datalog.reader import parse_program
 from everlog.datalog.syntax import Program
-from everlog.errors import EverlogError
+from everlog.errors import ArityMistake, EverlogError
+from everlog.knowledge import Batch, State, Which
 from everlog.knowledge import KnowledgeBase as MemoryKnowledgeBase
-from everlog.knowledge import Which
 from everlog.pipeline.store import Store
 
 if TYPE_CHECKING:
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from everlog.engine.memory.table import Ids
     from everlog.pipeline.manifest import Manifest
     from everlog.pipeline.sources import Read
+    from everlog.pipeline.spark_state import SparkState
     from everlog.state import MemoryState
 
 
@@ -40,9 +43,18 @@ class KnowledgeBase(MemoryKnowledgeBase):
     [('a', 'b')]
     """
 
-    def __init__(self, program: Program, *, spark: SparkSession | None = None, **options: Any) -> None:
+    def __init__(
+        self,
+        program: Program,
+        *,
+        spark: SparkSession | None = None,
+        scratch: str | Path | None = None,
+        **options: Any,
+    ) -> None:
         super().__init__(program, **options)
         self._spark = spark
+        self._scratch = None if scratch is None else Path(scratch).absolute()
+        """Where the Spark engine puts files; on a cluster, a folder that all executors see."""
         self._options = {name: str(value) for name, value in options.items() if name != "workers"}
         self._stored: tuple[Path, Manifest] | None = None
         """The store, and its version, that this knowledge base was opened from or saved to last."""
@@ -56,8 +68,25 @@ class KnowledgeBase(MemoryKnowledgeBase):
             self._spark = start_session()
         return self._spark
 
-    def _restore(self, state: MemoryState, arities: dict[str, int], materialised: bool) -> None:
+    def _restore(self, state: State, arities: dict[str, int], materialised: bool) -> None:
         self._current, self._arities, self._materialised = state, arities, materialised
+
+    def _new_state(self) -> State:
+        if self._options.get("engine") != "spark":
+            return super()._new_state()
+        from everlog.pipeline.spark_state import SparkState
+        from everlog.pipeline.spark_terms import SparkTerms
+
+        files = Scratch(self._scratch)
+        return SparkState(self.spark, SparkTerms(self.spark, [], 0, files.folder), files.folder)
+
+    @property
+    def _memory(self) -> MemoryState:
+        """The state, where only the memory engine's will do."""
+        from everlog.state import MemoryState
+
+        assert isinstance(self._state, MemoryState)
+        return self._state
 
     # ------------------------------------------------------------------------------------ facts in
 
@@ -71,9 +100,27 @@ class KnowledgeBase(MemoryKnowledgeBase):
     def load_read(self, read: Read) -> None:
         """Adds facts that Spark has read."""
         try:
-            self.add({predicate: _texts(frame) for predicate, frame in read.facts.items()})
+            if is_on_spark(self._state):
+                arities = dict(self._arities)
+                _check_arities(read.facts, arities)
+                self._add(self._state.encoded(read.facts), arities)
+            else:
+                self.add({predicate: _texts(frame) for predicate, frame in read.facts.items()})
         finally:
             read.release()
+
+    def _encoded(self, facts: Mapping[str, Any], arities: dict[str, int]) -> list[Batch]:
+        state = self._state
+        if not is_on_spark(state) or not isinstance(facts, Mapping):
+            return super()._encoded(facts, arities)
+        from everlog.pipeline.sources import facts_from_dataframe
+
+        frames = {
+            predicate: facts_from_dataframe(given, predicate) for predicate, given in facts.items() if _is_frame(given)
+        }
+        columns = self._columns({name: given for name, given in facts.items() if name not in frames}, arities)
+        _check_arities(frames, arities)
+        return state.encoded({**columns, **frames})
 
     @staticmethod
     def _columns(facts: Mapping[str, Any], arities: dict[str, int]) -> dict[str, Columns]:
@@ -89,8 +136,10 @@ class KnowledgeBase(MemoryKnowledgeBase):
 
     def text(self, predicate: str, which: Which = "all") -> DataFrame:
         """The facts of a predicate in text form: columns of N-Triples terms."""
-        ids = self._state.ids(predicate, which, self._arities.get(predicate, 0))
-        return stored_frame(self.spark, self._state.engine.dictionary, ids)
+        state, arity = self._state, self._arities.get(predicate, 0)
+        if is_on_spark(state):
+            return state.text(predicate, which, arity)
+        return stored_frame(self.spark, state.engine.dictionary, self._memory.ids(predicate, which, arity))
 
     def dataframe(self, predicate: str, which: Which = "all") -> DataFrame:
         """The facts of a predicate as a Spark DataFrame with columns `a0`, `a1`, …, typed as `facts` types them.
@@ -102,7 +151,10 @@ class KnowledgeBase(MemoryKnowledgeBase):
             return self.text(predicate, which)
         from everlog.engine.memory.dictionary import NTRIPLES_METADATA
         from everlog.pipeline.handover import to_spark
-        from everlog.pipeline.typed import NTRIPLES
+        from everlog.pipeline.typed import NTRIPLES, typed_columns
+
+        if is_on_spark(self._state):
+            return typed_columns(self.text(predicate, which))
 
         table = self.facts(predicate, which)
         frame = to_spark(self.spark, table)
@@ -175,9 +227,46 @@ def stored_frame(spark: SparkSession, dictionary: Dictionary, ids: Ids) -> DataF
     return to_spark(spark, pa.table(columns))
 
 
+class Scratch:
+    """Folders for files that are needed as long as somebody refers to this."""
+
+    def __init__(self, place: Path | None) -> None:
+        import tempfile
+
+        if place is not None:
+            place.mkdir(parents=True, exist_ok=True)
+        self._path = Path(tempfile.mkdtemp(prefix="everlog-", dir=place))
+        self._count = 0
+        weakref.finalize(self, shutil.rmtree, self._path, ignore_errors=True)
+
+    def folder(self) -> Path:
+        """A new place in it."""
+        self._count += 1
+        return self._path / str(self._count)
+
+
+def is_on_spark(state: State) -> TypeGuard[SparkState]:
+    """Whether a state is the Spark engine's."""
+    from everlog.pipeline.spark_state import SparkState
+
+    return isinstance(state, SparkState)
+
+
+def _check_arities(frames: Mapping[str, DataFrame], arities: dict[str, int]) -> None:
+    """Facts must agree with what is known about their predicates, which `arities` learns about."""
+    for predicate, frame in frames.items():
+        arity = 0 if frame.columns == ["present"] else len(frame.columns)
+        if arities.setdefault(predicate, arity) != arity:
+            raise ArityMistake(f"{predicate} has {arities[predicate]} arguments, but the facts given have {arity}")
+
+
+def _is_frame(given: Any) -> bool:
+    return type(given).__module__.partition(".")[0] == "pyspark"
+
+
 def _local(predicate: str, given: Any) -> Any:
     """What a user gave; a Spark DataFrame as an Arrow table."""
-    if type(given).__module__.partition(".")[0] != "pyspark":
+    if not _is_frame(given):
         return given
     from everlog.pipeline.sources import facts_from_dataframe
 

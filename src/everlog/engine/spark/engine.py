@@ -11,8 +11,10 @@ Through Spark Connect it works in the session that it is given.
 
 from __future__ import annotations
 
+import itertools
 import weakref
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
 from everlog.datalog.syntax import Constant
@@ -21,6 +23,7 @@ from everlog.engine.algebra import Engine, FactSet, Region
 from everlog.engine.spark import naming
 from everlog.engine.spark.annotations import SparkAnnotation
 from everlog.engine.spark.cutting import Cut, CutName, cut_named
+from everlog.engine.spark.delivering import covered
 from everlog.engine.spark.frames import fact_row, opaque, union, widened
 from everlog.engine.spark.naming import RELATION
 from everlog.engine.spark.patterns import Parameters
@@ -65,6 +68,7 @@ class SparkEngine(Engine):
         self.derivations = 0
         self.width = 0
         self._relations: dict[str, tuple[int, int]] = {}
+        self._numbers = itertools.count()
         self._encode = encode
         self._ids: dict[Constant, int] = {}
         self._places: dict[Region, Place] = {}
@@ -76,7 +80,9 @@ class SparkEngine(Engine):
 
     def relation(self, predicate: str, arity: int) -> int:
         """The number of a predicate, given when it is first mentioned."""
-        number, known = self._relations.setdefault(predicate, (len(self._relations), arity))
+        if predicate not in self._relations:
+            self._relations[predicate] = next(self._numbers), arity
+        number, known = self._relations[predicate]
         if known != arity:
             raise ArityMistake(f"{predicate} has {known} arguments elsewhere and {arity} here")
         self.width = max(self.width, arity)
@@ -85,6 +91,16 @@ class SparkEngine(Engine):
     def relations(self) -> Mapping[str, tuple[int, int]]:
         """The number and the arity of each predicate."""
         return self._relations
+
+    @contextmanager
+    def scratch(self, without: str) -> Iterator[SparkEngine]:
+        """This engine, for a while: relations whose names start so are out of sight, new ones forgotten at the end."""
+        before = self._relations
+        self._relations = {name: relation for name, relation in before.items() if not name.startswith(without)}
+        try:
+            yield self
+        finally:
+            self._relations = before
 
     def ids(self, constants: Iterable[Constant]) -> Mapping[Constant, int]:
         """The ids of some constants, and perhaps of others."""
@@ -101,8 +117,11 @@ class SparkEngine(Engine):
     def annotation(self, default: int = 0, sparse: bool = False) -> SparkAnnotation:
         return SparkAnnotation(self, default)
 
-    def facts(self, frames: Mapping[str, DataFrame]) -> Stored:
-        """A set of facts by predicate, from the columns `a0`, `a1`, … of ids; a nullary fact is there if a row is."""
+    def facts(self, frames: Mapping[str, DataFrame], apart: FactSet | None = None) -> Stored:
+        """A set of facts by predicate, from the columns `a0`, `a1`, … of ids; a nullary fact is there if a row is.
+
+        None of them is in the set `apart`, as the caller knows.
+        """
         from pyspark.sql.functions import col, lit
 
         arities = {predicate: _arity(frame) for predicate, frame in frames.items()}
@@ -114,7 +133,10 @@ class SparkEngine(Engine):
             )
             for predicate, frame in frames.items()
         ]
-        return self.stored(opaque(self._here(union(parts))).distinct()) if parts else self.empty()
+        if not parts:
+            return self.empty()
+        known = frozenset[int]() if apart is None else covered(own(apart))
+        return self.stored(opaque(self._here(union(parts))).distinct(), known)
 
     def frame(self, facts: FactSet, predicate: str, arity: int) -> DataFrame:
         """The facts of a predicate as ids; of a nullary one, a row if it holds."""

@@ -1,0 +1,335 @@
+"""The facts of a knowledge base in the Spark engine: explicit ones, and what follows from them.
+
+It is to the Spark engine what `everlog.state` is to the memory engine, with the same methods. Facts are DataFrames of ids
+and stay where Spark keeps them; only what a user asks for comes to this process, decoded by joins with the dictionary.
+Sets are values here, so that an update makes new ones and a failure leaves the old ones as they were.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+from everlog.choice import choose
+from everlog.columns import Columns
+from everlog.datalog.syntax import Atom, BodyLiteral, Program, Rule
+from everlog.datalog.values import Value
+from everlog.engine.algebra import FactSet
+from everlog.engine.spark.cutting import CutName
+from everlog.engine.spark.engine import SparkEngine
+from everlog.errors import EverlogError
+from everlog.goals import answer_order, answer_variables, constants
+from everlog.materialisation import Difference, Materialisation, Outcome
+from everlog.pipeline.handover import to_arrow, to_spark
+from everlog.pipeline.spark_terms import SparkTerms
+from everlog.planning.negation import HIDDEN
+from everlog.planning.program import compile_program
+from everlog.planning.spark_rules import SparkCompiler
+from everlog.reasoning.algorithms import needed
+from everlog.reasoning.change import Progress, TooCostly
+from everlog.report import Report, peak_rss_bytes
+from everlog.settings import Settings
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame, SparkSession
+
+    from everlog.engine.memory.dictionary import Dictionary
+    from everlog.knowledge import Which
+
+
+class SparkState:
+    """An engine with its explicit facts `E` and, once `materialise` ran, the materialisation `I`."""
+
+    def __init__(
+        self, spark: SparkSession, terms: SparkTerms, scratch: Callable[[], Path], cut: CutName | None = None
+    ) -> None:
+        self.spark = spark
+        self.terms = terms
+        cut = cut or default_cut(spark)
+        place = str(scratch()) if cut == "parquet" else None
+        self.engine = SparkEngine(spark, terms.frame, terms.encode_values, cut, place)
+        self._E: FactSet = self.engine.empty()
+        self._I: FactSet = self.engine.empty()
+        self.materialisation: Materialisation | None = None
+        self.difference: Difference | None = None
+        """What the last update did."""
+        self._counts: dict[str, dict[str, int]] = {}
+
+    # ------------------------------------------------------------------------------------ facts in
+
+    def encoded(self, facts: Mapping[str, Columns | DataFrame]) -> list[FactSet]:
+        """Facts as a set of the engine: columns of this process, or DataFrames in text form."""
+        import pyarrow as pa
+
+        frames: dict[str, DataFrame] = {}
+        here = {predicate: given for predicate, given in facts.items() if isinstance(given, Columns)}
+        there = {predicate: given for predicate, given in facts.items() if not isinstance(given, Columns)}
+        texts = [texts_of(columns) for columns in here.values()]
+        flat = [column for columns in texts for column in columns]
+        ids = self.terms.encode_texts(pa.chunked_array(flat, pa.large_string()).combine_chunks())
+        start = 0
+        for predicate, columns in zip(here, texts, strict=True):
+            table = {}
+            for place, column in enumerate(columns):
+                table[f"a{place}"] = pa.array(ids[start : start + len(column)])
+                start += len(column)
+            height = min(here[predicate].height, 1)
+            frames[predicate] = to_spark(self.spark, pa.table(table or {"present": pa.array([True] * height)}))
+        if not there:
+            return [self.engine.facts(frames)]
+        encoded = self.terms.encode(there)
+        found = self.engine.facts({**frames, **encoded.facts})
+        encoded.release()
+        return [found]
+
+    def insert(self, batches: Sequence[FactSet]) -> None:
+        """Makes facts explicit."""
+        for facts in batches:
+            self._E |= facts
+        self._counts = {}
+
+    # ------------------------------------------------------------------------------------ reasoning
+
+    def materialise(self, program: Program, settings: Settings, progress: Progress, started: float) -> Report:
+        """Computes `I`."""
+        begun = perf_counter()
+        materialisation = self._compiled(program, settings)
+        planned = perf_counter() - begun
+        outcome = materialisation.materialise(progress)
+        self._I, self._counts = materialisation.I, {}
+        return self._report(outcome, planned, started, self.count("all"), 0)
+
+    def updated(
+        self,
+        added: Sequence[FactSet],
+        deleted: Sequence[FactSet],
+        program: Program,
+        settings: Settings,
+        progress: Progress,
+        started: float,
+    ) -> tuple[SparkState, Report]:
+        """This state after an update, and a report; a failure leaves it as it was."""
+        minus, plus = self._all_of(deleted), self._all_of(added)
+        if settings.algorithm == "remat":
+            return self, self._started_again(minus, plus, program, settings, progress, started, [])
+        begun = perf_counter()
+        materialisation = self.materialisation
+        if materialisation is None:
+            materialisation = self._compiled(program, settings)
+            materialisation.restore(self._I)
+        self.engine.terms = self.terms.frame  # the facts may have brought new terms
+        planned = perf_counter() - begun
+        choice = choose(settings.algorithm, materialisation)
+        try:
+            outcome, difference = materialisation.update(minus, plus, choice.algorithm, progress, choice.allowed)
+        except TooCostly:
+            why = f"{choice.algorithm.name} was given up after {choice.allowed} rule instances; all was computed anew"
+            return self, self._started_again(minus, plus, program, settings, progress, started, [why])
+        self._E, self._I, self._counts = materialisation.E, materialisation.I, {}
+        self.difference = difference
+        return self, self._report(
+            outcome, planned, started, self._seen(difference.added), self._seen(difference.deleted), choice.reasons
+        )
+
+    def _all_of(self, batches: Sequence[FactSet]) -> FactSet:
+        facts: FactSet = self.engine.empty()
+        for batch in batches:
+            facts |= batch
+        return facts
+
+    def _compiled(self, program: Program, settings: Settings) -> Materialisation:
+        # All constants at once: each look-up is a job.
+        self.engine.ids(constants(program.rules))
+        strata = compile_program(program.rules, SparkCompiler(self.engine), settings.stratification)
+        self.engine.terms = self.terms.frame
+        self.materialisation = Materialisation(strata, self.engine, self._E, needed(settings.algorithm))
+        return self.materialisation
+
+    def _started_again(
+        self,
+        minus: FactSet,
+        plus: FactSet,
+        program: Program,
+        settings: Settings,
+        progress: Progress,
+        started: float,
+        reasons: list[str],
+    ) -> Report:
+        """Computes everything from the explicit facts `(E ∖ deleted) ∪ added`."""
+        E, I, before = self._E, self._I, self.materialisation
+        after = E
+        after -= minus - plus
+        after |= plus
+        self._E = after
+        try:
+            begun = perf_counter()
+            materialisation = self._compiled(program, settings)
+            planned = perf_counter() - begun
+            outcome = materialisation.materialise(progress)
+        except BaseException:
+            self._E, self.materialisation = E, before
+            raise
+        self._I, self._counts = materialisation.I, {}
+        gained, lost = _minus(self._I, I), _minus(I, self._I)
+        self.difference = Difference(
+            _minus(after, E),
+            _minus(E, after),
+            gained,
+            lost,
+            _minus(self._I - after, I - E),
+            _minus(I - E, self._I - after),
+        )
+        return self._report(outcome, planned, started, self._seen(gained), self._seen(lost), reasons)
+
+    def _report(
+        self, outcome: Outcome, planned: float, started: float, added: int, deleted: int, reasons: Sequence[str] = ()
+    ) -> Report:
+        return Report(
+            engine="spark",
+            algorithm=outcome.algorithm,
+            facts={"explicit": self.count("explicit"), "total": self.count("all")},
+            derivations=outcome.derivations,
+            seconds={"planning": planned, "reasoning": outcome.seconds, "total": perf_counter() - started},
+            rounds=outcome.rounds,
+            added=added,
+            deleted=deleted,
+            strata=outcome.strata,
+            peak_rss_bytes=peak_rss_bytes(),
+            warnings=list(outcome.warnings),
+            reasons=list(reasons),
+        )
+
+    # ------------------------------------------------------------------------------------ sizes
+
+    def count(self, which: Which) -> int:
+        """How many facts there are, without those of hidden predicates."""
+        return self._seen(self._chosen(which))
+
+    def _seen(self, facts: FactSet) -> int:
+        if any(predicate.startswith(HIDDEN) for predicate in self.engine.relations()):
+            return sum(n for predicate, n in self.engine.counts(facts).items() if not predicate.startswith(HIDDEN))
+        return len(facts)
+
+    def size(self, predicate: str, which: Which) -> int:
+        if which not in self._counts:
+            self._counts[which] = self.engine.counts(self._chosen(which))
+        return self._counts[which].get(predicate, 0)
+
+    # ------------------------------------------------------------------------------------ facts out
+
+    def _chosen(self, which: Which) -> FactSet:
+        if which == "all":
+            return self._I if self._I else self._E
+        if which == "explicit":
+            return self._E
+        if which == "derived":
+            return self._I - self._E
+        raise EverlogError(f"which={which!r} is not supported; choose one of: all, explicit, derived")
+
+    def ids(self, predicate: str, which: Which, arity: int) -> DataFrame:
+        """The facts of a predicate as a DataFrame of ids."""
+        return self.frame(self._chosen(which), predicate, arity)
+
+    def frame(self, facts: FactSet, predicate: str, arity: int) -> DataFrame:
+        """The facts of a predicate in a set, as ids."""
+        if predicate not in self.engine.relations():
+            schema = ", ".join(f"a{place} bigint" for place in range(arity)) or "present boolean"
+            return self.spark.createDataFrame([], schema)
+        return self.engine.frame(facts, predicate, arity)
+
+    def text(self, predicate: str, which: Which, arity: int) -> DataFrame:
+        """The facts of a predicate in text form."""
+        return self.terms.texts(self.ids(predicate, which, arity))
+
+    def facts(self, predicate: str, which: Which, arity: int) -> pa.Table:
+        return _typed(self._fetched(self._chosen(which), predicate, arity))
+
+    def changes(self, predicate: str, arity: int) -> tuple[pa.Table, pa.Table]:
+        """What the last update added to the materialisation, and what it deleted."""
+        nothing = self.engine.empty()
+        done = (nothing, nothing) if self.difference is None else (self.difference.added, self.difference.deleted)
+        added, deleted = (_typed(self._fetched(facts, predicate, arity)) for facts in done)
+        return added, deleted
+
+    def rows(self, predicate: str, which: Which) -> list[tuple[Value, ...]]:
+        known = self.engine.relations().get(predicate)
+        return [] if known is None else _values(self._fetched(self._chosen(which), predicate, known[1]))
+
+    def answers(self, goal: Sequence[BodyLiteral]) -> list[tuple[Value, ...]]:
+        """The answers to a goal: distinct bindings of its variables, sorted by kind and value."""
+        answer = Atom(f"{HIDDEN}answer", tuple(answer_variables(goal)))
+        rule = Rule(answer, tuple(goal))
+        with self.engine.scratch(without=HIDDEN) as engine:
+            engine.ids(constants([rule]))
+            engine.terms = self.terms.frame
+            found = self._chosen("all")
+            for stratum in compile_program([rule], SparkCompiler(engine)):
+                found |= stratum.nonrecursive.apply(found, excluding=found)
+            rows = _values(self._fetched(found, answer.predicate, len(answer.terms)))
+        return sorted(rows, key=lambda row: tuple(answer_order(value) for value in row))
+
+    def _fetched(self, facts: FactSet, predicate: str, arity: int) -> pa.Table:
+        """The facts of a predicate in text form, in this process."""
+        import pyarrow as pa
+
+        frame = self.frame(facts, predicate, arity)
+        if not arity:
+            return pa.table({"present": pa.array([True] * len(frame.take(1)), pa.bool_())})
+        schema = pa.schema([(f"a{place}", pa.large_string()) for place in range(arity)])
+        return to_arrow(self.terms.texts(frame), schema, few=len(facts) <= _FETCHED)
+
+
+_FETCHED = 200_000
+"""Sets of up to this many facts are fetched from Spark directly."""
+
+
+def default_cut(spark: SparkSession) -> CutName:
+    """How rounds are cut apart: on a cluster so that the death of an executor does no harm."""
+    master = spark.conf.get("spark.master", "local")
+    return "local_checkpoint" if str(master).startswith("local") else "parquet"
+
+
+def texts_of(columns: Columns) -> list[pa.Array]:
+    """The N-Triples texts of facts in this process, column by column."""
+    import pyarrow as pa
+
+    from everlog.engine.memory.dictionary import Dictionary
+
+    dictionary = Dictionary()
+    texts = [dictionary.ntriples_column(column.encoded(dictionary)) for column in columns.columns]
+    return [text.cast(pa.large_string()) for text in texts]
+
+
+def _minus(left: FactSet, right: FactSet) -> FactSet:
+    left -= right
+    return left
+
+
+def _typed(texts: pa.Table) -> pa.Table:
+    """Texts as a table of values, each column in the type that all of its values share."""
+    import pyarrow as pa
+
+    if texts.column_names == ["present"]:
+        return pa.Table.from_struct_array(pa.array([{}] * texts.num_rows, pa.struct([])))
+    dictionary = _dictionary()
+    decoded = [
+        dictionary.decode_field(name, dictionary.encode_ntriples(texts.column(name))) for name in texts.column_names
+    ]
+    return pa.Table.from_arrays([array for _, array in decoded], schema=pa.schema([field for field, _ in decoded]))
+
+
+def _values(texts: pa.Table) -> list[tuple[Value, ...]]:
+    if texts.column_names == ["present"]:
+        return [()] * texts.num_rows
+    dictionary = _dictionary()
+    columns = (dictionary.values(dictionary.encode_ntriples(column)) for column in texts.columns)
+    return list(zip(*columns, strict=True))
+
+
+def _dictionary() -> Dictionary:
+    from everlog.engine.memory.dictionary import Dictionary
+
+    return Dictionary()
