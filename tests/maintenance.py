@@ -91,6 +91,8 @@ def check_theorems(algorithm: str, record: Record, ground: Ground, E: Facts, upd
         _once_among("Theorem 12(b)", phases["deleted"], old)
         _once_among("Theorem 12(c)", phases["added"], new)
         _same_phases("Algorithm 3", record, ground.counting(E, update.minus, update.plus))
+        if not any(one.recursive for one in ground.instances):
+            _same("Proposition 27", {*phases["deleted"], *phases["added"]}, old ^ new)
     elif algorithm in ("dred", "dredc"):
         _once_among("Theorem 19(b)", phases["overdeletion"], old)
         _once_among("Theorem 19(c)", phases["one_step_rederivation"] + phases["insertion"], new)
@@ -100,6 +102,8 @@ def check_theorems(algorithm: str, record: Record, ground: Ground, E: Facts, upd
         _same_phases("Algorithm 4", record, paper, one_for_each=("one_step_rederivation",))
     else:
         _check_fbf(algorithm, record, ground, old, new, E, update)
+    if algorithm != "counting" and not update.minus & E and old <= new:
+        _same("Proposition 32", {one for phase in phases.values() for one in phase}, new - old)
 
 
 def _check_fbf(

@@ -216,10 +216,9 @@ class Ground:
                 and all(fact in after for fact in one.positive if self.stratum_of(fact) < s)
             ]
             left |= {fact for fact in after & I if self.stratum_of(fact) < s}
-            new = self.within(E - (deleted - added), s)
-            while new:
+            left |= self.within(E - (deleted - added), s)
+            while new := {one.head for one in candidates if one.positive <= left} - left:
                 left |= new
-                new = {one.head for one in candidates if one.positive <= left} - left
             found |= {one for one in candidates if one.positive <= left}
         return found
 
