@@ -108,10 +108,17 @@ def check(store: Path) -> int:
 
 
 def leftovers(store: Path) -> list[Path]:
-    """Removes what no version names, as the next writer would, and gives it; a second time there is nothing."""
+    """Removes what no version names, as the next writer would, and gives it; in the end there is nothing.
+
+    That can take a moment, since the Java of a killed writer notices late that it is alone.
+    """
+    found: list[Path] = []
+    deadline = time.monotonic() + 60
     with locked(store):
-        found = remove_unnamed(store)
-        assert remove_unnamed(store) == []
+        while more := remove_unnamed(store):
+            found += more
+            assert time.monotonic() < deadline, f"there is always more: {more}"
+            time.sleep(0.1)
     return found
 
 

@@ -1,8 +1,13 @@
-"""Removes what no version of a store names: the remains of writers that died. Only who holds the lock may call it."""
+"""Removes what no version of a store names: the remains of writers that died. Only who holds the lock may call it.
+
+The Java of a writer that was killed lives on for a moment and may still add files, or take some away. What it adds too
+late is left to the next one who cleans up.
+"""
 
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
 
 from everlog.pipeline.manifest import (
@@ -39,10 +44,11 @@ def remove_unnamed(store: Path) -> list[Path]:
             for name in files:
                 file = Path(parent, name)
                 if file not in named:
-                    file.unlink()
+                    file.unlink(missing_ok=True)
                     removed.append(file)
-            if parent != str(store / section) and not any(os.scandir(parent)):
-                os.rmdir(parent)
+            if parent != str(store / section):
+                with suppress(OSError):  # not empty, or gone
+                    os.rmdir(parent)
     leftover = store / f"{CURRENT}.new"
     if leftover.exists():
         leftover.unlink()
