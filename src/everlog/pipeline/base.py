@@ -24,6 +24,7 @@ from everlog.pipeline.commit import Writing, making, writing
 from everlog.pipeline.dictionary import FEW, StoredDictionary
 from everlog.pipeline.failures import spark_failures
 from everlog.pipeline.given import Given
+from everlog.pipeline.keeping import write_update, write_whole
 from everlog.pipeline.knowledge import KnowledgeBase, open_store, stored_frame
 from everlog.pipeline.layers import write_facts
 from everlog.pipeline.loading import Loading, load_state
@@ -124,7 +125,7 @@ def update_store(
     with writing(place) as writer, spark_failures(f"updating the store {path}"):
         before = writer.before
         assert before is not None
-        kb = KnowledgeBase(parse_program(before.program), spark=spark, **_with(before.options, algorithm))
+        kb = KnowledgeBase(parse_program(before.program), spark=spark, **dict[str, Any](before.options))
         arities = dict(before.arities)
         loading = loading or Loading(place, before)
         to_add, to_delete = Given(spark, add, arities, few), Given(spark, delete, arities, few)
@@ -136,12 +137,12 @@ def update_store(
         deleted = to_delete.to_delete(dictionary, stored, writer)
         added, folder = to_add.to_add(dictionary, stored, writer)
         say("reasoning")
-        report = kb._updated(added, deleted, arities, None, progress, started)
+        report = kb._updated(added, deleted, arities, None if algorithm == "auto" else algorithm, progress, started)
         changes = _changes(kb)
         if before_commit is not None:
             before_commit(report, changes)
         say("writing what changed")
-        change = kb._state.change
+        change = kb._memory.change
         draft = Manifest(
             version=writer.version,
             program=before.program,
@@ -153,7 +154,7 @@ def update_store(
             ),
             derived=before.derived,
         )
-        _commit(spark, writer, kb, draft, report, change.derived_added, change.derived_deleted, folder)
+        _commit(spark, writer, kb, draft, report, change.derived_added, change.derived_deleted, before, folder)
     return _timed(report, started), changes
 
 
@@ -165,10 +166,11 @@ def _commit(
     report: Report,
     added: Mapping[str, Ids],
     deleted: Mapping[str, Ids],
+    before: Manifest | None = None,
     folder: Path | None = None,
 ) -> None:
-    """Writes the derived facts that changed and the terms that are new, and commits."""
-    state = kb._state
+    """Writes the derived facts that changed, what is kept for updates, and the terms that are new, and commits."""
+    state = kb._memory
     derived = write_section(spark, writer, "derived", draft.derived, added, deleted, draft.arities)
     dictionary = extend_dictionary(spark, writer, draft.dictionary, state.engine.dictionary, folder)
     counts = {
@@ -176,7 +178,8 @@ def _commit(
         for predicate in sorted(draft.arities)
     }
     statistics = {key: value for key, value in report.stats().items() if key not in ("warnings", "peak_rss_bytes")}
-    writer.commit(replace(draft, derived=derived, dictionary=dictionary, counts=counts, statistics=statistics))
+    kept = write_whole(spark, writer, state) if before is None else write_update(spark, writer, before, state)
+    writer.commit(replace(draft, derived=derived, dictionary=dictionary, counts=counts, statistics=statistics, **kept))
 
 
 # What an update did
@@ -186,12 +189,12 @@ def _derived(kb: KnowledgeBase) -> dict[str, Ids]:
     return {
         predicate: ids
         for predicate, arity in kb._arities.items()
-        if (ids := kb._state.ids(predicate, "derived", arity)).shape[1]
+        if (ids := kb._memory.ids(predicate, "derived", arity)).shape[1]
     }
 
 
 def _changes(kb: KnowledgeBase) -> Changes:
-    change = kb._state.change
+    change = kb._memory.change
     return Changes(_Lazy(kb, change.added), _Lazy(kb, change.deleted))
 
 
@@ -199,7 +202,7 @@ class _Lazy(Mapping[str, "DataFrame"]):
     """DataFrames that are made when they are asked for."""
 
     def __init__(self, kb: KnowledgeBase, facts: Mapping[str, Ids]) -> None:
-        self._spark, self._dictionary, self._facts = kb.spark, kb._state.engine.dictionary, facts
+        self._spark, self._dictionary, self._facts = kb.spark, kb._memory.engine.dictionary, facts
 
     def __getitem__(self, predicate: str) -> DataFrame:
         return stored_frame(self._spark, self._dictionary, self._facts[predicate])
@@ -217,11 +220,6 @@ def _names(new_terms: DataFrame, labels: set[str]) -> dict[str, str]:
         return {}
     rows = new_terms.where(new_terms["label"].isin([f"_:{label}" for label in labels])).collect()
     return {row["label"][2:]: row["term"][2:] for row in rows}
-
-
-def _with(options: Mapping[str, str], algorithm: str) -> dict[str, Any]:
-    """A store's options, with another algorithm if one is asked for."""
-    return {**options, **({} if algorithm == "auto" else {"algorithm": algorithm})}
 
 
 def _timed(report: Report, started: float) -> Report:

@@ -60,9 +60,16 @@ def load_state(store: Path, manifest: Manifest, workers: int | None = None) -> M
     files = [store / file for part in manifest.dictionary for file in part.files]
     dictionary = load_dictionary(files, manifest.dictionary_size)
     explicit, derived = (
-        _batches(store, manifest.layers(section), manifest.arities) for section in ("explicit", "derived")
+        batches(store, manifest.layers(section), manifest.arities) for section in ("explicit", "derived")
     )
-    return MemoryState.restored(dictionary, explicit, derived, workers)
+    return MemoryState.restored(
+        dictionary,
+        explicit,
+        derived,
+        workers,
+        kept=lambda: batches(store, manifest.state, manifest.state_arities),
+        kinds=frozenset(manifest.state_kinds),
+    )
 
 
 def load_dictionary(files: Sequence[Path], size: int) -> Dictionary:
@@ -92,7 +99,8 @@ def learn_terms(dictionary: Dictionary, files: Sequence[Path], size: int) -> Non
         raise Failure("the store's dictionary is damaged: its ids are not one per term")
 
 
-def _batches(store: Path, layers: tuple[Layer, ...], arities: Mapping[str, int]) -> Iterator[Batch]:
+def batches(store: Path, layers: tuple[Layer, ...], arities: Mapping[str, int]) -> Iterator[Batch]:
+    """The facts of a section, by predicate."""
     for predicate in dict.fromkeys(predicate for layer in layers for predicate in layer.added):
         yield predicate, ids_of(facts_table(store, layers, predicate, arities[predicate]), arities[predicate])
 

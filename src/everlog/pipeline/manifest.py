@@ -1,8 +1,9 @@
 """The manifest of a version: everything there is to know about it, as one JSON file that never changes.
 
-A section of facts (`explicit`, `derived`) is a list of *layers*, oldest first. A layer takes facts away and adds others:
-`facts = (older layers ∖ deleted) ∪ added`. What a layer deletes was there before it, and what it adds was not. The first
-layer only adds. So a small change is a small layer, and all older files are shared with the version before.
+A section of facts (`explicit`, `derived`, and `state` for what updates need besides) is a list of *layers*, oldest
+first. A layer takes facts away and adds others: `facts = (older layers ∖ deleted) ∪ added`. What a layer deletes was
+there before it, and what it adds was not. The first layer only adds. So a small change is a small layer, and all older
+files are shared with the version before.
 
 Paths are relative to the store, so that a store can be moved.
 """
@@ -61,7 +62,11 @@ class Manifest:
     dictionary: tuple[Part, ...] = ()
     explicit: tuple[Layer, ...] = ()
     derived: tuple[Layer, ...] = ()
-    state: Mapping[str, Part] = field(default_factory=dict)
+    state: tuple[Layer, ...] = ()
+    """By relations with names of their own, see `everlog.saved`."""
+    state_arities: Mapping[str, int] = field(default_factory=dict)
+    state_kinds: tuple[str, ...] = ()
+    """What is kept; a kind may have no relation, if there is nothing of it."""
     counts: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     """Per predicate, the number of `explicit` and of `derived` facts."""
     statistics: Mapping[str, Any] = field(default_factory=dict)
@@ -72,12 +77,12 @@ class Manifest:
         return sum(part.rows for part in self.dictionary)
 
     def layers(self, section: str) -> tuple[Layer, ...]:
-        """The layers of `explicit` or `derived`."""
-        return self.explicit if section == "explicit" else self.derived
+        """The layers of `explicit`, `derived` or `state`."""
+        return {"explicit": self.explicit, "derived": self.derived, "state": self.state}[section]
 
     @property
     def files(self) -> dict[str, list[str]]:
-        """The files by section: `dictionary`, `explicit/<predicate>`, `derived/<predicate>`, `state`."""
+        """The files by section: `dictionary`, `explicit/<predicate>`, `derived/<predicate>`, `state/<relation>`."""
         found: dict[str, list[str]] = {}
         for section, part in self._parts():
             found.setdefault(section, []).extend(part.files)
@@ -86,13 +91,11 @@ class Manifest:
     def _parts(self) -> Iterator[tuple[str, Part]]:
         for part in self.dictionary:
             yield "dictionary", part
-        for section in ("explicit", "derived"):
+        for section in ("explicit", "derived", "state"):
             for layer in self.layers(section):
                 for parts in (layer.added, layer.deleted):
                     for predicate, part in parts.items():
                         yield f"{section}/{predicate}", part
-        for part in self.state.values():
-            yield "state", part
 
 
 def number(version: int) -> str:
@@ -132,7 +135,8 @@ def read_manifest(store: Path, version: int) -> Manifest:
                 "dictionary": tuple(map(_part, data["dictionary"])),
                 "explicit": tuple(map(_layer, data["explicit"])),
                 "derived": tuple(map(_layer, data["derived"])),
-                "state": _by_name(data["state"]),
+                "state": tuple(map(_layer, data["state"])),
+                "state_kinds": tuple(data["state_kinds"]),
             }
         )
     except (KeyError, TypeError, AttributeError) as mistake:

@@ -14,6 +14,7 @@ from everlog.pipeline.blank_nodes import blank_nodes, renamed_blank_nodes
 from everlog.pipeline.commit import Writing, making, writing
 from everlog.pipeline.dictionary import BLANK
 from everlog.pipeline.failures import spark_failures
+from everlog.pipeline.keeping import write_saved, write_whole
 from everlog.pipeline.layers import facts_table, minus
 from everlog.pipeline.loading import ids_of, table_of
 from everlog.pipeline.manifest import CURRENT, Layer, Manifest
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 def save(kb: KnowledgeBase, path: Path) -> int:
     """Writes a version with the contents of a knowledge base, and gives its number."""
     place: AbstractContextManager[Writing] = writing(path) if (path / CURRENT).exists() else making(path)
-    spark, state = kb.spark, kb._state
+    spark, state = kb.spark, kb._memory
     with place as writer, spark_failures(f"saving to the store {path}"):
         # The store's ids are ours only if we have seen all of its versions.
         before = known = writer.before
@@ -54,6 +55,11 @@ def save(kb: KnowledgeBase, path: Path) -> int:
             predicate: {"explicit": kb.size(predicate, "explicit"), "derived": kb.size(predicate, "derived")}
             for predicate in kb.predicates()
         }
+        kept = (
+            write_saved(spark, writer, known, state)
+            if known is not None
+            else write_whole(spark, writer, state, kb._stored)
+        )
         manifest = Manifest(
             version=writer.version,
             program=program,
@@ -63,6 +69,7 @@ def save(kb: KnowledgeBase, path: Path) -> int:
             explicit=layers["explicit"],
             derived=layers["derived"],
             counts=counts,
+            **kept,
         )
         writer.commit(manifest)
     kb._stored = path, manifest
@@ -70,7 +77,7 @@ def save(kb: KnowledgeBase, path: Path) -> int:
 
 
 def _id(kb: KnowledgeBase, label: str) -> int:
-    return kb._state.engine.dictionary.encode_value(BlankNode(label))
+    return kb._memory.engine.dictionary.encode_value(BlankNode(label))
 
 
 def _difference(
@@ -80,7 +87,7 @@ def _difference(
     section: Which = "explicit" if which == "explicit" else "derived"
     added, deleted = {}, {}
     for predicate, arity in kb._arities.items():
-        now = table_of(kb._state.ids(predicate, section, arity))
+        now = table_of(kb._memory.ids(predicate, section, arity))
         then = facts_table(path, layers, predicate, arity)
         new, gone = ids_of(minus(now, then), arity), ids_of(minus(then, now), arity)
         if new.shape[1]:

@@ -1,0 +1,92 @@
+"""What a state keeps for updates besides facts (`everlog.saved`), as the section `state` of a store.
+
+An update writes what changed of it. What an algorithm did not keep up to date leaves the store with that update.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from everlog.pipeline.layers import facts_table, minus
+from everlog.pipeline.loading import batches, ids_of, table_of
+from everlog.pipeline.manifest import Layer, Manifest, Part
+from everlog.pipeline.writing import Facts, write_section
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pyspark.sql import SparkSession
+
+    from everlog.pipeline.commit import Writing
+    from everlog.state import MemoryState
+
+
+def write_update(spark: SparkSession, writer: Writing, before: Manifest, state: MemoryState) -> dict[str, Any]:
+    """What a manifest says about the section `state` after one update of a version."""
+    change = state.kept_change()
+    if change is None:
+        return write_whole(spark, writer, state)
+    kinds = state.kept_kinds()
+    layers, arities = _still_right(before, kinds)
+    added, deleted = change
+    arities |= {name: ids.shape[0] for name, ids in added.items()}
+    return _entries(write_section(spark, writer, "state", layers, added, deleted, arities), arities, sorted(kinds))
+
+
+def write_whole(
+    spark: SparkSession, writer: Writing, state: MemoryState, origin: tuple[Path, Manifest] | None = None
+) -> dict[str, Any]:
+    """The same for a state without a version before it; `origin` is where it was opened, if it was."""
+    whole, kinds = state.kept(), state.kept_kinds()
+    if origin is not None and state.materialisation is None:  # it was opened, and no more
+        path, manifest = origin
+        whole, kinds = dict(batches(path, manifest.state, manifest.state_arities)), frozenset(manifest.state_kinds)
+    arities = {name: ids.shape[0] for name, ids in whole.items()}
+    return _entries(write_section(spark, writer, "state", (), whole, {}, arities), arities, sorted(kinds))
+
+
+def write_saved(spark: SparkSession, writer: Writing, before: Manifest, state: MemoryState) -> dict[str, Any]:
+    """The same for a state that was a version once, and may have been updated since."""
+    if state.materialisation is None:
+        return _entries(before.state, before.state_arities, before.state_kinds)
+    kinds = state.kept_kinds()
+    layers, arities = _still_right(before, kinds)
+    added, deleted = _difference(writer, layers, arities, state.kept())
+    arities |= {name: ids.shape[0] for name, ids in added.items()}
+    return _entries(write_section(spark, writer, "state", layers, added, deleted, arities), arities, sorted(kinds))
+
+
+def _entries(layers: Sequence[Layer], arities: Mapping[str, int], kinds: Sequence[str]) -> dict[str, Any]:
+    return {"state": tuple(layers), "state_arities": dict(arities), "state_kinds": tuple(kinds)}
+
+
+def _still_right(before: Manifest, kinds: frozenset[str]) -> tuple[tuple[Layer, ...], dict[str, int]]:
+    """The layers and arities of the relations whose kinds are still kept."""
+    from everlog.saved import kind_of
+
+    def chosen(parts: Mapping[str, Part]) -> dict[str, Part]:
+        return {name: part for name, part in parts.items() if kind_of(name) in kinds}
+
+    layers = (Layer(chosen(layer.added), chosen(layer.deleted)) for layer in before.state)
+    arities = {name: arity for name, arity in before.state_arities.items() if kind_of(name) in kinds}
+    return tuple(layer for layer in layers if layer.added or layer.deleted), arities
+
+
+def _difference(
+    writer: Writing, layers: Sequence[Layer], arities: Mapping[str, int], whole: Facts
+) -> tuple[Facts, Facts]:
+    """What the store lacks, and what it has and should not."""
+    import numpy as np
+
+    added, deleted = {}, {}
+    for name in {**arities, **whole}:
+        arity = arities[name] if name in arities else whole[name].shape[0]
+        now = table_of(whole.get(name, np.empty((arity, 0), np.int32)))
+        then = facts_table(writer.path, layers, name, arity)
+        new, gone = ids_of(minus(now, then), arity), ids_of(minus(then, now), arity)
+        if new.shape[1]:
+            added[name] = new
+        if gone.shape[1]:
+            deleted[name] = gone
+    return added, deleted
