@@ -102,10 +102,12 @@ class MemoryState:
         started, compilation = start_engine(workers)
         state = cls(MemoryEngine(dictionary, started.workers))
         state._compilation = compilation
-        state.insert(explicit)
+        # What is stored is distinct, and derived facts are not explicit: nothing has to be looked for.
+        for predicate, ids in explicit:
+            state._E |= state.engine.append(predicate, ids)
         I = state._E
         for predicate, ids in derived:
-            I |= state.engine.insert(predicate, ids, excluding=I)
+            I |= state.engine.append(predicate, ids)
         state._I = I
         state._kept, state._kinds = kept or tuple, kinds
         return state

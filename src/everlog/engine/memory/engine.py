@@ -111,6 +111,15 @@ class MemoryEngine(Engine):
             parts[table] = entry.rows()
         return Stored(self.within, parts)
 
+    def append(self, predicate: str, facts: Ids) -> Stored:
+        """The set of some facts that are distinct and have no rows yet; nobody checks that."""
+        parts: dict[Table, Rows] = {}
+        for table, tuples, _ in self.relation(predicate, facts.shape[0]).split(facts):
+            first = table.n
+            table.append(tuples)
+            parts[table] = row_sets.span(table, first, table.n)
+        return Stored(self.within, parts)
+
     def insert_nullary(self, predicate: str) -> Stored:
         """The set of the one fact of a nullary predicate."""
         return self.insert(predicate, np.empty((0, 1), np.int32))

@@ -24,7 +24,7 @@ from everlog.engine.memory.dictionary import Dictionary
 from everlog.engine.memory.relation import Relation, grouped
 from everlog.engine.memory.rows import NO_ROWS, Mark
 from everlog.engine.memory.sets import Facts, TableView
-from everlog.engine.memory.table import Ids, Positions, Run, Table
+from everlog.engine.memory.table import Ids, Positions, Run, Table, one_by_one
 
 BLOCK: Final = 1 << 15
 """Bindings per block."""
@@ -104,6 +104,13 @@ class Call:
         """The table from tuples to rows."""
         with self._lock:
             return table.row_slots(0)
+
+    def presence(self, table: Table) -> Positions:
+        """The groups of tuples that a table has."""
+        if table.groups_entered < table.n:
+            with self._lock:
+                table.presence(one_by_one)
+        return table.groups
 
     def view(self, place: int, table: Table) -> TableView:
         """The view of a literal (0 is the driver) on one table."""
@@ -280,7 +287,8 @@ class JoinPlan:
         negative = step.literal.negative
         kept: int
         if table.has_groups and view.is_span and view.bounds[0] == 0 and view.bounds[1] >= table.n:
-            kept = kernels.probe_presence(block, n, access.sources, access.consts, table.groups, table.shards, negative)
+            groups = call.presence(table)
+            kept = kernels.probe_presence(block, n, access.sources, access.consts, groups, table.shards, negative)
             return kept
         kept = kernels.probe(
             block,

@@ -91,6 +91,7 @@ class Entry:
 
     def _admit(self, tuples: Ids, counts: Positions, parallel: Parallel) -> None:
         table, total = self.table, int(counts.sum())
+        table.presence(parallel)
         table.reserve_groups(counts, parallel)
         together = parallel if total >= SHARED else one_by_one
         fresh = [_scratch(shard, int(n)) for shard, n in enumerate(counts)]
@@ -109,7 +110,7 @@ class Entry:
                 jobs.append(partial(kernels.place, tuples[shard], fresh[shard], new, base, table.cols))
             base += new
         together(jobs)
-        table.n = base
+        table.n = table.groups_entered = base
 
     def _absorb(self, tuples: Ids, n: int) -> None:
         table, view = self.table, self._view
@@ -143,20 +144,7 @@ class Entry:
         table = self.table
         table.reserve_rows(new)
         kernels.place(tuples, fresh, new, table.n, table.cols)
-        if table.has_groups and new:
-            self._note(np.ascontiguousarray(table.cols[:, table.n : table.n + new]))
         table.rows_absorbed(new)
-
-    def _note(self, tuples: Ids) -> None:
-        """Enters tuples that are new into the groups."""
-        table, n = self.table, tuples.shape[1]
-        routed = np.empty((table.shards, table.arity, n), np.int32)
-        counts = np.zeros(table.shards, np.int64)
-        kernels.route(tuples, n, np.arange(table.arity), NO_ROWS, table.shards, routed, counts)
-        table.reserve_groups(counts, one_by_one)
-        for shard, part in enumerate(counts):
-            _, made, _ = kernels.admit(routed[shard], part, shard, table.shards, table.groups, _scratch(0, n))
-            table.groups_used[shard] += made
 
     def rows(self) -> Rows:
         """The rows of all tuples entered, but for those left out."""

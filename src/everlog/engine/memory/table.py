@@ -1,7 +1,7 @@
 """A table: the facts of one predicate (or of one part of it) as columns of ids, with its indexes.
 
 Rows are only ever appended; a row that no set holds is dead. Which set a row is in is written in `mask`, a bit per set
-(see `rows.py`), independently of the indexes. Tuples are found in two ways: up to two columns, `groups` tells cheaply
+(see `rows.py`), independently of the indexes. Tuples are found in two ways: up to two columns, `presence` tells cheaply
 whether a tuple is there, which is all that a materialisation asks; which row it has, `row_slots` tells, made when it is
 first asked for. Both are open-addressing tables; groups are in `shards` equal parts, so that as many threads can enter
 tuples at once, and each part has room of its own: nothing promises that tuples spread evenly.
@@ -33,6 +33,9 @@ _LOAD = 0.65
 
 SHARED = 1 << 14
 """From this many tuples on, work on them is shared among threads."""
+
+_CHUNK = 1 << 20
+"""So many rows are entered into the groups at a time."""
 
 Parallel = Callable[[Sequence[Callable[[], None]]], None]
 """Runs some jobs, on several threads if there are several."""
@@ -120,6 +123,8 @@ class Table:
         self.mask: npt.NDArray[np.uint16] = np.zeros(16, np.uint16)
         self.groups: Positions = np.zeros(32 * shards, np.int64)
         self.groups_used: Positions = np.zeros(shards, np.int64)
+        self.groups_entered = 0
+        """The rows below this one are in the groups."""
         self._row_slots: Positions | None = None
         self._rows_entered = 0
         self.free_bits = [1 << bit for bit in range(16)]
@@ -173,6 +178,36 @@ class Table:
     @property
     def has_row_slots(self) -> bool:
         return self._row_slots is not None
+
+    def append(self, tuples: Ids) -> None:
+        """Gives the next rows to tuples that are not there; they are entered where they can be found when that is asked."""
+        more = tuples.shape[1]
+        self.reserve_rows(more)
+        self.cols[:, self.n : self.n + more] = tuples
+        self.n += more
+
+    def presence(self, parallel: Parallel) -> Positions:
+        """The groups, with all rows in them."""
+        while self.has_groups and self.groups_entered < self.n:
+            lo, hi = self.groups_entered, min(self.n, self.groups_entered + _CHUNK)
+            self._enter_groups(np.ascontiguousarray(self.cols[:, lo:hi]), parallel)
+            self.groups_entered = hi
+        return self.groups
+
+    def _enter_groups(self, tuples: Ids, parallel: Parallel) -> None:
+        n = tuples.shape[1]
+        routed = np.empty((self.shards, self.arity, n), np.int32)
+        counts = np.zeros(self.shards, np.int64)
+        kernels.route(tuples, n, np.arange(self.arity), np.empty(0, np.int32), self.shards, routed, counts)
+        self.reserve_groups(counts, parallel)
+
+        def enter(shard: int) -> None:
+            fresh = np.empty(counts[shard], np.int32)
+            _, made, _ = kernels.admit(routed[shard], counts[shard], shard, self.shards, self.groups, fresh)
+            self.groups_used[shard] += made
+
+        jobs = [partial(enter, shard) for shard in range(self.shards) if counts[shard]]
+        (parallel if n >= SHARED else one_by_one)(jobs)
 
     def reserve_groups(self, more: Positions, parallel: Parallel) -> None:
         """Makes room for so many new groups in each shard."""
