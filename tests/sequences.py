@@ -71,7 +71,7 @@ def sequence(writer: Writer, rules: int, updates: int) -> Sequence:
     strangers = _strangers(writer)
     possible |= {naive.instance_of(atom, {}): atom for atom in strangers}
     explicit, made = case.explicit, []
-    for _ in range(writer.random.randint(updates, updates + 2)):
+    for _ in range(writer.random.randint(updates, updates + 1)):
         there = [atom for fact, atom in possible.items() if fact in explicit]
         absent = [atom for fact, atom in possible.items() if fact not in explicit]
         made.append(_update(writer.random, there, absent, case, strangers))

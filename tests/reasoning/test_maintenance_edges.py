@@ -1,0 +1,200 @@
+"""Updates that are odd, mixed or interrupted: what a user may do, and what must not go wrong on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from itertools import count
+from random import Random
+
+import pytest
+from hypothesis import Phase, given, settings
+
+import kept_state
+from cramped import cramped
+from everlog import KnowledgeBase, choice, parse_program
+from everlog.errors import EverlogError
+from everlog.reasoning.change import Change
+from maintenance import ALGORITHMS, MODES, Mode, Truth, apply, assert_right, check_kept, check_sequence
+from oracles.exchange import facts_of, rows_of
+from sequences import Sequence, sequences
+
+property_test = settings(deadline=None, derandomize=True, phases=[Phase.generate])
+
+REACH = parse_program(
+    """
+    reach(?x, ?y) :- edge(?x, ?y) .
+    reach(?x, ?z) :- reach(?x, ?y), edge(?y, ?z) .
+    lonely(?x) :- node(?x), not reach(?x, ?x) .
+    """
+)
+RING = {"edge": [(n, (n + 1) % 5) for n in range(5)], "node": [(n,) for n in range(6)]}
+
+
+def ring(algorithm: str = "auto", mode: Mode = "levels") -> KnowledgeBase:
+    kb = KnowledgeBase(REACH, algorithm=algorithm, stratification=mode)
+    kb.add(RING)
+    kb.materialise()
+    return kb
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("algorithm", ["auto", "remat", *ALGORITHMS])
+class TestOddUpdates:
+    def test_deleting_what_only_follows_changes_nothing(self, algorithm: str, mode: Mode) -> None:
+        kb = ring(algorithm, mode)
+        before = facts_of(kb)
+        report = kb.update(delete={"reach": [(0, 3), (2, 2)], "edge": [(0, 4)], "nobody": [(1,)]})
+        assert facts_of(kb) == before
+        assert (report.added, report.deleted) == (0, 0)
+        assert any("not explicit" in warning for warning in report.warnings)
+
+    def test_adding_what_follows_makes_it_explicit(self, algorithm: str, mode: Mode) -> None:
+        kb = ring(algorithm, mode)
+        before = facts_of(kb)
+        report = kb.update(add={"reach": [(0, 3)]})
+        assert (report.added, report.deleted) == (0, 0)
+        assert facts_of(kb) == before
+        assert kb.rows("reach", "explicit") == [(0, 3)]
+        kb.update(delete={"edge": RING["edge"]})
+        assert kb.rows("reach") == [(0, 3)]
+
+    def test_a_fact_that_is_deleted_and_added_stays(self, algorithm: str, mode: Mode) -> None:
+        kb = ring(algorithm, mode)
+        report = kb.update(add={"edge": [(0, 1), (4, 5)]}, delete={"edge": [(0, 1), (4, 5)]})
+        assert report.deleted == 0
+        assert sorted(kb.rows("edge")) == sorted([*RING["edge"], (4, 5)])
+
+    def test_everything_goes_and_comes_back(self, algorithm: str, mode: Mode) -> None:
+        kb = ring(algorithm, mode)
+        before = facts_of(kb)
+        report = kb.update(delete=RING)
+        assert not facts_of(kb)
+        assert (report.added, report.deleted, report.facts["total"]) == (0, len(before), 0)
+        report = kb.update(add=RING)
+        assert facts_of(kb) == before
+        assert (report.added, report.deleted) == (len(before), 0)
+
+    def test_nothing_to_do(self, algorithm: str, mode: Mode) -> None:
+        kb = ring(algorithm, mode)
+        before = facts_of(kb)
+        report = kb.update()
+        assert (report.added, report.deleted) == (0, 0)
+        assert facts_of(kb) == before
+        if algorithm != "remat":
+            assert sum(report.derivations.values()) == 0
+
+    def test_facts_of_a_predicate_that_no_rule_knows(self, algorithm: str, mode: Mode) -> None:
+        kb = ring(algorithm, mode)
+        kb.update(add={"other": [("a", 1)]})
+        assert kb.rows("other") == [("a", 1)]
+        kb.update(delete={"other": [("a", 1)]})
+        assert kb.rows("other") == []
+
+
+@pytest.mark.parametrize("algorithm", ["dredc", "bfc", "counting"])
+def test_an_algorithm_whose_counts_were_not_kept_is_refused(algorithm: str) -> None:
+    kb = ring("dred")
+    before = facts_of(kb)
+    with pytest.raises(EverlogError, match=f"materialise with algorithm='{algorithm}'"):
+        kb.update(delete={"edge": [(0, 1)]}, algorithm=algorithm)
+    assert facts_of(kb) == before
+    kb.update(delete={"edge": [(0, 1)]})
+    assert len(kb.rows("edge")) == 4
+
+
+@pytest.mark.parametrize("name", ["dread", "fbf:depth", "fbf:depth:x", "fbf:budget:-1", "fbf:3", "bf:never"])
+def test_what_is_no_algorithm_is_refused(name: str) -> None:
+    with pytest.raises(EverlogError, match="choose one of"):
+        KnowledgeBase(REACH, algorithm=name)
+    kb = ring()
+    with pytest.raises(EverlogError, match="choose one of"):
+        kb.update(algorithm=name)
+
+
+@settings(property_test, max_examples=60)
+@given(sequences(updates=6))
+def test_algorithms_take_turns_and_nothing_kept_goes_stale(sequence: Sequence) -> None:
+    """Any algorithm after any other: what is kept stays right, or is gone and the report says so."""
+    truth, random = Truth(sequence), Random(repr(sequence))
+    mode = random.choice(MODES)
+    kb = KnowledgeBase(sequence.case.program, algorithm=random.choice(ALGORITHMS), stratification=mode, workers=1)
+    kb.add(rows_of(sequence.case.facts))
+    kb.materialise()
+    for number, update in enumerate(sequence.updates):
+        kept = kept_state.kept(kb).names()
+        possible = ["auto", *(name for name in ALGORITHMS if _needs(name) <= kept)]
+        report = apply(kb, update, algorithm=random.choice(possible))
+        lost = kept - kept_state.kept(kb).names()
+        assert sum("dropped" in warning for warning in report.warnings) == len(lost)
+        assert facts_of(kb) == truth.materialised[number + 1]
+        check_kept(kb, truth.ground(mode), truth.explicit[number + 1], f"after {number + 1}")
+
+
+def _needs(name: str) -> frozenset[str]:
+    from everlog.reasoning.algorithms import algorithm
+
+    return algorithm(name).needs
+
+
+def interrupted(last: int) -> Callable[[Change, str], AbstractContextManager[None]]:
+    """`Change.phase` as it is, up to some call."""
+    original, calls = Change.phase, count(1)
+
+    def phase(self: Change, name: str) -> AbstractContextManager[None]:
+        if next(calls) == last:
+            raise KeyboardInterrupt
+        return original(self, name)
+
+    return phase
+
+
+@settings(property_test, max_examples=40)
+@given(sequences())
+def test_an_update_that_fails_leaves_everything_as_it_was(sequence: Sequence) -> None:
+    """A phase of an update is interrupted; afterwards the same update goes through."""
+    truth, random = Truth(sequence), Random(repr(sequence))
+    algorithm, mode = random.choice(ALGORITHMS), random.choice(MODES)
+    kb = KnowledgeBase(sequence.case.program, algorithm=algorithm, stratification=mode, workers=1)
+    kb.add(rows_of(sequence.case.facts))
+    kb.materialise()
+    for number, update in enumerate(sequence.updates):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(Change, "phase", interrupted(random.randint(1, 5)))
+            try:
+                apply(kb, update)
+            except KeyboardInterrupt:
+                assert facts_of(kb) == truth.materialised[number]
+                assert facts_of(kb, "explicit") == truth.explicit[number]
+                check_kept(kb, truth.ground(mode), truth.explicit[number], f"after a failure in {number + 1}")
+        apply(kb, update)
+        assert facts_of(kb) == truth.materialised[number + 1]
+        check_kept(kb, truth.ground(mode), truth.explicit[number + 1], f"after {number + 1}")
+
+
+@settings(property_test, max_examples=15)
+@given(sequences())
+def test_small_blocks_and_threads(sequence: Sequence) -> None:
+    """Blocks of two bindings, sinks that are full at two heads, two threads."""
+    with cramped(2):
+        assert_right(sequence, [(name, "levels") for name in ("dred", "fbf", "dredc", "bfc", "counting")], workers=2)
+
+
+@settings(property_test, max_examples=30)
+@given(sequences())
+def test_giving_up_is_starting_again(sequence: Sequence) -> None:
+    """An `auto` that may hardly consider anything computes everything anew, and keeps what it has to."""
+    truth = Truth(sequence)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(choice, "_FREE", 0)
+        for mode in MODES:
+            check_sequence(truth, "auto", mode)
+
+
+@settings(property_test, max_examples=20)
+@given(sequences())
+def test_bf_is_fbf_that_never_aborts(sequence: Sequence) -> None:
+    truth = Truth(sequence)
+    for mode in MODES:
+        recorded = truth.recorded("bf", mode)
+        assert [one.numbers() for one in truth.recorded("fbf:never", mode)] == [one.numbers() for one in recorded]
