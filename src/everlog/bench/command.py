@@ -64,7 +64,7 @@ def _parser() -> argparse.ArgumentParser:
         "--universities", type=int, action="append", metavar="N", help="a size to read and encode; repeat (10 and 50)"
     )
     store.add_argument(
-        "--store-universities", type=int, default=60, metavar="N", help="size of the store to update; 0 for none (60)"
+        "--store-universities", type=int, default=62, metavar="N", help="size of the store to update; 0 for none (62)"
     )
     store.add_argument("--changed", type=int, default=1000, metavar="N", help="facts that the update changes (1000)")
     store.add_argument("--repeat", type=int, default=3, metavar="N", help="runs of each size (3)")

@@ -43,7 +43,12 @@ EngineOption = Annotated[
     str, typer.Option("--engine", help="Where to reason: auto or memory.", rich_help_panel=_REASONING)
 ]
 AlgorithmOption = Annotated[
-    str, typer.Option("--algorithm", help="How to maintain: auto or remat.", rich_help_panel=_REASONING)
+    str,
+    typer.Option(
+        "--algorithm",
+        help="How to maintain: auto, dred, fbf, bf, dredc, bfc, counting or remat; fbf with a strategy is fbf:depth:3.",
+        rich_help_panel=_REASONING,
+    ),
 ]
 ModulesOption = Annotated[
     str, typer.Option("--modules", help="Special algorithms for some rules: auto or off.", rich_help_panel=_REASONING)
