@@ -181,6 +181,11 @@ def wrong(sequence: Sequence, configurations: Iterable[tuple[str, Mode]], **opti
         truth = Truth(sequence)
     except EverlogError:
         return None  # no program at all, as can happen when one is made smaller
+    return untrue(truth, configurations, **options)
+
+
+def untrue(truth: Truth, configurations: Iterable[tuple[str, Mode]], **options: object) -> str | None:
+    """The same for a sequence whose truth is known."""
     for algorithm, mode in configurations:
         try:
             check_sequence(truth, algorithm, mode, **options)

@@ -1,0 +1,99 @@
+"""Random programs and updates for as long as one likes; what `script/fuzz` runs.
+
+    fuzzing.py [--engine memory|spark] [--minutes N] [--seed S]
+
+Every case is decided by a number that starts at the seed, so that any of them can be run again alone. On the memory engine
+each sequence of updates is followed by every algorithm, in turn with few and many threads and with blocks of two bindings;
+on Spark, where a round takes long, fifty sequences are followed at once. The first failure is made small and shown.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from contextlib import nullcontext
+from random import Random, SystemRandom
+from typing import Any
+
+from batches import joined
+from cramped import cramped
+from maintenance import CONFIGURATIONS, Mode, Truth, untrue, wrong
+from sequences import Sequence, sequence, smallest_sequence
+from strategies import Writer
+
+BATCH = 50
+
+
+def made(number: int) -> Sequence:
+    """The sequence with a number: mostly small, now and then larger."""
+    random = Random(number)
+    return sequence(Writer(random), rules=random.choice([3, 6, 6, 10]), updates=random.choice([5, 5, 8]))
+
+
+class Fuzzer:
+    def __init__(self, engine: str, seed: int, seconds: float) -> None:
+        self._options: dict[str, Any] = {"engine": engine}
+        self._batch = BATCH if engine == "spark" else 1
+        self._number = seed
+        self._until = time.monotonic() + seconds
+        self.sequences = self.updates = self.cases = 0
+
+    def run(self) -> bool:
+        """Until time is up; whether nothing was wrong."""
+        while time.monotonic() < self._until:
+            parts = [made(number) for number in range(self._number, self._number + self._batch)]
+            truth = Truth(parts[0] if self._batch == 1 else joined(parts))
+            for configuration in CONFIGURATIONS:
+                if time.monotonic() > self._until:
+                    break
+                with self._surroundings(self._number):
+                    found = untrue(truth, [configuration], **self._options)
+                if found is not None:
+                    self._tell(parts, configuration, found)
+                    return False
+                self.cases += len(parts)
+                self.updates += sum(len(part.updates) for part in parts)
+            self.sequences += len(parts)
+            self._number += self._batch
+        return True
+
+    def _surroundings(self, number: int) -> Any:
+        if self._options["engine"] == "spark":
+            return nullcontext()
+        self._options["workers"] = 1 + number % 2
+        return cramped(2) if number % 5 == 0 else nullcontext()
+
+    def _tell(self, parts: list[Sequence], configuration: tuple[str, Mode], found: str) -> None:
+        print(f"case {self._number} is wrong: {found}", flush=True)
+        for number, part in enumerate(parts, start=self._number):
+            with self._surroundings(self._number):
+
+                def fails(one: Sequence) -> bool:
+                    return wrong(one, [configuration], **self._options) is not None
+
+                if fails(part):
+                    small = smallest_sequence(part, fails)
+                    print(f"case {number} made small: {wrong(small, [configuration], **self._options)}\n{small}")
+                    return
+        print("no part is wrong alone")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="fuzz", description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--engine", choices=["memory", "spark"], default="memory")
+    parser.add_argument("--minutes", type=float, default=5.0)
+    parser.add_argument("--seed", type=int, default=SystemRandom().randrange(10**9))
+    arguments = parser.parse_args()
+    print(f"seed {arguments.seed}, {arguments.engine} engine, {arguments.minutes:g} minutes", flush=True)
+    fuzzer = Fuzzer(arguments.engine, arguments.seed, 60 * arguments.minutes)
+    right = fuzzer.run()
+    print(
+        f"seed {arguments.seed}: {fuzzer.cases} cases ({fuzzer.sequences} sequences with {len(CONFIGURATIONS)} ways to "
+        f"follow them; {fuzzer.updates} updates), {'all right' if right else 'the last one is wrong'}"
+    )
+    return 0 if right else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
