@@ -1,0 +1,595 @@
+"""Axioms as formulas of form (163) of *Revisited*: B₁ ∧ … ∧ Bₘ → [∃y₁. H¹₁ ∧ …] ∨ … ∨ [∃yₗ. Hˡ₁ ∧ …].
+
+A class expression stands in a body or in a head, and each connective moves its parts: a complement changes sides, a union
+splits a body and widens a head, an intersection the other way round, ∃ in a body and ∀ in a head give body atoms with a
+new variable, a nominal in a body replaces the variable. What is left in a head is a disjunction of conjunctions, some
+with existential variables; no disjunct at all is a contradiction. Fillers of ∃ in a head that are not conjunctions of
+atoms get a name of their own, defined by further formulas.
+
+Literals are data, not individuals: no head says anything about one. A data range in a body is a comparison, as far as
+comparisons reach; in a head it becomes its negation in the body. Where no comparison can decide, the formula says so in
+`untested`, and the profiles decide what becomes of it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations, pairwise, permutations
+
+from pyoxigraph import NamedNode
+
+from everlog.datalog.substitution import substitute_atom, substitute_comparison
+from everlog.datalog.syntax import TRIPLE, Atom, Comparison, Constant, Operator, Term, Variable
+from everlog.rdf.owl import dataranges
+from everlog.rdf.owl.functional import FunctionalSyntax
+from everlog.rdf.owl.structure import (
+    All,
+    And,
+    AtLeast,
+    AtMost,
+    Axiom,
+    Characteristic,
+    ClassAssertion,
+    Datatype,
+    DatatypeDefinition,
+    DifferentIndividuals,
+    DisjointClasses,
+    DisjointProperties,
+    DisjointUnion,
+    Domain,
+    EquivalentClasses,
+    EquivalentProperties,
+    Expression,
+    HasKey,
+    HasSelf,
+    HasValue,
+    InverseProperties,
+    Named,
+    Not,
+    OneOf,
+    Or,
+    Property,
+    PropertyAssertion,
+    Range,
+    Restricted,
+    RuleAtom,
+    SameIndividual,
+    Some,
+    SubClassOf,
+    SubProperty,
+    SwrlRule,
+)
+from everlog.rdf.owl.vocabulary import (
+    BOTTOM_DATA,
+    BOTTOM_OBJECT,
+    DIFFERENT_FROM,
+    NEW,
+    NOTHING,
+    SAME_AS,
+    SWRLB,
+    THING,
+    TOP_DATA,
+    TOP_OBJECT,
+    TYPE,
+)
+
+MOST_CLAUSES = 2_000
+MOST_EQUALITIES = 8
+"""≤ n becomes a disjunction of (n+1)·n/2 equalities; beyond this n it is given up."""
+
+_BUILT_INS: Mapping[str, Operator] = {
+    SWRLB + "greaterThan": ">",
+    SWRLB + "greaterThanOrEqual": ">=",
+    SWRLB + "lessThan": "<",
+    SWRLB + "lessThanOrEqual": "<=",
+    SWRLB + "equal": "=",
+    SWRLB + "notEqual": "!=",
+}
+
+
+class TooLarge(Exception):
+    """An axiom whose formulas would be too many; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Disjunct:
+    atoms: tuple[Atom, ...]
+    exists: tuple[Variable, ...] = ()
+    literals: frozenset[Variable] = frozenset()
+    """The existential variables that stand for literals."""
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """A formula of form (163). `untested` names conditions of the body that no comparison can test."""
+
+    body: tuple[Atom | Comparison, ...]
+    heads: tuple[Disjunct, ...]
+    untested: tuple[str, ...] = ()
+    approximate: tuple[str, ...] = ()
+
+
+def type_atom(term: Term, iri: str) -> Atom:
+    return Atom(TRIPLE, (term, Constant(NamedNode(TYPE)), Constant(NamedNode(iri))))
+
+
+def triple(subject: Term, predicate: str, target: Term) -> Atom:
+    return Atom(TRIPLE, (subject, Constant(NamedNode(predicate)), target))
+
+
+@dataclass(frozen=True)
+class _State:
+    """A formula in the making: what is written, and expressions that still stand in its body or head."""
+
+    body: tuple[Atom | Comparison, ...] = ()
+    heads: tuple[Disjunct, ...] = ()
+    below: tuple[tuple[Term, Expression], ...] = ()
+    above: tuple[tuple[Term, Expression], ...] = ()
+    untested: tuple[str, ...] = ()
+    approximate: tuple[str, ...] = ()
+
+    def having(self, *literals: Atom | Comparison) -> _State:
+        return replace(self, body=(*self.body, *literals))
+
+    def implying(self, *disjuncts: Disjunct) -> _State:
+        return replace(self, heads=(*self.heads, *disjuncts))
+
+    def with_below(self, *pairs: tuple[Term, Expression]) -> _State:
+        return replace(self, below=(*pairs, *self.below))
+
+    def with_above(self, *pairs: tuple[Term, Expression]) -> _State:
+        return replace(self, above=(*pairs, *self.above))
+
+    def substituted(self, variable: Variable, value: Term) -> _State:
+        mapping = {variable: value}
+
+        def term(each: Term) -> Term:
+            return value if each == variable else each
+
+        return replace(
+            self,
+            body=tuple(
+                substitute_atom(each, mapping) if isinstance(each, Atom) else substitute_comparison(each, mapping)
+                for each in self.body
+            ),
+            heads=tuple(
+                replace(each, atoms=tuple(substitute_atom(atom, mapping) for atom in each.atoms)) for each in self.heads
+            ),
+            below=tuple((term(each), expression) for each, expression in self.below),
+            above=tuple((term(each), expression) for each, expression in self.above),
+        )
+
+
+@dataclass
+class Normaliser:
+    """The formulas of axioms."""
+
+    datatypes: Mapping[str, Expression] = field(default_factory=dict)
+    """What the ontology defines its datatypes to be."""
+
+    def __post_init__(self) -> None:
+        self._number = 0
+        self._extra: list[_State] = []
+        self._named: set[str] = set()
+        self._texts = FunctionalSyntax()
+
+    def clauses(self, axiom: Axiom) -> list[Clause]:
+        """The formulas of an axiom, each once. An axiom without any says nothing that rules could use."""
+        self._number = 0
+        self._extra, self._named = [], set()
+        found: dict[Clause, None] = {}
+        states = list(self._start(axiom))
+        while states:
+            state = states.pop(0)
+            for clause in self._expand(state):
+                found.setdefault(clause)
+                if len(found) > MOST_CLAUSES:
+                    raise TooLarge(f"it has more than {MOST_CLAUSES:,} formulas")
+            states += self._extra
+            self._extra = []
+        return list(found)
+
+    # --------------------------------------------------------------------------------------------- axioms
+
+    def _start(self, axiom: Axiom) -> Iterator[_State]:
+        x, y = Variable("x"), Variable("y")
+        match axiom:
+            case SubClassOf(sub, sup):
+                yield _State(below=((x, sub),), above=((x, sup),))
+            case EquivalentClasses(classes):
+                for sub, sup in permutations(classes, 2):
+                    yield _State(below=((x, sub),), above=((x, sup),))
+            case DisjointClasses(classes):
+                for one, other in combinations(classes, 2):
+                    yield _State(below=((x, one), (x, other)))
+            case DisjointUnion(iri, classes):
+                yield from self._start(EquivalentClasses((Named(iri), Or(classes))))
+                yield from self._start(DisjointClasses(classes))
+            case SubProperty(chain, implied):
+                places = [x, *(Variable(f"y{n}") for n in range(1, len(chain))), y]
+                state = _State()
+                for property, start, end in zip(chain, places, places[1:], strict=False):
+                    state = _role(state, property, start, end)
+                yield from self._role_above(state, implied, x, y)
+            case EquivalentProperties(properties):
+                for p, q in permutations(properties, 2):
+                    yield from self._role_above(_role(_State(), p, x, y), q, x, y)
+            case DisjointProperties(properties):
+                for p, q in combinations(properties, 2):
+                    yield _role(_role(_State(), p, x, y), q, x, y)
+            case InverseProperties(first, second):
+                yield from self._role_above(_role(_State(), first, x, y), second, y, x)
+                yield from self._role_above(_role(_State(), second, x, y), first, y, x)
+            case Domain(property, expression):
+                yield _role(_State(above=((x, expression),)), property, x, y)
+            case Range(property, target):
+                yield _role(_State(above=((y, target),)), property, x, y)
+            case Characteristic():
+                yield from self._characteristic(axiom)
+            case HasKey(keyed, properties):
+                yield self._key(keyed, properties)
+            case DatatypeDefinition():
+                return
+            case ClassAssertion(member_of, individual):
+                yield _State(above=((individual, member_of),))
+            case PropertyAssertion(property, subject, target, negative):
+                if negative:
+                    yield _role(_State(), property, subject, target)
+                else:
+                    yield from self._role_above(_State(), property, subject, target)
+            case SameIndividual(individuals):
+                for a, b in combinations(individuals, 2):
+                    yield _State(heads=(Disjunct((triple(a, SAME_AS, b),)),))
+            case DifferentIndividuals(individuals):
+                for a, b in combinations(individuals, 2):
+                    yield _State(heads=(Disjunct((triple(a, DIFFERENT_FROM, b),)),))
+            case SwrlRule(body, head):
+                yield from self._swrl(body, head)
+
+    def _characteristic(self, axiom: Characteristic) -> Iterator[_State]:
+        p = axiom.property
+        x, y, z = Variable("x"), Variable("y"), Variable("z")
+        match axiom.kind:
+            case "Functional":
+                yield _equal(_role(_role(_State(), p, x, y), p, x, z), y, z, p.data)
+            case "InverseFunctional":
+                yield _equal(_role(_role(_State(), p, y, x), p, z, x), y, z, False)
+            case "Reflexive":
+                yield from self._role_above(_State(), p, x, x)
+            case "Irreflexive":
+                yield _role(_State(), p, x, x)
+            case "Symmetric":
+                yield from self._role_above(_role(_State(), p, x, y), p, y, x)
+            case "Asymmetric":
+                yield _role(_role(_State(), p, x, y), p, y, x)
+            case "Transitive":
+                yield from self._role_above(_role(_role(_State(), p, x, y), p, y, z), p, x, z)
+
+    def _key(self, keyed: Expression, properties: Sequence[Property]) -> _State:
+        x, y = Variable("x"), Variable("y")
+        state = _State()
+        for number, property in enumerate(properties, 1):
+            shared = Variable(f"k{number}")
+            state = _role(_role(state, property, x, shared), property, y, shared)
+        return _equal(state.with_below((x, keyed), (y, keyed)), x, y, False)
+
+    def _swrl(self, body: Sequence[RuleAtom], head: Sequence[RuleAtom]) -> Iterator[_State]:
+        states = [_State()]
+        for atom in body:
+            states = [after for state in states for after in _rule_body(state, atom)]
+        for state in states:
+            if not head:
+                yield state
+            for atom in head:
+                first, second = atom.arguments[0], atom.arguments[-1]
+                match atom.predicate:
+                    case "same":
+                        yield _equal(state, first, second, False)
+                    case "different":
+                        yield state.implying(Disjunct((triple(first, DIFFERENT_FROM, second),)))
+                    case str() as builtin:
+                        raise TooLarge(f"a built-in in the head of a rule ({self._texts.iri(builtin)}) is no fact")
+                    case Property() as property:
+                        yield from self._role_above(state, property, first, second)
+                    case expression:
+                        yield state.with_above((first, expression))
+
+    def _role_above(self, state: _State, property: Property, start: Term, end: Term) -> Iterator[_State]:
+        if property.iri in (BOTTOM_OBJECT, BOTTOM_DATA):
+            yield state
+        elif property.iri not in (TOP_OBJECT, TOP_DATA):
+            yield state.implying(Disjunct((_role_atom(property, start, end),)))
+
+    # ---------------------------------------------------------------------------------------- expressions
+
+    def _new(self) -> Variable:
+        self._number += 1
+        return Variable(f"n{self._number}")
+
+    def _expand(self, state: _State) -> Iterator[Clause]:
+        """The formulas of a state, its expressions taken apart one after the other."""
+        if state.below:
+            (term, expression), rest = state.below[0], replace(state, below=state.below[1:])
+            for after in self._below(rest, term, expression):
+                yield from self._expand(after)
+        elif state.above:
+            (term, expression), rest = state.above[0], replace(state, above=state.above[1:])
+            for after in self._above(rest, term, expression):
+                yield from self._expand(after)
+        else:
+            clause = _finished(state)
+            if clause is not None:
+                yield clause
+
+    def _below(self, state: _State, term: Term, expression: Expression) -> Iterator[_State]:
+        match expression:
+            case Named(iri):
+                if iri != NOTHING:
+                    yield state if iri == THING else state.having(type_atom(term, iri))
+            case And(operands):
+                yield state.with_below(*((term, each) for each in operands))
+            case Or(operands):
+                for operand in operands:
+                    yield state.with_below((term, operand))
+            case Not(operand):
+                yield state.with_above((term, operand))
+            case OneOf(members):
+                for member in members:
+                    yield _unified(state, term, member)
+            case Some(property, filler):
+                successor = self._new()
+                yield _role(state, property, term, successor).with_below((successor, filler))
+            case All(property, filler):
+                yield state.with_above((term, Some(property, Not(filler))))
+            case HasValue(property, value):
+                yield _role(state, property, term, value)
+            case HasSelf(property):
+                yield _role(state, property, term, term)
+            case AtLeast(number, property, filler):
+                yield from self._at_least_below(state, term, number, property, filler)
+            case AtMost(number, property, filler):
+                yield state.with_above((term, AtLeast(number + 1, property, filler)))
+            case Datatype() | Restricted():
+                yield from self._data_below(state, term, expression)
+
+    def _at_least_below(
+        self, state: _State, term: Term, number: int, property: Property, filler: Expression
+    ) -> Iterator[_State]:
+        if number > MOST_EQUALITIES:
+            raise TooLarge(f"at least {number} different values in a condition need too many equalities")
+        successors = [self._new() for _ in range(number)]
+        for successor in successors:
+            state = _role(state, property, term, successor).with_below((successor, filler))
+        if property.data:
+            yield _increasing(state, successors)
+        else:
+            for one, other in combinations(successors, 2):
+                state = _equal(state, one, other, False)
+            yield state
+
+    def _above(self, state: _State, term: Term, expression: Expression) -> Iterator[_State]:
+        match expression:
+            case Named(iri):
+                if iri != THING:
+                    yield state if iri == NOTHING else state.implying(Disjunct((type_atom(term, iri),)))
+            case And(operands):
+                for operand in operands:
+                    yield state.with_above((term, operand))
+            case Or(operands):
+                yield state.with_above(*((term, each) for each in operands))
+            case Not(operand):
+                yield state.with_below((term, operand))
+            case OneOf(members):
+                yield from self._one_of_above(state, term, members)
+            case Some(property, filler):
+                yield from self._some_above(state, term, 1, property, filler)
+            case All(property, filler):
+                successor = self._new()
+                yield _role(state, property, term, successor).with_above((successor, filler))
+            case HasValue(property, value):
+                yield from self._role_above(state, property, term, value)
+            case HasSelf(property):
+                yield from self._role_above(state, property, term, term)
+            case AtLeast(number, property, filler):
+                if number:
+                    yield from self._some_above(state, term, number, property, filler)
+            case AtMost(number, property, filler):
+                yield from self._at_most_above(state, term, number, property, filler)
+            case Datatype() | Restricted():
+                yield from self._data_above(state, term, expression)
+
+    def _one_of_above(self, state: _State, term: Term, members: Sequence[Constant]) -> Iterator[_State]:
+        if all(isinstance(member.value, NamedNode) or dataranges.is_blank(member) for member in members):
+            for member in members:
+                state = _equal(state, term, member, False)
+            yield state
+        else:
+            yield from _negated(state, dataranges.outside_members(term, members), "an enumeration of literals")
+
+    def _at_most_above(
+        self, state: _State, term: Term, number: int, property: Property, filler: Expression
+    ) -> Iterator[_State]:
+        if number > MOST_EQUALITIES:
+            raise TooLarge(f"at most {number} values need a disjunction of {number * (number + 1) // 2} equalities")
+        successors = [self._new() for _ in range(number + 1)]
+        for successor in successors:
+            state = _role(state, property, term, successor).with_below((successor, filler))
+        if property.data:
+            yield _increasing(state, successors)
+        else:
+            for one, other in combinations(successors, 2):
+                state = _equal(state, one, other, False)
+            yield state
+
+    def _some_above(
+        self, state: _State, term: Term, number: int, property: Property, filler: Expression
+    ) -> Iterator[_State]:
+        if property.iri in (BOTTOM_OBJECT, BOTTOM_DATA) or filler == Named(NOTHING):
+            yield state
+        elif number == 1 and isinstance(filler, OneOf):
+            yield state.implying(*(Disjunct((_role_atom(property, term, each),)) for each in filler.members))
+        elif number > MOST_EQUALITIES:
+            raise TooLarge(f"at least {number} values are too many to make up")
+        else:
+            atoms: list[Atom] = []
+            exists: list[Variable] = []
+            for _ in range(number):
+                successor = self._new()
+                exists.append(successor)
+                atoms.append(_role_atom(property, term, successor))
+                if not property.data:
+                    self._described(successor, filler, atoms, exists)
+            if not property.data:
+                some = exists[:: max(1, len(exists) // number)][:number]
+                atoms += [triple(one, DIFFERENT_FROM, other) for one, other in combinations(some, 2)]
+            literals = frozenset(exists) if property.data else frozenset()
+            yield state.implying(Disjunct(tuple(atoms), tuple(exists), literals))
+
+    def _described(self, term: Variable, filler: Expression, atoms: list[Atom], exists: list[Variable]) -> None:
+        """Atoms that say that a new individual is in a class expression."""
+        match filler:
+            case Named(iri):
+                if iri != THING:
+                    atoms.append(type_atom(term, iri))
+            case And(operands):
+                for operand in operands:
+                    self._described(term, operand, atoms, exists)
+            case HasValue(property, value) if property.iri not in (TOP_OBJECT, TOP_DATA):
+                atoms.append(_role_atom(property, term, value))
+            case HasSelf(property) if property.iri != TOP_OBJECT:
+                atoms.append(_role_atom(property, term, term))
+            case _:
+                text = self._texts.expression(filler)
+                name = f"{NEW}class-{hashlib.blake2b(text.encode(), digest_size=6).hexdigest()}"
+                atoms.append(type_atom(term, name))
+                if name not in self._named:
+                    self._named.add(name)
+                    x = Variable("x")
+                    self._extra.append(_State(below=((x, Named(name)),), above=((x, filler),)))
+
+    # ------------------------------------------------------------------------------------------- data ranges
+
+    def _data_below(self, state: _State, term: Term, expression: Datatype | Restricted) -> Iterator[_State]:
+        if isinstance(expression, Datatype) and expression.iri in self.datatypes:
+            yield state.with_below((term, self.datatypes[expression.iri]))
+            return
+        test = dataranges.inside(term, expression)
+        if test is None:
+            yield replace(state, untested=(*state.untested, self._texts.expression(expression, data=True)))
+        else:
+            yield replace(state.having(*test.comparisons), approximate=(*state.approximate, *test.notes))
+
+    def _data_above(self, state: _State, term: Term, expression: Datatype | Restricted) -> Iterator[_State]:
+        if isinstance(expression, Datatype) and expression.iri in self.datatypes:
+            yield state.with_above((term, self.datatypes[expression.iri]))
+            return
+        tests = dataranges.outside(term, expression)
+        yield from _negated(state, tests, self._texts.expression(expression, data=True))
+
+
+def _negated(state: _State, tests: Sequence[Sequence[Comparison]] | None, what: str) -> Iterator[_State]:
+    """A data range of a head, as its negation in the body; each test is a way to be outside of it."""
+    if tests is None:
+        yield replace(state, untested=(*state.untested, f"not {what}"))
+    for test in tests or ():
+        yield replace(
+            state.having(*test), approximate=(*state.approximate, f"{what} is tested as far as comparisons go")
+        )
+
+
+def _role_atom(property: Property, start: Term, end: Term) -> Atom:
+    return triple(end, property.iri, start) if property.inverse else triple(start, property.iri, end)
+
+
+def _role(state: _State, property: Property, start: Term, end: Term) -> _State:
+    """A property in a body."""
+    if property.iri in (TOP_OBJECT, TOP_DATA):
+        return state
+    if property.iri in (BOTTOM_OBJECT, BOTTOM_DATA):
+        return state.with_below((start, Named(NOTHING)))
+    return state.having(_role_atom(property, start, end))
+
+
+def _equal(state: _State, one: Term, other: Term, data: bool) -> _State:
+    """Two terms are the same, in a head. Different literals are never the same: there it is a condition instead."""
+    if data:
+        return state.having(Comparison("<", one, other))
+    return state.implying(Disjunct((triple(one, SAME_AS, other),)))
+
+
+def _increasing(state: _State, values: Sequence[Variable]) -> _State:
+    """Literals that all differ: in one order of the many, which is enough, since all of them are alike."""
+    return state.having(*(Comparison("<", one, other) for one, other in pairwise(values)))
+
+
+def _unified(state: _State, term: Term, member: Constant) -> _State:
+    if isinstance(term, Variable):
+        return state.substituted(term, member)
+    return state if term == member else state.having(triple(term, SAME_AS, member))
+
+
+def _rule_body(state: _State, atom: RuleAtom) -> Iterator[_State]:
+    first, second = atom.arguments[0], atom.arguments[-1]
+    match atom.predicate:
+        case "same":
+            yield state.having(triple(first, SAME_AS, second))
+            # Nothing is told to be the same as itself, so that case is a formula of its own.
+            yield state.having(Comparison("=", first, second))
+        case "different":
+            yield state.having(triple(first, DIFFERENT_FROM, second))
+        case str() as builtin:
+            operator = _BUILT_INS.get(builtin)
+            if operator is None or len(atom.arguments) != 2:
+                yield replace(state, untested=(*state.untested, f"the built-in {builtin.removeprefix(SWRLB)}"))
+            else:
+                yield state.having(Comparison(operator, first, second))
+        case Property() as property:
+            yield _role(state, property, first, second)
+        case expression:
+            yield state.with_below((first, expression))
+
+
+# Finishing
+
+
+def _finished(state: _State) -> Clause | None:
+    """The formula, without what is said twice; None for one that says nothing."""
+    body = list(dict.fromkeys(state.body))
+    heads: list[Disjunct] = []
+    for disjunct in state.heads:
+        if any(_is_equality_of_itself(atom) for atom in disjunct.atoms):
+            return None
+        atoms = tuple(atom for atom in dict.fromkeys(disjunct.atoms) if atom not in body)
+        if not atoms:
+            return None
+        heads.append(replace(disjunct, atoms=atoms))
+    heads = list(dict.fromkeys(heads))
+    if len(heads) == 1:
+        # No reflexive equalities: they are known without saying. With more disjuncts the profiles see to it.
+        body += equalities_apart(heads[0].atoms)
+    bound = {variable for each in body if isinstance(each, Atom) for variable in each.variables()}
+    equalities = [each for each in body if isinstance(each, Comparison) and each.operator == "="]
+    for equality in equalities:
+        if any(isinstance(term, Constant) or term in bound for term in (equality.left, equality.right)):
+            bound.update(equality.variables())
+    used = {variable for each in body for variable in each.variables()}
+    used |= {v for disjunct in heads for atom in disjunct.atoms for v in atom.variables() if v not in disjunct.exists}
+    free = sorted(used - bound, key=lambda variable: variable.name)
+    return Clause(
+        (*(type_atom(variable, THING) for variable in free), *dict.fromkeys(body)),
+        tuple(heads),
+        tuple(dict.fromkeys(state.untested)),
+        tuple(dict.fromkeys(state.approximate)),
+    )
+
+
+def equalities_apart(atoms: Sequence[Atom]) -> list[Comparison]:
+    """Conditions that keep equalities in a head from being reflexive."""
+    same = Constant(NamedNode(SAME_AS))
+    return [Comparison("!=", atom.terms[0], atom.terms[2]) for atom in atoms if atom.terms[1] == same]
+
+
+def _is_equality_of_itself(atom: Atom) -> bool:
+    return atom.terms[1] == Constant(NamedNode(SAME_AS)) and atom.terms[0] == atom.terms[2]

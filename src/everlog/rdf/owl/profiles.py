@@ -1,0 +1,321 @@
+"""Formulas of form (163) as Datalog rules, by one of three profiles.
+
+`L`, the lower bound: formulas with a disjunction or an existential are dropped. Sound; what follows, follows in OWL.
+`U`, the upper bound: existential variables become new constants, disjunctions conjunctions. Complete, not sound.
+`RL`: the OWL 2 RL/RDF rules, specialised to the axioms. What they do beyond `L` is reasoning about class expressions
+(scm-*), which `schema.py` computes while translating, and about annotation properties, which are properties in RDF.
+
+A formula without a disjunct is a contradiction: its rule derives `violation(axiom, x)`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias
+
+from pyoxigraph import Literal as RdfLiteral
+from pyoxigraph import NamedNode
+
+from everlog.datalog.substitution import canonical_rule, substitute_atom
+from everlog.datalog.syntax import Atom, BodyLiteral, Comparison, Constant, Program, Rule, Term, Variable
+from everlog.rdf.owl.clauses import (
+    Clause,
+    Disjunct,
+    Normaliser,
+    TooLarge,
+    equalities_apart,
+    triple,
+    type_atom,
+)
+from everlog.rdf.owl.functional import FunctionalSyntax
+from everlog.rdf.owl.naming import with_invented_prefixes
+from everlog.rdf.owl.schema import shortcuts
+from everlog.rdf.owl.structure import (
+    Axiom,
+    DatatypeDefinition,
+    Domain,
+    EquivalentProperties,
+    Named,
+    Ontology,
+    Property,
+    PropertyAssertion,
+    Range,
+    SubProperty,
+)
+from everlog.rdf.owl.tables import EQUALITY_RULES, SCHEMA_RULES
+from everlog.rdf.owl.vocabulary import DIFFERENT_FROM, NEW, NOTHING, SAME_AS, THING, TYPE
+
+Profile: TypeAlias = Literal["L", "U", "RL"]
+PROFILES: Final = ("L", "U", "RL")
+VIOLATION: Final = "violation"
+"""The predicate of contradictions: which axiom, and about what."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What a translation is asked for besides its profile."""
+
+    thing: bool = False
+    """Derive that individuals are of type owl:Thing."""
+    equality_rules: bool = False
+    """Add the rules eq-* that make an equality of owl:sameAs."""
+    schema: bool = False
+    """Take the ontology's triples as facts and add the rules scm-*, which derive more of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """An axiom that a profile does not keep as it is."""
+
+    axiom: str
+    what: Literal["dropped", "partly dropped", "approximated"]
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.what}: {self.axiom}: {self.reason}"
+
+
+@dataclass(frozen=True, slots=True)
+class Translation:
+    """A program, the axioms that each of its rules comes from, and what the profile left out."""
+
+    program: Program
+    origins: Mapping[Rule, tuple[str, ...]]
+    remarks: tuple[Remark, ...]
+    warnings: tuple[str, ...]
+
+
+def translate(ontology: Ontology, profile: Profile = "L", options: Options | None = None) -> Translation:
+    """The program of an ontology."""
+    return _Translator(ontology, profile, options or Options()).translation()
+
+
+class _Translator:
+    def __init__(self, ontology: Ontology, profile: Profile, options: Options) -> None:
+        self._ontology = ontology
+        self._profile = profile
+        self._options = options
+        self._prefixes = with_invented_prefixes(ontology.prefixes, _iris(ontology))
+        self._texts = FunctionalSyntax(self._prefixes)
+        definitions = {a.iri: a.range for a in ontology.axioms if isinstance(a, DatatypeDefinition)}
+        self._normaliser = Normaliser(definitions)
+        self._rules: dict[Rule, Rule] = {}
+        self._origins: dict[Rule, dict[str, None]] = {}
+        self._facts: dict[Atom, None] = {}
+        self._remarks: list[Remark] = []
+        self._needs_thing = False
+
+    def translation(self) -> Translation:
+        for axiom in self._ontology.axioms:
+            self._axiom(axiom)
+        if self._profile == "RL":
+            for sub, sup, axioms in shortcuts(self._ontology.axioms):
+                x = Variable("x")
+                origin = " and ".join(map(self._texts.axiom, axioms))
+                self._add(Rule(type_atom(x, sup), (type_atom(x, sub),)), origin)
+        self._general()
+        rules = self._useful()
+        order = sorted(rules, key=lambda rule: (*self._origins[rule], repr(rule)))
+        program = Program(
+            tuple(self._rules[rule] for rule in order),
+            tuple(sorted(self._facts, key=repr)),
+            dict(sorted(self._prefixes.items())),
+        )
+        return Translation(
+            program,
+            {self._rules[rule]: tuple(self._origins[rule]) for rule in order},
+            tuple(sorted(set(self._remarks), key=lambda remark: (remark.what, remark.axiom, remark.reason))),
+            self._ontology.warnings,
+        )
+
+    # --------------------------------------------------------------------------------------------- axioms
+
+    def _axiom(self, axiom: Axiom) -> None:
+        text = self._texts.axiom(axiom)
+        if self._profile != "RL" and any(property.annotation for property in _properties(axiom)):
+            self._remarks.append(Remark(text, "dropped", "axioms about annotation properties mean nothing outside RDF"))
+            return
+        if isinstance(axiom, DatatypeDefinition):
+            return
+        try:
+            clauses = self._normaliser.clauses(axiom)
+        except TooLarge as reason:
+            self._remarks.append(Remark(text, "dropped", str(reason)))
+            return
+        lost: dict[str, None] = {}
+        kept = 0
+        notes: dict[str, None] = {}
+        for number, clause in enumerate(clauses):
+            why = self._clause(clause, text, number, notes)
+            if why is None:
+                kept += 1
+            else:
+                lost.setdefault(why)
+        for why in lost:
+            self._remarks.append(Remark(text, "partly dropped" if kept else "dropped", why))
+        for note in notes:
+            self._remarks.append(Remark(text, "approximated", note))
+
+    def _clause(self, clause: Clause, text: str, number: int, notes: dict[str, None]) -> str | None:
+        """Adds the rules of a formula, or says why there are none."""
+        if clause.untested:
+            reason = f"no comparison can test {' and '.join(clause.untested)}"
+            if self._profile != "U" or not clause.heads:
+                return reason
+            notes.setdefault(f"{reason}: the condition is left out")
+        if self._profile != "U":
+            if len(clause.heads) > 1:
+                return "a disjunction in the head"
+            if any(disjunct.exists for disjunct in clause.heads):
+                return "an existential in the head"
+        elif len(clause.heads) > 1:
+            notes.setdefault("a disjunction becomes a conjunction")
+        for note in clause.approximate:
+            notes.setdefault(note)
+        if any(each == type_atom(variable, THING) for each in clause.body for variable in each.variables()):
+            self._thing(notes)
+        if not clause.heads:
+            self._add(Rule(violation(text, clause.body), clause.body), text)
+        for place, disjunct in enumerate(clause.heads):
+            self._disjunct(clause, disjunct, f"{text} {number} {place}", text, notes)
+        return None
+
+    def _disjunct(self, clause: Clause, disjunct: Disjunct, key: str, text: str, notes: dict[str, None]) -> None:
+        constants: dict[Variable, Term] = {}
+        for number, variable in enumerate(disjunct.exists):
+            constants[variable] = _new_constant(f"{key} {number}", variable in disjunct.literals)
+            notes.setdefault("an existential becomes a new constant")
+        atoms = [substitute_atom(atom, constants) for atom in disjunct.atoms]
+        for atom in atoms:
+            apart = [each for each in equalities_apart([atom]) if each not in clause.body]
+            self._add(Rule(atom, (*clause.body, *apart)), text)
+
+    def _thing(self, notes: dict[str, None]) -> None:
+        self._needs_thing = True
+        if self._profile != "U" and not self._options.thing:
+            notes.setdefault(
+                "it holds for individuals that are said to be of type owl:Thing, since that is not derived"
+            )
+
+    # ---------------------------------------------------------------------------------------------- rules
+
+    def _add(self, rule: Rule, origin: str) -> None:
+        if not rule.body and not any(True for _ in rule.head.variables()):
+            self._facts.setdefault(rule.head)
+            return
+        rule = _named(rule)
+        key = canonical_rule(rule)
+        self._rules.setdefault(key, rule)
+        self._origins.setdefault(key, {}).setdefault(origin)
+
+    def _general(self) -> None:
+        """Rules that belong to no axiom."""
+        x, y = Variable("x"), Variable("y")
+        self._contradiction("owl:Nothing is empty", type_atom(x, NOTHING))
+        for pair in ((x, y), (y, x)):
+            what = "owl:differentFrom and owl:sameAs exclude each other"
+            self._contradiction(what, triple(x, DIFFERENT_FROM, y), triple(pair[0], SAME_AS, pair[1]))
+        if self._options.thing or (self._needs_thing and self._profile == "U"):
+            self._things()
+        if self._options.equality_rules:
+            for name, rule in EQUALITY_RULES:
+                self._add(rule, name)
+        if self._options.schema:
+            for statement in self._ontology.triples:
+                self._facts.setdefault(Atom("triple", statement))
+            for name, rule in SCHEMA_RULES:
+                self._add(rule, name)
+
+    def _things(self) -> None:
+        x, y = Variable("x"), Variable("y")
+        self._add(Rule(type_atom(x, THING), (triple(x, TYPE, y),)), "owl:Thing: whatever has a type")
+        for property in sorted({p for a in self._ontology.axioms for p in _properties(a)}, key=lambda p: p.iri):
+            if not property.annotation:
+                for end in (x,) if property.data else (x, y):
+                    self._add(
+                        Rule(type_atom(end, THING), (triple(x, property.iri, y),)), "owl:Thing: whatever is related"
+                    )
+
+    def _contradiction(self, what: str, *body: Atom) -> None:
+        self._add(Rule(violation(what, body), body), what)
+
+    def _useful(self) -> list[Rule]:
+        """The rules without those about names that this translation made up and derives nothing of."""
+        made = [rule for rule in self._rules if any(_is_new_class(atom) for atom in rule.positive)]
+        kept = set(self._rules)
+        while True:
+            derived = {self._rules[rule].head for rule in kept}
+            names = {atom.terms[2] for atom in derived if _is_new_class(atom)}
+            unused = {
+                rule
+                for rule in made
+                if rule in kept and any(_is_new_class(atom) and atom.terms[2] not in names for atom in rule.positive)
+            }
+            if not unused:
+                return [rule for rule in self._rules if rule in kept]
+            kept -= unused
+
+
+def violation(axiom: str, body: Sequence[BodyLiteral]) -> Atom:
+    """The head of a contradiction: the axiom, and the individual that the body is about first."""
+    terms = [term for literal in body if isinstance(literal, Atom) for term in literal.terms]
+    about = next((term for term in terms if isinstance(term, Variable)), terms[0] if terms else Constant(""))
+    return Atom(VIOLATION, (Constant(axiom), about))
+
+
+def _new_constant(key: str, literal: bool) -> Constant:
+    name = hashlib.blake2b(key.encode(), digest_size=6).hexdigest()
+    if literal:
+        return Constant(RdfLiteral(name, datatype=NamedNode(f"{NEW}literal")))
+    return Constant(NamedNode(f"{NEW}{name}"))
+
+
+def _is_new_class(atom: Atom) -> bool:
+    value = atom.terms[-1].value if isinstance(atom.terms[-1], Constant) else None
+    return isinstance(value, NamedNode) and value.value.startswith(f"{NEW}class-")
+
+
+def _iris(ontology: Ontology) -> Iterator[str]:
+    """The names of classes and properties, once for each axiom that they are the subject of or used in."""
+    for axiom in ontology.axioms:
+        yield from (property.iri for property in _properties(axiom))
+        for part in (getattr(axiom, name, None) for name in ("sub", "sup", "expression")):
+            if isinstance(part, Named):
+                yield part.iri
+        for part in getattr(axiom, "classes", ()):
+            if isinstance(part, Named):
+                yield part.iri
+
+
+_NAMES = ("x", "y", "z", "u", "v", "w")
+
+
+def _named(rule: Rule) -> Rule:
+    """The rule with its variables called x, y, z… in the order of the body."""
+    order: dict[Variable, None] = {}
+    for literal in (*rule.body, rule.head):
+        order.update(dict.fromkeys(literal.variables()))
+    names = {v: Variable(_NAMES[n] if n < len(_NAMES) else f"x{n}") for n, v in enumerate(order)}
+    return Rule(substitute_atom(rule.head, names), tuple(_substituted(each, names) for each in rule.body))
+
+
+def _substituted(literal: BodyLiteral, names: Mapping[Variable, Term]) -> BodyLiteral:
+    if isinstance(literal, Atom):
+        return substitute_atom(literal, names)
+    assert isinstance(literal, Comparison)
+    left, right = (names.get(t, t) if isinstance(t, Variable) else t for t in (literal.left, literal.right))
+    return Comparison(literal.operator, left, right)
+
+
+def _properties(axiom: Axiom) -> Iterable[Property]:
+    """The properties that an axiom is about."""
+    match axiom:
+        case SubProperty(chain, sup):
+            return (*chain, sup)
+        case EquivalentProperties(properties):
+            return properties
+        case Domain(property, _) | Range(property, _) | PropertyAssertion(property, _, _, _):
+            return (property,)
+    return [axiom.property] if hasattr(axiom, "property") else []

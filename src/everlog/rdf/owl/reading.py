@@ -1,0 +1,173 @@
+"""Ontologies from files: RDF/XML, Turtle and the other RDF syntaxes, OWL/XML, functional syntax; `.gz` too.
+
+Several files are one ontology. An import means one of the given files, found by the IRI of its ontology or of its version,
+or by its place; nothing is fetched. Files that import each other are read once each, so that a cycle does no harm.
+"""
+
+from __future__ import annotations
+
+import gzip
+import re
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pyoxigraph import BlankNode, Literal, NamedNode, RdfFormat, parse
+
+from everlog.datalog.syntax import Constant
+from everlog.datalog.values import normalise
+from everlog.errors import EverlogError
+from everlog.rdf.blanks import file_mark
+from everlog.rdf.mistakes import NESTED, reason_of
+from everlog.rdf.owl.graph import Object, Triple, short
+from everlog.rdf.owl.horned import read_horned
+from everlog.rdf.owl.mapping import read_graph
+from everlog.rdf.owl.structure import Ontology
+from everlog.rdf.owl.vocabulary import OWL, TYPE
+
+_BY_NAME = {
+    ".nt": RdfFormat.N_TRIPLES,
+    ".nq": RdfFormat.N_QUADS,
+    ".ttl": RdfFormat.TURTLE,
+    ".trig": RdfFormat.TRIG,
+    ".rdf": RdfFormat.RDF_XML,
+}
+_ROOT = re.compile(r"<(?![?!])([\w.\-]+:)?([\w.\-]+)")
+_FUNCTIONAL = re.compile(r"\s*(?:#[^\n]*\s*)*(?:Prefix\s*\(|Ontology\s*\()")
+_XMLNS = re.compile(r"""xmlns:(\w+)\s*=\s*["']([^"'&]+)["']""")
+_DOCTYPE = re.compile(r"<!--.*?-->|<!DOCTYPE[^\[>]*(?:\[.*?\]\s*)?>|<\?.*?\?>", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class _File:
+    path: Path
+    names: tuple[str, ...]
+    imports: tuple[str, ...]
+    prefixes: Mapping[str, str]
+    triples: tuple[Triple, ...] = ()
+    ontology: Ontology | None = None
+
+
+def read_ontologies(paths: Sequence[Path]) -> Ontology:
+    """The ontology that some files are together."""
+    files = [_read(path) for path in dict.fromkeys(paths)]
+    prefixes: dict[str, str] = {}
+    for file in reversed(files):
+        prefixes |= file.prefixes
+    triples = [triple for file in files for triple in file.triples]
+    graph = read_graph(triples, prefixes)
+    others = [file.ontology for file in files if file.ontology is not None]
+    return Ontology(
+        tuple(dict.fromkeys(axiom for each in (graph, *others) for axiom in each.axioms)),
+        prefixes,
+        (*_missing(files), *(warning for each in (graph, *others) for warning in each.warnings)),
+        tuple((_constant(s), Constant(NamedNode(p)), _constant(o)) for s, p, o in triples),
+    )
+
+
+def _missing(files: Sequence[_File]) -> list[str]:
+    known = {name for file in files for name in (*file.names, file.path.absolute().as_uri())}
+    return [
+        f"{file.path} imports <{name}>, which is none of the given files and is left out: give its file too, as another "
+        "ontology"
+        for file in files
+        for name in file.imports
+        if name not in known
+    ]
+
+
+def _read(path: Path) -> _File:
+    text = _text(path)
+    syntax = _syntax(path, text)
+    mark = file_mark(path.absolute().as_uri())
+    if isinstance(syntax, RdfFormat):
+        return _rdf(path, text, syntax, mark)
+    try:
+        ontology, names, imports = read_horned(text, syntax, mark)
+    except ValueError as mistake:
+        raise EverlogError(f"{path}: not an ontology in {syntax} syntax: {_spoken(str(mistake))}") from mistake
+    return _File(path, tuple(names), tuple(imports), _usable(ontology.prefixes), ontology=ontology)
+
+
+def _rdf(path: Path, text: str, syntax: RdfFormat, mark: str) -> _File:
+    labels: dict[str, BlankNode] = {}
+    triples: list[Triple] = []
+    try:
+        quads = parse(text, format=syntax, base_iri=path.absolute().as_uri())
+        for quad in quads:
+            subject, target = _stable(quad.subject, mark, labels), _stable(quad.object, mark, labels)
+            if isinstance(subject, Literal):
+                raise ValueError("a literal cannot be a subject")
+            triples.append((subject, quad.predicate.value, target))
+    except SyntaxError as mistake:
+        line = f":{mistake.lineno}" if mistake.lineno else ""
+        raise EverlogError(f"{path}{line}: {reason_of(mistake)}") from mistake
+    except ValueError as mistake:
+        raise EverlogError(f"{path}: {mistake}") from mistake
+    headers = {s for s, p, o in triples if p == TYPE and o == NamedNode(OWL + "Ontology")}
+    names = [s.value for s in headers if isinstance(s, NamedNode)]
+    names += [o.value for s, p, o in triples if s in headers and p == OWL + "versionIRI"]
+    imports = dict.fromkeys(o.value for s, p, o in triples if p == OWL + "imports")
+    prefixes = quads.prefixes or dict(_XMLNS.findall(text[:100_000]))
+    return _File(path, tuple(names), tuple(imports), _usable(prefixes), tuple(triples))
+
+
+def _stable(node: object, mark: str, labels: dict[str, BlankNode]) -> Object:
+    """A node whose label does not change from one reading to the next: anonymous ones are numbered as they appear."""
+    if isinstance(node, BlankNode):
+        return labels.setdefault(node.value, BlankNode(f"{mark}n{len(labels)}"))
+    if isinstance(node, NamedNode | Literal):
+        return node
+    raise ValueError(NESTED)
+
+
+def _text(path: Path) -> str:
+    try:
+        data = path.read_bytes()
+        return (gzip.decompress(data) if path.name.endswith(".gz") else data).decode("utf-8-sig")
+    except UnicodeDecodeError as mistake:
+        raise EverlogError(f"{path}: not UTF-8 text (byte {mistake.start}); is this an ontology?") from None
+    except (OSError, EOFError, zlib.error) as mistake:
+        raise EverlogError(f"{path}: {getattr(mistake, 'strerror', None) or mistake}") from None
+
+
+def _syntax(path: Path, text: str) -> RdfFormat | str:
+    """By what the file begins with, since `.owl` may be anything; Turtle and the lines of RDF by the name."""
+    named = _BY_NAME.get(Path(path.name.removesuffix(".gz")).suffix)
+    if named is not None and named != RdfFormat.RDF_XML:
+        return named
+    if _FUNCTIONAL.match(text):
+        return "functional"
+    if text.lstrip()[:1] == "<":
+        root = _ROOT.search(_DOCTYPE.sub("", text[:100_000]))
+        if root is not None and root[2] == "Ontology":
+            return "owl/xml"
+        if root is not None and (root[2] == "RDF" or text.lstrip().startswith("<?xml")):
+            return RdfFormat.RDF_XML
+    if named is not None:
+        return named
+    if not text.strip():
+        raise EverlogError(f"{path}: the file is empty")
+    return RdfFormat.TURTLE
+
+
+def _usable(prefixes: Mapping[str, str]) -> dict[str, str]:
+    """Prefixes that the rule language can print: words, and namespaces that end where a name may begin."""
+    return {
+        name: namespace
+        for name, namespace in prefixes.items()
+        if re.fullmatch(r"[A-Za-z]\w*", name) and re.fullmatch(r"[A-Za-z][\w+.\-]*:[^\s<>\"{}|^`\\]*", namespace)
+    }
+
+
+def _spoken(message: str) -> str:
+    """The first thing that py-horned-owl says, in one line."""
+    where = re.search(r"line_col: Pos\(\((\d+), (\d+)\)\)", message)
+    if where is not None:
+        return f"line {where[1]}, column {where[2]} is not what the syntax allows there"
+    return short(" ".join(message.removeprefix("Failed to open ontology: ").split())[:300]).strip("<>")
+
+
+def _constant(node: Object) -> Constant:
+    return Constant(normalise(node))
