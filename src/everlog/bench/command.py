@@ -10,6 +10,7 @@ import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from everlog.bench.peers import PEERS
 from everlog.bench.report import as_json, as_text
@@ -28,6 +29,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         if arguments.command in ("lubm", "lubm-store"):
             print(_lubm(arguments))
             return 0
+        if arguments.command == "run" and arguments.name == "updates":
+            return _updates(arguments)
         result = run(_request(arguments))
     except EverlogError as mistake:
         print(f"everlog bench: {mistake}", file=sys.stderr)
@@ -49,11 +52,16 @@ def _parser() -> argparse.ArgumentParser:
     commands.add_parser("list", help="the workloads with their parameters")
     runs = commands.add_parser("run", help="run one workload")
     runs.add_argument("name", metavar="NAME", help="a workload, as `list` names them")
-    runs.add_argument("--repeat", type=int, default=3, metavar="N", help="runs of each system (3)")
+    runs.add_argument(
+        "--repeat", type=int, metavar="N", help="runs of each system (3); samples for each algorithm of updates (30)"
+    )
     runs.add_argument("--peers", default=",".join(PEERS), metavar="A,B", help=f"systems to run ({','.join(PEERS)})")
     runs.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="a parameter of the workload")
     runs.add_argument("--option", action="append", default=[], metavar="KEY=VALUE", help="an option of Everlog")
-    runs.add_argument("--timeout", type=float, default=300.0, metavar="S", help="seconds for each process (300)")
+    runs.add_argument("--timeout", type=float, metavar="S", help="seconds for each process (300; updates: 3600)")
+    runs.add_argument("--rows", metavar="A,B", help="updates: the programs with data to run (all)")
+    runs.add_argument("--algorithms", metavar="A,B", help="updates: the algorithms to run (all)")
+    runs.add_argument("--changed", metavar="N,M", help="updates: how many facts to delete and add again (100,1000)")
     runs.add_argument("--json", type=Path, metavar="FILE", help="write every measurement to FILE")
     data = commands.add_parser("lubm", help="write generated universities in LUBM's proportions as N-Triples")
     data.add_argument("--universities", type=int, default=1, metavar="N", help="how many, of some 130,000 triples (1)")
@@ -92,13 +100,33 @@ def _lubm(arguments: argparse.Namespace) -> str:
     )
 
 
+def _updates(arguments: argparse.Namespace) -> int:
+    from everlog.bench import updates, updates_report
+
+    given: dict[str, Any] = {
+        name: tuple(filter(None, getattr(arguments, name).split(",")))
+        for name in ("rows", "algorithms", "changed")
+        if getattr(arguments, name) is not None
+    }
+    if "changed" in given:
+        given["changed"] = tuple(_integer("changed", text) for text in given["changed"])
+    given |= {name: value for name in ("repeat", "timeout") if (value := getattr(arguments, name)) is not None}
+    request = updates.Request(**given)
+    rows = updates.run_updates(request, lambda row: print(f"{updates_report.row_text(row)}\n", flush=True))
+    print(updates_report.conclusions(rows))
+    if arguments.json is not None:
+        content = json.dumps(updates_report.as_json(request, rows), indent=2)
+        arguments.json.write_text(f"{content}\n", encoding="utf-8")
+    return 1 if any(row.disagreements() for row in rows) else 0
+
+
 def _request(arguments: argparse.Namespace) -> Request:
     return Request(
         workload=arguments.name,
         parameters={key: _integer(key, value) for key, value in map(_assignment, arguments.set)},
         peers=tuple(peer for peer in arguments.peers.split(",") if peer),
-        repeat=arguments.repeat,
-        timeout=arguments.timeout,
+        repeat=3 if arguments.repeat is None else arguments.repeat,
+        timeout=300.0 if arguments.timeout is None else arguments.timeout,
         options=dict(map(_assignment, arguments.option)),
     )
 
@@ -122,4 +150,5 @@ def _listing() -> str:
     for each in WORKLOADS:
         lines.append(f"{each.name}: {each.about}")
         lines.append(f"    {', '.join(f'{name}={value}' for name, value in each.defaults.items())}")
+    lines.append("updates: deletions and additions by every algorithm, on several programs with data")
     return "\n".join(lines)
