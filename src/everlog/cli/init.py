@@ -6,6 +6,17 @@ from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
 
+from everlog.cli.ontologies import (
+    Contradictions,
+    EqualityRulesOption,
+    FailOnViolationOption,
+    OntologyOption,
+    OptionalProgramArguments,
+    ProfileOption,
+    SchemaOption,
+    ThingOption,
+    with_ontologies,
+)
 from everlog.cli.options import (
     AlgorithmOption,
     ConfOption,
@@ -29,15 +40,20 @@ from everlog.cli.options import (
     started_session,
 )
 from everlog.cli.outcome import warn
-from everlog.cli.programs import read_programs
 from everlog.cli.progress import Progress
 from everlog.cli.report import show_report, write_stats
 
 
 def init(
     store: StoreArgument,
-    program: ProgramArguments,
+    program: OptionalProgramArguments = None,
     facts: FactsOption = None,
+    ontology: OntologyOption = None,
+    profile: ProfileOption = "L",
+    owl_thing: ThingOption = False,
+    sameas_rules: EqualityRulesOption = False,
+    with_schema: SchemaOption = False,
+    fail_on_violation: FailOnViolationOption = False,
     stats: StatsOption = None,
     on_error: OnErrorOption = "fail",
     engine: EngineOption = "auto",
@@ -56,7 +72,8 @@ def init(
     STORE must be absent or an empty folder. On failure there is no store.
     """
     started = perf_counter()
-    rules = read_programs(program)
+    rules, remarks = with_ontologies(program, ontology, profile, owl_thing, sameas_rules, with_schema)
+    contradictions = Contradictions(fail_on_violation)
     options = reasoning_options(engine, algorithm, modules, hypertree, stratification, equality)
     paths = check_paths("--facts", facts)
     settings = session_conf(conf, memory)
@@ -76,11 +93,19 @@ def init(
         arities = program_arities(rules)
         read = read_paths(spark, paths, on_error=on_error, quarantine=quarantine, arities=arities)
         report = init_store(
-            store, rules, read, spark=spark, options=options, progress=progress.round, on_step=progress.step
+            store,
+            rules,
+            read,
+            spark=spark,
+            options=options,
+            progress=progress.round,
+            on_step=progress.step,
+            check=contradictions.check,
         )
         read.release()
     seconds = {**report.seconds, "total": perf_counter() - started}
-    report = replace(report, warnings=list(dict.fromkeys([*report.warnings, *read.warnings])), seconds=seconds)
+    warnings = [*remarks, *report.warnings, *read.warnings, *contradictions.messages]
+    report = replace(report, warnings=list(dict.fromkeys(warnings)), seconds=seconds)
     write_stats(stats, report)
     warn(report.warnings)
     show_report("materialised", report)

@@ -9,6 +9,17 @@ from typing import Annotated
 
 import typer
 
+from everlog.cli.ontologies import (
+    Contradictions,
+    EqualityRulesOption,
+    FailOnViolationOption,
+    OntologyOption,
+    OptionalProgramArguments,
+    ProfileOption,
+    SchemaOption,
+    ThingOption,
+    with_ontologies,
+)
 from everlog.cli.options import (
     AlgorithmOption,
     ConfOption,
@@ -31,14 +42,19 @@ from everlog.cli.options import (
     started_session,
 )
 from everlog.cli.outcome import warn
-from everlog.cli.programs import read_programs
 from everlog.cli.progress import Progress
 from everlog.cli.report import show_report, write_stats
 
 
 def run(
-    program: ProgramArguments,
+    program: OptionalProgramArguments = None,
     facts: FactsOption = None,
+    ontology: OntologyOption = None,
+    profile: ProfileOption = "L",
+    owl_thing: ThingOption = False,
+    sameas_rules: EqualityRulesOption = False,
+    with_schema: SchemaOption = False,
+    fail_on_violation: FailOnViolationOption = False,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -67,7 +83,8 @@ def run(
     Nothing is written on failure.
     """
     started = perf_counter()
-    rules = read_programs(program)
+    rules, remarks = with_ontologies(program, ontology, profile, owl_thing, sameas_rules, with_schema)
+    contradictions = Contradictions(fail_on_violation)
     options = reasoning_options(engine, algorithm, modules, hypertree, stratification, equality)
     paths = check_paths("--facts", facts)
     settings = session_conf(conf, memory)
@@ -92,7 +109,8 @@ def run(
         kb.load_read(read)
         progress.step("materialising")
         report = kb.materialise(progress.round)
-        warnings = [*report.warnings, *read.warnings]
+        contradictions.check(kb)
+        warnings = [*remarks, *report.warnings, *read.warnings, *contradictions.messages]
         if out is not None:
             progress.step("writing")
             wanted = [predicate for predicate in (*published_predicates(rules), "triple") if kb.size(predicate)]

@@ -64,8 +64,12 @@ def init_store(
     options: Mapping[str, str] = _NO_OPTIONS,
     progress: Progress | None = None,
     on_step: Say | None = None,
+    check: Callable[[KnowledgeBase], None] | None = None,
 ) -> Report:
-    """Makes a store out of a program and facts; the program's own facts are explicit facts like others."""
+    """Makes a store out of a program and facts; the program's own facts are explicit facts like others.
+
+    `check` sees what was derived before anything counts; if it raises, there is no store.
+    """
     started = perf_counter()
     say = on_step or _quiet
     place = Path(path).absolute()
@@ -96,6 +100,8 @@ def init_store(
         kb._restore(load_state(place, draft), arities, materialised=False)
         say("reasoning")
         report = kb.materialise(progress)
+        if check is not None:
+            check(kb)
         say("writing derived facts")
         _commit(spark, writer, kb, draft, report, added=_derived(kb), deleted={})
     return _timed(report, started)

@@ -1,0 +1,147 @@
+"""Ontologies on the command line: the options, the union with rule files, and contradictions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
+
+import typer
+
+from everlog.cli.programs import read_programs
+from everlog.datalog.arities import check_arities
+from everlog.datalog.substitution import canonical_rule
+from everlog.datalog.syntax import Program, Rule
+from everlog.errors import EverlogError
+from everlog.rdf.owl.profiles import VIOLATION, Options, Profile, Translation, translate
+from everlog.rdf.owl.reading import read_ontologies
+from everlog.rdf.owl.violations import has_violation_rules, summary, violations
+
+if TYPE_CHECKING:
+    from everlog.knowledge import KnowledgeBase
+
+_PANEL = "Ontologies"
+SHOWN = 5
+"""Remarks on a translation that a command repeats; `everlog rules` has them all."""
+
+OntologyOption = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--ontology",
+        metavar="FILE",
+        help="An OWL 2 ontology, which becomes rules: RDF/XML, Turtle, OWL/XML or functional syntax. Several are one, "
+        "and imports are found among them.",
+        rich_help_panel=_PANEL,
+        show_default=False,
+    ),
+]
+OptionalProgramArguments = Annotated[
+    list[Path] | None,
+    typer.Argument(
+        metavar="[PROGRAM]...",
+        help="Rule files; several mean their union. None are needed with --ontology.",
+        show_default=False,
+    ),
+]
+ProfileChoice: TypeAlias = Literal["L", "U", "RL"]
+ProfileOption = Annotated[
+    ProfileChoice,
+    typer.Option(
+        "--profile",
+        help="What becomes of axioms that are no rules: L drops them (sound), U approximates them (complete), RL keeps "
+        "to the rules of OWL 2 RL.",
+        rich_help_panel=_PANEL,
+    ),
+]
+ThingOption = Annotated[
+    bool, typer.Option("--owl-thing", help="Derive that individuals are of type owl:Thing.", rich_help_panel=_PANEL)
+]
+EqualityRulesOption = Annotated[
+    bool,
+    typer.Option(
+        "--sameas-rules", help="Add the rules eq-* of OWL 2 RL, which make owl:sameAs equality.", rich_help_panel=_PANEL
+    ),
+]
+SchemaOption = Annotated[
+    bool,
+    typer.Option(
+        "--with-schema",
+        help="Take the ontology's own triples as facts, with the rules scm-* of OWL 2 RL.",
+        rich_help_panel=_PANEL,
+    ),
+]
+FailOnViolationOption = Annotated[
+    bool,
+    typer.Option("--fail-on-violation", help="Fail if the facts contradict the ontology.", rich_help_panel=_PANEL),
+]
+
+
+def translated(
+    files: Sequence[Path], profile: Profile, thing: bool = False, equality_rules: bool = False, schema: bool = False
+) -> Translation:
+    """The program of ontology files."""
+    for file in files:
+        if not file.is_file():
+            raise EverlogError(f"--ontology {file}: {'this is a folder' if file.is_dir() else 'no such file'}")
+    return translate(read_ontologies(files), profile, Options(thing, equality_rules, schema))
+
+
+def with_ontologies(
+    programs: Sequence[Path] | None,
+    ontologies: Sequence[Path] | None,
+    profile: Profile,
+    thing: bool,
+    equality_rules: bool,
+    schema: bool,
+) -> tuple[Program, list[str]]:
+    """The program of rule files and ontologies together, and what to warn of."""
+    if not programs and not ontologies:
+        raise EverlogError("there are no rules: give a PROGRAM, or an ontology with --ontology")
+    rules = read_programs(programs or ())
+    if not ontologies:
+        return rules, []
+    translation = translated(ontologies, profile, thing, equality_rules, schema)
+    distinct: dict[Rule, Rule] = {}
+    for rule in (*rules.rules, *translation.program.rules):
+        distinct.setdefault(canonical_rule(rule), rule)
+    union = Program(
+        tuple(distinct.values()),
+        tuple(dict.fromkeys((*rules.facts, *translation.program.facts))),
+        MappingProxyType({**translation.program.prefixes, **rules.prefixes}),
+    )
+    check_arities(union)
+    return union, [*translation.warnings, *_remarks(translation, profile)]
+
+
+def _remarks(translation: Translation, profile: Profile) -> list[str]:
+    remarks = [f"profile {profile}: {remark}" for remark in translation.remarks]
+    if len(remarks) > SHOWN:
+        rest = len(remarks) - SHOWN
+        remarks = [
+            *remarks[:SHOWN],
+            f"profile {profile}: {rest:,} more axioms are dropped or approximated; `everlog rules --profile {profile}` "
+            "lists them all with the reasons",
+        ]
+    return remarks
+
+
+@dataclass
+class Contradictions:
+    """What a knowledge base says against its ontology, found once it is materialised."""
+
+    fatal: bool
+    messages: list[str] = field(default_factory=list)
+
+    def check(self, kb: KnowledgeBase) -> None:
+        """Finds the violations; with `fatal`, raises what it finds."""
+        if not has_violation_rules(kb.program):
+            return
+        total = kb.size(VIOLATION)
+        if not total:
+            return
+        self.messages = summary(total, violations(kb.program, kb.rows(VIOLATION), kb.query))
+        if self.fatal:
+            lines = "\n  ".join(self.messages)
+            raise EverlogError(f"the facts contradict the ontology; nothing was written:\n  {lines}")

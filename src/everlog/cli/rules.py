@@ -1,0 +1,36 @@
+"""`everlog rules`: an ontology as a rule file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from everlog.cli.ontologies import EqualityRulesOption, ProfileOption, SchemaOption, ThingOption, translated
+from everlog.cli.outcome import warn
+from everlog.rdf.owl.printing import print_translation
+
+
+def rules(
+    ontology: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="ONTOLOGY",
+            help="OWL 2 in RDF/XML, Turtle, OWL/XML or functional syntax; several files are one ontology.",
+            show_default=False,
+        ),
+    ],
+    profile: ProfileOption = "L",
+    owl_thing: ThingOption = False,
+    sameas_rules: EqualityRulesOption = False,
+    with_schema: SchemaOption = False,
+) -> None:
+    """Print the rules that an ontology becomes, each below its axiom; they can be edited and loaded.
+
+    What the profile drops or approximates stands at the end, with the reasons.
+    """
+    translation = translated(ontology, profile, owl_thing, sameas_rules, with_schema)
+    names = ", ".join(path.name for path in ontology)
+    typer.echo(print_translation(translation, f"{names}, profile {profile}"), nl=False)
+    warn(list(translation.warnings))

@@ -1,0 +1,103 @@
+"""Contradictions, with the facts that cause them.
+
+A rule of `profiles.py` derives `violation(axiom, x)`. The facts are found by asking for the rule's body again, about that
+x alone: nothing is kept for it, and a contradiction that nobody looks at costs one fact.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from everlog.datalog.printer import print_atom, print_goal
+from everlog.datalog.substitution import substitute_literal
+from everlog.datalog.syntax import Atom, BodyLiteral, Constant, Negation, Program, Rule, Term, Variable
+from everlog.datalog.values import Value
+from everlog.rdf.owl.profiles import VIOLATION
+
+SHOWN = 10
+"""Violations that a message lists."""
+
+
+@dataclass(frozen=True)
+class Violation:
+    """An axiom that does not hold, and facts that contradict it together."""
+
+    axiom: str
+    facts: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"{self.axiom} is violated by {', '.join(self.facts)}"
+
+
+def has_violation_rules(program: Program) -> bool:
+    return any(rule.head.predicate == VIOLATION for rule in program.rules)
+
+
+def violations(
+    program: Program,
+    rows: Iterable[Sequence[Value]],
+    query: Callable[[str], list[tuple[Value, ...]]],
+    most: int = SHOWN,
+) -> list[Violation]:
+    """Some of the violations that `rows` of the predicate names; of every axiom one before a second of any."""
+    found: list[Violation] = []
+    for axiom, about in _in_turns(rows, most):
+        found += _explained(program, axiom, about, query)
+        if len(found) >= most:
+            break
+    return found[:most]
+
+
+def summary(total: int, shown: Sequence[Violation]) -> list[str]:
+    """Messages about violations: the first ones, and how many there are."""
+    messages = [str(violation) for violation in shown]
+    if total > len(shown):
+        messages.append(f"{total:,} violations in all: the predicate `{VIOLATION}` lists the axioms and individuals")
+    return messages
+
+
+def _in_turns(rows: Iterable[Sequence[Value]], most: int) -> Iterator[tuple[str, Value]]:
+    seen: Counter[str] = Counter()
+    pairs: list[tuple[int, str, str, Value]] = []
+    for axiom, about in rows:
+        text = str(axiom)
+        seen[text] += 1
+        if seen[text] <= most:
+            pairs.append((seen[text], text, str(about), about))
+    for _, axiom, _, about in sorted(pairs, key=lambda pair: pair[:3]):
+        yield axiom, about
+
+
+def _explained(
+    program: Program, axiom: str, about: Value, query: Callable[[str], list[tuple[Value, ...]]]
+) -> Iterator[Violation]:
+    for rule in program.rules:
+        if rule.head.predicate == VIOLATION and rule.head.terms[0] == Constant(axiom):
+            facts = _facts(program, rule, about, query)
+            if facts:
+                yield Violation(axiom, facts)
+                return
+
+
+def _facts(
+    program: Program, rule: Rule, about: Value, query: Callable[[str], list[tuple[Value, ...]]]
+) -> tuple[str, ...]:
+    individual = rule.head.terms[1]
+    binding: dict[Variable, Term] = {individual: Constant(about)} if isinstance(individual, Variable) else {}
+    if not binding and individual != Constant(about):
+        return ()
+    body = tuple(substitute_literal(literal, binding) for literal in rule.body)
+    answers = query(print_goal(body, program.prefixes))
+    if not answers:
+        return ()
+    values = dict(zip(_variables(body), (Constant(value) for value in answers[0]), strict=True))
+    atoms = [substitute_literal(literal, values) for literal in body if isinstance(literal, Atom)]
+    return tuple(print_atom(atom, program.prefixes) for atom in atoms if isinstance(atom, Atom))
+
+
+def _variables(body: Sequence[BodyLiteral]) -> list[Variable]:
+    """The variables of a goal, in the order of its answers."""
+    assert not any(isinstance(literal, Negation) for literal in body)
+    return list(dict.fromkeys(variable for literal in body for variable in literal.variables()))
