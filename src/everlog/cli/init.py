@@ -98,6 +98,7 @@ def init(
             read,
             spark=spark,
             options=options,
+            memory=memory,
             progress=progress.round,
             on_step=progress.step,
             check=contradictions.check,

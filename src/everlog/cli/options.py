@@ -40,7 +40,16 @@ StatsOption = Annotated[
     typer.Option("--stats", metavar="FILE", help="Write what was done, in numbers, as JSON.", show_default=False),
 ]
 EngineOption = Annotated[
-    str, typer.Option("--engine", help="Where to reason: auto or memory.", rich_help_panel=_REASONING)
+    str, typer.Option("--engine", help="Where to reason: auto, memory or spark.", rich_help_panel=_REASONING)
+]
+StoredEngineOption = Annotated[
+    str | None,
+    typer.Option(
+        "--engine",
+        help="Where to reason: auto, memory or spark.",
+        rich_help_panel=_REASONING,
+        show_default="as the store was made",
+    ),
 ]
 AlgorithmOption = Annotated[
     str,
@@ -73,7 +82,12 @@ OnErrorOption = Annotated[
 ]
 MemoryOption = Annotated[
     str | None,
-    typer.Option("--memory", metavar="SIZE", help="Memory of Spark's driver, such as 4g.", rich_help_panel=_SPARK),
+    typer.Option(
+        "--memory",
+        metavar="SIZE",
+        help="Memory for reasoning in this process, and for Spark's driver, such as 4g.",
+        rich_help_panel=_SPARK,
+    ),
 ]
 MasterOption = Annotated[
     str | None,
@@ -135,7 +149,12 @@ def started_session(
     """A Spark session for work on some files."""
     from everlog.pipeline.session import start_session
 
-    return start_session(master=master, conf=settings, verbose=verbose, brief=_size(paths) <= _LITTLE)
+    return start_session(master=master, conf=settings, verbose=verbose, brief=is_little(paths))
+
+
+def is_little(paths: Iterable[str | Path]) -> bool:
+    """Whether files and folders are little work."""
+    return _size(paths) <= _LITTLE
 
 
 _LITTLE = 16 * 2**20

@@ -1,7 +1,7 @@
 """`everlog query`: the answers to a goal in a store, as of what was materialised.
 
-A store is read into memory straight from its files, so Spark is not started; its options are taken, as with the other
-commands that a script may give them to, and left alone.
+A store is read into memory straight from its files, so Spark is not started. Only where the facts do not fit into memory,
+or Spark is asked for, Spark answers.
 """
 
 from __future__ import annotations
@@ -11,7 +11,17 @@ from typing import Annotated
 import typer
 
 from everlog.cli.answers import AnswerFormat, answers_text, goal_variables, print_table
-from everlog.cli.options import StoreArgument, VerboseOption, session_conf
+from everlog.cli.options import (
+    ConfOption,
+    MasterOption,
+    MemoryOption,
+    StoreArgument,
+    StoredEngineOption,
+    VerboseOption,
+    reasoning_options,
+    session_conf,
+    started_session,
+)
 from everlog.cli.progress import Progress
 
 
@@ -24,28 +34,35 @@ def query(
         ),
     ],
     form: Annotated[AnswerFormat, typer.Option("--format", help="How to print the answers.")] = "table",
+    engine: StoredEngineOption = None,
+    memory: MemoryOption = None,
+    master: MasterOption = None,
+    conf: ConfOption = None,
     verbose: VerboseOption = False,
-    memory: Annotated[str | None, typer.Option("--memory", hidden=True)] = None,
-    master: Annotated[str | None, typer.Option("--master", hidden=True)] = None,
-    conf: Annotated[list[str] | None, typer.Option("--conf", hidden=True)] = None,
 ) -> None:
-    """Answer a conjunctive goal. Nothing is reasoned again, and Spark is not needed.
+    """Answer a conjunctive goal. Nothing is reasoned again; Spark is needed only where the facts do not fit into memory.
 
     The columns are the goal's variables in the order of their first occurrence; rows are distinct and sorted.
 
     A goal without variables prints true or false.
     """
-    session_conf(conf, memory)
+    reasoning_options(engine or "auto", "auto", "auto", "auto", "levels", "off")
+    settings = session_conf(conf, memory)
     from everlog.datalog.reader import parse_goal, parse_program
+    from everlog.pipeline.size import engine_of
     from everlog.pipeline.store import Store
 
-    manifest = Store.open(store).manifest
+    opened = Store.open(store)
+    manifest = opened.manifest
     variables = goal_variables(parse_goal(goal, parse_program(manifest.program).prefixes))
     with Progress() as progress:
         progress.step("opening the store")
         from everlog.pipeline.base import open_store
 
-        kb = open_store(store, version=manifest.version)
+        spark = None
+        if engine_of(opened.path, manifest, engine, memory).name == "spark":
+            spark = started_session(master, settings, verbose, (store,))
+        kb = open_store(store, version=manifest.version, spark=spark, engine=engine, memory=memory)
         progress.step("answering")
         rows = kb.query(goal)
     if variables and form == "table":

@@ -37,6 +37,7 @@ from everlog.cli.options import (
     VerboseOption,
     check_paths,
     check_stats,
+    is_little,
     reasoning_options,
     session_conf,
     started_session,
@@ -105,7 +106,9 @@ def run(
         quarantine = None if on_error == "fail" else Path(f"{out or 'everlog'}.quarantine")
         arities = program_arities(rules)
         read = read_paths(spark, paths, on_error=on_error, quarantine=quarantine, arities=arities)
-        kb = KnowledgeBase(rules, spark=spark, **options)
+        if engine == "auto" and memory is None and is_little(paths):
+            options["engine"] = "memory"  # whatever the machine: no job is needed to see that
+        kb = KnowledgeBase(rules, spark=spark, memory=memory, **options)
         kb.load_read(read)
         progress.step("materialising")
         report = kb.materialise(progress.round)

@@ -19,6 +19,7 @@ from everlog.cli.options import (
     OnErrorOption,
     StatsOption,
     StoreArgument,
+    StoredEngineOption,
     VerboseOption,
     check_paths,
     check_stats,
@@ -58,6 +59,7 @@ def update(
     ] = None,
     stats: StatsOption = None,
     on_error: OnErrorOption = "fail",
+    engine: StoredEngineOption = None,
     algorithm: AlgorithmOption = "auto",
     memory: MemoryOption = None,
     master: MasterOption = None,
@@ -71,12 +73,13 @@ def update(
     started = perf_counter()
     if not add and not delete:
         raise EverlogError("nothing to do: give facts with --add or --delete")
-    reasoning_options("auto", algorithm, "auto", "auto", "levels", "off")
+    reasoning_options(engine or "auto", algorithm, "auto", "auto", "levels", "off")
     added, deleted = check_paths("--add", add), check_paths("--delete", delete)
     settings = session_conf(conf, memory)
     check_stats(stats)
     from everlog.datalog.reader import parse_program
     from everlog.pipeline.loading import Loading
+    from everlog.pipeline.size import engine_of
     from everlog.pipeline.store import Store
 
     opened = Store.open(store)
@@ -85,7 +88,8 @@ def update(
     warnings: list[str] = []
     with Progress() as progress, _changes_folder(changes) as folder:
         progress.step("starting Spark")
-        loading = Loading(opened.path, manifest)
+        in_memory = engine_of(opened.path, manifest, engine, memory).name == "memory"
+        loading = Loading(opened.path, manifest) if in_memory else None
         spark = started_session(master, settings, verbose, [*added, *deleted])
         from everlog.pipeline.base import update_store
         from everlog.pipeline.sources import read_paths
@@ -108,7 +112,9 @@ def update(
             store,
             *reads,
             spark=spark,
+            engine=engine,
             algorithm=algorithm,
+            memory=memory,
             progress=progress.round,
             on_step=progress.step,
             before_commit=publish,

@@ -3,14 +3,17 @@
     init:    Spark encodes and writes the sources → Arrow → memory engine → derived facts → Spark writes them → commit
     update:  Spark encodes the change while the store is loaded → reasoning → Spark writes what changed → commit
 
+Where the Spark engine reasons, facts stay with Spark all the way (`spark_store.py`).
+
 Reasoning is the knowledge base's business (`knowledge.py`); what a version is, `manifest.py` says; when it counts,
 `commit.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -18,19 +21,22 @@ from typing import TYPE_CHECKING, Any
 from everlog.datalog.printer import print_program
 from everlog.datalog.reader import parse_program
 from everlog.datalog.syntax import Program
-from everlog.knowledge import Progress
+from everlog.knowledge import Batch, Progress
 from everlog.pipeline.blank_nodes import blank_nodes, renamed_blank_nodes
 from everlog.pipeline.commit import Writing, making, writing
 from everlog.pipeline.dictionary import FEW, StoredDictionary
 from everlog.pipeline.failures import spark_failures
 from everlog.pipeline.given import Given
 from everlog.pipeline.keeping import write_update, write_whole
-from everlog.pipeline.knowledge import KnowledgeBase, open_store, stored_frame
+from everlog.pipeline.knowledge import KnowledgeBase, check_arities, is_on_spark, open_store, stored_frame
 from everlog.pipeline.layers import write_facts
 from everlog.pipeline.loading import Loading, load_state
 from everlog.pipeline.manifest import Layer, Manifest, Part
 from everlog.pipeline.parquet import files_in, rows_in
 from everlog.pipeline.programs import BLANK_NODES, program_facts
+from everlog.pipeline.size import Engine, choose_engine, engine_of, needed_by_version
+from everlog.pipeline.spark_state import SparkState
+from everlog.pipeline.spark_store import load_spark_state, written
 from everlog.pipeline.store import Store
 from everlog.pipeline.writing import extend_dictionary, write_section
 from everlog.report import Report
@@ -38,6 +44,7 @@ from everlog.report import Report
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+    from everlog.engine.algebra import FactSet
     from everlog.engine.memory.table import Ids
     from everlog.pipeline.sources import Read
 
@@ -62,12 +69,14 @@ def init_store(
     *,
     spark: SparkSession,
     options: Mapping[str, str] = _NO_OPTIONS,
+    memory: str | None = None,
     progress: Progress | None = None,
     on_step: Say | None = None,
     check: Callable[[KnowledgeBase], None] | None = None,
 ) -> Report:
     """Makes a store out of a program and facts; the program's own facts are explicit facts like others.
 
+    `memory` is what reasoning in this process may use, such as `4g`, if the engine is to be chosen.
     `check` sees what was derived before anything counts; if it raises, there is no store.
     """
     started = perf_counter()
@@ -97,13 +106,18 @@ def init_store(
             dictionary=(Part(tuple(map(writer.named, terms)), encoded.size),) if terms else (),
             explicit=(Layer(explicit),) if explicit else (),
         )
-        kb._restore(load_state(place, draft), arities, materialised=False)
+        chosen = choose_engine(options.get("engine", "auto"), needed_by_version(place, draft), memory)
+        state = _loaded_by_spark(spark, writer, draft) if chosen.name == "spark" else load_state(place, draft)
+        kb._restore(state, arities, materialised=False)
         say("reasoning")
-        report = kb.materialise(progress)
+        report = _explained(kb.materialise(progress), chosen)
         if check is not None:
             check(kb)
         say("writing derived facts")
-        _commit(spark, writer, kb, draft, report, added=_derived(kb), deleted={})
+        if is_on_spark(state):
+            writer.commit(_with_statistics(written(spark, writer, state, draft, None), report))
+        else:
+            _commit(spark, writer, kb, draft, report, added=_derived(kb), deleted={})
     return _timed(report, started)
 
 
@@ -113,7 +127,9 @@ def update_store(
     delete: Read | None = None,
     *,
     spark: SparkSession,
+    engine: str | None = None,
     algorithm: str = "auto",
+    memory: str | None = None,
     progress: Progress | None = None,
     on_step: Say | None = None,
     before_commit: Callable[[Report, Changes], None] | None = None,
@@ -122,8 +138,9 @@ def update_store(
 ) -> tuple[Report, Changes]:
     """Adds and deletes explicit facts as a new version of a store; a fact that is both is added.
 
-    `before_commit` sees what the update does; if it raises, the store is as before. `loading` is the store's newest
-    version on its way into memory, if that has begun. Up to `few` facts are encoded in this process, more by Spark.
+    The engine is the store's unless another one is asked for; `memory` is what reasoning in this process may use, if it is
+    to be chosen. `before_commit` sees what the update does; if it raises, the store is as before. `loading` is the store's
+    newest version on its way into memory, if that has begun. Up to `few` facts are encoded in this process, more by Spark.
     """
     started = perf_counter()
     say = on_step or _quiet
@@ -133,35 +150,62 @@ def update_store(
         assert before is not None
         kb = KnowledgeBase(parse_program(before.program), spark=spark, **dict[str, Any](before.options))
         arities = dict(before.arities)
-        loading = loading or Loading(place, before)
-        to_add, to_delete = Given(spark, add, arities, few), Given(spark, delete, arities, few)
+        chosen = engine_of(place, before, engine, memory)
+        draft = replace(before, version=writer.version, arities=arities, counts={}, statistics={})
+        added: list[Batch]
+        deleted: list[Batch]
+        folder = None
         say("loading the store")
-        state = loading.state(before)
-        kb._restore(state, dict(before.arities), materialised=True)
-        say("encoding facts")
-        dictionary, stored = state.engine.dictionary, Store(place, before).dictionary(spark)
-        deleted = to_delete.to_delete(dictionary, stored, writer)
-        added, folder = to_add.to_add(dictionary, stored, writer)
+        if chosen.name == "spark":
+            state = _loaded_by_spark(spark, writer, before)
+            kb._restore(state, dict(before.arities), materialised=True)
+            say("encoding facts")
+            deleted = _encoded(state, delete, arities, add=False)
+            added = _encoded(state, add, arities, add=True)
+        else:
+            loading = loading or Loading(place, before)
+            to_add, to_delete = Given(spark, add, arities, few), Given(spark, delete, arities, few)
+            loaded = loading.state(before)
+            kb._restore(loaded, dict(before.arities), materialised=True)
+            say("encoding facts")
+            dictionary, stored = loaded.engine.dictionary, Store(place, before).dictionary(spark)
+            deleted = to_delete.to_delete(dictionary, stored, writer)
+            added, folder = to_add.to_add(dictionary, stored, writer)
         say("reasoning")
-        report = kb._updated(added, deleted, arities, None if algorithm == "auto" else algorithm, progress, started)
+        wanted = None if algorithm == "auto" else algorithm
+        report = _explained(kb._updated(added, deleted, arities, wanted, progress, started), chosen)
         changes = _changes(kb)
         if before_commit is not None:
             before_commit(report, changes)
         say("writing what changed")
-        change = kb._memory.change
-        draft = Manifest(
-            version=writer.version,
-            program=before.program,
-            options=before.options,
-            arities=arities,
-            dictionary=before.dictionary,
-            explicit=write_section(
+        if is_on_spark(kb._state):
+            writer.commit(_with_statistics(written(spark, writer, kb._state, draft, before), report))
+        else:
+            change = kb._memory.change
+            explicit = write_section(
                 spark, writer, "explicit", before.explicit, change.explicit_added, change.explicit_deleted, arities
-            ),
-            derived=before.derived,
-        )
-        _commit(spark, writer, kb, draft, report, change.derived_added, change.derived_deleted, before, folder)
+            )
+            draft = replace(draft, explicit=explicit)
+            _commit(spark, writer, kb, draft, report, change.derived_added, change.derived_deleted, before, folder)
     return _timed(report, started), changes
+
+
+def _loaded_by_spark(spark: SparkSession, writer: Writing, manifest: Manifest) -> SparkState:
+    return load_spark_state(
+        spark,
+        writer.path,
+        manifest,
+        scratch=lambda: writer.folder("state"),
+        terms=lambda: writer.folder("dictionary"),
+        by_label=False,
+    )
+
+
+def _encoded(state: SparkState, read: Read | None, arities: dict[str, int], add: bool) -> list[FactSet]:
+    if read is None:
+        return []
+    check_arities(read.facts, arities)
+    return state.encoded(read.facts, add)
 
 
 def _commit(
@@ -183,9 +227,18 @@ def _commit(
         predicate: {which: state.size(predicate, which) for which in ("explicit", "derived")}
         for predicate in sorted(draft.arities)
     }
-    statistics = {key: value for key, value in report.stats().items() if key not in ("warnings", "peak_rss_bytes")}
     kept = write_whole(spark, writer, state) if before is None else write_update(spark, writer, before, state)
-    writer.commit(replace(draft, derived=derived, dictionary=dictionary, counts=counts, statistics=statistics, **kept))
+    manifest = replace(draft, derived=derived, dictionary=dictionary, counts=counts, **kept)
+    writer.commit(_with_statistics(manifest, report))
+
+
+def _with_statistics(manifest: Manifest, report: Report) -> Manifest:
+    statistics = {key: value for key, value in report.stats().items() if key not in ("warnings", "peak_rss_bytes")}
+    return replace(manifest, statistics=statistics)
+
+
+def _explained(report: Report, chosen: Engine) -> Report:
+    return replace(report, reasons=[*chosen.reasons, *report.reasons])
 
 
 # What an update did
@@ -200,24 +253,33 @@ def _derived(kb: KnowledgeBase) -> dict[str, Ids]:
 
 
 def _changes(kb: KnowledgeBase) -> Changes:
-    change = kb._memory.change
-    return Changes(_Lazy(kb, change.added), _Lazy(kb, change.deleted))
+    state = kb._state
+    if is_on_spark(state):
+        return Changes(*(_Lazy(state.changed(added), partial(state.changed_text, added)) for added in (True, False)))
+    memory = kb._memory
+
+    def lazy(facts: Mapping[str, Ids]) -> _Lazy:
+        return _Lazy(facts, lambda predicate: stored_frame(kb.spark, memory.engine.dictionary, facts[predicate]))
+
+    return Changes(lazy(memory.change.added), lazy(memory.change.deleted))
 
 
 class _Lazy(Mapping[str, "DataFrame"]):
     """DataFrames that are made when they are asked for."""
 
-    def __init__(self, kb: KnowledgeBase, facts: Mapping[str, Ids]) -> None:
-        self._spark, self._dictionary, self._facts = kb.spark, kb._memory.engine.dictionary, facts
+    def __init__(self, predicates: Collection[str], frame: Callable[[str], DataFrame]) -> None:
+        self._predicates, self._frame = predicates, frame
 
     def __getitem__(self, predicate: str) -> DataFrame:
-        return stored_frame(self._spark, self._dictionary, self._facts[predicate])
+        if predicate not in self._predicates:
+            raise KeyError(predicate)
+        return self._frame(predicate)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._facts)
+        return iter(self._predicates)
 
     def __len__(self) -> int:
-        return len(self._facts)
+        return len(self._predicates)
 
 
 def _names(new_terms: DataFrame, labels: set[str]) -> dict[str, str]:

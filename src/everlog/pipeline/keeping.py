@@ -28,10 +28,10 @@ def write_update(spark: SparkSession, writer: Writing, before: Manifest, state: 
     if change is None:
         return write_whole(spark, writer, state)
     kinds = state.kept_kinds()
-    layers, arities = _still_right(before, kinds)
+    layers, arities = still_right(before, kinds)
     added, deleted = change
     arities |= {name: ids.shape[0] for name, ids in added.items()}
-    return _entries(write_section(spark, writer, "state", layers, added, deleted, arities), arities, sorted(kinds))
+    return entries(write_section(spark, writer, "state", layers, added, deleted, arities), arities, sorted(kinds))
 
 
 def write_whole(
@@ -43,25 +43,26 @@ def write_whole(
         path, manifest = origin
         whole, kinds = dict(batches(path, manifest.state, manifest.state_arities)), frozenset(manifest.state_kinds)
     arities = {name: ids.shape[0] for name, ids in whole.items()}
-    return _entries(write_section(spark, writer, "state", (), whole, {}, arities), arities, sorted(kinds))
+    return entries(write_section(spark, writer, "state", (), whole, {}, arities), arities, sorted(kinds))
 
 
 def write_saved(spark: SparkSession, writer: Writing, before: Manifest, state: MemoryState) -> dict[str, Any]:
     """The same for a state that was a version once, and may have been updated since."""
     if state.materialisation is None:
-        return _entries(before.state, before.state_arities, before.state_kinds)
+        return entries(before.state, before.state_arities, before.state_kinds)
     kinds = state.kept_kinds()
-    layers, arities = _still_right(before, kinds)
+    layers, arities = still_right(before, kinds)
     added, deleted = _difference(writer, layers, arities, state.kept())
     arities |= {name: ids.shape[0] for name, ids in added.items()}
-    return _entries(write_section(spark, writer, "state", layers, added, deleted, arities), arities, sorted(kinds))
+    return entries(write_section(spark, writer, "state", layers, added, deleted, arities), arities, sorted(kinds))
 
 
-def _entries(layers: Sequence[Layer], arities: Mapping[str, int], kinds: Sequence[str]) -> dict[str, Any]:
+def entries(layers: Sequence[Layer], arities: Mapping[str, int], kinds: Sequence[str]) -> dict[str, Any]:
+    """The section as a manifest has it."""
     return {"state": tuple(layers), "state_arities": dict(arities), "state_kinds": tuple(kinds)}
 
 
-def _still_right(before: Manifest, kinds: frozenset[str]) -> tuple[tuple[Layer, ...], dict[str, int]]:
+def still_right(before: Manifest, kinds: frozenset[str]) -> tuple[tuple[Layer, ...], dict[str, int]]:
     """The layers and arities of the relations whose kinds are still kept."""
     from everlog.saved import kind_of
 

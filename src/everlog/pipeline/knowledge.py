@@ -8,16 +8,25 @@ from __future__ import annotations
 import shutil
 import weakref
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeGuard
 
-from everlog.columns import Columns
 from everlog.datalog.reader import parse_program
 from everlog.datalog.syntax import Program
 from everlog.errors import ArityMistake, EverlogError
-from everlog.knowledge import Batch, State, Which
+from everlog.knowledge import Batch, Progress, State, Which
 from everlog.knowledge import KnowledgeBase as MemoryKnowledgeBase
+from everlog.pipeline.size import (
+    Engine,
+    budget_bytes,
+    choose_engine,
+    engine_of,
+    needed_by_facts,
+    needed_by_frames,
+)
 from everlog.pipeline.store import Store
+from everlog.report import Report
 
 if TYPE_CHECKING:
     import os
@@ -49,9 +58,14 @@ class KnowledgeBase(MemoryKnowledgeBase):
         *,
         spark: SparkSession | None = None,
         scratch: str | Path | None = None,
+        memory: str | None = None,
         **options: Any,
     ) -> None:
         super().__init__(program, **options)
+        budget_bytes(memory)  # refuses what is no size
+        self._budget = memory
+        """What the memory engine may use if the engine is to be chosen, such as `4g`."""
+        self._chosen = Engine("memory")
         self._spark = spark
         self._scratch = None if scratch is None else Path(scratch).absolute()
         """Where the Spark engine puts files; on a cluster, a folder that all executors see."""
@@ -72,13 +86,30 @@ class KnowledgeBase(MemoryKnowledgeBase):
         self._current, self._arities, self._materialised = state, arities, materialised
 
     def _new_state(self) -> State:
-        if self._options.get("engine") != "spark":
-            return super()._new_state()
+        return self._new_spark_state() if self._options.get("engine") == "spark" else super()._new_state()
+
+    def _new_spark_state(self) -> SparkState:
         from everlog.pipeline.spark_state import SparkState
         from everlog.pipeline.spark_terms import SparkTerms
 
         files = Scratch(self._scratch)
         return SparkState(self.spark, SparkTerms(self.spark, [], 0, files.folder), files.folder)
+
+    def _choose_engine(self, frames: Mapping[str, DataFrame]) -> None:
+        """Moves what is there to Spark if it would not fit into memory together with some facts in text form."""
+        if self._options.get("engine", "auto") != "auto" or self._materialised or is_on_spark(self._state):
+            return
+        here = needed_by_facts((self.size(name, "explicit"), arity) for name, arity in self._arities.items())
+        self._chosen = choose_engine("auto", here + needed_by_frames(self.spark, frames), self._budget)
+        if self._chosen.name == "spark":
+            given = {name: self.facts(name, "explicit") for name in self._arities if self.size(name, "explicit")}
+            state = self._new_spark_state()
+            state.insert(state.encoded(self._columns(given, dict(self._arities))))
+            self._current = state
+
+    def materialise(self, progress: Progress | None = None) -> Report:
+        report = super().materialise(progress)
+        return replace(report, reasons=[*self._chosen.reasons, *report.reasons])
 
     @property
     def _memory(self) -> MemoryState:
@@ -100,9 +131,10 @@ class KnowledgeBase(MemoryKnowledgeBase):
     def load_read(self, read: Read) -> None:
         """Adds facts that Spark has read."""
         try:
+            self._choose_engine(read.facts)
             if is_on_spark(self._state):
                 arities = dict(self._arities)
-                _check_arities(read.facts, arities)
+                check_arities(read.facts, arities)
                 self._add(self._state.encoded(read.facts), arities)
             else:
                 self.add({predicate: _texts(frame) for predicate, frame in read.facts.items()})
@@ -110,23 +142,21 @@ class KnowledgeBase(MemoryKnowledgeBase):
             read.release()
 
     def _encoded(self, facts: Mapping[str, Any], arities: dict[str, int]) -> list[Batch]:
-        state = self._state
-        if not is_on_spark(state) or not isinstance(facts, Mapping):
+        if not isinstance(facts, Mapping):
             return super()._encoded(facts, arities)
         from everlog.pipeline.sources import facts_from_dataframe
 
         frames = {
             predicate: facts_from_dataframe(given, predicate) for predicate, given in facts.items() if _is_frame(given)
         }
+        if frames:
+            self._choose_engine(frames)
+        state = self._state
+        if not is_on_spark(state):
+            return super()._encoded({**facts, **{name: _texts(frame) for name, frame in frames.items()}}, arities)
         columns = self._columns({name: given for name, given in facts.items() if name not in frames}, arities)
-        _check_arities(frames, arities)
+        check_arities(frames, arities)
         return state.encoded({**columns, **frames})
-
-    @staticmethod
-    def _columns(facts: Mapping[str, Any], arities: dict[str, int]) -> dict[str, Columns]:
-        if isinstance(facts, Mapping):
-            facts = {predicate: _local(predicate, given) for predicate, given in facts.items()}
-        return MemoryKnowledgeBase._columns(facts, arities)
 
     # ------------------------------------------------------------------------------------ facts out
 
@@ -201,15 +231,31 @@ class KnowledgeBase(MemoryKnowledgeBase):
 
 
 def open_store(
-    path: str | Path, version: int | None = None, spark: SparkSession | None = None, workers: int | None = None
+    path: str | Path,
+    version: int | None = None,
+    spark: SparkSession | None = None,
+    workers: int | None = None,
+    engine: str | None = None,
+    memory: str | None = None,
 ) -> KnowledgeBase:
-    """The knowledge base in a store, as of a version or as it is now. Nothing is derived again."""
+    """The knowledge base in a store, as of a version or as it is now. Nothing is derived again.
+
+    The engine is the store's unless another one is asked for.
+    """
     from everlog.pipeline.loading import load_state
+    from everlog.pipeline.spark_store import load_spark_state
 
     store = Store.open(path, version)
     manifest = store.manifest
-    kb = KnowledgeBase(parse_program(manifest.program), spark=spark, workers=workers, **manifest.options)
-    kb._restore(load_state(store.path, manifest, workers), dict(manifest.arities), materialised=True)
+    kb = KnowledgeBase(parse_program(manifest.program), spark=spark, workers=workers, memory=memory, **manifest.options)
+    kb._chosen = engine_of(store.path, manifest, engine, memory)
+    state: State
+    if kb._chosen.name == "spark":
+        files = Scratch(None)
+        state = load_spark_state(kb.spark, store.path, manifest, files.folder, files.folder)
+    else:
+        state = load_state(store.path, manifest, workers)
+    kb._restore(state, dict(manifest.arities), materialised=True)
     kb._stored = store.path, manifest
     return kb
 
@@ -252,7 +298,7 @@ def is_on_spark(state: State) -> TypeGuard[SparkState]:
     return isinstance(state, SparkState)
 
 
-def _check_arities(frames: Mapping[str, DataFrame], arities: dict[str, int]) -> None:
+def check_arities(frames: Mapping[str, DataFrame], arities: dict[str, int]) -> None:
     """Facts must agree with what is known about their predicates, which `arities` learns about."""
     for predicate, frame in frames.items():
         arity = 0 if frame.columns == ["present"] else len(frame.columns)
@@ -262,15 +308,6 @@ def _check_arities(frames: Mapping[str, DataFrame], arities: dict[str, int]) -> 
 
 def _is_frame(given: Any) -> bool:
     return type(given).__module__.partition(".")[0] == "pyspark"
-
-
-def _local(predicate: str, given: Any) -> Any:
-    """What a user gave; a Spark DataFrame as an Arrow table."""
-    if not _is_frame(given):
-        return given
-    from everlog.pipeline.sources import facts_from_dataframe
-
-    return _texts(facts_from_dataframe(given, predicate))
 
 
 def _texts(frame: DataFrame) -> Any:

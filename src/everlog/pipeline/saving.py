@@ -15,9 +15,11 @@ from everlog.pipeline.commit import Writing, making, writing
 from everlog.pipeline.dictionary import BLANK
 from everlog.pipeline.failures import spark_failures
 from everlog.pipeline.keeping import write_saved, write_whole
+from everlog.pipeline.knowledge import is_on_spark
 from everlog.pipeline.layers import facts_table, minus
 from everlog.pipeline.loading import ids_of, table_of
 from everlog.pipeline.manifest import CURRENT, Layer, Manifest
+from everlog.pipeline.spark_store import spark_version
 from everlog.pipeline.writing import extend_dictionary, write_section
 
 if TYPE_CHECKING:
@@ -29,7 +31,6 @@ if TYPE_CHECKING:
 def save(kb: KnowledgeBase, path: Path) -> int:
     """Writes a version with the contents of a knowledge base, and gives its number."""
     place: AbstractContextManager[Writing] = writing(path) if (path / CURRENT).exists() else making(path)
-    spark, state = kb.spark, kb._memory
     with place as writer, spark_failures(f"saving to the store {path}"):
         # The store's ids are ours only if we have seen all of its versions.
         before = known = writer.before
@@ -41,39 +42,41 @@ def save(kb: KnowledgeBase, path: Path) -> int:
                 f"version {kb._stored[1].version} and what was done to that. Open the store anew and update it there, or "
                 "save to another path"
             )
-        names = {label: f"{BLANK[2:]}{_id(kb, label)}" for label in blank_nodes(kb.program)}
-        program = print_program(renamed_blank_nodes(kb.program, names))
-        layers: dict[str, tuple[Layer, ...]] = {}
-        for section in ("explicit", "derived"):
-            old = () if known is None else known.layers(section)
-            added, deleted = _difference(kb, path, section, old)
-            layers[section] = write_section(spark, writer, section, old, added, deleted, kb._arities)
-        dictionary = extend_dictionary(
-            spark, writer, () if known is None else known.dictionary, state.engine.dictionary
-        )
-        counts = {
-            predicate: {"explicit": kb.size(predicate, "explicit"), "derived": kb.size(predicate, "derived")}
-            for predicate in kb.predicates()
-        }
-        kept = (
-            write_saved(spark, writer, known, state)
-            if known is not None
-            else write_whole(spark, writer, state, kb._stored)
-        )
-        manifest = Manifest(
-            version=writer.version,
-            program=program,
-            options=kb._options,
-            arities=dict(kb._arities),
-            dictionary=dictionary,
-            explicit=layers["explicit"],
-            derived=layers["derived"],
-            counts=counts,
-            **kept,
-        )
+        manifest = spark_version(kb, writer, known) if is_on_spark(kb._state) else _version(kb, writer, known)
         writer.commit(manifest)
     kb._stored = path, manifest
     return manifest.version
+
+
+def _version(kb: KnowledgeBase, writer: Writing, known: Manifest | None) -> Manifest:
+    """A version with the contents of the memory engine; `known` is the one that it has changed since."""
+    spark, state, path = kb.spark, kb._memory, writer.path
+    names = {label: f"{BLANK[2:]}{_id(kb, label)}" for label in blank_nodes(kb.program)}
+    program = print_program(renamed_blank_nodes(kb.program, names))
+    layers: dict[str, tuple[Layer, ...]] = {}
+    for section in ("explicit", "derived"):
+        old = () if known is None else known.layers(section)
+        added, deleted = _difference(kb, path, section, old)
+        layers[section] = write_section(spark, writer, section, old, added, deleted, kb._arities)
+    dictionary = extend_dictionary(spark, writer, () if known is None else known.dictionary, state.engine.dictionary)
+    counts = {
+        predicate: {"explicit": kb.size(predicate, "explicit"), "derived": kb.size(predicate, "derived")}
+        for predicate in kb.predicates()
+    }
+    kept = (
+        write_saved(spark, writer, known, state) if known is not None else write_whole(spark, writer, state, kb._stored)
+    )
+    return Manifest(
+        version=writer.version,
+        program=program,
+        options=kb._options,
+        arities=dict(kb._arities),
+        dictionary=dictionary,
+        explicit=layers["explicit"],
+        derived=layers["derived"],
+        counts=counts,
+        **kept,
+    )
 
 
 def _id(kb: KnowledgeBase, label: str) -> int:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from everlog.errors import EverlogError
 from everlog.pipeline.java import java_for_spark
+from everlog.pipeline.size import machine_bytes
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -82,7 +83,7 @@ def local_settings(master: str, brief: bool = False) -> dict[str, str]:
         "spark.sql.shuffle.partitions": str(cores),
         "spark.default.parallelism": str(cores),
         # The knowledge base lives in the Python process beside it and needs the larger part.
-        "spark.driver.memory": f"{min(max(_memory() // 4, _GIB), 16 * _GIB) // 2**20}m",
+        "spark.driver.memory": f"{min(max(machine_bytes() // 4, _GIB), 16 * _GIB) // 2**20}m",
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.ui.enabled": "false",
@@ -106,15 +107,6 @@ def _cores(master: str) -> int:
     if match is None:
         return 1
     return len(os.sched_getaffinity(0)) if match[1] == "*" else max(1, int(match[1]))
-
-
-def _memory() -> int:
-    """The bytes of memory of this machine, or of the container around us."""
-    machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    try:
-        return min(machine, int(Path("/sys/fs/cgroup/memory.max").read_text()))
-    except (OSError, ValueError):  # no such file, or "max"
-        return machine
 
 
 @contextmanager

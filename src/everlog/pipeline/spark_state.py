@@ -8,6 +8,7 @@ Sets are values here, so that an update makes new ones and a failure leaves the 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
@@ -22,6 +23,8 @@ from everlog.engine.spark.engine import SparkEngine
 from everlog.errors import EverlogError
 from everlog.goals import answer_order, answer_variables, constants
 from everlog.materialisation import Difference, Materialisation, Outcome
+from everlog.pipeline import spark_saved
+from everlog.pipeline.dictionary import FEW, NUMBER, together
 from everlog.pipeline.handover import to_arrow, to_spark
 from everlog.pipeline.spark_terms import SparkTerms
 from everlog.planning.negation import HIDDEN
@@ -57,33 +60,104 @@ class SparkState:
         self.difference: Difference | None = None
         """What the last update did."""
         self._counts: dict[str, dict[str, int]] = {}
+        self._kept: Callable[[], Mapping[str, DataFrame]] = dict
+        self._kinds: frozenset[str] = frozenset()
+        """What a store has for the first update, of which kinds."""
+        self.saved: tuple[FactSet, FactSet] = (self.engine.empty(), self.engine.empty())
+        """`E` and `I ∖ E` as they were opened or saved last."""
+
+    @property
+    def explicit(self) -> FactSet:
+        """`E`."""
+        return self._E
+
+    @property
+    def derived(self) -> FactSet:
+        """`I ∖ E`, computed."""
+        return _minus(self._I, self._E)
+
+    def kept_kinds(self) -> frozenset[str]:
+        """The kinds of relations (`everlog.saved`) that are kept right."""
+        return self._kinds if self.materialisation is None else spark_saved.kinds(self.materialisation)
 
     # ------------------------------------------------------------------------------------ facts in
 
-    def encoded(self, facts: Mapping[str, Columns | DataFrame]) -> list[FactSet]:
-        """Facts as a set of the engine: columns of this process, or DataFrames in text form."""
+    def encoded(self, facts: Mapping[str, Columns | DataFrame], add: bool = True) -> list[FactSet]:
+        """Facts as a set of the engine: columns of this process, or DataFrames in text form.
+
+        Without `add`, facts with a term that is not known are left out.
+        """
+        here = {name: texts_of(given) for name, given in facts.items() if isinstance(given, Columns)}
+        there = {name: given for name, given in facts.items() if not isinstance(given, Columns)}
+        fetched = self._few(there)
+        if fetched is None:
+            if not add:
+                frames = self.terms.dictionary.find(there, few=False)
+                return [self.engine.facts({**self._looked_up(here, add), **frames})]
+            encoded = self.terms.encode(there, few=False)
+            found = self.engine.facts({**self._looked_up(here, add), **encoded.facts})
+            encoded.release()
+            return [found]
+        return [self.engine.facts(self._looked_up({**here, **fetched}, add))]
+
+    def _few(self, facts: Mapping[str, DataFrame]) -> dict[str, list[pa.Array]] | None:
+        """Facts in text form, in this process if they are few: by predicate, and column by column."""
+        import numpy as np
         import pyarrow as pa
 
-        frames: dict[str, DataFrame] = {}
-        here = {predicate: given for predicate, given in facts.items() if isinstance(given, Columns)}
-        there = {predicate: given for predicate, given in facts.items() if not isinstance(given, Columns)}
-        texts = [texts_of(columns) for columns in here.values()]
-        flat = [column for columns in texts for column in columns]
-        ids = self.terms.encode_texts(pa.chunked_array(flat, pa.large_string()).combine_chunks())
-        start = 0
-        for predicate, columns in zip(here, texts, strict=True):
-            table = {}
-            for place, column in enumerate(columns):
-                table[f"a{place}"] = pa.array(ids[start : start + len(column)])
-                start += len(column)
-            height = min(here[predicate].height, 1)
-            frames[predicate] = to_spark(self.spark, pa.table(table or {"present": pa.array([True] * height)}))
-        if not there:
-            return [self.engine.facts(frames)]
-        encoded = self.terms.encode(there)
-        found = self.engine.facts({**frames, **encoded.facts})
-        encoded.release()
-        return [found]
+        if not facts:
+            return {}
+        joint, arities = together(self.spark, facts)
+        table = joint.limit(FEW + 1).toArrow()
+        if table.num_rows > FEW:
+            return None
+        numbers, found = table.column(NUMBER).to_numpy(), {}
+        for number, (predicate, arity) in enumerate(arities.items()):
+            chosen = table.take(pa.array(np.flatnonzero(numbers == number)))
+            found[predicate] = [chosen.column(f"a{place}").combine_chunks() for place in range(arity)]
+            if not arity:
+                found[predicate] = [pa.nulls(min(chosen.num_rows, 1))]
+        return found
+
+    def _looked_up(self, texts: Mapping[str, list[pa.Array]], add: bool) -> dict[str, DataFrame]:
+        """Facts in this process as ids, all terms looked up at once."""
+        import numpy as np
+        import pyarrow as pa
+
+        flat = [
+            column.cast(pa.large_string()) for columns in texts.values() for column in columns if not is_null(column)
+        ]
+        joint = pa.chunked_array(flat, pa.large_string()).combine_chunks()
+        ids = self.terms.encode_texts(joint) if add else self.terms.find_texts(joint)
+        frames, start = {}, 0
+        for predicate, columns in texts.items():
+            if any(map(is_null, columns)):  # the fact of a nullary predicate
+                frames[predicate] = to_spark(self.spark, pa.table({"present": pa.array([True] * len(columns[0]))}))
+                continue
+            height = len(columns[0])
+            rows = ids[start : start + height * len(columns)].reshape(len(columns), height)
+            rows = rows[:, (rows >= 0).all(axis=0)]
+            start += height * len(columns)
+            table = pa.table({f"a{place}": pa.array(np.ascontiguousarray(row)) for place, row in enumerate(rows)})
+            frames[predicate] = to_spark(self.spark, table)
+        return frames
+
+    def restore(
+        self,
+        explicit: Mapping[str, DataFrame],
+        derived: Mapping[str, DataFrame],
+        kept: Callable[[], Mapping[str, DataFrame]],
+        kinds: frozenset[str],
+    ) -> None:
+        """Takes over facts, as ids, that were materialised earlier: nothing is derived again.
+
+        `kept` gives what else was stored, of some kinds; it is called before the first update.
+        """
+        self._E = self.engine.facts(explicit)
+        more = self.engine.facts(derived, apart=self._E)
+        self._I = self._E | more
+        self.saved = self._E, more
+        self._kept, self._kinds = kept, kinds
 
     def insert(self, batches: Sequence[FactSet]) -> None:
         """Makes facts explicit."""
@@ -96,7 +170,7 @@ class SparkState:
     def materialise(self, program: Program, settings: Settings, progress: Progress, started: float) -> Report:
         """Computes `I`."""
         begun = perf_counter()
-        materialisation = self._compiled(program, settings)
+        materialisation = self._compiled(program, settings, needed(settings.algorithm) | self._kinds)
         planned = perf_counter() - begun
         outcome = materialisation.materialise(progress)
         self._I, self._counts = materialisation.I, {}
@@ -113,26 +187,42 @@ class SparkState:
     ) -> tuple[SparkState, Report]:
         """This state after an update, and a report; a failure leaves it as it was."""
         minus, plus = self._all_of(deleted), self._all_of(added)
+        warnings = self._not_explicit(minus)
+        report = self._changed(minus, plus, program, settings, progress, started)
+        return self, replace(report, warnings=[*warnings, *report.warnings])
+
+    def _changed(
+        self, minus: FactSet, plus: FactSet, program: Program, settings: Settings, progress: Progress, started: float
+    ) -> Report:
         if settings.algorithm == "remat":
-            return self, self._started_again(minus, plus, program, settings, progress, started, [])
+            return self._started_again(minus, plus, program, settings, progress, started, [])
         begun = perf_counter()
         materialisation = self.materialisation
         if materialisation is None:
-            materialisation = self._compiled(program, settings)
-            materialisation.restore(self._I)
+            materialisation = self._compiled(program, settings, self._kinds)
+            spark_saved.restore(self.engine, materialisation, self._I, self._kept())
         self.engine.terms = self.terms.frame  # the facts may have brought new terms
         planned = perf_counter() - begun
         choice = choose(settings.algorithm, materialisation)
         try:
             outcome, difference = materialisation.update(minus, plus, choice.algorithm, progress, choice.allowed)
         except TooCostly:
-            why = f"{choice.algorithm.name} was given up after {choice.allowed} rule instances; all was computed anew"
-            return self, self._started_again(minus, plus, program, settings, progress, started, [why])
+            why = (
+                f"{choice.algorithm.name} was given up, since the change spreads too far; everything was computed anew"
+            )
+            return self._started_again(minus, plus, program, settings, progress, started, [why])
         self._E, self._I, self._counts = materialisation.E, materialisation.I, {}
         self.difference = difference
-        return self, self._report(
+        return self._report(
             outcome, planned, started, self._seen(difference.added), self._seen(difference.deleted), choice.reasons
         )
+
+    def _not_explicit(self, minus: FactSet) -> list[str]:
+        """Says how many facts are to be deleted and only follow from others."""
+        derived = len((minus & self._I) - self._E) if minus else 0
+        if not derived:
+            return []
+        return [f"{derived:,} of the facts to be deleted are not explicit but follow from others, and stay"]
 
     def _all_of(self, batches: Sequence[FactSet]) -> FactSet:
         facts: FactSet = self.engine.empty()
@@ -140,12 +230,12 @@ class SparkState:
             facts |= batch
         return facts
 
-    def _compiled(self, program: Program, settings: Settings) -> Materialisation:
+    def _compiled(self, program: Program, settings: Settings, kinds: frozenset[str]) -> Materialisation:
         # All constants at once: each look-up is a job.
         self.engine.ids(constants(program.rules))
         strata = compile_program(program.rules, SparkCompiler(self.engine), settings.stratification)
         self.engine.terms = self.terms.frame
-        self.materialisation = Materialisation(strata, self.engine, self._E, needed(settings.algorithm))
+        self.materialisation = Materialisation(strata, self.engine, self._E, kinds)
         return self.materialisation
 
     def _started_again(
@@ -159,14 +249,14 @@ class SparkState:
         reasons: list[str],
     ) -> Report:
         """Computes everything from the explicit facts `(E ∖ deleted) ∪ added`."""
-        E, I, before = self._E, self._I, self.materialisation
+        E, I, before, kinds = self._E, self._I, self.materialisation, self.kept_kinds()
         after = E
         after -= minus - plus
         after |= plus
         self._E = after
         try:
             begun = perf_counter()
-            materialisation = self._compiled(program, settings)
+            materialisation = self._compiled(program, settings, kinds)
             planned = perf_counter() - begun
             outcome = materialisation.materialise(progress)
         except BaseException:
@@ -241,18 +331,31 @@ class SparkState:
         return self.engine.frame(facts, predicate, arity)
 
     def text(self, predicate: str, which: Which, arity: int) -> DataFrame:
-        """The facts of a predicate in text form."""
-        return self.terms.texts(self.ids(predicate, which, arity))
+        """The facts of a predicate in text form, with the names that stores have for blank nodes."""
+        return self.terms.texts(self.ids(predicate, which, arity), stored=True)
 
     def facts(self, predicate: str, which: Which, arity: int) -> pa.Table:
         return _typed(self._fetched(self._chosen(which), predicate, arity))
 
     def changes(self, predicate: str, arity: int) -> tuple[pa.Table, pa.Table]:
         """What the last update added to the materialisation, and what it deleted."""
-        nothing = self.engine.empty()
-        done = (nothing, nothing) if self.difference is None else (self.difference.added, self.difference.deleted)
-        added, deleted = (_typed(self._fetched(facts, predicate, arity)) for facts in done)
+        added, deleted = (_typed(self._fetched(self._done(which), predicate, arity)) for which in (True, False))
         return added, deleted
+
+    def changed(self, added: bool) -> dict[str, int]:
+        """How many facts of which predicates the last update added, or deleted."""
+        counts = self.engine.counts(self._done(added))
+        return {predicate: n for predicate, n in sorted(counts.items()) if not predicate.startswith(HIDDEN)}
+
+    def changed_text(self, added: bool, predicate: str) -> DataFrame:
+        """Those facts of a predicate in text form."""
+        _, arity = self.engine.relations()[predicate]
+        return self.terms.texts(self.frame(self._done(added), predicate, arity), stored=True)
+
+    def _done(self, added: bool) -> FactSet:
+        if self.difference is None:
+            return self.engine.empty()
+        return self.difference.added if added else self.difference.deleted
 
     def rows(self, predicate: str, which: Which) -> list[tuple[Value, ...]]:
         known = self.engine.relations().get(predicate)
@@ -279,11 +382,7 @@ class SparkState:
         if not arity:
             return pa.table({"present": pa.array([True] * len(frame.take(1)), pa.bool_())})
         schema = pa.schema([(f"a{place}", pa.large_string()) for place in range(arity)])
-        return to_arrow(self.terms.texts(frame), schema, few=len(facts) <= _FETCHED)
-
-
-_FETCHED = 200_000
-"""Sets of up to this many facts are fetched from Spark directly."""
+        return to_arrow(self.terms.texts(frame), schema, few=len(facts) <= FEW)
 
 
 def default_cut(spark: SparkSession) -> CutName:
@@ -293,14 +392,19 @@ def default_cut(spark: SparkSession) -> CutName:
 
 
 def texts_of(columns: Columns) -> list[pa.Array]:
-    """The N-Triples texts of facts in this process, column by column."""
+    """The N-Triples texts of facts in this process, column by column; of a nullary predicate, nulls."""
     import pyarrow as pa
 
-    from everlog.engine.memory.dictionary import Dictionary
+    if not columns.columns:
+        return [pa.nulls(min(columns.height, 1))]
+    dictionary = _dictionary()
+    return [dictionary.ntriples_column(column.encoded(dictionary)) for column in columns.columns]
 
-    dictionary = Dictionary()
-    texts = [dictionary.ntriples_column(column.encoded(dictionary)) for column in columns.columns]
-    return [text.cast(pa.large_string()) for text in texts]
+
+def is_null(column: pa.Array) -> bool:
+    import pyarrow as pa
+
+    return bool(pa.types.is_null(column.type))
 
 
 def _minus(left: FactSet, right: FactSet) -> FactSet:

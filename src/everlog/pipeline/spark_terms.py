@@ -41,29 +41,47 @@ class SparkTerms:
         self._by_label = by_label
         self.size = size
         self.new: list[Path] = []
-        """The files with new terms, oldest first."""
+        """The files with terms that are in no store, oldest first."""
+        self._unnamed: list[Path] = []
+        """Files whose terms a store has by now, and whose labels are still needed."""
         self._frame: DataFrame | None = None
 
     @property
     def frame(self) -> DataFrame:
         """All terms: `id` and `term`."""
+        if self._frame is None:
+            self._frame = self._terms(self._by_label)
+        return self._frame
+
+    def _terms(self, by_label: bool) -> DataFrame:
         from pyspark.sql.functions import coalesce, col
 
-        if self._frame is None:
-            read = self._spark.read.schema(TERMS)
-            frames = [read.parquet(*self._stored).select("id", "term")] if self._stored else []
-            if self.new:
-                term = coalesce(col("label"), col("term")) if self._by_label else col("term")
-                frames.append(read.parquet(*map(str, self.new)).select("id", term.alias("term")))
-            if not frames:
-                return self._spark.createDataFrame([], "id bigint, term string")
-            self._frame = frames[0] if len(frames) == 1 else frames[0].unionAll(frames[1])
-        return self._frame
+        read = self._spark.read.schema(TERMS)
+        frames = [read.parquet(*self._stored).select("id", "term")] if self._stored else []
+        if new := [*self._unnamed, *self.new]:
+            term = coalesce(col("label"), col("term")) if by_label else col("term")
+            frames.append(read.parquet(*map(str, new)).select("id", term.alias("term")))
+        if not frames:
+            return self._spark.createDataFrame([], "id bigint, term string")
+        return frames[0] if len(frames) == 1 else frames[0].unionAll(frames[1])
 
     @property
     def dictionary(self) -> StoredDictionary:
         """The same, for joins with facts."""
         return StoredDictionary.of(self._spark, self.frame, self.size)
+
+    def all_files(self) -> list[Path]:
+        """The files that have all terms."""
+        return [*map(Path, self._stored), *self._unnamed, *self.new]
+
+    def saved(self, files: Sequence[Path]) -> None:
+        """The terms are in a store now, in these files."""
+        if self._by_label:
+            self._unnamed += self.new
+        else:
+            self._stored = tuple(map(str, files))
+        self.new = []
+        self._frame = None
 
     def encode(self, facts: Mapping[str, DataFrame], few: bool | None = None) -> Encoded:
         """Facts in text form as ids; to be released when they have been read."""
@@ -96,9 +114,10 @@ class SparkTerms:
         ids, _, places = self._looked_up(texts)
         return ids[places]
 
-    def texts(self, facts: DataFrame) -> DataFrame:
-        """Facts in id form as text."""
-        return self.dictionary.decode(facts)
+    def texts(self, facts: DataFrame, stored: bool = False) -> DataFrame:
+        """Facts in id form as text; blank nodes with the names that a store gives them, if that is asked for."""
+        terms = self._terms(by_label=False) if stored else self.frame
+        return StoredDictionary.of(self._spark, terms, self.size).decode(facts)
 
     def _looked_up(self, texts: pa.Array) -> tuple[NDArray[np.int64], pa.Array, NDArray[np.int64]]:
         """The ids of the distinct terms, these terms, and for each term its place among them."""

@@ -1,0 +1,181 @@
+"""What a state of the Spark engine keeps for updates, as the section `state` of a store has it, and back.
+
+The relations are those of `everlog.saved`: `hidden:p`, `nonrecursive:p`, `recursive:p`, `trace:p`. Here they are rows of
+one DataFrame, so that one job writes all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from everlog.engine.algebra import Annotation, FactSet
+from everlog.engine.spark.engine import SparkEngine
+from everlog.engine.spark.naming import COUNT, RELATION
+from everlog.materialisation import Materialisation
+from everlog.pipeline.dictionary import NUMBER
+from everlog.pipeline.spark_layers import Rows
+from everlog.planning.negation import HIDDEN
+from everlog.reasoning.algorithms import NONRECURSIVE, RECURSIVE, TRACE
+from everlog.reasoning.kept import Kept
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+HIDDEN_FACTS = "hidden"
+_PADDING = -1
+
+
+def kinds(materialisation: Materialisation) -> frozenset[str]:
+    """The kinds of relations that a materialisation has."""
+    return materialisation.kept.names() | {HIDDEN_FACTS}
+
+
+def arities(engine: SparkEngine, found: frozenset[str]) -> dict[str, int]:
+    """The relations of some kinds that there may be, and how many columns they have."""
+    more = {HIDDEN_FACTS: 0, NONRECURSIVE: 1, RECURSIVE: 1, TRACE: 3}
+    return {
+        f"{kind}:{predicate}": arity + more[kind]
+        for kind in sorted(found)
+        for predicate, (_, arity) in engine.relations().items()
+        if kind != HIDDEN_FACTS or predicate.startswith(HIDDEN)
+    }
+
+
+def whole(engine: SparkEngine, materialisation: Materialisation, names: Sequence[str]) -> Rows | None:
+    """All there is to be kept, as rows of relations with some names."""
+    from pyspark.sql.functions import col, lit
+
+    numbers = {name: number for number, name in enumerate(names)}
+    width = max(arities(engine, kinds(materialisation)).values(), default=0)
+    frames = []
+    if any(name.startswith(f"{HIDDEN_FACTS}:") for name in names):
+        hidden = [number for name, (number, _) in engine.relations().items() if name.startswith(HIDDEN)]
+        facts = engine.together(materialisation.I).where(col(RELATION).isin(hidden))
+        frames.append(_laid_out(engine, facts, HIDDEN_FACTS, numbers, width, []))
+    for kind, place, annotation in _annotations(materialisation.kept):
+        values = engine.annotated(annotation)
+        if values is not None:
+            further = [*(lit(number).cast("bigint") for number in place), col(COUNT)]
+            frames.append(_laid_out(engine, values, kind, numbers, width, further))
+    if not frames:
+        return None
+    joint = frames[0]
+    for frame in frames[1:]:
+        joint = joint.unionAll(frame)
+    joint = joint.persist()
+    return Rows(joint, names, joint.count())
+
+
+def difference(now: Rows, then: Rows) -> tuple[Rows, Rows]:
+    """The rows that are new and those that are gone; both have the same names and columns."""
+    added, deleted = (
+        one.frame.join(other.frame, one.frame.columns, "left_anti").persist()
+        for one, other in ((now, then), (then, now))
+    )
+    return Rows(added, now.names, added.count()), Rows(deleted, now.names, deleted.count())
+
+
+def padding(place: int) -> int:
+    """What a row has in a column that is not its own; a relation without any has 0 in the first, as in all stores."""
+    return _PADDING if place else 0
+
+
+def stored(frames: Mapping[str, DataFrame], names: Sequence[str], width: int) -> DataFrame | None:
+    """Relations as a store has them, in one DataFrame."""
+    from pyspark.sql.functions import lit
+
+    joint = None
+    for number, name in enumerate(names):
+        if name in frames:
+            given = [name for name in frames[name].columns if name != "present"]
+            more = [lit(padding(place)).cast("bigint").alias(f"a{place}") for place in range(len(given), width)]
+            frame = frames[name].select(lit(number).alias(NUMBER), *given, *more)
+            joint = frame if joint is None else joint.unionAll(frame)
+    return joint
+
+
+def restore(engine: SparkEngine, materialisation: Materialisation, I: FactSet, frames: Mapping[str, DataFrame]) -> None:
+    """Gives a materialisation its facts, and what was kept."""
+    from pyspark.sql.functions import col
+
+    hidden = {name.partition(":")[2]: frame for name, frame in frames.items() if name.startswith(f"{HIDDEN_FACTS}:")}
+    if hidden:
+        I |= engine.facts(hidden, apart=I)
+    materialisation.restore(I)
+    kept = materialisation.kept
+    for kind, annotation in ((NONRECURSIVE, kept.nonrecursive), (RECURSIVE, kept.recursive)):
+        counts = _as_facts(engine, frames, kind, [COUNT])
+        if annotation is not None and counts is not None:
+            annotation.add(engine.multiset(counts))
+    counts = None if kept.trace is None else _as_facts(engine, frames, TRACE, ["place", "iteration", COUNT])
+    if kept.trace is None or counts is None:
+        return
+    counts = counts.persist()
+    for place, i in sorted(map(tuple, counts.select("place", "iteration").distinct().collect())):
+        chosen = counts.where((col("place") == place) & (col("iteration") == i)).drop("place", "iteration")
+        facts = engine.multiset(chosen)
+        kept.trace.change(engine, place, i, facts)
+        new = facts.support()
+        new -= kept.trace.new[place].between(1, i)
+        kept.trace.old[place].set(new, i)
+        kept.trace.new[place].set(new, i)
+    counts.unpersist()
+
+
+def _annotations(kept: Kept) -> list[tuple[str, tuple[int, ...], Annotation]]:
+    """Everything that gives facts a count: its kind, where in the trace it belongs, and itself."""
+    found: list[tuple[str, tuple[int, ...], Annotation]] = []
+    if kept.nonrecursive is not None:
+        found.append((NONRECURSIVE, (), kept.nonrecursive))
+    if kept.recursive is not None:
+        found.append((RECURSIVE, (), kept.recursive))
+    if kept.trace is not None:
+        for place, iterations in enumerate(kept.trace.iterations):
+            found += [(TRACE, (place, i), counts) for i, counts in enumerate(iterations, start=1)]
+    return found
+
+
+def _laid_out(
+    engine: SparkEngine, facts: DataFrame, kind: str, numbers: Mapping[str, int], width: int, further: Sequence[Column]
+) -> DataFrame:
+    """Facts as rows of the relations of a kind, with further columns right behind their arguments."""
+    from pyspark.sql.functions import array, col, element_at, lit, when
+
+    size = 1 + max(number for number, _ in engine.relations().values())
+    relation, arity = [-1] * size, [-1] * size
+    for predicate, (number, arguments) in engine.relations().items():
+        relation[number], arity[number] = numbers.get(f"{kind}:{predicate}", -1), arguments
+    place = (col(RELATION) + 1).cast("int")
+    numbered = facts.withColumn(NUMBER, element_at(array(*map(lit, relation)), place))
+    numbered = numbered.withColumn("arity", element_at(array(*map(lit, arity)), place))
+    columns = []
+    for number in range(width):
+        own = col(f"a{number}") if f"a{number}" in facts.columns else lit(_PADDING).cast("bigint")
+        value = when(col("arity") > number, own)
+        for distance, column in enumerate(further):
+            value = value.when(col("arity") == number - distance, column)
+        columns.append(value.otherwise(lit(padding(number)).cast("bigint")).alias(f"a{number}"))
+    return numbered.where(col(NUMBER) >= 0).select(NUMBER, *columns)
+
+
+def _as_facts(
+    engine: SparkEngine, frames: Mapping[str, DataFrame], kind: str, further: Sequence[str]
+) -> DataFrame | None:
+    """The relations of a kind as facts of the engine, with further columns."""
+    from pyspark.sql.functions import col, lit
+
+    mine = {name.partition(":")[2]: frame for name, frame in frames.items() if name.startswith(f"{kind}:")}
+    sizes = {predicate: len(frame.columns) - len(further) for predicate, frame in mine.items()}
+    numbers = {predicate: engine.relation(predicate, arity) for predicate, arity in sizes.items()}
+    joint = None
+    for predicate, frame in mine.items():
+        arity = sizes[predicate]
+        arguments = [
+            (col(f"a{place}") if place < arity else lit(_PADDING).cast("bigint")).alias(f"a{place}")
+            for place in range(engine.width)
+        ]
+        values = [col(f"a{arity + place}").alias(name) for place, name in enumerate(further)]
+        part = frame.select(lit(numbers[predicate]).cast("bigint").alias(RELATION), *arguments, *values)
+        joint = part if joint is None else joint.unionAll(part)
+    return joint
