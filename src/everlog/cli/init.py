@@ -11,7 +11,6 @@ from everlog.cli.ontologies import (
     EqualityRulesOption,
     FailOnViolationOption,
     OntologyOption,
-    OptionalProgramArguments,
     ProfileOption,
     SchemaOption,
     ThingOption,
@@ -46,7 +45,7 @@ from everlog.cli.report import show_report, write_stats
 
 def init(
     store: StoreArgument,
-    program: OptionalProgramArguments = None,
+    program: ProgramArguments = None,
     facts: FactsOption = None,
     ontology: OntologyOption = None,
     profile: ProfileOption = "L",

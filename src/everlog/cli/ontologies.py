@@ -37,14 +37,6 @@ OntologyOption = Annotated[
         show_default=False,
     ),
 ]
-OptionalProgramArguments = Annotated[
-    list[Path] | None,
-    typer.Argument(
-        metavar="[PROGRAM]...",
-        help="Rule files; several mean their union. None are needed with --ontology.",
-        show_default=False,
-    ),
-]
 ProfileChoice: TypeAlias = Literal["L", "U", "RL"]
 ProfileOption = Annotated[
     ProfileChoice,

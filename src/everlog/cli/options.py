@@ -22,8 +22,12 @@ OnError: TypeAlias = Literal["fail", "skip"]
 
 StoreArgument = Annotated[Path, typer.Argument(metavar="STORE", help="The folder of the store.", show_default=False)]
 ProgramArguments = Annotated[
-    list[Path],
-    typer.Argument(metavar="PROGRAM", help="Rule files; several mean their union.", show_default=False),
+    list[Path] | None,
+    typer.Argument(
+        metavar="[PROGRAM]...",
+        help="Rule files; several mean their union. None is needed with --ontology.",
+        show_default=False,
+    ),
 ]
 FactsOption = Annotated[
     list[str] | None,

@@ -14,7 +14,6 @@ from everlog.cli.ontologies import (
     EqualityRulesOption,
     FailOnViolationOption,
     OntologyOption,
-    OptionalProgramArguments,
     ProfileOption,
     SchemaOption,
     ThingOption,
@@ -48,7 +47,7 @@ from everlog.cli.report import show_report, write_stats
 
 
 def run(
-    program: OptionalProgramArguments = None,
+    program: ProgramArguments = None,
     facts: FactsOption = None,
     ontology: OntologyOption = None,
     profile: ProfileOption = "L",
