@@ -14,6 +14,14 @@ WELL_KNOWN: Final[Mapping[str, str]] = MappingProxyType(
         "rdfs": "http://www.w3.org/2000/01/rdf-schema#",
         "owl": "http://www.w3.org/2002/07/owl#",
         "xsd": XSD,
+        "dc": "http://purl.org/dc/elements/1.1/",
+        "dcterms": "http://purl.org/dc/terms/",
+        "foaf": "http://xmlns.com/foaf/0.1/",
+        "prov": "http://www.w3.org/ns/prov#",
+        "schema": "http://schema.org/",
+        "skos": "http://www.w3.org/2004/02/skos/core#",
+        "swrl": "http://www.w3.org/2003/11/swrl#",
+        "swrlb": "http://www.w3.org/2003/11/swrlb#",
     }
 )
 
