@@ -20,7 +20,7 @@ DAG = workload("dag").instance(nodes=40, edges=90)
 
 
 def row(*algorithms: str) -> Row:
-    asked = {"algorithms": algorithms, "changed": [3, 10], "repeat": 4, "limit": 60.0}
+    asked = {"algorithms": algorithms, "changed": [3, 10], "repeat": 4, "limit": 60.0, "options": {"modules": "off"}}
     content = measure("dag", DAG, asked)
     return Row(
         **{**content, "measured": [Measured.of(one) for one in json.loads(json.dumps(content["measured"]))]},

@@ -118,7 +118,9 @@ def test_algorithms_take_turns_and_nothing_kept_goes_stale(sequence: Sequence) -
     """Any algorithm after any other: what is kept stays right, or is gone and the report says so."""
     truth, random = Truth(sequence), Random(repr(sequence))
     mode = random.choice(MODES)
-    kb = KnowledgeBase(sequence.case.program, algorithm=random.choice(ALGORITHMS), stratification=mode, workers=1)
+    kb = KnowledgeBase(
+        sequence.case.program, algorithm=random.choice(ALGORITHMS), stratification=mode, workers=1, modules="off"
+    )
     kb.add(rows_of(sequence.case.facts))
     kb.materialise()
     for number, update in enumerate(sequence.updates):
@@ -155,7 +157,7 @@ def test_an_update_that_fails_leaves_everything_as_it_was(sequence: Sequence) ->
     """A phase of an update is interrupted; afterwards the same update goes through."""
     truth, random = Truth(sequence), Random(repr(sequence))
     algorithm, mode = random.choice(ALGORITHMS), random.choice(MODES)
-    kb = KnowledgeBase(sequence.case.program, algorithm=algorithm, stratification=mode, workers=1)
+    kb = KnowledgeBase(sequence.case.program, algorithm=algorithm, stratification=mode, workers=1, modules="off")
     kb.add(rows_of(sequence.case.facts))
     kb.materialise()
     for number, update in enumerate(sequence.updates):

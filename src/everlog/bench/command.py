@@ -9,6 +9,7 @@ import argparse
 import json
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -112,6 +113,7 @@ def _updates(arguments: argparse.Namespace) -> int:
         given["changed"] = tuple(_integer("changed", text) for text in given["changed"])
     given |= {name: value for name in ("repeat", "timeout") if (value := getattr(arguments, name)) is not None}
     request = updates.Request(**given)
+    request = replace(request, options={**request.options, **dict(map(_assignment, arguments.option))})
     rows = updates.run_updates(request, lambda row: print(f"{updates_report.row_text(row)}\n", flush=True))
     print(updates_report.conclusions(rows))
     if arguments.json is not None:

@@ -79,6 +79,8 @@ class Request:
     """Seconds that an algorithm may take for one row and one size; it has fewer samples then."""
     timeout: float = 3600.0
     """Seconds for the process of a row."""
+    options: Mapping[str, str] = field(default_factory=lambda: {"modules": "off"})
+    """Options of `KnowledgeBase`. Modules take work away from the algorithms, so they are off unless asked for."""
 
     def check(self) -> None:
         for what, chosen, known in (("row", self.rows, ROWS), ("algorithm", self.algorithms, ALGORITHMS)):
@@ -154,6 +156,7 @@ def run_updates(request: Request, show: Callable[[Row], None]) -> list[Row]:
             "changed": list(request.changed),
             "repeat": request.repeat,
             "limit": request.limit,
+            "options": dict(request.options),
         }
         ended = run_module("everlog.bench.updates_worker", [name, json.dumps(asked)], timeout=request.timeout)
         progress("")

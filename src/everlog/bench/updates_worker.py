@@ -35,7 +35,7 @@ def measure(name: str, instance: Instance, asked: Mapping[str, Any]) -> dict[str
         chosen = [algorithm for algorithm in group if algorithm in asked["algorithms"]]
         if not chosen:
             continue
-        kb = KnowledgeBase(program, engine="memory", algorithm=kept)
+        kb = KnowledgeBase(program, **{"engine": "memory", "algorithm": kept, **asked["options"]})
         kb.add(instance.facts)
         report = kb.materialise()
         content["materialise"][kept] = report.seconds["reasoning"]
