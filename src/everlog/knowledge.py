@@ -110,7 +110,7 @@ class KnowledgeBase:
         if not isinstance(program, Program):
             raise EverlogError(f"a program is what parse_program returns, not a {type(program).__name__}")
         self.program = program
-        self._settings = Settings(stratification, algorithm)
+        self._settings = Settings(stratification, algorithm, "off" if modules == "off" else "auto")
         self._workers = workers
         self._arities = program_arities(program)
         for predicate in self._arities:

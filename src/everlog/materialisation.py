@@ -5,7 +5,8 @@ It knows the algebra and no engine in particular. Whatever fails on the way of a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from time import perf_counter
 
@@ -16,7 +17,11 @@ from everlog.reasoning.algorithms import Algorithm
 from everlog.reasoning.change import Allowance, Change, Progress
 from everlog.reasoning.counting import materialise_counted
 from everlog.reasoning.kept import Kept
+from everlog.reasoning.modular import Modules
+from everlog.reasoning.modules.module import Module
 from everlog.reasoning.seminaive import materialise
+
+_NO_MODULES: Mapping[int, Sequence[Module]] = {}
 
 
 @dataclass(frozen=True)
@@ -47,8 +52,15 @@ class Difference:
 class Materialisation:
     """`E`, `I = mat(Π, E)` once it is computed, and what is kept for updates."""
 
-    def __init__(self, strata: Sequence[CompiledStratum], engine: Engine, E: FactSet, names: frozenset[str]) -> None:
-        self.strata, self.engine, self.E = strata, engine, E
+    def __init__(
+        self,
+        strata: Sequence[CompiledStratum],
+        engine: Engine,
+        E: FactSet,
+        names: frozenset[str],
+        modules: Modules = _NO_MODULES,
+    ) -> None:
+        self.strata, self.engine, self.E, self.modules = strata, engine, E, modules
         self.I = engine.empty()
         self.kept = Kept.empty(engine, strata, names)
         self.cost: Allowance | None = None
@@ -58,9 +70,9 @@ class Materialisation:
         """Computes `I`, and what is to be kept."""
         begun, before = perf_counter(), self.engine.derivations
         if self.kept.names():
-            self.I, rounds = materialise_counted(self.strata, self.E, self.engine, progress, self.kept)
+            self.I, rounds = materialise_counted(self.strata, self.E, self.engine, progress, self.modules, self.kept)
         else:
-            self.I, rounds = materialise(self.strata, self.E, self.engine, progress)
+            self.I, rounds = materialise(self.strata, self.E, self.engine, progress, self.modules)
         self.cost = Allowance(self.engine.derivations - before, perf_counter() - begun)
         return Outcome("remat", {"materialise": self.cost.instances}, rounds, self.cost.seconds)
 
@@ -80,8 +92,8 @@ class Materialisation:
             )
         begun = perf_counter()
         kept = self.kept.without(*(self.kept.names() - algorithm.keeps))
-        change = Change(self.strata, self.engine, self.E, self.I, minus, plus, kept, progress, allowed)
-        with kept.staged():
+        change = Change(self.strata, self.engine, self.E, self.I, minus, plus, kept, progress, self.modules, allowed)
+        with kept.staged(), _staged(self.modules):
             with change.guarded():
                 algorithm.run(change)
             # The differences first: a large set is changed in place, and its old value then costs a copy.
@@ -96,6 +108,18 @@ class Materialisation:
         return Outcome(
             algorithm.name, change.derivations, change.rounds, seconds, change.seconds, kept.dropped
         ), difference
+
+
+@contextmanager
+def _staged(modules: Modules) -> Iterator[None]:
+    """Gives modules their backbones back if an exception ends the block."""
+    before = [(module, module.X) for some in modules.values() for module in some]
+    try:
+        yield
+    except BaseException:
+        for module, X in before:
+            module.X = X
+        raise
 
 
 def _difference(change: Change) -> Difference:

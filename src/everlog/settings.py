@@ -8,7 +8,15 @@ from typing import Literal
 
 @dataclass(frozen=True)
 class Settings:
-    """`algorithm` is the one that updates use, and the reason for what is kept between them."""
+    """`algorithm` is the one that updates use, and the reason for what is kept between them.
+
+    Counting meets every rule instance, which modules exist to avoid: it switches them off.
+    """
 
     stratification: Literal["levels", "single"] = "levels"
     algorithm: str = "auto"
+    modules: Literal["auto", "off"] = "auto"
+
+    @property
+    def modular(self) -> bool:
+        return self.modules != "off" and self.algorithm != "counting"

@@ -24,16 +24,19 @@ from everlog.datalog.values import Value, identity
 from everlog.engine.algebra import FactSet
 from everlog.engine.memory.dictionary import Dictionary
 from everlog.engine.memory.engine import MemoryEngine
+from everlog.engine.memory.graphs import MemoryGraphs
 from everlog.engine.memory.sets import Facts, Stored, own
 from everlog.engine.memory.start import start_engine
 from everlog.engine.memory.table import Ids
 from everlog.errors import EverlogError
 from everlog.materialisation import Difference, Materialisation, Outcome
+from everlog.planning.matching import MemoryMatcher
 from everlog.planning.negation import HIDDEN
 from everlog.planning.program import compile_program
 from everlog.planning.rules import MemoryCompiler
-from everlog.reasoning.algorithms import needed
+from everlog.reasoning.algorithms import TRACE, needed
 from everlog.reasoning.change import Progress, TooCostly
+from everlog.reasoning.modules.making import make_modules
 from everlog.report import Report, peak_rss_bytes
 from everlog.settings import Settings
 
@@ -237,8 +240,11 @@ class MemoryState:
         return self._kinds if self.materialisation is None else saved.kinds(self.materialisation)
 
     def _compiled(self, program: Program, settings: Settings, kinds: frozenset[str]) -> Materialisation:
-        strata = compile_program(program.rules, MemoryCompiler(self.engine), settings.stratification)
-        self.materialisation = Materialisation(strata, self.engine, self._E, kinds)
+        graphs = MemoryGraphs(self.engine)
+        binary = graphs.binary if settings.modular and TRACE not in kinds else None
+        strata = compile_program(program.rules, MemoryCompiler(self.engine), settings.stratification, binary)
+        modules = make_modules(strata, self.engine, graphs, MemoryMatcher(self.engine))
+        self.materialisation = Materialisation(strata, self.engine, self._E, kinds, modules)
         return self.materialisation
 
     def _started_again(

@@ -207,6 +207,39 @@ class Rules(ABC):
         ...
 
 
+class Paths(ABC):
+    """The facts of one binary atom that steps of another lead on: `X ∪ X·T ∪ X·T·T ∪ …`."""
+
+    @abstractmethod
+    def facts(self, X: FactSet, T: FactSet, excluding: FactSet) -> FactSet:
+        """The facts that `X` and the steps `T` lead to, but for those in a set."""
+        ...
+
+    @abstractmethod
+    def outside(self, X: FactSet, T: FactSet, facts: FactSet) -> FactSet:
+        """Those of some facts that `X` and `T` do not lead to."""
+        ...
+
+
+class Cliques(ABC):
+    """The facts of one binary atom that connect everything that some of them connect."""
+
+    @abstractmethod
+    def joined(self, X: FactSet, more: FactSet, excluding: FactSet) -> FactSet:
+        """The facts between what `X` leaves apart and `more` connects, but for those in a set."""
+        ...
+
+    @abstractmethod
+    def outside(self, X: FactSet, facts: FactSet) -> FactSet:
+        """Those of some facts whose ends `X` does not connect."""
+        ...
+
+    @abstractmethod
+    def around(self, X: FactSet, edges: FactSet, facts: FactSet) -> FactSet:
+        """Those of some facts whose ends `X` connects to an end of some edges."""
+        ...
+
+
 class Engine(ABC):
     """Sets of facts, and the number of rule instances considered so far."""
 
@@ -223,6 +256,23 @@ class Engine(ABC):
         ...
 
 
+class Graphs(ABC):
+    """The graphs that modules ask for."""
+
+    @abstractmethod
+    def binary(self, atom: Atom) -> bool:
+        """Whether the facts of an atom can be the edges of a graph."""
+        ...
+
+    @abstractmethod
+    def paths(self, atom: Atom, step: Atom, backwards: bool = False) -> Paths:
+        """Paths of the facts of an atom; `backwards`, steps are put before them."""
+        ...
+
+    @abstractmethod
+    def cliques(self, atom: Atom) -> Cliques: ...
+
+
 class Matcher(ABC):
     """Conjunctive queries outside of rules."""
 
@@ -235,11 +285,14 @@ class Matcher(ABC):
 __all__ = [
     "Annotation",
     "Bindings",
+    "Cliques",
     "Counted",
     "Engine",
     "FactSet",
+    "Graphs",
     "Labelled",
     "Matcher",
+    "Paths",
     "Region",
     "Rules",
     "Some",

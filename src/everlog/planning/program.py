@@ -8,9 +8,10 @@ from typing import Literal, TypeAlias
 
 from everlog.datalog.equalities import eliminate_equalities
 from everlog.datalog.stratify import Stratum, stratify
-from everlog.datalog.substitution import canonical_rule
-from everlog.datalog.syntax import Rule
+from everlog.datalog.substitution import canonical_rule, pattern
+from everlog.datalog.syntax import Atom, Rule
 from everlog.engine.algebra import Region, Rules
+from everlog.planning.modules import Module, Partition, partition
 from everlog.planning.negation import rewrite_negation
 
 Stratification = Literal["levels", "single"]
@@ -21,13 +22,14 @@ Compiler: TypeAlias = Callable[[Sequence[Rule]], Rules]
 
 @dataclass(frozen=True)
 class CompiledStratum:
-    """`Π^s`, `Π_r^s` and `Π_nr^s`, and `Out^s`."""
+    """`Π^s`, `Π_r^s` and `Π_nr^s` without the rules of modules, `Out^s`, and the modules."""
 
     index: int
     rules: Rules
     recursive: Rules
     nonrecursive: Rules
     region: Region
+    modules: tuple[Module, ...] = ()
 
 
 def prepared(rules: Sequence[Rule]) -> tuple[Rule, ...]:
@@ -37,20 +39,36 @@ def prepared(rules: Sequence[Rule]) -> tuple[Rule, ...]:
 
 
 def compile_program(
-    rules: Sequence[Rule], compiled: Compiler, stratification: Stratification = "levels"
+    rules: Sequence[Rule],
+    compiled: Compiler,
+    stratification: Stratification = "levels",
+    binary: Callable[[Atom], bool] | None = None,
 ) -> tuple[CompiledStratum, ...]:
-    """The strata of a program, lowest first."""
+    """The strata of a program, lowest first; with modules if it is told which atoms can be edges of a graph."""
     strata = stratify(prepared(rules), mode=stratification)
-    return tuple(
-        CompiledStratum(
-            stratum.index,
-            compiled(stratum.rules),
-            compiled(stratum.recursive),
-            compiled(stratum.nonrecursive),
-            _region(stratum, strata),
+    found = []
+    for stratum in strata:
+        parts = Partition((), stratum.rules) if binary is None else _partition(stratum, binary)
+        generic = set(parts.generic)
+        found.append(
+            CompiledStratum(
+                stratum.index,
+                compiled(parts.generic),
+                compiled([rule for rule in stratum.recursive if rule in generic]),
+                compiled(stratum.nonrecursive),
+                _region(stratum, strata),
+                parts.modules,
+            )
         )
-        for stratum in strata
-    )
+    return tuple(found)
+
+
+def _partition(stratum: Stratum, binary: Callable[[Atom], bool]) -> Partition:
+    """The modules of a stratum; a rule of one is recursive."""
+    mine = {pattern(atom) for atom in stratum.patterns}
+    found = partition(stratum.recursive, lambda atom: pattern(atom) in mine, binary)
+    modular = {rule for module in found.modules for rule in module.rules}
+    return Partition(found.modules, tuple(rule for rule in stratum.rules if rule not in modular))
 
 
 def _region(stratum: Stratum, strata: Sequence[Stratum]) -> Region:

@@ -6,10 +6,14 @@ backwards, without a look at a rule.
 
 from __future__ import annotations
 
+from functools import partial
+
 from everlog.engine.algebra import FactSet
 from everlog.reasoning.change import Change
+from everlog.reasoning.dred import rederive
 from everlog.reasoning.fbf import Proofs, delete_unproved
 from everlog.reasoning.kept import NEVER
+from everlog.reasoning.modular import update_stratum
 from everlog.reasoning.strategies import Never
 
 
@@ -24,5 +28,11 @@ def bfc(change: Change) -> None:
         return found
 
     for stratum in change.touched():
+        if modules := change.modules.get(stratum.index):
+            # Beside modules nothing is proved by chaining backwards: what they derive is not there to be looked at.
+            known = partial(change.known, stratum)
+            again = partial(rederive, change, stratum)
+            update_stratum(change, stratum, modules, known, known, again, ("deletion_propagation", "backward"))
+            continue
         delete_unproved(change, stratum, Proofs(change, stratum, Never(), base))
         change.insert(stratum, change.nothing)

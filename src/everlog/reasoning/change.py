@@ -14,7 +14,8 @@ from time import perf_counter
 
 from everlog.engine.algebra import Annotation, Engine, FactSet, Rules, Some
 from everlog.planning.program import CompiledStratum
-from everlog.reasoning.kept import Kept
+from everlog.reasoning.kept import NEVER, Kept
+from everlog.reasoning.modular import Added, Modules
 
 Progress = Callable[[int, int, int], None]
 """Called with the stratum, the round in it, and the number of facts that changed."""
@@ -45,6 +46,7 @@ class Change:
         plus: FactSet,
         kept: Kept,
         progress: Progress,
+        modules: Modules,
         allowed: Allowance | None = None,
     ) -> None:
         # Line 39: deleting what is not explicit, adding what is, and deleting what is added change nothing.
@@ -54,6 +56,7 @@ class Change:
         self.plus: FactSet = plus
         self.plus -= E
         self.strata, self.engine, self.E, self.I, self.kept = strata, engine, E, I, kept
+        self.modules = modules
         self.D = self.A = self.nothing = engine.empty()
         self.derivations: dict[str, int] = {}
         self.rounds = 0
@@ -117,6 +120,17 @@ class Change:
         self.rounds += 1
         self._progress(stratum.index, self.rounds, len(facts))
 
+    def known(self, stratum: CompiledStratum, facts: FactSet) -> FactSet:
+        """Those of some facts that are explicit after the update or have a nonrecursive instance that survives it."""
+        if self.kept.nonrecursive is not None:
+            return facts & self.kept.nonrecursive.between(1, NEVER)
+        found = facts
+        found &= self.E - self.minus
+        rest = facts
+        rest -= found
+        found |= stratum.nonrecursive.provable(rest, self.survivors, self.then_or_now)
+        return found
+
     # ------------------------------------------------------------------------------------ steps in common
 
     def lost(self, stratum: CompiledStratum) -> FactSet:
@@ -139,16 +153,16 @@ class Change:
         N -= self.D
         return N
 
-    def insert(self, stratum: CompiledStratum, R: FactSet) -> None:
+    def insert(self, stratum: CompiledStratum, R: FactSet, added: Added | None = None) -> None:
         """Lines 53–58: the facts `R` that came back, the explicit facts that are new, and what follows from both."""
-        kept = self.kept
+        kept, added = self.kept, added or Added((), self.nothing)
         with self.phase("insertion"):
-            added = self.plus.within(stratum.region)
+            explicit = self.plus.within(stratum.region)
             if kept.nonrecursive is not None:
-                kept.nonrecursive.add(added)
+                kept.nonrecursive.add(explicit)
             now, some = self.now, [(self.A, self.D)]
             N = R
-            N |= added
+            N |= explicit
             N |= considered(stratum.nonrecursive, kept.nonrecursive, 1, now, None, some)
             N |= considered(stratum.recursive, kept.recursive, 1, now, None, some)
         while True:
@@ -162,6 +176,7 @@ class Change:
             self.A |= new
             with self.phase("insertion"):
                 N = considered(stratum.recursive, kept.recursive, 1, self.now, None, [(Δ, self.nothing)])
+                N |= added.add(self.now, Δ)
             self.round_done(stratum, Δ)
 
 

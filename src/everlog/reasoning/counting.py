@@ -17,10 +17,11 @@ from everlog.engine.algebra import Annotation, Counted, Engine, FactSet
 from everlog.planning.program import CompiledStratum
 from everlog.reasoning.change import Change, Progress
 from everlog.reasoning.kept import NEVER, Kept, Trace
+from everlog.reasoning.modular import Added, Modules
 
 
 def materialise_counted(
-    strata: Sequence[CompiledStratum], E: FactSet, engine: Engine, progress: Progress, kept: Kept
+    strata: Sequence[CompiledStratum], E: FactSet, engine: Engine, progress: Progress, modules: Modules, kept: Kept
 ) -> tuple[FactSet, int]:
     """Algorithm 2: `mat(Π, E)` and the number of rounds; fills whatever is to be kept."""
     I = nothing = engine.empty()
@@ -35,6 +36,9 @@ def materialise_counted(
             kept.trace.change(engine, place, 1, derived + explicit)
         Δ = explicit
         Δ |= derived.support()
+        mine = Added(modules.get(stratum.index, ()), nothing)
+        for module in mine.modules:
+            module.begin(I)
         i = 1
         while Δ:
             I |= Δ
@@ -42,7 +46,7 @@ def materialise_counted(
             if kept.trace is not None:
                 kept.trace.old[place].set(Δ, i)
                 kept.trace.new[place].set(Δ, i)
-            if not stratum.recursive.rules:
+            if not stratum.recursive.rules and not mine.modules:
                 break
             i += 1
             again = stratum.recursive.apply_counted(I, some=[(Δ, nothing)])
@@ -50,8 +54,10 @@ def materialise_counted(
                 kept.recursive.add(again)
             if kept.trace is not None and again:
                 kept.trace.change(engine, place, i, again)
-            Δ = again.support()
-            Δ -= I
+            N = again.support()
+            N -= I
+            N |= mine.add(I, Δ)
+            Δ = N
         rounds += i - 1
     return I, rounds
 

@@ -6,19 +6,40 @@ right where they are kept at all; those of recursive ones too, since overdeletio
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
+
 from everlog.engine.algebra import FactSet
 from everlog.planning.program import CompiledStratum
 from everlog.reasoning.change import Change
+from everlog.reasoning.modular import update_stratum
+from everlog.reasoning.modules.module import Module
 
 
 def dred(change: Change) -> None:
     """Finds `D` and `A`."""
     for stratum in change.touched():
+        if modules := change.modules.get(stratum.index):
+            modular(change, stratum, modules, ("overdeletion", "one_step_rederivation"))
+            continue
         with change.phase("overdeletion"):
             overdeleted = overdelete(change, stratum)
         with change.phase("one_step_rederivation"):
             R = rederive(change, stratum, overdeleted)
         change.insert(stratum, R)
+
+
+def modular(change: Change, stratum: CompiledStratum, modules: Sequence[Module], phases: tuple[str, str]) -> None:
+    """The stratum beside modules: nothing is proved before it is deleted."""
+    update_stratum(
+        change,
+        stratum,
+        modules,
+        partial(change.known, stratum),
+        lambda facts: change.nothing,
+        partial(rederive, change, stratum),
+        phases,
+    )
 
 
 def overdelete(change: Change, stratum: CompiledStratum) -> FactSet:

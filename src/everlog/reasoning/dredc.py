@@ -6,23 +6,38 @@ recursive counts: overdeletion has taken away every instance with a deleted fact
 
 from __future__ import annotations
 
+from functools import partial
+
 from everlog.engine.algebra import FactSet
 from everlog.planning.program import CompiledStratum
 from everlog.reasoning.change import Change
 from everlog.reasoning.kept import NEVER
+from everlog.reasoning.modular import update_stratum
 
 
 def dredc(change: Change) -> None:
     """Finds `D` and `A`; needs both counts."""
-    C_r = change.kept.recursive
-    assert C_r is not None, "the counts are kept"
     for stratum in change.touched():
+        if modules := change.modules.get(stratum.index):
+            known = partial(change.known, stratum)
+            phases = "overdeletion", "one_step_rederivation"
+            update_stratum(change, stratum, modules, known, known, partial(rederive, change), phases)
+            continue
         with change.phase("overdeletion"):
             deleted = overdelete(change, stratum)
         with change.phase("one_step_rederivation"):
-            R = deleted
-            R &= C_r.between(1, NEVER)
+            R = rederive(change, deleted)
         change.insert(stratum, R)
+
+
+def rederive(change: Change, deleted: FactSet) -> FactSet:
+    """The deleted facts that have a derivation left."""
+    C_nr, C_r = change.kept.nonrecursive, change.kept.recursive
+    assert C_nr is not None and C_r is not None, "the counts are kept"
+    R = deleted
+    R &= C_r.between(1, NEVER)
+    R |= deleted & C_nr.between(1, NEVER)
+    return R
 
 
 def overdelete(change: Change, stratum: CompiledStratum) -> FactSet:

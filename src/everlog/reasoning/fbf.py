@@ -17,6 +17,7 @@ from collections.abc import Callable
 from everlog.engine.algebra import FactSet
 from everlog.planning.program import CompiledStratum
 from everlog.reasoning.change import Change
+from everlog.reasoning.dred import modular
 from everlog.reasoning.strategies import Effort, Strategy
 
 Base = Callable[[FactSet], FactSet]
@@ -27,6 +28,9 @@ def fbf(change: Change, strategy: Strategy) -> None:
     """Finds `D` and `A`."""
     explicit = change.E - change.minus
     for stratum in change.touched():
+        if modules := change.modules.get(stratum.index):
+            modular(change, stratum, modules, ("deletion_propagation", "backward"))
+            continue
 
         def base(facts: FactSet, stratum: CompiledStratum = stratum) -> FactSet:
             found = facts

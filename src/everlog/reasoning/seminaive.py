@@ -2,7 +2,8 @@
 
 It departs from the paper in one point: explicit facts of a stratum enter `I` before the nonrecursive rules are applied
 (lines 3, 5 and 7 in another order). The bodies of those rules lie in lower strata, so they see no difference, and what
-they derive can be kept apart from what is there already in one step.
+they derive can be kept apart from what is there already in one step. Where a stratum has modules, it is Algorithm 2 of
+*Modular*: they are asked in each round for what follows from its new facts.
 """
 
 from __future__ import annotations
@@ -11,13 +12,14 @@ from collections.abc import Callable, Sequence
 
 from everlog.engine.algebra import Engine, FactSet
 from everlog.planning.program import CompiledStratum
+from everlog.reasoning.modular import Added, Modules
 
 Progress = Callable[[int, int, int], None]
 """Called with the stratum, the round in it, and the number of new facts."""
 
 
 def materialise(
-    strata: Sequence[CompiledStratum], E: FactSet, engine: Engine, progress: Progress
+    strata: Sequence[CompiledStratum], E: FactSet, engine: Engine, progress: Progress, modules: Modules
 ) -> tuple[FactSet, int]:
     """`mat(Π, E)`, and the number of rounds."""
     I = nothing = engine.empty()
@@ -30,8 +32,13 @@ def materialise(
         Δ |= derived
         progress(stratum.index, 0, len(Δ))
         number = 0
-        while Δ and stratum.recursive.rules:
-            Δ = stratum.recursive.apply(I, some=[(Δ, nothing)], excluding=I)
+        mine = Added(modules.get(stratum.index, ()), nothing)
+        for module in mine.modules:
+            module.begin(I)
+        while Δ and (stratum.recursive.rules or mine.modules):
+            N = stratum.recursive.apply(I, some=[(Δ, nothing)], excluding=I)
+            N |= mine.add(I, Δ)
+            Δ = N
             I |= Δ
             number += 1
             progress(stratum.index, number, len(Δ))

@@ -1,0 +1,1 @@
+"""The modules of *Modular*: rules with algorithms of their own, behind the functions of its Table 1."""

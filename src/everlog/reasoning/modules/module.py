@@ -1,0 +1,96 @@
+"""What a module is to the framework (*Modular*, Definition 11): `add`, `delete` and `rederive` over sets of facts.
+
+All three modules here keep a *backbone* `X`: the facts of their relation that came from elsewhere, explicit ones or those
+that other rules derive. What follows from the backbone is the relation.
+
+Deletion takes facts out of `X`. Where nothing that feeds the relation depends on it (it is *grounded*), what is lost is
+what no longer follows from `X`, exactly, and nothing of it has to be rederived. Otherwise a fact of `X` may owe its
+derivation to a fact that is about to be lost; then all facts around those that are gone are lost, but for what follows from
+facts that an oracle knows to hold. Such facts go into `X` at once; the paper remembers them in `Y` until rederivation.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+
+from everlog.datalog.syntax import Atom
+from everlog.engine.algebra import FactSet, Region
+
+Oracle = Callable[[FactSet], FactSet]
+"""Those of some facts that are known to hold after the update (*Modular*, Definition 16)."""
+
+
+class Module(ABC):
+    """Rules about the relation of one atom; `X` is its backbone."""
+
+    kind: str
+
+    def __init__(self, atom: Atom, X: FactSet, grounded: bool) -> None:
+        self.atom = atom
+        self.region = Region((atom,))
+        self.X = X
+        self._grounded = grounded
+        self._nothing = X
+
+    def begin(self, now: FactSet) -> None:  # noqa: B027
+        """Tells what holds below the stratum, before anything else is asked."""
+
+    def add(self, now: FactSet, Δ: FactSet, own: FactSet) -> FactSet:
+        """What follows from adding `Δ`, which is in `now`; `own` are those of it that this module has derived."""
+        new = Δ.within(self.region)
+        new -= own
+        if not new:
+            return new
+        J = self._added(new, now)
+        self.X |= new
+        return J
+
+    def delete(self, now: FactSet, Δ: FactSet, oracle: Oracle) -> FactSet:
+        """What is lost with `Δ`, which is not in `now`."""
+        gone = Δ.within(self.region)
+        gone &= self.X
+        if not gone:
+            return gone
+        if self._grounded:
+            self.X -= gone
+            return self._lost(now.within(self.region), oracle)
+        lost = self._around(gone, now)
+        self.X -= gone
+        known = self._nothing
+        known |= oracle(lost)
+        if known:
+            lost = self._outside(known, lost)
+            self.X |= known
+        return lost
+
+    def _lost(self, facts: FactSet, oracle: Oracle) -> FactSet:
+        """Those of the relation's facts that no longer follow; what an oracle knows becomes part of the backbone."""
+        lost = self._outside(self.X, facts)
+        while lost:
+            known = self._nothing
+            known |= oracle(lost)
+            if not known:
+                break
+            self.X |= known
+            lost = self._outside(self.X, lost)
+        return lost
+
+    def rederive(self, deleted: FactSet) -> FactSet:
+        """The deleted facts that follow from the backbone."""
+        mine = deleted.within(self.region)
+        if mine:
+            mine -= self._outside(self.X, mine)
+        return mine
+
+    @abstractmethod
+    def _added(self, new: FactSet, now: FactSet) -> FactSet:
+        """What follows from `X` and `new` and not from `X` alone, but for what holds now."""
+
+    @abstractmethod
+    def _outside(self, X: FactSet, facts: FactSet) -> FactSet:
+        """Those of the relation's facts that do not follow from a backbone."""
+
+    @abstractmethod
+    def _around(self, gone: FactSet, now: FactSet) -> FactSet:
+        """The facts that hold now, of the relation, whose derivations from `X` may use facts that are gone."""
