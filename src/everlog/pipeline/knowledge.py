@@ -184,7 +184,7 @@ class KnowledgeBase(MemoryKnowledgeBase):
         from everlog.pipeline.typed import NTRIPLES, typed_columns
 
         if is_on_spark(self._state):
-            return typed_columns(self.text(predicate, which))
+            return typed_columns(self._state.terms.texts(self._state.ids(predicate, which, self._arities[predicate])))
 
         table = self.facts(predicate, which)
         frame = to_spark(self.spark, table)

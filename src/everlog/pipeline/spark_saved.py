@@ -6,10 +6,11 @@ one DataFrame, so that one job writes all of them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from everlog.engine.algebra import Annotation, FactSet
+from everlog.engine.spark.annotations import SparkAnnotation
 from everlog.engine.spark.engine import SparkEngine
 from everlog.engine.spark.naming import COUNT, RELATION
 from everlog.materialisation import Materialisation
@@ -54,7 +55,7 @@ def whole(engine: SparkEngine, materialisation: Materialisation, names: Sequence
         facts = engine.together(materialisation.I).where(col(RELATION).isin(hidden))
         frames.append(_laid_out(engine, facts, HIDDEN_FACTS, numbers, width, []))
     for kind, place, annotation in _annotations(materialisation.kept):
-        values = engine.annotated(annotation)
+        values = engine.values(annotation)
         if values is not None:
             further = [*(lit(number).cast("bigint") for number in place), col(COUNT)]
             frames.append(_laid_out(engine, values, kind, numbers, width, further))
@@ -107,14 +108,14 @@ def restore(engine: SparkEngine, materialisation: Materialisation, I: FactSet, f
     for kind, annotation in ((NONRECURSIVE, kept.nonrecursive), (RECURSIVE, kept.recursive)):
         counts = _as_facts(engine, frames, kind, [COUNT])
         if annotation is not None and counts is not None:
-            annotation.add(engine.multiset(counts))
+            annotation.add(engine.counted(counts))
     counts = None if kept.trace is None else _as_facts(engine, frames, TRACE, ["place", "iteration", COUNT])
     if kept.trace is None or counts is None:
         return
     counts = counts.persist()
     for place, i in sorted(map(tuple, counts.select("place", "iteration").distinct().collect())):
         chosen = counts.where((col("place") == place) & (col("iteration") == i)).drop("place", "iteration")
-        facts = engine.multiset(chosen)
+        facts = engine.counted(chosen)
         kept.trace.change(engine, place, i, facts)
         new = facts.support()
         new -= kept.trace.new[place].between(1, i)
@@ -123,7 +124,7 @@ def restore(engine: SparkEngine, materialisation: Materialisation, I: FactSet, f
     counts.unpersist()
 
 
-def _annotations(kept: Kept) -> list[tuple[str, tuple[int, ...], Annotation]]:
+def _annotations(kept: Kept) -> Iterator[tuple[str, tuple[int, ...], SparkAnnotation]]:
     """Everything that gives facts a count: its kind, where in the trace it belongs, and itself."""
     found: list[tuple[str, tuple[int, ...], Annotation]] = []
     if kept.nonrecursive is not None:
@@ -133,7 +134,9 @@ def _annotations(kept: Kept) -> list[tuple[str, tuple[int, ...], Annotation]]:
     if kept.trace is not None:
         for place, iterations in enumerate(kept.trace.iterations):
             found += [(TRACE, (place, i), counts) for i, counts in enumerate(iterations, start=1)]
-    return found
+    for kind, at, annotation in found:
+        assert isinstance(annotation, SparkAnnotation), "an annotation of another engine"
+        yield kind, at, annotation
 
 
 def _laid_out(

@@ -36,7 +36,9 @@ from everlog.report import Report, peak_rss_bytes
 from everlog.settings import Settings
 
 if TYPE_CHECKING:
+    import numpy as np
     import pyarrow as pa
+    from numpy.typing import NDArray
     from pyspark.sql import DataFrame, SparkSession
 
     from everlog.engine.memory.dictionary import Dictionary
@@ -90,15 +92,15 @@ class SparkState:
         here = {name: texts_of(given) for name, given in facts.items() if isinstance(given, Columns)}
         there = {name: given for name, given in facts.items() if not isinstance(given, Columns)}
         fetched = self._few(there)
-        if fetched is None:
-            if not add:
-                frames = self.terms.dictionary.find(there, few=False)
-                return [self.engine.facts({**self._looked_up(here, add), **frames})]
-            encoded = self.terms.encode(there, few=False)
-            found = self.engine.facts({**self._looked_up(here, add), **encoded.facts})
-            encoded.release()
-            return [found]
-        return [self.engine.facts(self._looked_up({**here, **fetched}, add))]
+        if fetched is not None:
+            return [self._listed(self._looked_up({**here, **fetched}, add))]
+        found = [self._listed(self._looked_up(here, add))]
+        if not add:
+            return [*found, self.engine.facts(self.terms.dictionary.find(there, few=False))]
+        encoded = self.terms.encode(there, few=False)
+        found.append(self.engine.facts(encoded.facts))
+        encoded.release()
+        return found
 
     def _few(self, facts: Mapping[str, DataFrame]) -> dict[str, list[pa.Array]] | None:
         """Facts in text form, in this process if they are few: by predicate, and column by column."""
@@ -119,8 +121,8 @@ class SparkState:
                 found[predicate] = [pa.nulls(min(chosen.num_rows, 1))]
         return found
 
-    def _looked_up(self, texts: Mapping[str, list[pa.Array]], add: bool) -> dict[str, DataFrame]:
-        """Facts in this process as ids, all terms looked up at once."""
+    def _looked_up(self, texts: Mapping[str, list[pa.Array]], add: bool) -> dict[str, NDArray[np.int64]]:
+        """Facts in this process as ids, one per column of an array; all terms are looked up at once."""
         import numpy as np
         import pyarrow as pa
 
@@ -129,18 +131,34 @@ class SparkState:
         ]
         joint = pa.chunked_array(flat, pa.large_string()).combine_chunks()
         ids = self.terms.encode_texts(joint) if add else self.terms.find_texts(joint)
-        frames, start = {}, 0
+        found, start = {}, 0
         for predicate, columns in texts.items():
-            if any(map(is_null, columns)):  # the fact of a nullary predicate
-                frames[predicate] = to_spark(self.spark, pa.table({"present": pa.array([True] * len(columns[0]))}))
-                continue
             height = len(columns[0])
+            if is_null(columns[0]):  # the fact of a nullary predicate
+                found[predicate] = np.empty((0, height), np.int64)
+                continue
             rows = ids[start : start + height * len(columns)].reshape(len(columns), height)
-            rows = rows[:, (rows >= 0).all(axis=0)]
+            found[predicate] = rows[:, (rows >= 0).all(axis=0)]
             start += height * len(columns)
-            table = pa.table({f"a{place}": pa.array(np.ascontiguousarray(row)) for place, row in enumerate(rows)})
-            frames[predicate] = to_spark(self.spark, table)
-        return frames
+        return found
+
+    def _listed(self, facts: Mapping[str, NDArray[np.int64]]) -> FactSet:
+        """Facts in this process as a set."""
+        import pyarrow as pa
+
+        if sum(ids.size for ids in facts.values()) <= _LISTED:
+            return self.engine.listed({predicate: ids.T.tolist() for predicate, ids in facts.items()})
+        return self.engine.facts(
+            {
+                predicate: to_spark(
+                    self.spark,
+                    pa.table({f"a{place}": pa.array(column) for place, column in enumerate(ids)})
+                    if ids.shape[0]
+                    else pa.table({"present": pa.array([True] * ids.shape[1])}),
+                )
+                for predicate, ids in facts.items()
+            }
+        )
 
     def restore(
         self,
@@ -383,6 +401,10 @@ class SparkState:
             return pa.table({"present": pa.array([True] * len(frame.take(1)), pa.bool_())})
         schema = pa.schema([(f"a{place}", pa.large_string()) for place in range(arity)])
         return to_arrow(self.terms.texts(frame), schema, few=len(facts) <= FEW)
+
+
+_LISTED = 30_000
+"""Up to this many ids are handed to Spark as they are."""
 
 
 def default_cut(spark: SparkSession) -> CutName:
