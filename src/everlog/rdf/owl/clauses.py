@@ -17,13 +17,16 @@ import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations, pairwise, permutations
+from typing import Final
 
 from pyoxigraph import NamedNode
 
+from everlog.datalog.prefixes import NO_PREFIXES
 from everlog.datalog.substitution import substitute_atom, substitute_comparison
 from everlog.datalog.syntax import TRIPLE, Atom, Comparison, Constant, Operator, Term, Variable
 from everlog.rdf.owl import dataranges
 from everlog.rdf.owl.functional import FunctionalSyntax
+from everlog.rdf.owl.schema import Quantified
 from everlog.rdf.owl.structure import (
     All,
     And,
@@ -78,6 +81,9 @@ from everlog.rdf.owl.vocabulary import (
 MOST_CLAUSES = 2_000
 MOST_EQUALITIES = 8
 """≤ n becomes a disjunction of (n+1)·n/2 equalities; beyond this n it is given up."""
+
+MEMBER: Final = "member"
+"""The predicate of memberships in class expressions."""
 
 _BUILT_INS: Mapping[str, Operator] = {
     SWRLB + "greaterThan": ">",
@@ -166,14 +172,21 @@ class _State:
 class Normaliser:
     """The formulas of axioms."""
 
-    datatypes: Mapping[str, Expression] = field(default_factory=dict)
+    datatypes: Mapping[str, Expression] = field(default_factory=dict[str, Expression])
     """What the ontology defines its datatypes to be."""
+    memberships: Mapping[Quantified, tuple[Quantified, ...]] = field(default_factory=dict)
+    """Expressions of heads, with those of bodies above them: being in one is passed on as a fact `member`."""
+
+    prefixes: Mapping[str, str] = field(default_factory=lambda: NO_PREFIXES)
 
     def __post_init__(self) -> None:
         self._number = 0
         self._extra: list[_State] = []
         self._named: set[str] = set()
-        self._texts = FunctionalSyntax()
+        self._texts = FunctionalSyntax(self.prefixes)
+        self._members = {each for above in self.memberships.values() for each in above}
+        self.in_heads: dict[Quantified, None] = {}
+        self.in_bodies: dict[Quantified, None] = {}
 
     def clauses(self, axiom: Axiom) -> list[Clause]:
         """The formulas of an axiom, each once. An axiom without any says nothing that rules could use."""
@@ -339,10 +352,12 @@ class Normaliser:
                 for member in members:
                     yield _unified(state, term, member)
             case Some(property, filler):
+                yield from self._member_below(state, term, expression)
                 successor = self._new()
                 yield _role(state, property, term, successor).with_below((successor, filler))
             case All(property, filler):
-                yield state.with_above((term, Some(property, Not(filler))))
+                yield from self._member_below(state, term, expression)
+                yield from self._some_above(state, term, 1, property, Not(filler))
             case HasValue(property, value):
                 yield _role(state, property, term, value)
             case HasSelf(property):
@@ -353,6 +368,19 @@ class Normaliser:
                 yield state.with_above((term, AtLeast(number + 1, property, filler)))
             case Datatype() | Restricted():
                 yield from self._data_below(state, term, expression)
+
+    def _member_below(self, state: _State, term: Term, expression: Quantified) -> Iterator[_State]:
+        self.in_bodies.setdefault(expression)
+        if expression in self._members:
+            yield state.having(self._member(term, expression))
+
+    def _member_above(self, state: _State, term: Term, expression: Quantified) -> Iterator[_State]:
+        self.in_heads.setdefault(expression)
+        for above in self.memberships.get(expression, ()):
+            yield state.implying(Disjunct((self._member(term, above),)))
+
+    def _member(self, term: Term, expression: Quantified) -> Atom:
+        return Atom(MEMBER, (Constant(self._texts.expression(expression)), term))
 
     def _at_least_below(
         self, state: _State, term: Term, number: int, property: Property, filler: Expression
@@ -384,8 +412,10 @@ class Normaliser:
             case OneOf(members):
                 yield from self._one_of_above(state, term, members)
             case Some(property, filler):
+                yield from self._member_above(state, term, expression)
                 yield from self._some_above(state, term, 1, property, filler)
             case All(property, filler):
+                yield from self._member_above(state, term, expression)
                 successor = self._new()
                 yield _role(state, property, term, successor).with_above((successor, filler))
             case HasValue(property, value):
@@ -587,9 +617,13 @@ def _finished(state: _State) -> Clause | None:
 
 def equalities_apart(atoms: Sequence[Atom]) -> list[Comparison]:
     """Conditions that keep equalities in a head from being reflexive."""
-    same = Constant(NamedNode(SAME_AS))
-    return [Comparison("!=", atom.terms[0], atom.terms[2]) for atom in atoms if atom.terms[1] == same]
+    pairs = [(atom.terms[0], atom.terms[2]) for atom in atoms if _is_equality(atom)]
+    return [Comparison("!=", *pair) for pair in pairs if any(isinstance(term, Variable) for term in pair)]
+
+
+def _is_equality(atom: Atom) -> bool:
+    return atom.predicate == TRIPLE and atom.terms[1] == Constant(NamedNode(SAME_AS))
 
 
 def _is_equality_of_itself(atom: Atom) -> bool:
-    return atom.terms[1] == Constant(NamedNode(SAME_AS)) and atom.terms[0] == atom.terms[2]
+    return _is_equality(atom) and atom.terms[0] == atom.terms[2]

@@ -3,7 +3,8 @@
 `L`, the lower bound: formulas with a disjunction or an existential are dropped. Sound; what follows, follows in OWL.
 `U`, the upper bound: existential variables become new constants, disjunctions conjunctions. Complete, not sound.
 `RL`: the OWL 2 RL/RDF rules, specialised to the axioms. What they do beyond `L` is reasoning about class expressions
-(scm-*), which `schema.py` computes while translating, and about annotation properties, which are properties in RDF.
+(scm-*), whose subsumptions `schema.py` finds while translating, and about annotation properties, which RDF takes for
+properties like others.
 
 A formula without a disjunct is a contradiction: its rule derives `violation(axiom, x)`.
 """
@@ -12,7 +13,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias
 
 from pyoxigraph import Literal as RdfLiteral
@@ -31,7 +33,7 @@ from everlog.rdf.owl.clauses import (
 )
 from everlog.rdf.owl.functional import FunctionalSyntax
 from everlog.rdf.owl.naming import with_invented_prefixes
-from everlog.rdf.owl.schema import shortcuts
+from everlog.rdf.owl.schema import TooManyExpressions, subsumptions
 from everlog.rdf.owl.structure import (
     Axiom,
     DatatypeDefinition,
@@ -100,21 +102,19 @@ class _Translator:
         self._prefixes = with_invented_prefixes(ontology.prefixes, _iris(ontology))
         self._texts = FunctionalSyntax(self._prefixes)
         definitions = {a.iri: a.range for a in ontology.axioms if isinstance(a, DatatypeDefinition)}
-        self._normaliser = Normaliser(definitions)
+        self._normaliser = Normaliser(definitions, prefixes=self._prefixes)
         self._rules: dict[Rule, Rule] = {}
         self._origins: dict[Rule, dict[str, None]] = {}
         self._facts: dict[Atom, None] = {}
         self._remarks: list[Remark] = []
+        self._warnings: list[str] = []
         self._needs_thing = False
 
     def translation(self) -> Translation:
+        if self._profile == "RL":
+            self._find_memberships()
         for axiom in self._ontology.axioms:
             self._axiom(axiom)
-        if self._profile == "RL":
-            for sub, sup, axioms in shortcuts(self._ontology.axioms):
-                x = Variable("x")
-                origin = " and ".join(map(self._texts.axiom, axioms))
-                self._add(Rule(type_atom(x, sup), (type_atom(x, sub),)), origin)
         self._general()
         rules = self._useful()
         order = sorted(rules, key=lambda rule: (*self._origins[rule], repr(rule)))
@@ -127,8 +127,20 @@ class _Translator:
             program,
             {self._rules[rule]: tuple(self._origins[rule]) for rule in order},
             tuple(sorted(set(self._remarks), key=lambda remark: (remark.what, remark.axiom, remark.reason))),
-            self._ontology.warnings,
+            (*self._ontology.warnings, *self._warnings),
         )
+
+    def _find_memberships(self) -> None:
+        first = self._normaliser
+        for axiom in self._ontology.axioms:
+            with suppress(TooLarge):
+                first.clauses(axiom)
+        try:
+            found = subsumptions(self._ontology.axioms, list(first.in_heads), list(first.in_bodies))
+        except TooManyExpressions:
+            self._warnings.append("there are too many class expressions to compare them with each other (scm-*)")
+            return
+        self._normaliser = replace(first, memberships=found)
 
     # --------------------------------------------------------------------------------------------- axioms
 

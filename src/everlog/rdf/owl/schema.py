@@ -1,14 +1,16 @@
 """Subsumptions between class expressions, as the rules scm-* of OWL 2 RL find them.
 
 The rules of a profile lose an axiom such as A ⊑ ∃p.Y, and with it what follows if ∃p.Y ⊑ B, or ∃p.Z ⊑ B with Y ⊑ Z. OWL 2
-RL keeps class expressions as classes and derives A ⊑ B through them. Here that is done once, while translating: the
-result is rules A → B for named classes whose way leads through an expression.
+RL keeps class expressions as classes, so that a member of A is a member of ∃p.Y, hence of ∃p.Z, hence of B. Here the
+subsumptions are found once, while translating; where an expression with ∃ or ∀ in a head lies below one in a body, rules
+pass on the membership itself, as facts `member(expression, x)`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import combinations, permutations
+from itertools import permutations
+from typing import TypeAlias
 
 from everlog.rdf.owl.structure import (
     All,
@@ -20,75 +22,87 @@ from everlog.rdf.owl.structure import (
     EquivalentClasses,
     EquivalentProperties,
     Expression,
-    HasValue,
     InverseProperties,
     Named,
     Not,
-    OneOf,
     Or,
     Property,
     Some,
     SubClassOf,
     SubProperty,
 )
-from everlog.rdf.owl.vocabulary import NOTHING, THING
 
-MOST_EXPRESSIONS = 4_000
+MOST_COMPARISONS = 2_000_000
 """Comparing expressions two by two ends here."""
 
-Edges = dict[Expression, dict[Expression, tuple[Axiom, ...]]]
+Quantified: TypeAlias = Some | All
+_Edges: TypeAlias = dict[Expression, set[Expression]]
 
 
-def shortcuts(axioms: Sequence[Axiom]) -> Iterator[tuple[str, str, tuple[Axiom, ...]]]:
-    """Pairs of classes A ⊑ B by way of an anonymous expression, with the axioms on the way."""
+class TooManyExpressions(Exception):
+    """More expressions than can be compared with each other."""
+
+
+def subsumptions(
+    axioms: Sequence[Axiom], heads: Iterable[Quantified], bodies: Iterable[Quantified]
+) -> Mapping[Quantified, tuple[Quantified, ...]]:
+    """For expressions that stand in heads, those in bodies that they lie below."""
     edges = _stated(axioms)
-    expressions = sorted((e for e in edges if not isinstance(e, Named)), key=repr)
-    if not expressions or len(expressions) > MOST_EXPRESSIONS:
-        return
-    roles = _roles(axioms)
-    below = {expression: _reachable(edges, expression) for expression in edges}
+    for expression in (*heads, *bodies):
+        _add(edges, expression)
+    quantified = [each for each in edges if isinstance(each, Some | All)]
+    pairs = _comparable(quantified)
+    above = _roles(axioms)
+    below = _closed(edges)
     changed = True
     while changed:
         changed = False
-        for first, second in _comparable(expressions):
-            if second not in edges[first] and _contained(first, second, below, roles):
-                edges[first][second] = ()
+        for first, second in pairs:
+            if second not in edges[first] and _contained(first, second, below, above):
+                edges[first].add(second)
                 changed = True
         if changed:
-            below = {expression: _reachable(edges, expression) for expression in edges}
-    for name in sorted((e for e in edges if isinstance(e, Named)), key=lambda e: e.iri):
-        yield from _through(edges, name)
+            below = _closed(edges)
+    wanted = set(bodies)
+    found = {
+        head: tuple(
+            each for each in quantified if each in wanted and isinstance(each, Some | All) and each in below[head]
+        )
+        for head in heads
+    }
+    return {head: each for head, each in found.items() if each}
 
 
-def _stated(axioms: Sequence[Axiom]) -> Edges:
-    edges: Edges = {}
+def _add(edges: _Edges, expression: Expression) -> None:
+    """A node for an expression and its parts, with what its connective says."""
+    if expression in edges:
+        return
+    edges[expression] = set()
+    for part in _parts(expression):
+        _add(edges, part)
+        if isinstance(expression, And):
+            edges[expression].add(part)
+        elif isinstance(expression, Or):
+            edges[part].add(expression)
 
-    def node(expression: Expression) -> None:
-        if expression in edges:
-            return
-        edges[expression] = {}
-        for part in _parts(expression):
-            node(part)
-            if isinstance(expression, And):
-                edges[expression].setdefault(part, ())
-            elif isinstance(expression, Or):
-                edges[part].setdefault(expression, ())
 
-    def edge(sub: Expression, sup: Expression, axiom: Axiom) -> None:
-        node(sub)
-        node(sup)
-        edges[sub].setdefault(sup, (axiom,))
-
+def _stated(axioms: Sequence[Axiom]) -> _Edges:
+    edges: _Edges = {}
     for axiom in axioms:
-        if isinstance(axiom, SubClassOf):
-            edge(axiom.sub, axiom.sup, axiom)
-        elif isinstance(axiom, EquivalentClasses):
-            for sub, sup in permutations(axiom.classes, 2):
-                edge(sub, sup, axiom)
-        elif isinstance(axiom, DisjointUnion):
-            edge(Named(axiom.iri), Or(axiom.classes), axiom)
-            edge(Or(axiom.classes), Named(axiom.iri), axiom)
+        for sub, sup in _pairs(axiom):
+            _add(edges, sub)
+            _add(edges, sup)
+            edges[sub].add(sup)
     return edges
+
+
+def _pairs(axiom: Axiom) -> Iterator[tuple[Expression, Expression]]:
+    if isinstance(axiom, SubClassOf):
+        yield axiom.sub, axiom.sup
+    elif isinstance(axiom, EquivalentClasses):
+        yield from permutations(axiom.classes, 2)
+    elif isinstance(axiom, DisjointUnion):
+        yield from permutations((Named(axiom.iri), Or(axiom.classes)), 2)
 
 
 def _parts(expression: Expression) -> tuple[Expression, ...]:
@@ -114,7 +128,7 @@ def _roles(axioms: Iterable[Axiom]) -> Mapping[Property, set[Property]]:
             for one, other in permutations(axiom.properties, 2):
                 edges.setdefault(one, set()).add(other)
         elif isinstance(axiom, InverseProperties):
-            for one, other in ((axiom.first, axiom.second), (axiom.second, axiom.first)):
+            for one, other in permutations((axiom.first, axiom.second)):
                 edges.setdefault(one, set()).add(Property(other.iri, not other.inverse))
     closed: dict[Property, set[Property]] = {}
     for start in edges:
@@ -127,63 +141,39 @@ def _roles(axioms: Iterable[Axiom]) -> Mapping[Property, set[Property]]:
     return closed
 
 
-def _comparable(expressions: Sequence[Expression]) -> Iterator[tuple[Expression, Expression]]:
-    for first, second in combinations(expressions, 2):
-        if type(first) is type(second) and isinstance(first, Some | All | HasValue):
-            yield first, second
-            yield second, first
+def _comparable(quantified: Sequence[Quantified]) -> list[tuple[Quantified, Quantified]]:
+    """Pairs that scm-svf and scm-avf could relate: they share the property or the filler."""
+    groups: dict[object, list[Quantified]] = {}
+    for each in quantified:
+        groups.setdefault((type(each), each.property), []).append(each)
+        groups.setdefault((type(each), "filler", each.filler), []).append(each)
+    if sum(len(group) ** 2 for group in groups.values()) > MOST_COMPARISONS:
+        raise TooManyExpressions
+    return list(dict.fromkeys(pair for group in groups.values() for pair in permutations(group, 2)))
 
 
 def _contained(
-    first: Expression,
-    second: Expression,
+    first: Quantified,
+    second: Quantified,
     below: Mapping[Expression, set[Expression]],
-    roles: Mapping[Property, set[Property]],
+    above: Mapping[Property, set[Property]],
 ) -> bool:
-    """scm-hv, scm-svf1, scm-svf2, scm-avf1, scm-avf2."""
-
-    def within(one: Property, other: Property) -> bool:
-        return one == other or other in roles.get(one, ())
-
-    def under(one: Expression, other: Expression) -> bool:
-        return one == other or other in below.get(one, ())
-
-    match first, second:
-        case HasValue(p, a), HasValue(q, b):
-            return a == b and within(p, q)
-        case Some(p, c), Some(q, d):
-            return (p == q and under(c, d)) or (c == d and within(p, q))
-        case All(p, c), All(q, d):
-            return (p == q and under(c, d)) or (c == d and within(q, p))
-    return False
+    """scm-svf1, scm-svf2, scm-avf1, scm-avf2."""
+    p, q, c, d = first.property, second.property, first.filler, second.filler
+    if p == q:
+        return d in below.get(c, ())
+    smaller, larger = (p, q) if isinstance(first, Some) else (q, p)
+    return c == d and larger in above.get(smaller, ())
 
 
-def _reachable(edges: Edges, start: Expression) -> set[Expression]:
-    seen, todo = {start}, [start]
-    while todo:
-        for each in edges[todo.pop()]:
-            if each not in seen:
-                seen.add(each)
-                todo.append(each)
-    return seen
-
-
-def _through(edges: Edges, start: Named) -> Iterator[tuple[str, str, tuple[Axiom, ...]]]:
-    """Named classes above a class, first reached through an expression that rules cannot follow."""
-    ways: dict[tuple[Expression, bool], tuple[Axiom, ...]] = {(start, False): ()}
-    todo: list[tuple[Expression, bool]] = [(start, False)]
-    while todo:
-        place = todo.pop(0)
-        expression, anonymous = place
-        for each, axioms in edges[expression].items():
-            lost = isinstance(each, Some | Or | AtLeast | All | HasValue | AtMost | OneOf | Not)
-            if isinstance(each, Named) and (each == start or each.iri in (THING, NOTHING)):
-                continue
-            after = (each, lost or (anonymous and not isinstance(each, Named)))
-            way = (*ways[place], *(axiom for axiom in axioms if axiom not in ways[place]))
-            if isinstance(each, Named) and anonymous:
-                yield start.iri, each.iri, way
-                continue
-            if after not in ways:
-                ways[after] = way
-                todo.append(after)
+def _closed(edges: _Edges) -> dict[Expression, set[Expression]]:
+    """Everything above each expression, itself included."""
+    closed = {}
+    for start in edges:
+        seen, todo = {start}, [start]
+        while todo:
+            new = edges[todo.pop()] - seen
+            seen |= new
+            todo += new
+        closed[start] = seen
+    return closed
