@@ -16,7 +16,7 @@ from everlog.engine.spark.sets import Stored, own
 from oracles.naive import Fact, fact, value_of
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import Row, SparkSession
 
 
 class Ids:
@@ -44,37 +44,33 @@ class Facts:
         texts = [(number, write_term(value)) for number, value in enumerate(self.ids.values)]
         terms = spark.createDataFrame(texts, "id bigint, term string")
         self.engine = SparkEngine(spark, terms, self.ids.encode, **options)  # type: ignore[arg-type]
-        self.arities: dict[str, int] = {}
 
     def stored(self, facts: Iterable[Fact]) -> Stored:
-        groups: dict[str, list[tuple[int, ...]]] = {}
+        groups: dict[str, list[list[int]]] = {}
         for predicate, keys in facts:
-            groups.setdefault(predicate, []).append(tuple(self.ids.encode([value_of(key) for key in keys])))
-        frames = {}
-        for predicate, rows in groups.items():
-            arity = self.arities[predicate] = len(rows[0])
-            schema = ", ".join(f"a{place} bigint" for place in range(arity)) or "present boolean"
-            frames[predicate] = self.spark.createDataFrame(rows if arity else [(True,)], schema)
-        return self.engine.facts(frames)
+            groups.setdefault(predicate, []).append(self.ids.encode([value_of(key) for key in keys]))
+        return self.engine.listed(groups)
 
     def facts_in(self, facts: FactSet) -> frozenset[Fact]:
-        frame = own(facts).frame()
-        rows = [] if frame is None else frame.collect()
-        found = [self._fact(row) for row in rows]
+        table = own(facts).table()
+        found = [] if table is None else [self._fact(row) for row in self.rows(table)]
         assert len(found) == len(set(found)) == len(facts)
         return frozenset(found)
 
     def multiplicities(self, counted: SparkCounted) -> Counter[Fact]:
-        frame = counted.frame()
+        table = counted.table()
         found: Counter[Fact] = Counter()
-        for row in [] if frame is None else frame.collect():
+        for row in [] if table is None else self.rows(table):
             one = self._fact(row)
             assert one not in found and row[COUNT] > 0
             found[one] = row[COUNT]
         return found
 
-    def _fact(self, row: object) -> Fact:
+    def rows(self, table: str) -> list[Row]:
+        return self.engine.spark.sql(f"SELECT * FROM {table}").collect()
+
+    def _fact(self, row: Row) -> Fact:
         names = {number: (predicate, arity) for predicate, (number, arity) in self.engine.relations().items()}
-        predicate, arity = names[row[RELATION]]  # type: ignore[index]
-        ids = [row[f"a{place}"] for place in range(arity)]  # type: ignore[index]
+        predicate, arity = names[row[RELATION]]
+        ids = [row[f"a{place}"] for place in range(arity)]
         return fact(predicate, *(self.ids.values[id] for id in ids))

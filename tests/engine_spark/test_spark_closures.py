@@ -22,7 +22,7 @@ def test_a_chain_takes_a_round_per_edge(spark: SparkSession) -> None:
     facts = Facts(spark, range(12))
     E = facts.stored([naive.fact("edge", i, i + 1) for i in range(12)])
     strata = compile_program(REACH.rules, SparkCompiler(facts.engine))
-    I, rounds = materialise(strata, E, facts.engine, lambda *_: None)
+    I, rounds = materialise(strata, E, facts.engine, lambda *_: None, {})
     assert rounds == 12
     assert facts.engine.derivations == 12 * 13 // 2
     pairs = {(i, j) for i in range(13) for j in range(i + 1, 13)}

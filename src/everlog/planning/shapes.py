@@ -33,6 +33,12 @@ class Shaping:
             return self._parameter(self._ids[term])
         return self.variables.setdefault(term, len(self.variables))
 
+    def projected(self, atom: Atom) -> tuple[Pattern, tuple[int, ...]]:
+        """An atom over variables that are numbered already, and all parameters with those of the atom."""
+        self._ids = self._engine.ids(term for term in atom.terms if isinstance(term, Constant))
+        assert all(variable in self.variables for variable in atom.variables()), "an atom has a variable of its own"
+        return self.pattern(atom), tuple(self.parameters)
+
     def _parameter(self, value: int) -> Term:
         self.parameters.append(value)
         return ~(len(self.parameters) - 1)

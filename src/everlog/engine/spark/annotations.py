@@ -1,64 +1,60 @@
 """Multisets and annotations: facts with a number beside them.
 
-An annotation is a frame of the facts whose value is not the default, with the difference. It is replaced, never changed, so
-that a savepoint is the frame of that time.
+An annotation is a run of the facts whose value is not the default, with the difference. It is replaced, never changed, so
+that a savepoint is the run of that time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from everlog.engine.algebra import Annotation, Counted, FactSet
 from everlog.engine.spark import naming
-from everlog.engine.spark.frames import union, widened
-from everlog.engine.spark.membership import absent, present
 from everlog.engine.spark.naming import COUNT
+from everlog.engine.spark.queries import Keys, Table, absent, own_keys, present, select, union
 from everlog.engine.spark.runs import Run
 from everlog.engine.spark.sets import EVERYTHING, SparkFacts, Stored, Wanted, own
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
     from everlog.engine.spark.engine import SparkEngine
 
 
 class SparkCounted(Counted):
-    """A multiset: a frame of distinct facts with positive numbers, computed when it is first asked for."""
+    """A multiset: distinct facts with positive numbers, computed when it is first asked for."""
 
-    def __init__(self, engine: SparkEngine, frame: DataFrame | None) -> None:
+    def __init__(self, engine: SparkEngine, table: Table | None, run: Run | None = None) -> None:
         self.engine = engine
-        self._frame = frame
-        self._run: Run | None = None
+        self._table = table
+        self._run = run
 
     def run(self) -> Run | None:
-        if self._run is None and self._frame is not None:
-            self._run = self.engine.run(self._frame)
-            self._frame = self._run.frame
+        if self._run is None and self._table is not None:
+            self._run = self.engine.run(self._table)
+            self._table = None
         return self._run
 
-    def frame(self) -> DataFrame | None:
+    def table(self) -> Table | None:
         """Facts with `COUNT`."""
-        return None if self._frame is None else widened(self._frame, self.engine.width)
+        if self._run is not None:
+            return with_numbers(self._run, self.engine.width)
+        return self._table
 
     def __bool__(self) -> bool:
         run = self.run()
         return run is not None and run.rows > 0
 
     def total(self) -> int:
-        from pyspark.sql.functions import sum as total
-
         run = self.run()
-        if run is None or not run.rows:
-            return 0
-        ((found,),) = run.frame.agg(total(COUNT)).collect()
-        return int(found)
+        return 0 if run is None or not run.rows else self.engine.number(f"SELECT sum({COUNT}) FROM {run.name}")
 
     def support(self) -> Stored:
         run = self.run()
         if run is None:
             return self.engine.empty()
-        return Stored(self.engine, [Run(run.frame.drop(COUNT), run.rows, run.classes, parts=run.parts, source=run)])
+        columns = tuple(name for name in run.columns if name != COUNT)
+        facts = Run(select(columns, run.name), columns, run.rows, run.classes, run.apart, run.parts, run)
+        return Stored(self.engine, [facts])
 
     def __add__(self, other: Counted | FactSet) -> SparkCounted:
         return self._combined(other, 1)
@@ -67,35 +63,44 @@ class SparkCounted(Counted):
         return self._combined(other, -1)
 
     def _combined(self, other: Counted | FactSet, sign: int) -> SparkCounted:
-        from pyspark.sql.functions import col
-
-        summed = added(self.engine, self.frame(), as_counted(other).frame(), sign)
-        return SparkCounted(self.engine, None if summed is None else summed.where(col(COUNT) > 0))
+        self.run()
+        more = as_counted(other)
+        summed = added(self.engine, self.table(), more.table(), sign)
+        found = SparkCounted(self.engine, None if summed is None else select(["*"], summed, [f"{COUNT} > 0"]))
+        found.run()
+        return found
 
 
 def as_counted(facts: Counted | FactSet) -> SparkCounted:
-    """A multiset of this engine; a set is one in which each fact occurs once."""
-    from pyspark.sql.functions import lit
-
+    """A multiset of this engine, computed as far as it has to be; a set is one in which each fact occurs once."""
     if isinstance(facts, SparkCounted):
+        facts.run()
         return facts
     assert isinstance(facts, SparkFacts), "facts of another engine"
-    frame = facts.frame()
-    return SparkCounted(facts.engine, None if frame is None else frame.withColumn(COUNT, lit(1).cast("bigint")))
+    table = facts.computed().table()
+    return SparkCounted(facts.engine, None if table is None else select(["*", f"1L AS {COUNT}"], table))
 
 
-def added(engine: SparkEngine, left: DataFrame | None, right: DataFrame | None, sign: int) -> DataFrame | None:
-    """The numbers of two frames added, those of the second with a sign; facts that neither has are not there."""
-    from pyspark.sql.functions import col, lit
-    from pyspark.sql.functions import sum as total
+def with_numbers(run: Run, width: int) -> Table | None:
+    """The facts of a run with their numbers."""
+    return select([*naming.columns(width), COUNT], f"{_widened(run, width)} l") if run.rows else None
 
+
+def _widened(run: Run, width: int) -> Table:
+    missing = [name for name in naming.columns(width) if name not in run.columns]
+    return select(["*", *(f"{naming.PADDING}L AS {name}" for name in missing)], run.name) if missing else run.name
+
+
+def added(engine: SparkEngine, left: Table | None, right: Table | None, sign: int) -> Table | None:
+    """The numbers of two tables added, those of the second with a sign; facts that neither has are not there."""
     names = naming.columns(engine.width)
     if right is None:
         return left
-    right = right.select(*names, (col(COUNT) * lit(sign)).alias(COUNT))
+    right = select([*names, f"{sign} * {COUNT} AS {COUNT}"], right)
     if left is None:
         return right
-    return union([left, right]).groupBy(*names).agg(total(COUNT).alias(COUNT))
+    columns = ", ".join(names)
+    return f"(SELECT {columns}, sum({COUNT}) AS {COUNT} FROM {union([left, right])} GROUP BY {columns})"
 
 
 class SparkAnnotation(Annotation):
@@ -106,61 +111,53 @@ class SparkAnnotation(Annotation):
         self.default = default
         self._values: Run | None = None
 
-    def frame(self) -> DataFrame | None:
+    def table(self) -> Table | None:
         """The facts whose value is not the default, with the difference as `COUNT`."""
-        if self._values is None or not self._values.rows:
-            return None
-        return widened(self._values.frame, self.engine.width)
+        return None if self._values is None else with_numbers(self._values, self.engine.width)
 
     @property
     def rows(self) -> int:
         return 0 if self._values is None else self._values.rows
 
-    def _replace(self, frame: DataFrame | None) -> None:
-        from pyspark.sql.functions import col
+    def _replace(self, table: Table | None) -> None:
+        self._values = None if table is None else self.engine.run(select(["*"], table, [f"{COUNT} != 0"]))
 
-        self._values = None if frame is None else self.engine.run(frame.where(col(COUNT) != 0))
-
-    def _without(self, facts: SparkFacts) -> DataFrame | None:
-        """The values of all other facts."""
-        frame = self.frame()
-        names = naming.columns(self.engine.width)
-        return None if frame is None else facts.outside(frame, names, EVERYTHING, self.rows)
+    def _with_others(self, facts: SparkFacts, table: Table) -> Table:
+        """New values of some facts, and the values of all others."""
+        values = self.table()
+        if values is None:
+            return table
+        return union([facts.outside(values, own_keys(self.engine.width), EVERYTHING, self.rows), table])
 
     def set(self, facts: FactSet, value: int) -> None:
-        from pyspark.sql.functions import lit
-
         chosen = own(facts).computed()
-        new = chosen.frame()
-        if new is not None:
-            rows = [new.withColumn(COUNT, lit(value - self.default).cast("bigint"))]
-            others = self._without(chosen)
-            self._replace(union(rows if others is None else [others, *rows]))
+        table = chosen.table()
+        if table is not None:
+            self._replace(self._with_others(chosen, select(["*", f"{value - self.default}L AS {COUNT}"], table)))
 
     def add(self, facts: Counted | FactSet, sign: int = 1) -> None:
-        more = as_counted(facts).frame()
+        more = as_counted(facts).table()
         if more is not None:
-            self._replace(added(self.engine, self.frame(), more, sign))
+            self._replace(added(self.engine, self.table(), more, sign))
 
     def assign(self, facts: FactSet, other: Annotation) -> None:
+        assert isinstance(other, SparkAnnotation), "an annotation of another engine"
         chosen = own(facts).computed()
-        new = as_annotation(other).offsets(chosen, self.default)
-        if new is not None:
-            others = self._without(chosen)
-            self._replace(new if others is None else union([others, new]))
+        table = other.offsets(chosen, self.default)
+        if table is not None:
+            self._replace(self._with_others(chosen, table))
 
-    def offsets(self, facts: SparkFacts, default: int) -> DataFrame | None:
+    def offsets(self, facts: SparkFacts, default: int) -> Table | None:
         """Facts with the difference of their value to some default."""
-        from pyspark.sql.functions import coalesce, col, lit
-
-        frame, values, names = facts.frame(), self.frame(), naming.columns(self.engine.width)
+        table, values, names = facts.table(), self.table(), naming.columns(self.engine.width)
         shift = self.default - default
-        if frame is None:
+        if table is None:
             return None
         if values is None:
-            return frame.withColumn(COUNT, lit(shift).cast("bigint"))
-        offset = (coalesce(col(COUNT), lit(0)) + lit(shift)).cast("bigint")
-        return frame.join(values, names, "left").select(*names, offset.alias(COUNT))
+            return select(["*", f"{shift}L AS {COUNT}"], table)
+        columns = [*(f"l.{name}" for name in names), f"coalesce(s.{COUNT}, 0L) + {shift} AS {COUNT}"]
+        same = " AND ".join(f"l.{name} = s.{name}" for name in names)
+        return select(columns, f"{table} l LEFT JOIN {values} s ON {same}", hint="SHUFFLE_HASH(l)")
 
     def savepoint(self) -> Callable[[], None]:
         values = self._values
@@ -177,15 +174,10 @@ class SparkAnnotation(Annotation):
         return Between(self, least, greatest)
 
     def counted(self, facts: FactSet) -> SparkCounted:
-        from pyspark.sql.functions import col
-
-        frame = self.offsets(own(facts), 0)
-        return SparkCounted(self.engine, None if frame is None else frame.where(col(COUNT) > 0))
-
-
-def as_annotation(annotation: Annotation) -> SparkAnnotation:
-    assert isinstance(annotation, SparkAnnotation), "an annotation of another engine"
-    return annotation
+        table = self.offsets(own(facts), 0)
+        found = SparkCounted(self.engine, None if table is None else select(["*"], table, [f"{COUNT} > 0"]))
+        found.run()
+        return found
 
 
 class Between(SparkFacts):
@@ -198,7 +190,7 @@ class Between(SparkFacts):
         self._usual = self._least <= 0 <= self._greatest
         """Whether the default is in the range."""
 
-    def frame(self, wanted: Wanted = EVERYTHING) -> DataFrame | None:
+    def table(self, wanted: Wanted = EVERYTHING) -> Table | None:
         raise TypeError("a range of annotations has no facts of its own: intersect it with a set")
 
     def about(self, wanted: Wanted = EVERYTHING) -> int:
@@ -207,25 +199,21 @@ class Between(SparkFacts):
     def computed(self) -> Stored:
         raise TypeError("a range of annotations has no facts of its own: intersect it with a set")
 
-    def inside(self, frame: DataFrame, keys: Sequence[str], wanted: Wanted, rows: int | None) -> DataFrame | None:
-        values = self._annotation.frame()
+    def inside(self, rows: Table, keys: Keys, wanted: Wanted, about: int | None) -> Table | None:
+        values = self._annotation.table()
         if values is None:
-            return frame if self._usual else None
-        return self._chosen(frame, keys, values, rows, negated=False)
+            return rows if self._usual else None
+        return self._chosen(rows, keys, values, about, negated=False)
 
-    def outside(self, frame: DataFrame, keys: Sequence[str], wanted: Wanted, rows: int | None) -> DataFrame:
-        values = self._annotation.frame()
+    def outside(self, rows: Table, keys: Keys, wanted: Wanted, about: int | None) -> Table:
+        values = self._annotation.table()
         if values is None:
-            return frame.limit(0) if self._usual else frame
-        return self._chosen(frame, keys, values, rows, negated=True)
+            return select(["*"], rows, ["false"]) if self._usual else rows
+        return self._chosen(rows, keys, values, about, negated=True)
 
-    def _chosen(
-        self, frame: DataFrame, keys: Sequence[str], values: DataFrame, rows: int | None, negated: bool
-    ) -> DataFrame:
-        from pyspark.sql.functions import col
-
-        in_range = col(COUNT).between(self._least, self._greatest)
+    def _chosen(self, rows: Table, keys: Keys, values: Table, about: int | None, negated: bool) -> Table:
         # What has no value of its own has the default: the others tell which rows are to go, or which are to stay.
-        told = values.where(~in_range if self._usual else in_range)
+        sign = "NOT " if self._usual else ""
+        told = select(["*"], values, [f"{COUNT} {sign}BETWEEN {self._least}L AND {self._greatest}L"])
         chosen = absent if self._usual != negated else present
-        return chosen(frame, keys, told, self._annotation.rows, rows)
+        return chosen(rows, keys, told, self._annotation.rows, about, self.engine.width)

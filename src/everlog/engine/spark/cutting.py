@@ -96,9 +96,7 @@ class Parquet:
 
     def forget(self, frame: DataFrame) -> None:
         frame.unpersist()
-        folder = self._folders.pop(id(frame), None)
-        if folder is not None:
-            shutil.rmtree(folder, ignore_errors=True)
+        shutil.rmtree(self._folders.pop(id(frame)), ignore_errors=True)
 
 
 def _statistics(frame: DataFrame, statistics: Sequence[Column]) -> Statistics:

@@ -10,21 +10,18 @@ from typing import TYPE_CHECKING, Final
 
 from everlog.engine.spark import naming
 from everlog.engine.spark.annotations import SparkCounted
-from everlog.engine.spark.frames import opaque, union
 from everlog.engine.spark.naming import COUNT, RELATION
 from everlog.engine.spark.patterns import Pattern
+from everlog.engine.spark.queries import DISTINCT, Keys, Table, fact_columns, own_keys, select, union
 from everlog.engine.spark.runs import classes_of
-from everlog.engine.spark.sets import SparkFacts, Stored, View, Wanted
+from everlog.engine.spark.sets import SparkFacts, Stored, Wanted, covered
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, Observation
-
     from everlog.engine.spark.engine import SparkEngine
     from everlog.engine.spark.joins import Conjunction
     from everlog.engine.spark.regions import Place
 
 _FACTS: Final = "facts"
-_ROWS: Final = "rows"
 
 
 class Delivery:
@@ -32,91 +29,65 @@ class Delivery:
 
     def __init__(self, engine: SparkEngine) -> None:
         self._engine = engine
-        self._found: list[tuple[Conjunction, DataFrame, Sequence[Pattern]]] = []
+        self._found: list[tuple[Conjunction, Table, Sequence[Pattern]]] = []
 
     def take(self, instances: Conjunction, patterns: Sequence[Pattern]) -> None:
         """Takes the instances of a shape, and the atoms that are wanted of them."""
-        if instances.frame is not None:
-            self._found.append((instances, instances.frame, patterns))
+        if instances.table is not None:
+            self._found.append((instances, instances.table, patterns))
 
     def facts(self, excluding: SparkFacts | None = None, counting: bool = True) -> Stored:
         """The facts, each once, without those of a set; the instances count as derivations unless told otherwise."""
         rows = self._rows()
         if rows is None:
             return self._engine.empty()
-        counted, seen = _counted(rows) if counting else (opaque(rows), None)
-        facts = counted.distinct()
+        facts = DISTINCT
         apart: frozenset[int] = frozenset()
         if excluding is not None:
-            facts = excluding.outside(facts, naming.columns(self._engine.width), self._wanted(), None)
+            facts = excluding.outside(facts, own_keys(self._engine.width), self._wanted(), None)
             apart = covered(excluding)
-        found = self._engine.stored(facts, apart)
-        if seen is not None:
-            self._engine.derivations += seen.get.get(_ROWS, 0)
-        return found
+        return self._engine.stored(facts, apart, rows, counting)
 
     def multiset(self, counting: bool = True) -> SparkCounted:
         """The facts, each as often as there are instances for it."""
-        from pyspark.sql.functions import count, lit
-
         rows = self._rows()
         if rows is None:
             return SparkCounted(self._engine, None)
-        names = naming.columns(self._engine.width)
-        counted, seen = _counted(rows) if counting else (opaque(rows), None)
-        found = SparkCounted(self._engine, counted.groupBy(*names).agg(count(lit(1)).alias(COUNT)))
-        found.run()
-        if seen is not None:
-            self._engine.derivations += seen.get.get(_ROWS, 0)
-        return found
+        names = ", ".join(naming.columns(self._engine.width))
+        table = f"(SELECT {names}, count(*) AS {COUNT} FROM {{rows}} GROUP BY {names})"
+        return SparkCounted(self._engine, None, self._engine.run(table, rows=rows, counting=counting))
 
     def facts_within(self, place: Place) -> Stored:
         """The facts of all patterns of each instance that are in a region, each once."""
-        from pyspark.sql.functions import array, col, explode, struct
-
-        names = naming.columns(self._engine.width)
-        parts = [
-            frame.select(array(*(struct(*instances.fact(pattern, names)) for pattern in patterns)).alias(_FACTS))
-            for instances, frame, patterns in self._found
-            if patterns
-        ]
+        width = self._engine.width
+        parts = []
+        for instances, table, patterns in self._found:
+            keys = [instances.keys(pattern) for pattern in patterns]
+            # An instance without such facts counts as well, so it has an array: a part of one with a fact of nothing.
+            facts = f"array({', '.join(_structure(one, width) for one in keys or [[0]])})"
+            parts.append(select([f"slice({facts}, 1, {len(keys)}) AS {_FACTS}"], f"{table} l"))
         if not parts:
             return self._engine.empty()
-        counted, seen = _counted(union(parts))
-        facts = counted.select(explode(_FACTS).alias(_FACTS)).select(*(col(_FACTS)[name].alias(name) for name in names))
-        found = self._engine.stored(facts.where(place.condition()).distinct())
-        self._engine.derivations += seen.get.get(_ROWS, 0)
-        return found
+        facts = select([f"inline({_FACTS})"], "{rows}")
+        found = f"(SELECT DISTINCT * FROM {facts} WHERE {place.condition()})"
+        return self._engine.stored(found, rows=union(parts), counting=True)
 
-    def count(self) -> int:
-        """How many instances there are."""
-        return sum(frame.count() for _, frame, _ in self._found)
-
-    def _rows(self) -> DataFrame | None:
+    def _rows(self) -> Table | None:
         """A row for each instance, with its one fact."""
-        names = naming.columns(self._engine.width)
-        parts = [frame.select(*instances.fact(pattern, names)) for instances, frame, (pattern,) in self._found]
+        width = self._engine.width
+        parts = [
+            select(fact_columns(instances.keys(pattern), width), f"{table} l")
+            for instances, table, (pattern,) in self._found
+        ]
         return union(parts) if parts else None
 
     def _wanted(self) -> Wanted:
-        relations = [
-            instances.values(pattern.relation) for instances, _, patterns in self._found for pattern in patterns
-        ]
-        return {RELATION: classes_of(frozenset().union(*relations))}
+        found = [instances.relations(pattern) for instances, _, patterns in self._found for pattern in patterns]
+        return {RELATION: classes_of(frozenset[int]().union(*found))}
 
 
-def covered(facts: SparkFacts) -> frozenset[int]:
-    """The numbers of runs whose facts a set certainly has."""
-    if isinstance(facts, Stored):
-        return frozenset().union(*(run.parts for run in facts.runs))
-    if isinstance(facts, View) and facts.operator == "|":
-        return covered(facts.left) | covered(facts.right)
-    return frozenset()
-
-
-def _counted(rows: DataFrame) -> tuple[DataFrame, Observation]:
-    from pyspark.sql import Observation
-    from pyspark.sql.functions import count, lit
-
-    seen = Observation()
-    return rows.observe(seen, count(lit(1)).alias(_ROWS)), seen
+def _structure(keys: Keys, width: int) -> str:
+    """A fact as a struct."""
+    columns = (column.rpartition(" AS ")[::2] for column in fact_columns(keys, width))
+    fields = [f"'{name}', {expression}" for expression, name in columns]
+    return f"named_struct({', '.join(fields)})"

@@ -11,26 +11,27 @@ Through Spark Connect it works in the session that it is given.
 
 from __future__ import annotations
 
-import itertools
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import count as counting_up
 from typing import TYPE_CHECKING, Final
+from uuid import uuid4
 
 from everlog.datalog.syntax import Constant
 from everlog.datalog.values import Value
 from everlog.engine.algebra import Engine, FactSet, Region
 from everlog.engine.spark import naming
-from everlog.engine.spark.annotations import SparkAnnotation
+from everlog.engine.spark.annotations import SparkAnnotation, SparkCounted
+from everlog.engine.spark.comparisons import comparable
 from everlog.engine.spark.cutting import Cut, CutName, cut_named
-from everlog.engine.spark.delivering import covered
-from everlog.engine.spark.frames import fact_row, opaque, union, widened
 from everlog.engine.spark.naming import RELATION
 from everlog.engine.spark.patterns import Parameters
+from everlog.engine.spark.queries import DISTINCT, Table, fact_columns, select, union
 from everlog.engine.spark.regions import Place
 from everlog.engine.spark.runs import CLASSES, Run, class_of, merged_length, new_number
-from everlog.engine.spark.sets import SparkFacts, Stored, own
-from everlog.errors import ArityMistake
+from everlog.engine.spark.sets import Stored, covered, own
+from everlog.errors import ArityMistake, EverlogError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -40,6 +41,10 @@ _OWN_SETTINGS: Final = {
     "spark.sql.autoBroadcastJoinThreshold": "-1",
     "spark.sql.unionOutputPartitioning": "true",
     "spark.sql.inMemoryColumnarStorage.compressed": "false",
+    "spark.sql.ansi.enabled": "true",
+    "spark.sql.crossJoin.enabled": "true",
+    # Its inference of filters fails on unions of views that share columns (key not found in rewriteConstraints).
+    "spark.sql.constraintPropagation.enabled": "false",
 }
 
 _MOST_RUNS: Final = 8
@@ -64,17 +69,21 @@ class SparkEngine(Engine):
         self._given = spark
         self.partitions = int(str(spark.conf.get("spark.sql.shuffle.partitions")))
         self.spark = _beside(spark, self.partitions)
-        self.terms = terms
         self.derivations = 0
         self.width = 0
         self._relations: dict[str, tuple[int, int]] = {}
-        self._numbers = itertools.count()
+        self._numbers = counting_up()
         self._encode = encode
         self._ids: dict[Constant, int] = {}
         self._places: dict[Region, Place] = {}
-        self._tables: dict[Parameters, DataFrame] = {}
+        self._tables: dict[Parameters, Table] = {}
+        self._values: Table | None = None
         self._cut: Cut = cut_named(self.spark, cut, scratch, self.partitions)
-        self._runs: weakref.WeakSet[Run] = weakref.WeakSet()
+        self._prefix = f"everlog_{uuid4().hex[:8]}"
+        self._names = counting_up()
+        self._kept: dict[Table, DataFrame] = {}
+        self._forgotten: list[Table] = []
+        self.terms = terms
 
     # ------------------------------------------------------------------------------------ relations and values
 
@@ -109,6 +118,25 @@ class SparkEngine(Engine):
             self._ids.update(zip(missing, self._encode([constant.value for constant in missing]), strict=True))
         return self._ids
 
+    @property
+    def terms(self) -> DataFrame | None:
+        return self._terms
+
+    @terms.setter
+    def terms(self, terms: DataFrame | None) -> None:
+        """Gives the engine another dictionary, one that has grown perhaps."""
+        self._terms = terms
+        self._values = None
+
+    def comparables(self) -> Table:
+        """The numbers and strings of the dictionary."""
+        if self._terms is None:
+            raise EverlogError("a rule compares values, and the Spark engine was given no dictionary to find them in")
+        if self._values is None:
+            texts = self._named(self._here(self._terms.select("id", "term")))
+            self._values = self._named(self.spark.sql(comparable(texts)))
+        return self._values
+
     # ------------------------------------------------------------------------------------ facts in and out
 
     def empty(self) -> Stored:
@@ -122,42 +150,63 @@ class SparkEngine(Engine):
 
         None of them is in the set `apart`, as the caller knows.
         """
-        from pyspark.sql.functions import col, lit
-
         arities = {predicate: _arity(frame) for predicate, frame in frames.items()}
         numbers = {predicate: self.relation(predicate, arity) for predicate, arity in arities.items()}
-        names = naming.columns(self.width)
-        parts = [
-            frame.select(
-                *fact_row(lit(numbers[predicate]), [col(name) for name in naming.arguments(arities[predicate])], names)
-            )
-            for predicate, frame in frames.items()
-        ]
-        if not parts:
-            return self.empty()
+        names = {predicate: self._named(self._here(frame)) for predicate, frame in frames.items()}
+        parts = []
+        for predicate, name in names.items():
+            places = naming.arguments(arities[predicate])
+            keys: list[str | int] = [numbers[predicate], *(f"bigint(l.{place})" for place in places)]
+            parts.append(select(fact_columns(keys, self.width), f"{name} l"))
         known = frozenset[int]() if apart is None else covered(own(apart))
-        return self.stored(opaque(self._here(union(parts))).distinct(), known)
+        found = self.stored(DISTINCT, known, union(parts)) if parts else self.empty()
+        self._drop(names.values())
+        return found
+
+    def listed(self, facts: Mapping[str, Sequence[Sequence[int]]]) -> Stored:
+        """A set of a few facts by predicate, each a list of ids."""
+        numbered = [(self.relation(name, len(row)), row) for name, rows in facts.items() for row in rows]
+        if not numbered:
+            return self.empty()
+        rows = [(number, *row, *[naming.PADDING] * (self.width - len(row))) for number, row in numbered]
+        name = self._named(self.spark.createDataFrame(rows, naming.schema(self.width)))
+        found = self.stored(DISTINCT, rows=name)
+        self._drop([name])
+        return found
+
+    def counted(self, frame: DataFrame) -> SparkCounted:
+        """A multiset, from a frame with `p`, `a0`, … and `n`, each fact once."""
+        return SparkCounted(self, None, self.run(self._named(self._here(frame))))
 
     def frame(self, facts: FactSet, predicate: str, arity: int) -> DataFrame:
-        """The facts of a predicate as ids; of a nullary one, a row if it holds."""
-        from pyspark.sql.functions import col, lit
-
+        """The facts of a predicate as ids; of a nullary one, a row if it holds. It is computed where it is used."""
         number = self.relation(predicate, arity)
-        found = own(facts).frame({RELATION: class_of(number)})
-        if found is None:
-            found = self._nothing()
-        found = found.where(col(RELATION) == number)
-        found = found.select(*naming.arguments(arity)) if arity else found.select(lit(True).alias("present"))
-        return self._given.createDataFrame([], found.schema).unionAll(found) if self.is_beside else found
+        table = own(facts).computed().table({RELATION: class_of(number)})
+        names = naming.arguments(arity) or ["true AS present"]
+        if table is None:
+            return self._given.createDataFrame([], naming.schema(arity)).selectExpr(*names)
+        return self._there(f"SELECT {', '.join(names)} FROM {table} WHERE {RELATION} = {number}")
+
+    def together(self, facts: FactSet) -> DataFrame:
+        """All facts of a set, as they are in here: with the numbers of their relations, and padding."""
+        table = own(facts).computed().table()
+        if table is None:
+            return self._given.createDataFrame([], naming.schema(self.width))
+        return self._there(f"SELECT * FROM {table}")
+
+    def values(self, annotation: SparkAnnotation) -> DataFrame | None:
+        """The facts whose value is not the default, with the difference as `n`."""
+        table = annotation.table()
+        return None if table is None else self._there(f"SELECT * FROM {table}")
 
     def counts(self, facts: FactSet) -> dict[str, int]:
         """How many facts of each predicate there are."""
         names = {number: predicate for predicate, (number, _) in self._relations.items()}
-        frame = own(facts).frame()
-        return {} if frame is None else {names[p]: n for p, n in frame.groupBy(RELATION).count().collect()}
-
-    def within(self, facts: SparkFacts, region: Region) -> SparkFacts:
-        return self.place(region).of(facts)
+        table = own(facts).table()
+        if table is None:
+            return {}
+        rows = self.spark.sql(f"SELECT {RELATION}, count(*) FROM {table} GROUP BY {RELATION}").collect()
+        return {names[number]: n for number, n in rows}
 
     def place(self, region: Region) -> Place:
         found = self._places.get(region)
@@ -165,39 +214,80 @@ class SparkEngine(Engine):
             found = self._places[region] = Place(self, region)
         return found
 
-    def table(self, parameters: Parameters) -> DataFrame:
+    def table(self, parameters: Parameters) -> Table:
         """The parameters that differ between the rules of a shape."""
         found = self._tables.get(parameters)
         if found is None:
             names = [f"r{~parameter}" for parameter in parameters.varying]
             rows = [tuple(row[~parameter] for parameter in parameters.varying) for row in parameters.rows]
-            found = self.spark.createDataFrame(rows, ", ".join(f"{name} bigint" for name in names))
-            self._tables[parameters] = found
+            frame = self.spark.createDataFrame(rows, ", ".join(f"{name} bigint" for name in names))
+            found = self._tables[parameters] = self._named(frame)
         return found
-
-    def terms_here(self) -> DataFrame:
-        """The dictionary, as a frame of the engine's session."""
-        assert self.terms is not None
-        return self._here(self.terms)
 
     # ------------------------------------------------------------------------------------ computing
 
-    def stored(self, frame: DataFrame | None, apart: frozenset[int] = frozenset()) -> Stored:
-        """The set of some distinct facts, computed; none of them is in the runs with the given numbers."""
-        return Stored(self, () if frame is None else [self.run(frame, apart)])
+    def stored(
+        self,
+        table: Table | None,
+        apart: frozenset[int] = frozenset(),
+        rows: Table | None = None,
+        counting: bool = False,
+    ) -> Stored:
+        """The set of some distinct facts, computed; see `run`."""
+        return Stored(self, () if table is None else [self.run(table, apart, rows=rows, counting=counting)])
 
-    def run(self, frame: DataFrame, apart: frozenset[int] = frozenset(), parts: frozenset[int] | None = None) -> Run:
-        """Computes a frame of facts, a merger of runs perhaps, or one of bindings."""
+    def run(
+        self,
+        table: Table,
+        apart: frozenset[int] = frozenset(),
+        parts: frozenset[int] | None = None,
+        rows: Table | None = None,
+        counting: bool = False,
+    ) -> Run:
+        """Computes facts, or bindings. None of the facts is in the runs with the numbers `apart`.
+
+        `parts` are the runs that are merged. In the table `{rows}` may stand for further rows, which are given apart; these
+        count as derivations if it is said so.
+        """
         from pyspark.sql.functions import count, expr, lit
 
-        names = [name for name in frame.columns if name in naming.columns(self.width)]
-        classes = [expr(f"bit_or(shiftleft(1L, int(pmod({name}, {CLASSES}))))").alias(name) for name in names]
-        kept, seen = self._cut(frame, [count(lit(1)).alias("rows"), *classes])
-        present = {name: seen[name] or 0 for name in names}
-        run = Run(kept, seen["rows"], present, apart, parts or new_number())
-        self._runs.add(run)
-        weakref.finalize(run, self._cut.forget, kept).atexit = False
+        query = f"SELECT * FROM {table}"
+        with self._observed(rows, counting) as observed:
+            frame = self.spark.sql(query) if observed is None else self.spark.sql(query, rows=observed)
+            columns = tuple(frame.columns)
+            classed = [name for name in columns if name in naming.columns(self.width)]
+            classes = [expr(f"bit_or(shiftleft(1L, int(pmod({name}, {CLASSES}))))").alias(name) for name in classed]
+            kept, seen = self._cut(frame, [count(lit(1)).alias("rows"), *classes])
+        name = self._named(kept)
+        self._kept[name] = kept
+        run = Run(name, columns, seen["rows"], {one: seen[one] or 0 for one in classed}, apart, parts or new_number())
+        weakref.finalize(run, self._forgotten.append, name)
+        self._forget()
         return run
+
+    @contextmanager
+    def _observed(self, rows: Table | None, counting: bool) -> Iterator[DataFrame | None]:
+        """Some rows that are counted when a job has computed what the block makes of them.
+
+        The optimiser does not look through an observation, which is wanted also where nothing is counted: a constant column
+        would else be missing from the partitioning of what is made of these rows. Spark Connect tells nobody what it
+        observed inside of a query; there the rows are computed by themselves.
+        """
+        from pyspark.sql import Observation
+        from pyspark.sql.functions import count, lit
+
+        if rows is None:
+            yield None
+            return
+        frame = self.spark.sql(f"SELECT * FROM {rows}")
+        if self._is_beside:
+            seen = Observation()
+            yield frame.observe(seen, count(lit(1)).alias("rows"))
+            self.derivations += seen.get["rows"] if counting else 0
+        else:
+            kept = frame.localCheckpoint()
+            self.derivations += kept.count() if counting else 0
+            yield kept
 
     def compacted(self, runs: Sequence[Run]) -> Sequence[Run]:
         """The same runs, or fewer if there are many: joins with a set have an input for each."""
@@ -205,27 +295,59 @@ class SparkEngine(Engine):
         if not length:
             return runs
         merged = runs[-length:]
-        frame = union([widened(one.frame, self.width) for one in merged])
-        return [*runs[:-length], self.run(frame, parts=frozenset().union(*(one.parts for one in merged)))]
+        parts = frozenset[int]().union(*(run.parts for run in merged))
+        return [*runs[:-length], self.run(union([run.facts(self.width) for run in merged]), parts=parts)]
+
+    def number(self, query: str) -> int:
+        """The one number that a query gives."""
+        ((found,),) = self.spark.sql(query).collect()
+        return int(found)
+
+    # ------------------------------------------------------------------------------------ names
+
+    def _named(self, frame: DataFrame) -> Table:
+        """A frame under a name that queries can use."""
+        name = f"{self._prefix}_{next(self._names)}"
+        frame.createOrReplaceTempView(name)
+        return name
+
+    def _drop(self, names: Iterable[Table]) -> None:
+        for name in names:
+            self.spark.catalog.dropTempView(name)
+
+    def _forget(self) -> None:
+        """Gives back what Spark keeps for runs that nobody refers to any more."""
+        while self._forgotten:
+            name = self._forgotten.pop()
+            self._drop([name])
+            frame = self._kept.pop(name, None)
+            if frame is not None:
+                self._cut.forget(frame)
 
     def release(self) -> None:
         """Gives back what Spark keeps; no set of this engine may be used afterwards."""
-        for run in self._runs:
-            self._cut.forget(run.frame)
+        self._forgotten += self._kept
+        self._forget()
+        self._drop(self._tables.values())
+        self._tables.clear()
 
     # ------------------------------------------------------------------------------------ sessions
 
     @property
-    def is_beside(self) -> bool:
+    def _is_beside(self) -> bool:
         """Whether the engine has a session of its own."""
         return self.spark is not self._given
 
+    def _there(self, query: str) -> DataFrame:
+        """What a query gives, as a frame of the user's session; it outlives the names in the query."""
+        found = self.spark.sql(query)
+        if self._is_beside:
+            return self._given.createDataFrame([], found.schema).unionAll(found)
+        return found.localCheckpoint()
+
     def _here(self, frame: DataFrame) -> DataFrame:
         """A frame of the user's as one of the engine's session."""
-        return self.spark.createDataFrame([], frame.schema).unionAll(frame) if self.is_beside else frame
-
-    def _nothing(self) -> DataFrame:
-        return self.spark.createDataFrame([], naming.schema(self.width))
+        return self.spark.createDataFrame([], frame.schema).unionAll(frame) if self._is_beside else frame
 
 
 def _beside(spark: SparkSession, partitions: int) -> SparkSession:

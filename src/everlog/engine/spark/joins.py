@@ -1,7 +1,7 @@
 """Conjunctions as joins: patterns matched one after the other, each in its view, for all rules of a shape at once.
 
 Bindings are rows with a column for each variable (`v0`, `v1`, …) and for each parameter that differs between the rules of
-the shape (`r0`, `r1`, …). The parameters come from a broadcast table by the first pattern that has them.
+the shape (`r0`, `r1`, …). The parameters come from a broadcast table with the first pattern.
 
 Bindings that come from few facts are broadcast, and the facts that they are matched with stay where they are.
 """
@@ -14,20 +14,16 @@ from typing import TYPE_CHECKING, Final
 
 from everlog.engine.spark import naming
 from everlog.engine.spark.comparisons import compared
-from everlog.engine.spark.frames import fact_row, opaque
 from everlog.engine.spark.patterns import Compared, Parameters, Pattern, Term
+from everlog.engine.spark.queries import Keys, Table, any_present, select
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
-
     from everlog.engine.spark.engine import SparkEngine
     from everlog.engine.spark.runs import Run
-    from everlog.engine.spark.sets import SparkFacts, Wanted
+    from everlog.engine.spark.sets import SparkFacts
 
 SMALL: Final = 200_000
 """Up to this many facts, what is matched with them is broadcast."""
-
-_SOUGHT: Final = "t"
 
 
 @dataclass(frozen=True)
@@ -40,193 +36,171 @@ class Literal:
 
 
 class Conjunction:
-    """Bindings of a conjunction that is evaluated step by step; `frame` is None when there are certainly none."""
+    """Bindings of a conjunction that is evaluated step by step; `table` is None when there are certainly none."""
 
     def __init__(self, engine: SparkEngine, parameters: Parameters, needed: Iterable[Term]) -> None:
         self._engine = engine
         self._parameters = parameters
         self._needed = set(needed)
         self._bound: set[Term] = set(parameters.fixed)
-        self._rows: int | None = None
-        self.frame: DataFrame | None = None
-        self._source: Run | None = None
-        """What keeps the rows of the frame, if it has been computed."""
+        self._columns: list[str] = []
+        self._about: int | None = None
+        self._held: list[Literal | Run] = []
+        """What the query names must not be forgotten before it is evaluated."""
+        self.table: Table | None = None
 
     # ------------------------------------------------------------------------------------ evaluation
 
     def evaluate(
         self, positive: Sequence[Literal], negative: Sequence[Literal], comparisons: Sequence[Compared]
-    ) -> DataFrame | None:
+    ) -> None:
         """Matches positive literals in the order given, and the others as soon as their variables are bound."""
+        self._held += [*positive, *negative]
         waiting: list[Literal | Compared] = [*comparisons, *negative]
-        for number, literal in enumerate(positive):
-            later = [*(one.pattern for one in positive[number + 1 :]), *(_pattern(one) for one in waiting)]
-            keep = self._needed | {term for pattern in later for term in (pattern.relation, *pattern.terms)}
-            if not self._match(literal, keep):
-                return None
-            waiting = self._tested(waiting)
         if not positive:
             self._start_empty()
             waiting = self._tested(waiting)
+        for number, literal in enumerate(positive):
+            later = [*positive[number + 1 :], *waiting]
+            keep = self._needed.union(*(_terms(one) for one in later))
+            self._match(literal, keep)
+            if self.table is None:
+                return
+            waiting = self._tested(waiting)
         assert not waiting, "a negated or compared variable is not bound"
-        return self.frame
+
+    def any_of(self, literals: Sequence[Literal]) -> None:
+        """Keeps the bindings that have an instance of one of some patterns in its view."""
+        self._held += literals
+        asked = []
+        for literal in literals:
+            wanted = self._parameters.wanted(literal.pattern)
+            sought = literal.view.table(wanted)
+            if sought is not None:
+                asked.append((self.keys(literal.pattern), sought, literal.view.about(wanted)))
+        if self.table is not None:
+            self.table = any_present(self.table, asked) if asked else None
 
     def _tested(self, tests: Sequence[Literal | Compared]) -> list[Literal | Compared]:
         """Applies those tests whose variables are bound; gives the others."""
         waiting: list[Literal | Compared] = []
         for test in tests:
-            pattern = _pattern(test)
-            if not {pattern.relation, *pattern.terms} <= self._bound or self.frame is None:
+            if not _terms(test) <= self._bound:
                 waiting.append(test)
-            elif isinstance(test, Literal):
-                self.frame = self._asked(test, negated=True)
-            else:
-                self.frame = compared(self._engine, self.frame, test, self.column, self._rows)
-        return waiting if self.frame is not None else []
+            elif isinstance(test, Compared):
+                self._compare(test)
+            elif self.table is not None:
+                wanted = self._parameters.wanted(test.pattern)
+                self.table = test.view.outside(self.table, self.keys(test.pattern), wanted, self._about)
+        return waiting
+
+    def _compare(self, test: Compared) -> None:
+        assert self.table is not None
+        values = None if test.operator in ("=", "!=") else self._engine.comparables()
+        left, right = (str(key) for key in self._expressions((test.left, test.right)))
+        self.table = compared(self.table, test.operator, left, right, values, self._about)
 
     def _start_empty(self) -> None:
         """One binding of nothing, or one for each rule."""
-        self.frame = self._table() if self._parameters.varying else self._engine.spark.range(1)
-        self._bound.update(self._parameters.varying)
-        self._rows = len(self._parameters.rows)
+        varying = self._parameters.varying
+        self.table = self._engine.table(self._parameters) if varying else "(SELECT 1 AS unit)"
+        self._columns = [_name(term) for term in varying] or ["unit"]
+        self._bound.update(varying)
+        self._about = len(self._parameters.rows)
 
-    def _match(self, literal: Literal, keep: set[Term]) -> bool:
-        """Extends the bindings by a positive literal; False if nothing can match."""
-        from pyspark.sql.functions import lit
-
+    def _match(self, literal: Literal, keep: set[Term]) -> None:
+        """Extends the bindings by a positive literal."""
         pattern = literal.pattern
-        wanted = self.wanted(pattern)
-        if self.frame is not None and {pattern.relation, *pattern.terms} <= self._bound:
-            self.frame = self._asked(literal, negated=False)
-            return self.frame is not None
-        facts = literal.view.frame(wanted)
-        if facts is None:
-            return False
-        size = literal.view.about(wanted)
-        matched, keys = self._instances(facts, pattern)
-        if self.frame is None:
-            self.frame, self._rows = self._with_parameters(matched, pattern, keys), size
-        else:
-            self.frame = self._join(matched, keys, size)
-        self._bound.update(pattern.variables(), self._parameters.varying)
-        names = [name for name in self.frame.columns if name in {_name(term) for term in keep}]
-        self.frame = self.frame.select(*(names or [lit(True).alias("unit")]))  # rows need a column to be counted
-        return True
-
-    def _instances(self, facts: DataFrame, pattern: Pattern) -> tuple[DataFrame, list[Term]]:
-        """The facts that match a pattern, as columns for its variables and parameters; and those known already."""
-        from pyspark.sql.functions import col
-
-        columns = dict(zip(naming.columns(len(pattern.terms)), (pattern.relation, *pattern.terms), strict=True))
-        first: dict[Term, str] = {}
-        for column, term in columns.items():
-            if term in self._parameters.fixed:
-                facts = facts.where(col(column) == self._parameters.fixed[term])
-            elif term in first:
-                facts = facts.where(col(column) == col(first[term]))
-            else:
-                first[term] = column
-        known = [term for term in first if term in self._bound or term < 0]
-        return facts.select(*(col(column).alias(_name(term)) for term, column in first.items())), known
-
-    def _with_parameters(self, matched: DataFrame, pattern: Pattern, keys: Sequence[Term]) -> DataFrame:
-        from pyspark.sql.functions import broadcast
-
-        if not self._parameters.varying:
-            return matched
-        table = broadcast(self._table())
-        return matched.join(table, [_name(term) for term in keys]) if keys else matched.crossJoin(table)
-
-    def _join(self, matched: DataFrame, keys: Sequence[Term], size: int) -> DataFrame:
-        from pyspark.sql.functions import broadcast
-
-        assert self.frame is not None
-        small = self._rows is not None and self._rows <= SMALL
-        bindings = self.frame
-        if small and (self._rows or 0) <= size:
-            bindings = broadcast(bindings)
-        elif size <= SMALL:
-            matched = broadcast(matched)
-        if not keys:
-            return matched.crossJoin(bindings)
-        return matched.join(bindings, [_name(term) for term in keys])
-
-    def _asked(self, literal: Literal, negated: bool) -> DataFrame | None:
-        """The bindings whose instance of a pattern is in a view, or is not."""
-        assert self.frame is not None
-        asking, keys = self._sought(self.frame, literal.pattern)
-        wanted = self.wanted(literal.pattern)
-        if negated:
-            return literal.view.outside(asking, keys, wanted, self._rows).drop(*keys)
-        found = literal.view.inside(asking, keys, wanted, self._rows)
-        return None if found is None else found.drop(*keys)
-
-    def _sought(self, frame: DataFrame, pattern: Pattern) -> tuple[DataFrame, list[str]]:
-        """The bindings with the columns of their instance of a pattern, under other names."""
-        keys = [f"{_SOUGHT}{name}" for name in naming.columns(self._engine.width)]
-        return opaque(frame.select("*", *self.fact(pattern, keys))), keys
-
-    def any_of(self, literals: Sequence[Literal]) -> None:
-        """Keeps the bindings that have an instance of one of some patterns in its view."""
-        from pyspark.sql.functions import coalesce, col, lit
-
-        if self.frame is None:
+        wanted = self._parameters.wanted(pattern)
+        if self.table is not None and _terms(literal) <= self._bound:
+            self.table = literal.view.inside(self.table, self.keys(pattern), wanted, self._about)
             return
-        names, frame, flags = self.frame.columns, self.frame, []
-        for number, literal in enumerate(literals):
-            asking, keys = self._sought(frame, literal.pattern)
-            told = literal.view.flag(asking, keys, self.wanted(literal.pattern), f"f{number}")
-            if told is not None:
-                frame = told.drop(*keys)
-                flags.append(col(f"f{number}"))
-        self.frame = frame.where(coalesce(*flags, lit(False))).select(*names) if flags else None
+        facts = literal.view.table(wanted)
+        size = literal.view.about(wanted)
+        if facts is None:
+            self.table = None
+            return
+        joins, hint, about = self._partners(size)
+        conditions: list[str] = []
+        found: dict[Term, str] = {}
+        columns = zip(naming.columns(len(pattern.terms)), (pattern.relation, *pattern.terms), strict=True)
+        for column, term in columns:
+            if term in self._parameters.fixed:
+                conditions.append(f"f.{column} = {self._parameters.fixed[term]}L")
+            elif term in found:
+                conditions.append(f"f.{column} = {found[term]}")
+            elif term < 0 or term in self._bound:
+                conditions.append(f"f.{column} = {self._source(term)}")
+            else:
+                found[term] = f"f.{column}"
+        before = {name: f"l.{name}" for name in self._columns}
+        if self.table is None:
+            before |= {_name(term): self._source(term) for term in self._parameters.varying}
+        after = before | {_name(term): expression for term, expression in found.items()}
+        names = {_name(term) for term in keep}
+        kept = {name: expression for name, expression in after.items() if name in names} or {"unit": "1"}
+        listed = [f"{expression} AS {name}" for name, expression in kept.items()]
+        self.table = select(listed, f"{facts} f{joins}", conditions, hint)
+        self._columns = list(kept)
+        self._about = about
+        self._bound.update(pattern.variables(), self._parameters.varying)
+
+    def _partners(self, size: int) -> tuple[str, str, int | None]:
+        """What facts are joined with, with a hint, and how many facts the bindings then come from."""
+        if self.table is None:
+            if not self._parameters.varying:
+                return "", "", size
+            return f" CROSS JOIN {self._engine.table(self._parameters)} r", "BROADCAST(r)", size
+        hint = ""
+        if self._about is not None and self._about <= min(SMALL, size):
+            hint = "BROADCAST(l)"
+        elif size <= SMALL:
+            hint = "BROADCAST(f)"
+        return f" CROSS JOIN {self.table} l", hint, self._about
+
+    # ------------------------------------------------------------------------------------ bindings
 
     def count(self) -> int:
-        return 0 if self.frame is None else self.frame.count()
+        return 0 if self.table is None else self._engine.number(f"SELECT count(*) FROM {self.table}")
 
     def kept(self) -> Conjunction:
         """The same bindings, computed."""
-        if self.frame is None or self._source is not None:
+        if self.table is None:
             return self
-        copy = self._copied(None, self._parameters)
-        copy._source = self._engine.run(self.frame)
-        copy.frame = copy._source.frame
+        run = self._engine.run(self.table)
+        copy = self.with_parameters(self._parameters)
+        copy._held, copy.table = [run], run.name
         return copy
 
     def with_parameters(self, parameters: Parameters) -> Conjunction:
         """The same bindings, with parameters for further patterns."""
-        return self._copied(self.frame, parameters)
-
-    def _copied(self, frame: DataFrame | None, parameters: Parameters) -> Conjunction:
         copy = Conjunction(self._engine, parameters, self._needed)
-        copy.frame, copy._bound, copy._rows, copy._source = frame, self._bound, self._rows, self._source
+        copy.table, copy._columns, copy._held, copy._about = self.table, self._columns, self._held, self._about
+        copy._bound |= self._bound
         return copy
 
     # ------------------------------------------------------------------------------------ terms
 
-    def column(self, term: Term) -> Column:
-        """A term of a binding."""
-        from pyspark.sql.functions import col, lit
+    def keys(self, pattern: Pattern) -> Keys:
+        """The fact that a binding `l` makes of a pattern."""
+        return self._expressions((pattern.relation, *pattern.terms))
 
-        return lit(self._parameters.fixed[term]) if term in self._parameters.fixed else col(_name(term))
+    def relations(self, pattern: Pattern) -> frozenset[int]:
+        """The relations of a pattern, in all rules."""
+        return self._parameters.of(pattern.relation)
 
-    def fact(self, pattern: Pattern, names: Sequence[str]) -> list[Column]:
-        """The columns of an instance of a pattern."""
-        return fact_row(self.column(pattern.relation), [self.column(term) for term in pattern.terms], names)
+    def _expressions(self, terms: Iterable[Term]) -> list[str | int]:
+        fixed = self._parameters.fixed
+        return [fixed[term] if term in fixed else f"l.{_name(term)}" for term in terms]
 
-    def values(self, parameter: Term) -> frozenset[int]:
-        return self._parameters.of(parameter)
-
-    def wanted(self, pattern: Pattern) -> Wanted:
-        return self._parameters.wanted(pattern)
-
-    def _table(self) -> DataFrame:
-        return self._engine.table(self._parameters)
+    def _source(self, term: Term) -> str:
+        return f"{'r' if self.table is None else 'l'}.{_name(term)}"
 
 
-def _pattern(test: Literal | Compared) -> Pattern:
-    """The terms that a test needs, as a pattern."""
-    return test.pattern if isinstance(test, Literal) else Pattern(test.left, (test.right,))
+def _terms(part: Literal | Compared) -> set[Term]:
+    if isinstance(part, Compared):
+        return {part.left, part.right}
+    return {part.pattern.relation, *part.pattern.terms}
 
 
 def _name(term: Term) -> str:

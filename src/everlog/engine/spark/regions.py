@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING
 from everlog.datalog.syntax import Atom, Constant, Variable
 from everlog.engine.algebra import Region
 from everlog.engine.spark.naming import RELATION
+from everlog.engine.spark.queries import Table, select
 from everlog.engine.spark.runs import Run, classes_of
 from everlog.engine.spark.sets import EVERYTHING, SparkFacts, Stored, Wanted
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
-
     from everlog.engine.spark.engine import SparkEngine
 
 Twins = tuple[tuple[str, str], ...]
@@ -49,22 +48,18 @@ class Tests:
             for (bound, last, _), values in self._groups.items()
         ]
 
-    def condition(self) -> Column:
-        """Whether a row is such an instance."""
-        from pyspark.sql.functions import col, lit
-
-        found = lit(False)
-        for (bound, last, twins), values in self._groups.items():
-            holds = col(last).isin(sorted(values)) if len(values) > 1 else col(last) == min(values)
-            for column, value in bound:
-                holds &= col(column) == value
-            for column, other in twins:
-                holds &= col(column) == col(other)
-            found = holds if len(self._groups) == 1 else found | holds
-        return found
-
     def __bool__(self) -> bool:
         return bool(self._groups)
+
+    def condition(self) -> str:
+        """Whether a row is such an instance."""
+        found = []
+        for (bound, last, twins), values in self._groups.items():
+            tests = [f"{last} IN ({', '.join(f'{value}L' for value in sorted(values))})"]
+            tests += [f"{column} = {value}L" for column, value in bound]
+            tests += [f"{column} = {other}" for column, other in twins]
+            found.append(" AND ".join(tests))
+        return f"({' OR '.join(found)})" if found else "false"
 
     def may_match(self, run: Run) -> bool:
         """Whether a run can have such an instance."""
@@ -79,24 +74,18 @@ class Place:
         self._elsewhere = Tests(engine, region.elsewhere)
         self._rest = region.rest
 
-    @property
-    def is_everything(self) -> bool:
-        return self._rest and not self._elsewhere
-
-    def condition(self) -> Column:
+    def condition(self) -> str:
         """Whether a row is in the region."""
         inside = self._inside.condition()
-        return inside | ~self._elsewhere.condition() if self._rest else inside
-
-    def may_have(self, run: Run) -> bool:
-        return self._rest or self._inside.may_match(run)
+        return f"({inside} OR NOT {self._elsewhere.condition()})" if self._rest else inside
 
     def of(self, facts: SparkFacts) -> SparkFacts:
         """The facts that are in the region."""
-        if self.is_everything:
+        if self._rest and not self._elsewhere:
             return facts
         if isinstance(facts, Stored):
-            facts = Stored(facts.engine, [run for run in facts.runs if self.may_have(run)])
+            runs = [run for run in facts.runs if self._rest or self._inside.may_match(run)]
+            facts = Stored(facts.engine, runs)
         return Within(facts, self) if facts.about() else facts.engine.empty()
 
 
@@ -109,16 +98,16 @@ class Within(SparkFacts):
         self._place = place
         self._computed: Stored | None = None
 
-    def frame(self, wanted: Wanted = EVERYTHING) -> DataFrame | None:
+    def table(self, wanted: Wanted = EVERYTHING) -> Table | None:
         if self._computed is not None:
-            return self._computed.frame(wanted)
-        frame = self._facts.frame(wanted)
-        return None if frame is None else frame.where(self._place.condition())
+            return self._computed.table(wanted)
+        table = self._facts.table(wanted)
+        return None if table is None else select(["*"], table, [self._place.condition()])
 
     def about(self, wanted: Wanted = EVERYTHING) -> int:
         return (self._facts if self._computed is None else self._computed).about(wanted)
 
     def computed(self) -> Stored:
         if self._computed is None:
-            self._computed = self.engine.stored(self.frame())
+            self._computed = self.engine.stored(self.table())
         return self._computed

@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from everlog.engine.spark import naming
 from everlog.engine.spark.naming import PADDING
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+from everlog.engine.spark.queries import Table, select
 
 CLASSES: Final = 63
 """Ids are classed by their remainder, so that a set of classes is a positive bigint."""
@@ -39,9 +38,10 @@ def classes_of(ids: Iterable[int]) -> int:
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """Facts, each once."""
+    """Facts, each once, or other rows, under the name of a view."""
 
-    frame: DataFrame
+    name: Table
+    columns: tuple[str, ...]
     rows: int
     classes: Mapping[str, int]
     """By column; a column that is not there holds padding only."""
@@ -51,6 +51,13 @@ class Run:
     """The numbers of the runs that were merged into this one; its own, if it is not a merger."""
     source: Run | None = None
     """The run that has the rows, where this one is part of its columns."""
+
+    def facts(self, width: int) -> Table:
+        """The facts, with so many arguments."""
+        names = naming.columns(width)
+        if tuple(names) == self.columns:
+            return self.name
+        return select((name if name in self.columns else f"{PADDING}L AS {name}" for name in names), self.name)
 
     def may_match(self, wanted: Mapping[str, int]) -> bool:
         """Whether there can be a fact whose ids are in given classes."""
@@ -73,12 +80,12 @@ def total(runs: Iterable[Run]) -> int:
 def merged_length(sizes: Sequence[int], most: int) -> int:
     """How many of the newest runs become one when there are `most` or more, given the sizes of all, the newest last.
 
-    What stays has at least twice the rows of all that follows it, so that a fact is copied a logarithmic number of times.
+    What stays is larger than all that follows it together, so that facts are copied a few times only.
     """
     if len(sizes) < most:
         return 0
-    length, rows = 1, sizes[-1]
-    while length < len(sizes) and sizes[-length - 1] < 2 * rows:
+    length, rows = 2, sizes[-1] + sizes[-2]
+    while length < len(sizes) and sizes[-length - 1] <= rows:
         length += 1
         rows += sizes[-length]
-    return length if length > 1 else 2
+    return length

@@ -1,6 +1,6 @@
 """Sets of facts as values on Spark: runs, and views over them that a job computes where it needs them.
 
-A view is a set expression; it becomes part of the plan of whatever uses it. Known relations between runs are used before
+A view is a set expression; it becomes part of the query of whatever uses it. Known relations between runs are used before
 Spark is: `I - Δ` is `I` without the runs of `Δ`, and `I |= Δ` is free when `Δ` was derived to have nothing of `I`.
 """
 
@@ -11,14 +11,10 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from everlog.engine.algebra import FactSet, Region
-from everlog.engine.spark import naming
-from everlog.engine.spark.frames import union, widened
-from everlog.engine.spark.membership import absent, flagged, present
+from everlog.engine.spark.queries import Keys, Table, absent, own_keys, present, union
 from everlog.engine.spark.runs import Run, total
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
     from everlog.engine.spark.engine import SparkEngine
 
 Wanted = Mapping[str, int]
@@ -39,7 +35,7 @@ class SparkFacts(FactSet):
         self.engine = engine
 
     @abstractmethod
-    def frame(self, wanted: Wanted = EVERYTHING) -> DataFrame | None:
+    def table(self, wanted: Wanted = EVERYTHING) -> Table | None:
         """The facts, each once, but perhaps not those that are not wanted; None if there are certainly none."""
         ...
 
@@ -53,23 +49,18 @@ class SparkFacts(FactSet):
         """The same set as runs."""
         ...
 
-    def inside(self, frame: DataFrame, keys: Sequence[str], wanted: Wanted, rows: int | None) -> DataFrame | None:
+    def inside(self, rows: Table, keys: Keys, wanted: Wanted, about: int | None) -> Table | None:
         """The rows whose keys are a fact of this set; None if there are certainly none.
 
-        Only the wanted facts are asked for. There are at most so many rows (None: nobody knows).
+        Only the wanted facts are asked for. There are at most `about` rows (None: nobody knows).
         """
-        sought = self.frame(wanted)
-        return None if sought is None else present(frame, keys, sought, self.about(wanted), rows)
+        sought = self.table(wanted)
+        return None if sought is None else present(rows, keys, sought, self.about(wanted), about, self.engine.width)
 
-    def outside(self, frame: DataFrame, keys: Sequence[str], wanted: Wanted, rows: int | None) -> DataFrame:
+    def outside(self, rows: Table, keys: Keys, wanted: Wanted, about: int | None) -> Table:
         """The rows whose keys are no fact of this set."""
-        sought = self.frame(wanted)
-        return frame if sought is None else absent(frame, keys, sought, self.about(wanted), rows)
-
-    def flag(self, frame: DataFrame, keys: Sequence[str], wanted: Wanted, name: str) -> DataFrame | None:
-        """All rows, with a column that is true where the keys are a fact of this set; None if they never are."""
-        sought = self.frame(wanted)
-        return None if sought is None else flagged(frame, keys, sought, self.about(wanted), name)
+        sought = self.table(wanted)
+        return rows if sought is None else absent(rows, keys, sought, self.about(wanted), about, self.engine.width)
 
     def __or__(self, other: FactSet) -> SparkFacts:
         return _either(self, own(other))
@@ -96,7 +87,7 @@ class SparkFacts(FactSet):
         return total(self.computed().runs)
 
     def within(self, region: Region) -> SparkFacts:
-        return self.engine.within(self, region)
+        return self.engine.place(region).of(self)
 
 
 class Stored(SparkFacts):
@@ -106,9 +97,9 @@ class Stored(SparkFacts):
         super().__init__(engine)
         self.runs = tuple(run for run in runs if run.rows)
 
-    def frame(self, wanted: Wanted = EVERYTHING) -> DataFrame | None:
-        frames = [widened(run.frame, self.engine.width) for run in self.runs if run.may_match(wanted)]
-        return union(frames) if frames else None
+    def table(self, wanted: Wanted = EVERYTHING) -> Table | None:
+        tables = [run.facts(self.engine.width) for run in self.runs if run.may_match(wanted)]
+        return union(tables) if tables else None
 
     def about(self, wanted: Wanted = EVERYTHING) -> int:
         return total(run for run in self.runs if run.may_match(wanted))
@@ -143,37 +134,37 @@ class View(SparkFacts):
         self.operator, self.left, self.right = operator, left, right
         self._computed: Stored | None = None
 
-    def frame(self, wanted: Wanted = EVERYTHING) -> DataFrame | None:
+    def table(self, wanted: Wanted = EVERYTHING) -> Table | None:
         if self._computed is not None:
-            return self._computed.frame(wanted)
-        left = self.left.frame(wanted)
-        names = naming.columns(self.engine.width)
+            return self._computed.table(wanted)
+        left = self.left.table(wanted)
+        keys = own_keys(self.engine.width)
         if self.operator == "-":
-            return None if left is None else self.right.outside(left, names, wanted, self.left.about(wanted))
+            return None if left is None else self.right.outside(left, keys, wanted, self.left.about(wanted))
         if self.operator == "&":
-            return None if left is None else self.right.inside(left, names, wanted, self.left.about(wanted))
-        right = self.right.frame(wanted)
+            return None if left is None else self.right.inside(left, keys, wanted, self.left.about(wanted))
+        right = self.right.table(wanted)
         if left is None or right is None:
             return right if left is None else left
         # The smaller set gives way to the larger one.
         if self.left.about(wanted) < self.right.about(wanted):
-            return union([self.right.outside(left, names, wanted, self.left.about(wanted)), right])
-        return union([left, self.left.outside(right, names, wanted, self.right.about(wanted))])
+            return union([self.right.outside(left, keys, wanted, self.left.about(wanted)), right])
+        return union([left, self.left.outside(right, keys, wanted, self.right.about(wanted))])
 
-    def inside(self, frame: DataFrame, keys: Sequence[str], wanted: Wanted, rows: int | None) -> DataFrame | None:
+    def inside(self, rows: Table, keys: Keys, wanted: Wanted, about: int | None) -> Table | None:
         if self._computed is not None or self.operator == "|":
-            return super().inside(frame, keys, wanted, rows)
-        found = self.left.inside(frame, keys, wanted, rows)
+            return super().inside(rows, keys, wanted, about)
+        found = self.left.inside(rows, keys, wanted, about)
         if found is None:
             return None
         if self.operator == "&":
-            return self.right.inside(found, keys, wanted, rows)
-        return self.right.outside(found, keys, wanted, rows)
+            return self.right.inside(found, keys, wanted, about)
+        return self.right.outside(found, keys, wanted, about)
 
-    def outside(self, frame: DataFrame, keys: Sequence[str], wanted: Wanted, rows: int | None) -> DataFrame:
+    def outside(self, rows: Table, keys: Keys, wanted: Wanted, about: int | None) -> Table:
         if self._computed is not None or self.operator != "|":
-            return super().outside(frame, keys, wanted, rows)
-        return self.right.outside(self.left.outside(frame, keys, wanted, rows), keys, wanted, rows)
+            return super().outside(rows, keys, wanted, about)
+        return self.right.outside(self.left.outside(rows, keys, wanted, about), keys, wanted, about)
 
     def about(self, wanted: Wanted = EVERYTHING) -> int:
         if self._computed is not None:
@@ -186,11 +177,18 @@ class View(SparkFacts):
 
     def computed(self) -> Stored:
         if self._computed is None:
-            apart: frozenset[int] = frozenset()
-            if self.operator == "-" and isinstance(self.right, Stored):
-                apart = apart.union(*(run.parts for run in self.right.runs))
-            self._computed = self.engine.stored(self.frame(), apart)
+            apart = covered(self.right) if self.operator == "-" else frozenset[int]()
+            self._computed = self.engine.stored(self.table(), apart)
         return self._computed
+
+
+def covered(facts: SparkFacts) -> frozenset[int]:
+    """The numbers of runs whose facts a set certainly has."""
+    if isinstance(facts, Stored):
+        return frozenset[int]().union(*(run.parts for run in facts.runs))
+    if isinstance(facts, View) and facts.operator == "|":
+        return covered(facts.left) | covered(facts.right)
+    return frozenset()
 
 
 def _either(left: SparkFacts, right: SparkFacts) -> SparkFacts:
@@ -211,7 +209,9 @@ def _without(left: SparkFacts, right: SparkFacts) -> SparkFacts:
     if isinstance(left, Stored) and isinstance(right, Stored):
         shared = set(left.runs) & set(right.runs)
         left = Stored(left.engine, [run for run in left.runs if run not in shared])
-        right = Stored(right.engine, [run for run in right.runs if run not in shared and not is_apart(run, left.runs)])
+        mine = left.runs
+        apart = [run for run in right.runs if run in shared or all(run.is_apart(one) for one in mine)]
+        right = Stored(right.engine, [run for run in right.runs if run not in apart])
     return View("-", left, right) if left.about() and right.about() else left
 
 
