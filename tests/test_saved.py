@@ -21,6 +21,10 @@ PROGRAM = parse_program(
     source(?x) :- e(?x, _), not e(_, ?x) .
     far(?x, ?y) :- source(?x), t(?x, ?y), NOT EXISTS ?z IN (t(?y, ?z)) .
     far(?x, ?z) :- far(?x, ?y), e(?z, ?y) .
+    near(?x, ?y) :- e(?x, ?y), b(?y) .
+    near(?y, ?x) :- near(?x, ?y) .
+    near(?x, ?z) :- near(?x, ?y), near(?y, ?z) .
+    near(?x, ?y) :- near(?x, ?z), far(?z, ?y) .
     """
 )
 

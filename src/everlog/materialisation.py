@@ -66,6 +66,13 @@ class Materialisation:
         self.cost: Allowance | None = None
         """What computing everything took last time, if that is known."""
 
+        self.backbones_before: list[FactSet] = []
+        """The modules' backbones before the last update."""
+
+    def module_list(self) -> list[Module]:
+        """The modules in the order of their strata."""
+        return [module for some in self.modules.values() for module in some]
+
     def materialise(self, progress: Progress) -> Outcome:
         """Computes `I`, and what is to be kept."""
         begun, before = perf_counter(), self.engine.derivations
@@ -93,7 +100,8 @@ class Materialisation:
         begun = perf_counter()
         kept = self.kept.without(*(self.kept.names() - algorithm.keeps))
         change = Change(self.strata, self.engine, self.E, self.I, minus, plus, kept, progress, self.modules, allowed)
-        with kept.staged(), _staged(self.modules):
+        before = [module.X for module in self.module_list()]
+        with kept.staged(), _staged(self.module_list()):
             with change.guarded():
                 algorithm.run(change)
             # The differences first: a large set is changed in place, and its old value then costs a copy.
@@ -103,7 +111,7 @@ class Materialisation:
             E |= change.plus
             I -= change.D
             I |= change.A
-        self.E, self.I, self.kept = E, I, kept
+        self.E, self.I, self.kept, self.backbones_before = E, I, kept, before
         seconds = perf_counter() - begun
         return Outcome(
             algorithm.name, change.derivations, change.rounds, seconds, change.seconds, kept.dropped
@@ -111,9 +119,9 @@ class Materialisation:
 
 
 @contextmanager
-def _staged(modules: Modules) -> Iterator[None]:
+def _staged(modules: Sequence[Module]) -> Iterator[None]:
     """Gives modules their backbones back if an exception ends the block."""
-    before = [(module, module.X) for some in modules.values() for module in some]
+    before = [(module, module.X) for module in modules]
     try:
         yield
     except BaseException:

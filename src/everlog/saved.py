@@ -1,8 +1,9 @@
 """What a store keeps of a state besides facts a user sees: hidden facts, counts of derivations, and the trace.
 
 Each is a relation of its own, named after its kind and its predicate: `hidden:p` has the facts of a hidden predicate,
-`nonrecursive:p` and `recursive:p` have the facts of `p` with a count, and `trace:p` has them with the place of a stratum,
-an iteration, and a count. So they can be stored, and changed, like facts.
+`nonrecursive:p` and `recursive:p` have the facts of `p` with a count, `trace:p` has them with the place of a stratum, an
+iteration, and a count, and `backbone:p` has those in the backbone of a module, with its number. So they can be stored, and
+changed, like facts.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import numpy as np
 from everlog.engine.algebra import FactSet
 from everlog.engine.memory import rows as row_sets
 from everlog.engine.memory.engine import MemoryEngine, full_facts
-from everlog.engine.memory.sets import CountedFacts, Facts, Valued, Values, own
+from everlog.engine.memory.sets import CountedFacts, Facts, Stored, Valued, Values, own
 from everlog.engine.memory.table import Ids, Table
 from everlog.materialisation import Materialisation
 from everlog.planning.negation import HIDDEN
@@ -25,6 +26,7 @@ Relations = dict[str, Ids]
 """Rows by relation, one per column of the array."""
 
 HIDDEN_FACTS = "hidden"
+BACKBONE = "backbone"
 
 
 def kind_of(name: str) -> str:
@@ -34,7 +36,7 @@ def kind_of(name: str) -> str:
 
 def kinds(materialisation: Materialisation) -> frozenset[str]:
     """The kinds of relations that a materialisation has; those of others are out of date."""
-    return materialisation.kept.names() | {HIDDEN_FACTS}
+    return materialisation.kept.names() | {HIDDEN_FACTS} | ({BACKBONE} if materialisation.modules else set())
 
 
 def whole(engine: MemoryEngine, materialisation: Materialisation) -> Relations:
@@ -47,6 +49,8 @@ def whole(engine: MemoryEngine, materialisation: Materialisation) -> Relations:
             if annotation.mentions(table):
                 rows = I.rows(table).array()
                 found.values(kind, place, table, rows, annotation.of(table, rows))
+    for number, module in enumerate(materialisation.module_list()):
+        found.backbone(number, own(module.X))
     return found.relations()
 
 
@@ -62,6 +66,11 @@ def change(
             other = old != new
             less.values(kind, place, table, rows[other], old[other])
             more.values(kind, place, table, rows[other], new[other])
+    for number, (module, before) in enumerate(
+        zip(materialisation.module_list(), materialisation.backbones_before, strict=True)
+    ):
+        more.backbone(number, own(module.X - before))
+        less.backbone(number, own(before - module.X))
     return more.relations(), less.relations()
 
 
@@ -69,7 +78,7 @@ def restore(
     engine: MemoryEngine, materialisation: Materialisation, I: FactSet, saved: Iterable[tuple[str, Ids]]
 ) -> None:
     """Gives a materialisation its facts, and what was kept."""
-    kept = materialisation.kept
+    kept, modules = materialisation.kept, materialisation.module_list()
     trace: dict[tuple[int, int], dict[Table, list[tuple[Ids, Values]]]] = {}
     for name, columns in saved:
         kind, _, predicate = name.partition(":")
@@ -80,6 +89,12 @@ def restore(
             if annotation is not None:
                 for table, rows, values in _found(engine, predicate, columns[:-1], columns[-1:]):
                     annotation.add(_counted(I, table, rows, values[0]))
+        elif kind == BACKBONE:
+            for table, rows, values in _found(engine, predicate, columns[:-1], columns[-1:]):
+                for number in np.unique(values[0]):
+                    module = modules[number]
+                    mine = row_sets.listed(table, rows[values[0] == number])
+                    module.X |= Stored(own(I)._within, {table: mine})
         elif kind == TRACE and kept.trace is not None:
             for table, rows, values in _found(engine, predicate, columns[:-3], columns[-3:]):
                 for place, i in np.unique(values[:2], axis=1).T:
@@ -137,6 +152,11 @@ class _Collected:
         for table in facts.tables():
             if table.predicate.startswith(HIDDEN):
                 self._add(HIDDEN_FACTS, table, facts.rows(table).array(), ())
+
+    def backbone(self, number: int, facts: Facts) -> None:
+        for table in facts.tables():
+            rows = facts.rows(table).array()
+            self._add(BACKBONE, table, rows, (np.full(len(rows), number, np.int32),))
 
     def values(self, kind: str, place: tuple[int, ...], table: Table, rows: Ids, values: Values) -> None:
         """Facts that have another value than 0."""

@@ -31,12 +31,14 @@ from everlog.engine.memory.table import Ids
 from everlog.errors import EverlogError
 from everlog.materialisation import Difference, Materialisation, Outcome
 from everlog.planning.matching import MemoryMatcher
+from everlog.planning.modules import relation_name
 from everlog.planning.negation import HIDDEN
 from everlog.planning.program import compile_program
 from everlog.planning.rules import MemoryCompiler
 from everlog.reasoning.algorithms import TRACE, needed
 from everlog.reasoning.change import Progress, TooCostly
 from everlog.reasoning.modules.making import make_modules
+from everlog.reasoning.modules.module import Module
 from everlog.report import Report, peak_rss_bytes
 from everlog.settings import Settings
 
@@ -168,6 +170,8 @@ class MemoryState:
             return self._started_again(added, deleted, program, settings, progress, started, [])
         begun = perf_counter()
         if self.materialisation is None:
+            if saved.BACKBONE not in self._kinds:
+                settings = replace(settings, modules="off")
             saved.restore(self.engine, self._compiled(program, settings, self._kinds), self._I, self._kept())
             self._kept = tuple
         assert self.materialisation is not None
@@ -224,6 +228,9 @@ class MemoryState:
         )
         after.change, after._kept_change = self.change, self.kept_change()
         return after
+
+    def _modules(self) -> list[Module]:
+        return [] if self.materialisation is None else self.materialisation.module_list()
 
     def kept(self) -> ByPredicate:
         """All that is to be stored besides the facts that a user sees."""
@@ -318,6 +325,7 @@ class MemoryState:
             rounds=outcome.rounds,
             added=added,
             deleted=deleted,
+            modules=[{"kind": module.kind, "predicates": [relation_name(module.atom)]} for module in self._modules()],
             strata=outcome.strata,
             state_bytes=0 if self.materialisation is None else self.materialisation.kept.nbytes(),
             peak_rss_bytes=peak_rss_bytes(),

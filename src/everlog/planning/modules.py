@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
-from everlog.datalog.syntax import Atom, Rule, Variable
+from everlog.datalog.syntax import Atom, Constant, Rule, Variable
 
 Kind: TypeAlias = Literal["tc", "stc", "reach"]
 
@@ -32,6 +32,12 @@ class Module:
     """Steps come in front."""
     grounded: bool = True
     """No other recursive rule derives facts of the relation, so what it is fed with does not depend on it."""
+
+
+def relation_name(atom: Atom) -> str:
+    """What users call the relation of a binary atom: its predicate, or the property of its triples."""
+    fixed = [str(term.value) for term in atom.terms if isinstance(term, Constant)]
+    return fixed[0] if fixed else atom.predicate
 
 
 @dataclass(frozen=True)

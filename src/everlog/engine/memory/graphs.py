@@ -31,6 +31,10 @@ _BITS: Final = 1 << 28
 _BUFFER: Final = 1 << 20
 """Pairs that are made at a time."""
 
+_FEW_PAIRS: Final = 100_000
+_FEW_SOURCES: Final = 32
+"""Pairs up to so many, from at most one source in so many nodes, are decided by visits."""
+
 Bits = npt.NDArray[np.uint64]
 
 
@@ -128,13 +132,19 @@ class _Graph:
     def holds(self, pairs: Ids) -> npt.NDArray[np.bool_]:
         """Which pairs of ids there is a path for."""
         out = np.empty(pairs.shape[1], np.bool_)
-        if self._small:
+        sources, targets = (self._nodes.numbers(ends) for ends in pairs)
+        if self._small and (self._bits is not None or self._many(sources)):
             kernels.reached(pairs[0], pairs[1], self._nodes.number, self.bits, out)
         else:
-            sources, targets = (self._nodes.numbers(ends) for ends in pairs)
             order = np.argsort(sources, kind="stable")
             kernels.visit_pairs(*self._edges(), targets, order, sources, *self._room(), out)
         return out
+
+    def _many(self, sources: Ids) -> bool:
+        """Whether there are so many sources that a closure pays."""
+        if len(sources) > _FEW_PAIRS:
+            return True
+        return len(np.unique(sources)) * _FEW_SOURCES > len(self._nodes.ids)
 
     def facts(self, engine: MemoryEngine, binary: _Binary, excluding: Facts) -> Stored:
         """The facts of all paths, but for those in a set; they get rows if they have none."""

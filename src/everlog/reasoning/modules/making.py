@@ -23,6 +23,6 @@ def make_modules(strata: Sequence[CompiledStratum], engine: Engine, graphs: Grap
         paths = graphs.paths(module.atom, module.step, module.backwards)
         if module.kind == "tc":
             return Transitive(module.atom, engine.empty(), module.grounded, paths, matcher)
-        return Reachability(module.atom, module.step, engine.empty(), paths)
+        return Reachability(module.atom, module.step, module.rules[0], engine.empty(), paths, matcher)
 
     return {stratum.index: [made(module) for module in stratum.modules] for stratum in strata if stratum.modules}

@@ -17,6 +17,9 @@ from collections.abc import Callable
 from everlog.datalog.syntax import Atom
 from everlog.engine.algebra import FactSet, Region
 
+_FEW = 32
+"""Up to one fact in so many of the backbone is followed step by step; more is computed as a whole."""
+
 Oracle = Callable[[FactSet], FactSet]
 """Those of some facts that are known to hold after the update (*Modular*, Definition 16)."""
 
@@ -53,9 +56,11 @@ class Module(ABC):
         if not gone:
             return gone
         if self._grounded:
+            around = self._around(gone, now, self._limit())
             self.X -= gone
-            return self._lost(now.within(self.region), oracle)
+            return self._lost(now.within(self.region) if around is None else around, oracle)
         lost = self._around(gone, now)
+        assert lost is not None, "there is no limit"
         self.X -= gone
         known = self._nothing
         known |= oracle(lost)
@@ -63,6 +68,10 @@ class Module(ABC):
             lost = self._outside(known, lost)
             self.X |= known
         return lost
+
+    def _limit(self) -> int:
+        """Up to how many facts are followed step by step."""
+        return len(self.X) // _FEW
 
     def _lost(self, facts: FactSet, oracle: Oracle) -> FactSet:
         """Those of the relation's facts that no longer follow; what an oracle knows becomes part of the backbone."""
@@ -92,5 +101,22 @@ class Module(ABC):
         """Those of the relation's facts that do not follow from a backbone."""
 
     @abstractmethod
-    def _around(self, gone: FactSet, now: FactSet) -> FactSet:
-        """The facts that hold now, of the relation, whose derivations from `X` may use facts that are gone."""
+    def _around(self, gone: FactSet, now: FactSet, limit: int | None = None) -> FactSet | None:
+        """The facts that hold now, of the relation, whose derivations from `X` may use facts that are gone.
+
+        None if there are more than a limit.
+        """
+
+
+def followed(start: FactSet, step: Callable[[FactSet, FactSet], FactSet], limit: int | None) -> FactSet | None:
+    """What steps lead to from some facts, these included; None if that is more than a limit.
+
+    `step` takes the facts that came last and all facts so far, and gives those that come next.
+    """
+    found = Q = start
+    while Q:
+        if limit is not None and len(found) > limit:
+            return None
+        Q = step(Q, found)
+        found |= Q
+    return found

@@ -6,9 +6,10 @@ is the regular chain module of *Modular* §9 for the language `H·S*`). The step
 
 from __future__ import annotations
 
-from everlog.datalog.syntax import Atom
-from everlog.engine.algebra import FactSet, Paths, Region
-from everlog.reasoning.modules.module import Module, Oracle
+from everlog.datalog.substitution import pattern
+from everlog.datalog.syntax import Atom, Rule
+from everlog.engine.algebra import FactSet, Labelled, Matcher, Paths, Region
+from everlog.reasoning.modules.module import Module, Oracle, followed
 
 
 class Reachability(Module):
@@ -16,11 +17,14 @@ class Reachability(Module):
 
     kind = "reach"
 
-    def __init__(self, atom: Atom, step: Atom, X: FactSet, paths: Paths) -> None:
+    def __init__(self, atom: Atom, step: Atom, rule: Rule, X: FactSet, paths: Paths, matcher: Matcher) -> None:
         super().__init__(atom, X, grounded=True)
-        self._paths = paths
+        self._paths, self._matcher = paths, matcher
         self._steps = Region((step,))
         self._T = X
+        first, second = rule.positive
+        self._from, self._step = (second, first) if pattern(first) == pattern(step) else (first, second)
+        self._to = rule.head
 
     def begin(self, now: FactSet) -> None:
         self._T = now.within(self._steps)
@@ -28,23 +32,54 @@ class Reachability(Module):
     def _added(self, new: FactSet, now: FactSet) -> FactSet:
         X = self.X
         X |= new
+        if len(new) <= self._limit() and (J := self._led_to(new, now)) is not None:
+            return J
         self.X = X  # paths are remembered for this very set
         return self._paths.facts(X, self._T, now)
 
     def stepped(self, now: FactSet, more: FactSet) -> FactSet:
         """What follows from new steps."""
-        if not more.within(self._steps):
-            return more.within(self._steps)
+        new = more.within(self._steps)
+        if not new:
+            return new
+        if len(new) <= self._limit():
+            J = self._led_to(self._joined(now, new, now), now)
+            if J is not None:
+                return J
         return self._paths.facts(self.X, self._T, now)
 
     def halted(self, now: FactSet, fewer: FactSet, oracle: Oracle) -> FactSet:
         """What is lost with steps that are gone."""
-        if not fewer.within(self._steps):
-            return fewer.within(self._steps)
-        return self._lost(now.within(self.region), oracle)
+        gone = fewer.within(self._steps)
+        if not gone:
+            return gone
+        around = self._followed(self._joined(now, gone, self._nothing), gone)
+        if around is not None:
+            around &= now
+        return self._lost(now.within(self.region) if around is None else around, oracle)
+
+    def _led_to(self, start: FactSet, now: FactSet) -> FactSet | None:
+        """What steps lead to from some facts, but for what holds now; None if that is too much."""
+        J = followed(start, lambda Q, found: self._joined(Q, self._T, now | found), self._limit())
+        if J is not None:
+            J -= now
+        return J
+
+    def _followed(self, start: FactSet, gone: FactSet) -> FactSet | None:
+        """What steps lead to from some facts, those that are gone included; None if that is too much."""
+        T = self._T | gone
+        return followed(start, lambda Q, found: self._joined(Q, T, found), self._limit())
+
+    def _joined(self, facts: FactSet, steps: FactSet, excluding: FactSet) -> FactSet:
+        return self._matcher.match([Labelled(self._from, facts), Labelled(self._step, steps)]).facts(
+            self._to, excluding
+        )
 
     def _outside(self, X: FactSet, facts: FactSet) -> FactSet:
         return self._paths.outside(X, self._T, facts)
 
-    def _around(self, gone: FactSet, now: FactSet) -> FactSet:
-        raise AssertionError("the planner makes no such module of facts that depend on the relation")
+    def _around(self, gone: FactSet, now: FactSet, limit: int | None = None) -> FactSet | None:
+        found = self._followed(gone, self._nothing)
+        if found is not None:
+            found &= now
+        return found

@@ -27,5 +27,5 @@ class SymmetricTransitive(Module):
     def _outside(self, X: FactSet, facts: FactSet) -> FactSet:
         return self._cliques.outside(X, facts)
 
-    def _around(self, gone: FactSet, now: FactSet) -> FactSet:
+    def _around(self, gone: FactSet, now: FactSet, limit: int | None = None) -> FactSet:
         return self._cliques.around(self.X, gone, now.within(self.region))

@@ -8,10 +8,7 @@ from __future__ import annotations
 
 from everlog.datalog.syntax import Atom, Variable
 from everlog.engine.algebra import FactSet, Labelled, Matcher, Paths
-from everlog.reasoning.modules.module import Module
-
-_FEW = 64
-"""Up to one new fact in so many of the backbone is propagated."""
+from everlog.reasoning.modules.module import Module, followed
 
 
 class Transitive(Module):
@@ -27,21 +24,18 @@ class Transitive(Module):
         self._first, self._second = _renamed(atom, z, y), _renamed(atom, x, y)
 
     def _added(self, new: FactSet, now: FactSet) -> FactSet:
-        if len(new) * _FEW > len(self.X):
-            X = self.X
-            X |= new
-            self.X = X  # the closure is remembered for this very set
-            return self._paths.facts(X, X, now)
-        # Lines 49–57: the new facts before those that hold, and then the backbone before what was derived.
         X = self.X
         X |= new
-        Q = new
-        J = self._joined(new, now, now)
-        Q |= J
-        while Q:
-            Q = self._joined(X, Q, now | J)
-            J |= Q
-        return J
+        if len(new) <= self._limit():
+            # Lines 49–57: the new facts before those that hold, and then the backbone before what was derived.
+            start = self._joined(new, now, now)
+            start |= new
+            J = followed(start, lambda Q, found: self._joined(X, Q, now | found), self._limit())
+            if J is not None:
+                J -= now
+                return J
+        self.X = X  # the closure is remembered for this very set
+        return self._paths.facts(X, X, now)
 
     def _joined(self, first: FactSet, second: FactSet, excluding: FactSet) -> FactSet:
         literals = [Labelled(self._first, first), Labelled(self._second, second)]
@@ -50,15 +44,13 @@ class Transitive(Module):
     def _outside(self, X: FactSet, facts: FactSet) -> FactSet:
         return self._paths.outside(X, X, facts)
 
-    def _around(self, gone: FactSet, now: FactSet) -> FactSet:
+    def _around(self, gone: FactSet, now: FactSet, limit: int | None = None) -> FactSet | None:
         # Lines 59–73, without the oracle: it is asked about all of them afterwards.
-        Q = gone
-        Q |= self._joined(gone, now | gone, self._nothing)
-        found = Q
-        while Q:
-            Q = self._joined(self.X, Q, found)
-            found |= Q
-        found &= now
+        start = self._joined(gone, now | gone, self._nothing)
+        start |= gone
+        found = followed(start, lambda Q, seen: self._joined(self.X, Q, seen), limit)
+        if found is not None:
+            found &= now
         return found
 
 
