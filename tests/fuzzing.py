@@ -19,16 +19,15 @@ from typing import Any
 from batches import joined
 from cramped import cramped
 from maintenance import CONFIGURATIONS, Mode, Truth, untrue, wrong
-from sequences import Sequence, sequence, smallest_sequence
-from strategies import Writer
+from sequences import Sequence, made, smallest_sequence
 
 BATCH = 50
 
 
-def made(number: int) -> Sequence:
+def numbered(number: int) -> Sequence:
     """The sequence with a number: mostly small, now and then larger."""
     random = Random(number)
-    return sequence(Writer(random), rules=random.choice([3, 6, 6, 10]), updates=random.choice([5, 5, 8]))
+    return made(random, rules=random.choice([3, 6, 6, 10]), updates=random.choice([5, 5, 8]))
 
 
 class Fuzzer:
@@ -42,7 +41,7 @@ class Fuzzer:
     def run(self) -> bool:
         """Until time is up; whether nothing was wrong."""
         while time.monotonic() < self._until:
-            parts = [made(number) for number in range(self._number, self._number + self._batch)]
+            parts = [numbered(number) for number in range(self._number, self._number + self._batch)]
             truth = Truth(parts[0] if self._batch == 1 else joined(parts))
             for configuration in CONFIGURATIONS:
                 if time.monotonic() > self._until:

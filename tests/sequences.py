@@ -1,5 +1,9 @@
 """Random programs with sequences of updates: deletions, additions, and everything odd that a user may ask for.
 
+Programs are of three kinds: those of `strategies`, which use the whole language; *knots*, rules between a few propositions
+that depend on each other in many ways; and *webs*, chains, inverses and steps over the edges of a small graph. The last
+two are dense with facts that support each other, where deletions are hard.
+
 Updates follow what is explicit at the time, so that most of them do something: they delete facts that are there, add
 some that are not, and now and then delete what is not explicit, add what is, do both with one fact, bring values that
 nobody has seen, empty everything, or put everything back.
@@ -9,15 +13,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from itertools import product
 from random import Random
 
 from hypothesis import strategies as st
 
 from everlog.datalog.printer import print_atom
-from everlog.datalog.syntax import Atom, Constant
+from everlog.datalog.substitution import canonical_rule
+from everlog.datalog.syntax import Atom, BodyLiteral, Constant, Negation, Program, Rule, Variable
 from oracles import naive
 from oracles.naive import Facts
-from strategies import Case, Writer, seeded, smallest
+from strategies import Case, Writer, smallest
 
 
 @dataclass(frozen=True)
@@ -60,35 +66,89 @@ class Sequence:
         return "\n".join([repr(self.case), *(f"{number}: {one!r}" for number, one in enumerate(self.updates, 1))])
 
 
-def sequences(rules: int = 6, updates: int = 5) -> st.SearchStrategy[Sequence]:
+def sequences(rules: int = 8, updates: int = 5) -> st.SearchStrategy[Sequence]:
     """A program with at least some updates."""
-    return seeded(lambda writer: sequence(writer, rules, updates))
+    return st.integers(0, 2**40).map(lambda seed: made(Random(seed), rules, updates))
 
 
-def sequence(writer: Writer, rules: int, updates: int) -> Sequence:
-    case = writer.case(rules)
-    possible = {naive.instance_of(atom, {}): atom for atom in [*writer.vocabulary.atoms(), *case.program.facts]}
-    strangers = _strangers(writer)
-    possible |= {naive.instance_of(atom, {}): atom for atom in strangers}
-    explicit, made = case.explicit, []
-    for _ in range(writer.random.randint(updates, updates + 1)):
+def made(random: Random, rules: int = 8, updates: int = 5) -> Sequence:
+    """A sequence of any kind; mostly one where something follows from the facts."""
+    make = random.choice([_language, _language, _knot, _web])
+    for _ in range(8):
+        case, atoms, strangers = make(random, rules)
+        if len(naive.materialise(case.program.rules, case.explicit)) >= len(case.explicit) + 3:
+            break
+    return _updated(random, case, atoms, strangers, updates)
+
+
+def _language(random: Random, rules: int) -> tuple[Case, list[Atom], list[Atom]]:
+    writer = Writer(random)
+    return writer.case(rules), writer.vocabulary.atoms(), _strangers(writer)
+
+
+def _updated(random: Random, case: Case, atoms: list[Atom], strangers: list[Atom], updates: int) -> Sequence:
+    possible = {naive.instance_of(atom, {}): atom for atom in [*atoms, *case.program.facts, *strangers]}
+    explicit, sequence = case.explicit, []
+    for _ in range(random.randint(updates, updates + 1)):
         there = [atom for fact, atom in possible.items() if fact in explicit]
         absent = [atom for fact, atom in possible.items() if fact not in explicit]
-        made.append(_update(writer.random, there, absent, case, strangers))
-        explicit = made[-1].applied(explicit)
-    return Sequence(case, tuple(made))
+        sequence.append(_update(random, there, absent, case, strangers))
+        explicit = sequence[-1].applied(explicit)
+    return Sequence(case, tuple(sequence))
+
+
+def _knot(random: Random, rules: int) -> tuple[Case, list[Atom], list[Atom]]:
+    """Rules between propositions."""
+    atoms = [Atom(f"p{number}", ()) for number in range(random.randint(5, 10))]
+    level = {atom: random.choice([0, 0, 1]) for atom in atoms}
+    knotted = {}
+    for _ in range(random.randint(rules, 2 * rules)):
+        head = random.choice(atoms)
+        body: list[BodyLiteral] = random.choices(
+            [one for one in atoms if level[one] <= level[head]], k=random.choice([1, 1, 2, 2, 3])
+        )
+        below = [one for one in atoms if level[one] < level[head]]
+        if below and random.random() < 0.3:
+            body.append(Negation((random.choice(below),)))
+        knotted[canonical_rule(Rule(head, tuple(dict.fromkeys(body))))] = None
+    return Case(Program(tuple(knotted)), _some(random, atoms, 0.3)), atoms, []
+
+
+def _web(random: Random, rules: int) -> tuple[Case, list[Atom], list[Atom]]:
+    """Edges `e`, `f`, `g` and marks `u`, which depend on each other; `v` and `w` ask what is not there."""
+    x, y, z = (Variable(name) for name in "xyz")
+    edges, woven = ["e", "f", "g"], {}
+    for _ in range(random.randint(2, max(2, rules // 2))):
+        head, one, other = random.choices(edges, k=3)
+        rule = random.choice(
+            [
+                Rule(Atom(head, (x, z)), (Atom(one, (x, y)), Atom(other, (y, z)))),
+                Rule(Atom(head, (x, z)), (Atom(one, (x, y)), Atom(other, (y, z)))),
+                Rule(Atom(head, (y, x)), (Atom(one, (x, y)),)),
+                Rule(Atom("u", (y,)), (Atom("u", (x,)), Atom(one, (x, y)))),
+                Rule(Atom("u", (x,)), (Atom(one, (x, x)),)),
+                Rule(Atom("v", (x,)), (Atom(one, (x, y)), Negation((Atom("u", (y,)),)))),
+                Rule(Atom("w", (x, y)), (Atom("u", (x,)), Atom("u", (y,)), Negation((Atom(one, (x, y)),)))),
+            ]
+        )
+        woven[canonical_rule(rule)] = None
+    nodes = [Constant(node) for node in range(random.randint(3, 5))]
+    atoms = [Atom(name, pair) for name in edges for pair in product(nodes, repeat=2)]
+    atoms += [Atom(name, (node,)) for name in ("u", "v") for node in nodes]
+    return Case(Program(tuple(woven)), _some(random, atoms, random.choice([0.1, 0.2, 0.3]))), atoms, []
 
 
 def _update(random: Random, there: list[Atom], absent: list[Atom], case: Case, strangers: list[Atom]) -> Update:
-    kind = random.choice(
-        ["delete", "delete", "delete", "add", "both", "both", "both", "odd", "restore", "empty", "little"]
-    )
+    kinds = ["delete", "delete", "delete", "add", "both", "both", "odd", "empty", "little", "little", "little"]
+    # With little left there is little to lose: mostly everything comes back first.
+    poor = 3 * len(there) < 2 * len(case.explicit) and random.random() < 0.8
+    kind = "restore" if poor else random.choice(kinds)
     if kind == "delete":
-        return Update(delete=_some(random, there, 0.25))
+        return Update(delete=_some(random, there, random.choice([0.1, 0.3])))
     if kind == "add":
         return Update(add=_some(random, absent, 0.1))
     if kind == "both":
-        return Update(_some(random, absent, 0.1), _some(random, there, 0.3))
+        return Update(_some(random, absent, 0.1), _some(random, there, random.choice([0.1, 0.3])))
     if kind == "odd":
         again = _some(random, there, 0.15)
         return Update(
@@ -96,7 +156,7 @@ def _update(random: Random, there: list[Atom], absent: list[Atom], case: Case, s
             (*_some(random, absent, 0.2), *_some(random, there, 0.2), *again),
         )
     if kind == "restore":
-        return Update(add=(*case.program.facts, *case.facts), delete=_some(random, there, 0.5))
+        return Update(add=(*case.program.facts, *case.facts), delete=_some(random, there, 0.3))
     if kind == "empty":
         return Update(delete=tuple(there))
     return Update(_one(random, absent), _one(random, there))
