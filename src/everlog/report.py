@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,8 @@ class Report:
     """Seconds by stratum, of an update."""
     state_bytes: int = 0
     """The memory of what is kept for updates besides the facts."""
+    spark: dict[str, Any] | None = None
+    """What Spark did, by round, if it was Spark that reasoned."""
 
     def stats(self) -> dict[str, object]:
         """The keys of `--stats`."""
@@ -42,6 +45,7 @@ class Report:
             "reasons": self.reasons,
             "strata": self.strata,
             "state_bytes": self.state_bytes,
+            **({} if self.spark is None else {"spark": self.spark}),
         }
 
 

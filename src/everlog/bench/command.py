@@ -32,6 +32,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             return 0
         if arguments.command == "run" and arguments.name == "updates":
             return _updates(arguments)
+        if arguments.command == "run" and arguments.name == "spark":
+            return _spark(arguments)
         result = run(_request(arguments))
     except EverlogError as mistake:
         print(f"everlog bench: {mistake}", file=sys.stderr)
@@ -60,7 +62,7 @@ def _parser() -> argparse.ArgumentParser:
     runs.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="a parameter of the workload")
     runs.add_argument("--option", action="append", default=[], metavar="KEY=VALUE", help="an option of Everlog")
     runs.add_argument("--timeout", type=float, metavar="S", help="seconds for each process (300; updates: 3600)")
-    runs.add_argument("--rows", metavar="A,B", help="updates: the programs with data to run (all)")
+    runs.add_argument("--rows", metavar="A,B", help="updates, spark: what to run (all)")
     runs.add_argument("--algorithms", metavar="A,B", help="updates: the algorithms to run (all)")
     runs.add_argument("--changed", metavar="N,M", help="updates: how many facts to delete and add again (100,1000)")
     runs.add_argument("--json", type=Path, metavar="FILE", help="write every measurement to FILE")
@@ -122,6 +124,14 @@ def _updates(arguments: argparse.Namespace) -> int:
     return 1 if any(row.disagreements() for row in rows) else 0
 
 
+def _spark(arguments: argparse.Namespace) -> int:
+    from everlog.bench.spark import run_spark
+
+    rows = None if arguments.rows is None else list(filter(None, arguments.rows.split(",")))
+    run_spark(rows, arguments.repeat or 3, None, lambda line: print(line, flush=True))
+    return 0
+
+
 def _request(arguments: argparse.Namespace) -> Request:
     return Request(
         workload=arguments.name,
@@ -153,4 +163,5 @@ def _listing() -> str:
         lines.append(f"{each.name}: {each.about}")
         lines.append(f"    {', '.join(f'{name}={value}' for name, value in each.defaults.items())}")
     lines.append("updates: deletions and additions by every algorithm, on several programs with data")
+    lines.append("spark: the Spark engine by itself: what rounds cost, and Spark's recursive CTE")
     return "\n".join(lines)

@@ -83,7 +83,7 @@ def init(
     check_place(store)
     with Progress() as progress:
         progress.step("starting Spark")
-        spark = started_session(master, settings, verbose, paths)
+        spark = started_session(master, settings, verbose, paths, engine)
         from everlog.pipeline.base import init_store
         from everlog.pipeline.sources import read_paths
 

@@ -148,12 +148,18 @@ def session_conf(conf: Sequence[str] | None, memory: str | None) -> dict[str, st
 
 
 def started_session(
-    master: str | None, settings: Mapping[str, str], verbose: bool, paths: Iterable[str | Path]
+    master: str | None,
+    settings: Mapping[str, str],
+    verbose: bool,
+    paths: Iterable[str | Path],
+    engine: str | None = "memory",
 ) -> SparkSession:
-    """A Spark session for work on some files."""
+    """A Spark session for work on some files, and perhaps for reasoning."""
     from everlog.pipeline.session import start_session
 
-    return start_session(master=master, conf=settings, verbose=verbose, brief=is_little(paths))
+    return start_session(
+        master=master, conf=settings, verbose=verbose, brief=is_little(paths), events=engine == "spark"
+    )
 
 
 def is_little(paths: Iterable[str | Path]) -> bool:

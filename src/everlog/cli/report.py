@@ -19,6 +19,12 @@ def show_report(verb: str, report: Report) -> None:
         f"{verb}: {total:,} facts ({explicit:,} explicit, {total - explicit:,} derived{changed}) "
         f"in {report.seconds['total']:.1f} s, of which reasoning {report.seconds['reasoning']:.2f} s"
     )
+    if report.spark is not None and "jobs" in report.spark:
+        shuffled = report.spark["shuffled_bytes"] / 2**20
+        typer.echo(
+            f"Spark: {report.spark['jobs']:,} jobs with {report.spark['tasks']:,} tasks, {shuffled:,.1f} MiB shuffled, "
+            f"in {report.rounds:,} rounds"
+        )
 
 
 def write_stats(path: Path | None, report: Report) -> None:

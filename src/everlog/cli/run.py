@@ -96,7 +96,7 @@ def run(
         check_new(out)
     with Progress() as progress:
         progress.step("starting Spark")
-        spark = started_session(master, settings, verbose, paths)
+        spark = started_session(master, settings, verbose, paths, engine)
         from everlog.pipeline.base import KnowledgeBase
         from everlog.pipeline.publish import publish_outcome, published_predicates
         from everlog.pipeline.sources import read_paths

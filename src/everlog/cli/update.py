@@ -90,7 +90,7 @@ def update(
         progress.step("starting Spark")
         in_memory = engine_of(opened.path, manifest, engine, memory).name == "memory"
         loading = Loading(opened.path, manifest) if in_memory else None
-        spark = started_session(master, settings, verbose, [*added, *deleted])
+        spark = started_session(master, settings, verbose, [*added, *deleted], engine or manifest.options.get("engine"))
         from everlog.pipeline.base import update_store
         from everlog.pipeline.sources import read_paths
 

@@ -79,7 +79,7 @@ class KnowledgeBase(MemoryKnowledgeBase):
         if self._spark is None:
             from everlog.pipeline.session import start_session
 
-            self._spark = start_session()
+            self._spark = start_session(events=self._options.get("engine") == "spark")
         return self._spark
 
     def _restore(self, state: State, arities: dict[str, int], materialised: bool) -> None:

@@ -42,14 +42,22 @@ class NoSession(EverlogError):
 
 
 def start_session(
-    *, master: str | None = None, conf: Mapping[str, str] = _NONE, verbose: bool = False, brief: bool = False
+    *,
+    master: str | None = None,
+    conf: Mapping[str, str] = _NONE,
+    verbose: bool = False,
+    brief: bool = False,
+    events: bool = False,
 ) -> SparkSession:
     """The active Spark session, or a new one.
 
     `master` is a Spark master (`local[4]`, `spark://host:7077`) or a Connect address (`sc://host`). A session that is to
-    be `brief`, for little work on this machine, is ready sooner and slower in the long run.
+    be `brief`, for little work on this machine, is ready sooner and slower in the long run. With `events` it logs what it
+    does, for `metrics.py`.
     """
     from pyspark.sql import SparkSession
+
+    from everlog.pipeline.metrics import event_log_settings
 
     # Advice about pandas, which the pipeline does not use: tables go by Arrow.
     warnings.filterwarnings("ignore", message="PySpark does not yet fully support pandas", category=FutureWarning)
@@ -65,7 +73,12 @@ def start_session(
         if remote is not None and not remote.startswith("local"):
             return _made(SparkSession.builder.remote(remote), {**EVERYWHERE, **conf}, None)
         place = remote or master or "local[*]"
-        settings = {**EVERYWHERE, **(local_settings(place, brief) if place.startswith("local") else {}), **conf}
+        settings = {
+            **EVERYWHERE,
+            **(local_settings(place, brief) if place.startswith("local") else {}),
+            **(event_log_settings() if events else {}),
+            **conf,
+        }
         builder = SparkSession.builder.appName("everlog")
         builder = builder.remote(place) if remote else builder.master(place)
         with java_for_spark(verbose=verbose) as said:

@@ -26,6 +26,7 @@ from everlog.materialisation import Difference, Materialisation, Outcome
 from everlog.pipeline import spark_saved
 from everlog.pipeline.dictionary import FEW, NUMBER, together
 from everlog.pipeline.handover import to_arrow, to_spark
+from everlog.pipeline.metrics import Rounds
 from everlog.pipeline.spark_terms import SparkTerms
 from everlog.planning.negation import HIDDEN
 from everlog.planning.program import compile_program
@@ -190,9 +191,11 @@ class SparkState:
         begun = perf_counter()
         materialisation = self._compiled(program, settings, needed(settings.algorithm) | self._kinds)
         planned = perf_counter() - begun
-        outcome = materialisation.materialise(progress)
+        rounds = Rounds(progress)
+        outcome = materialisation.materialise(rounds)
         self._I, self._counts = materialisation.I, {}
-        return self._report(outcome, planned, started, self.count("all"), 0)
+        report = self._report(outcome, planned, started, self.count("all"), 0)
+        return replace(report, spark=rounds.summary(self.spark))
 
     def updated(
         self,
@@ -205,9 +208,9 @@ class SparkState:
     ) -> tuple[SparkState, Report]:
         """This state after an update, and a report; a failure leaves it as it was."""
         minus, plus = self._all_of(deleted), self._all_of(added)
-        warnings = self._not_explicit(minus)
-        report = self._changed(minus, plus, program, settings, progress, started)
-        return self, replace(report, warnings=[*warnings, *report.warnings])
+        warnings, rounds = self._not_explicit(minus), Rounds(progress)
+        report = self._changed(minus, plus, program, settings, rounds, started)
+        return self, replace(report, warnings=[*warnings, *report.warnings], spark=rounds.summary(self.spark))
 
     def _changed(
         self, minus: FactSet, plus: FactSet, program: Program, settings: Settings, progress: Progress, started: float

@@ -1,0 +1,87 @@
+"""What a knowledge base has, on Spark and in memory, in a form that can be compared; few jobs however many predicates."""
+
+from __future__ import annotations
+
+from random import Random
+
+from engine_spark.batches import joint_case, renamed_atom
+from everlog import KnowledgeBase
+from everlog.datalog.ntriples import read_term
+from everlog.pipeline.knowledge import is_on_spark
+from everlog.planning.negation import HIDDEN
+from oracles.exchange import facts_of
+from oracles.naive import Fact, Facts, fact
+from sequences import Sequence, Update, made
+
+Counts = dict[tuple[str, Fact, tuple[int, ...]], int]
+"""By kind, fact, and place in the trace."""
+
+
+def terms(kb: KnowledgeBase) -> dict[int, object]:
+    state = kb._state
+    assert is_on_spark(state)
+    return {id: read_term(text) for id, text in state.terms.frame.select("id", "term").collect()}
+
+
+def all_facts(kb: KnowledgeBase) -> Facts:
+    """All facts of a knowledge base, two jobs on Spark."""
+    state = kb._state
+    if not is_on_spark(state):
+        return facts_of(kb)
+    values, names = terms(kb), _names(kb)
+    rows = state.engine.together(state._chosen("all")).collect()
+    found = [_fact(row, names, values) for row in rows]
+    assert len(set(found)) == len(found), "a fact occurs twice"
+    return frozenset(one for one in found if not one[0].startswith(HIDDEN))
+
+
+def kept_counts(kb: KnowledgeBase) -> Counts:
+    """All counts that are kept for updates."""
+    state, found = kb._state, Counts()
+    assert state.materialisation is not None
+    if not is_on_spark(state):
+        for name, columns in kb._memory.kept().items():
+            kind, _, predicate = name.partition(":")
+            further = {"hidden": 0, "trace": 3}.get(kind, 1)
+            for column in columns.T.tolist():
+                ids, (*place, count) = (column, [1]) if not further else (column[:-further], column[-further:])
+                one = fact(predicate, *kb._memory.engine.dictionary.values(ids))  # type: ignore[arg-type]
+                found[kind, one, tuple(place)] = count
+        return found
+    from everlog.pipeline.spark_saved import _annotations
+
+    values, names = terms(kb), _names(kb)
+    for row in state.engine.together(state.materialisation.I).collect():
+        one = _fact(row, names, values)
+        if one[0].startswith(HIDDEN):
+            found["hidden", one, ()] = 1
+    for kind, at, annotation in _annotations(state.materialisation.kept):
+        frame = state.engine.values(annotation)
+        for row in [] if frame is None else frame.collect():
+            found[kind, _fact(row, names, values), at] = row["n"]
+    return found
+
+
+def _names(kb: KnowledgeBase) -> dict[int, tuple[str, int]]:
+    return {number: (predicate, arity) for predicate, (number, arity) in kb._state.engine.relations().items()}
+
+
+def _fact(row: object, names: dict[int, tuple[str, int]], values: dict[int, object]) -> Fact:
+    predicate, arity = names[row["p"]]  # type: ignore[index]
+    return fact(predicate, *(values[row[f"a{place}"]] for place in range(arity)))  # type: ignore[index, misc]
+
+
+def joint_sequence(seed: int, size: int, updates: int, rules: int = 5) -> Sequence:
+    """Several programs with their updates, as one; predicates are renamed apart."""
+    random = Random(seed)
+    found = [made(random, rules, updates) for _ in range(size)]
+    together = []
+    for place in range(updates):
+        parts = [(one.updates[place], number) for number, one in enumerate(found)]
+        together.append(
+            Update(
+                tuple(renamed_atom(atom, number) for update, number in parts for atom in update.add),
+                tuple(renamed_atom(atom, number) for update, number in parts for atom in update.delete),
+            )
+        )
+    return Sequence(joint_case(one.case for one in found), tuple(together))

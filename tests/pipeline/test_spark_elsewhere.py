@@ -1,0 +1,53 @@
+"""The Spark engine outside of a local session of our own: on a cluster, over Connect, and from the shell."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).parent
+
+
+def ran(*command: str, **environment: str) -> str:
+    done = subprocess.run(
+        [sys.executable, *command],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+        env={**os.environ, **environment},
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_a_cluster_that_loses_an_executor() -> None:
+    assert "are the same" in ran(str(HERE / "on_cluster.py"), "--nodes", "6")
+
+
+def test_over_connect() -> None:
+    assert "agree" in ran(str(HERE / "over_connect.py"), SPARK_REMOTE="local[2]")
+
+
+def test_from_the_shell(tmp_path: Path) -> None:
+    """Sessions that a command starts know what Spark did for each round."""
+    (tmp_path / "rules.dlog").write_text(
+        "reach(?x, ?y) :- edge(?x, ?y) . reach(?x, ?z) :- reach(?x, ?y), edge(?y, ?z) ."
+    )
+    (tmp_path / "edge.csv").write_text("1,2\n2,3\n")
+    said = ran(
+        *("-m", "everlog.cli", "run", str(tmp_path / "rules.dlog"), "--facts", str(tmp_path / "edge.csv")),
+        *("--engine", "spark", "--out", str(tmp_path / "out"), "--stats", str(tmp_path / "stats.json")),
+    )
+    assert "Spark: " in said
+    assert (tmp_path / "out" / "reach.csv").read_text() == "1,2\n1,3\n2,3\n"
+    stats = json.loads((tmp_path / "stats.json").read_text())
+    assert stats["engine"] == "spark" and stats["facts"] == {"explicit": 2, "total": 5}
+    spark = stats["spark"]
+    assert [(one["stratum"], one["round"], one["facts"]) for one in spark["rounds"]][-1][2] >= 0
+    assert len(spark["rounds"]) == stats["rounds"]
+    assert sum(one["jobs"] for one in spark["rounds"]) <= spark["jobs"]
+    assert spark["tasks"] >= spark["jobs"] > 0 and all(one["seconds"] > 0 for one in spark["rounds"])
