@@ -39,13 +39,14 @@ class Generator:
     def sub(self, depth: int = 2) -> str:
         """A class expression for the left side of a subsumption."""
         kinds = ["name", "name", "some", "hasValue", "and", "or", "oneOf", "someThing"]
+        on = f"[ a owl:Restriction ; owl:onProperty {self.one(PROPERTIES)} ;"
         match self.one(kinds) if depth else "name":
             case "some":
-                return f"[ a owl:Restriction ; owl:onProperty {self.one(PROPERTIES)} ; owl:someValuesFrom {self.sub(depth - 1)} ]"
+                return f"{on} owl:someValuesFrom {self.sub(depth - 1)} ]"
             case "someThing":
-                return f"[ a owl:Restriction ; owl:onProperty {self.one(PROPERTIES)} ; owl:someValuesFrom owl:Thing ]"
+                return f"{on} owl:someValuesFrom owl:Thing ]"
             case "hasValue":
-                return f"[ a owl:Restriction ; owl:onProperty {self.one(PROPERTIES)} ; owl:hasValue {self.one(INDIVIDUALS)} ]"
+                return f"{on} owl:hasValue {self.one(INDIVIDUALS)} ]"
             case "and":
                 return f"[ a owl:Class ; owl:intersectionOf ({self.sub(depth - 1)} {self.sub(depth - 1)}) ]"
             case "or":
@@ -100,9 +101,9 @@ class Generator:
             case 11:
                 return f"{self.one(CLASSES)} owl:disjointWith {self.one(CLASSES)} ."
             case 12:
-                # No owl:hasKey and owl:AllDifferent: owlrl forgets the last property of a key, and so equates too much, and
-                # the last pair of different individuals.
-                return f"[] a owl:AllDisjointProperties ; owl:members ({p} {q}) ." if p != q else ""
+                # No owl:hasKey, owl:AllDifferent, owl:AllDisjointProperties: owlrl forgets the last property of a key, and
+                # so equates too much, and the last pair of different individuals and of disjoint properties.
+                return f"{self.one(CLASSES)} rdfs:subClassOf {self.one(CLASSES)} ."
             case 13:
                 return f"{p} owl:equivalentProperty {q} ."
             case 14:

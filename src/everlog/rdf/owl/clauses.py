@@ -95,8 +95,8 @@ _BUILT_INS: Mapping[str, Operator] = {
 }
 
 
-class TooLarge(Exception):
-    """An axiom whose formulas would be too many; the message says why."""
+class NoFormulas(Exception):
+    """An axiom without formulas that could be used; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +115,8 @@ class Clause:
     heads: tuple[Disjunct, ...]
     untested: tuple[str, ...] = ()
     approximate: tuple[str, ...] = ()
+    beyond: tuple[str, ...] = ()
+    """What has no rule in OWL 2 RL, if that is asked."""
 
 
 def type_atom(term: Term, iri: str) -> Atom:
@@ -135,6 +137,7 @@ class _State:
     above: tuple[tuple[Term, Expression], ...] = ()
     untested: tuple[str, ...] = ()
     approximate: tuple[str, ...] = ()
+    beyond: tuple[str, ...] = ()
 
     def having(self, *literals: Atom | Comparison) -> _State:
         return replace(self, body=(*self.body, *literals))
@@ -178,6 +181,8 @@ class Normaliser:
     """Expressions of heads, with those of bodies above them: being in one is passed on as a fact `member`."""
 
     prefixes: Mapping[str, str] = field(default_factory=lambda: NO_PREFIXES)
+    strict: bool = False
+    """Whether to leave out, what is a rule but none of OWL 2 RL's."""
 
     def __post_init__(self) -> None:
         self._number = 0
@@ -199,7 +204,7 @@ class Normaliser:
             for clause in self._expand(state):
                 found.setdefault(clause)
                 if len(found) > MOST_CLAUSES:
-                    raise TooLarge(f"it has more than {MOST_CLAUSES:,} formulas")
+                    raise NoFormulas(f"it has more than {MOST_CLAUSES:,} formulas")
             states += self._extra
             self._extra = []
         return list(found)
@@ -218,6 +223,8 @@ class Normaliser:
                 for one, other in combinations(classes, 2):
                     yield _State(below=((x, one), (x, other)))
             case DisjointUnion(iri, classes):
+                if self.strict:
+                    raise NoFormulas("OWL 2 RL has no disjoint unions")
                 yield from self._start(EquivalentClasses((Named(iri), Or(classes))))
                 yield from self._start(DisjointClasses(classes))
             case SubProperty(chain, implied):
@@ -270,7 +277,7 @@ class Normaliser:
             case "InverseFunctional":
                 yield _equal(_role(_role(_State(), p, y, x), p, z, x), y, z, False)
             case "Reflexive":
-                yield from self._role_above(_State(), p, x, x)
+                yield from self._role_above(self._beyond(_State(), "reflexivity"), p, x, x)
             case "Irreflexive":
                 yield _role(_State(), p, x, x)
             case "Symmetric":
@@ -303,7 +310,7 @@ class Normaliser:
                     case "different":
                         yield state.implying(Disjunct((triple(first, DIFFERENT_FROM, second),)))
                     case str() as builtin:
-                        raise TooLarge(f"a built-in in the head of a rule ({self._texts.iri(builtin)}) is no fact")
+                        raise NoFormulas(f"a built-in in the head of a rule ({self._texts.iri(builtin)}) is no fact")
                     case Property() as property:
                         yield from self._role_above(state, property, first, second)
                     case expression:
@@ -320,6 +327,9 @@ class Normaliser:
     def _new(self) -> Variable:
         self._number += 1
         return Variable(f"n{self._number}")
+
+    def _beyond(self, state: _State, what: str) -> _State:
+        return replace(state, beyond=(*state.beyond, what)) if self.strict else state
 
     def _expand(self, state: _State) -> Iterator[Clause]:
         """The formulas of a state, its expressions taken apart one after the other."""
@@ -361,7 +371,7 @@ class Normaliser:
             case HasValue(property, value):
                 yield _role(state, property, term, value)
             case HasSelf(property):
-                yield _role(state, property, term, term)
+                yield _role(self._beyond(state, "a self-restriction"), property, term, term)
             case AtLeast(number, property, filler):
                 yield from self._at_least_below(state, term, number, property, filler)
             case AtMost(number, property, filler):
@@ -386,7 +396,9 @@ class Normaliser:
         self, state: _State, term: Term, number: int, property: Property, filler: Expression
     ) -> Iterator[_State]:
         if number > MOST_EQUALITIES:
-            raise TooLarge(f"at least {number} different values in a condition need too many equalities")
+            raise NoFormulas(f"at least {number} different values in a condition need too many equalities")
+        if number:
+            state = self._beyond(state, "a minimal cardinality in a body")
         successors = [self._new() for _ in range(number)]
         for successor in successors:
             state = _role(state, property, term, successor).with_below((successor, filler))
@@ -410,7 +422,7 @@ class Normaliser:
             case Not(operand):
                 yield state.with_below((term, operand))
             case OneOf(members):
-                yield from self._one_of_above(state, term, members)
+                yield from self._one_of_above(self._beyond(state, "an enumeration in a head"), term, members)
             case Some(property, filler):
                 yield from self._member_above(state, term, expression)
                 yield from self._some_above(state, term, 1, property, filler)
@@ -421,7 +433,7 @@ class Normaliser:
             case HasValue(property, value):
                 yield from self._role_above(state, property, term, value)
             case HasSelf(property):
-                yield from self._role_above(state, property, term, term)
+                yield from self._role_above(self._beyond(state, "a self-restriction"), property, term, term)
             case AtLeast(number, property, filler):
                 if number:
                     yield from self._some_above(state, term, number, property, filler)
@@ -442,7 +454,7 @@ class Normaliser:
         self, state: _State, term: Term, number: int, property: Property, filler: Expression
     ) -> Iterator[_State]:
         if number > MOST_EQUALITIES:
-            raise TooLarge(f"at most {number} values need a disjunction of {number * (number + 1) // 2} equalities")
+            raise NoFormulas(f"at most {number} values need a disjunction of {number * (number + 1) // 2} equalities")
         successors = [self._new() for _ in range(number + 1)]
         for successor in successors:
             state = _role(state, property, term, successor).with_below((successor, filler))
@@ -459,9 +471,10 @@ class Normaliser:
         if property.iri in (BOTTOM_OBJECT, BOTTOM_DATA) or filler == Named(NOTHING):
             yield state
         elif number == 1 and isinstance(filler, OneOf):
+            state = self._beyond(state, "an enumeration in a head")
             yield state.implying(*(Disjunct((_role_atom(property, term, each),)) for each in filler.members))
         elif number > MOST_EQUALITIES:
-            raise TooLarge(f"at least {number} values are too many to make up")
+            raise NoFormulas(f"at least {number} values are too many to make up")
         else:
             atoms: list[Atom] = []
             exists: list[Variable] = []
@@ -612,6 +625,7 @@ def _finished(state: _State) -> Clause | None:
         tuple(heads),
         tuple(dict.fromkeys(state.untested)),
         tuple(dict.fromkeys(state.approximate)),
+        tuple(dict.fromkeys(state.beyond)),
     )
 
 

@@ -8,6 +8,7 @@ between an integer and another number.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -119,3 +120,26 @@ def _comparable(constant: Constant) -> Constant | None:
         except ValueError:
             return None
     return None
+
+
+_LEXICAL = {
+    **dict.fromkeys(INTEGERS, re.compile(r"[+-]?[0-9]+")),
+    XSD + "decimal": re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)"),
+    **dict.fromkeys(
+        (XSD + "double", XSD + "float"), re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?|[+-]?INF|NaN")
+    ),
+    XSD + "boolean": re.compile(r"true|false|1|0"),
+    XSD + "date": re.compile(r"-?[0-9]{4,}-[0-9]{2}-[0-9]{2}(Z|[+-][0-9]{2}:[0-9]{2})?"),
+    XSD + "dateTime": re.compile(
+        r"-?[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?(Z|[+-][0-9]{2}:[0-9]{2})?"
+    ),
+}
+
+
+def is_ill_typed(constant: Constant) -> bool:
+    """Whether a literal is none of its datatype, such as "abc"^^xsd:integer."""
+    value = constant.value
+    if not isinstance(value, Literal) or value.language is not None:
+        return False
+    pattern = _LEXICAL.get(value.datatype.value)
+    return pattern is not None and pattern.fullmatch(value.value.strip()) is None

@@ -25,12 +25,13 @@ from everlog.datalog.syntax import Atom, BodyLiteral, Comparison, Constant, Prog
 from everlog.rdf.owl.clauses import (
     Clause,
     Disjunct,
+    NoFormulas,
     Normaliser,
-    TooLarge,
     equalities_apart,
     triple,
     type_atom,
 )
+from everlog.rdf.owl.dataranges import is_ill_typed
 from everlog.rdf.owl.functional import FunctionalSyntax
 from everlog.rdf.owl.naming import with_invented_prefixes
 from everlog.rdf.owl.schema import TooManyExpressions, subsumptions
@@ -102,7 +103,7 @@ class _Translator:
         self._prefixes = with_invented_prefixes(ontology.prefixes, _iris(ontology))
         self._texts = FunctionalSyntax(self._prefixes)
         definitions = {a.iri: a.range for a in ontology.axioms if isinstance(a, DatatypeDefinition)}
-        self._normaliser = Normaliser(definitions, prefixes=self._prefixes)
+        self._normaliser = Normaliser(definitions, prefixes=self._prefixes, strict=profile == "RL")
         self._rules: dict[Rule, Rule] = {}
         self._origins: dict[Rule, dict[str, None]] = {}
         self._facts: dict[Atom, None] = {}
@@ -133,7 +134,7 @@ class _Translator:
     def _find_memberships(self) -> None:
         first = self._normaliser
         for axiom in self._ontology.axioms:
-            with suppress(TooLarge):
+            with suppress(NoFormulas):
                 first.clauses(axiom)
         try:
             found = subsumptions(self._ontology.axioms, list(first.in_heads), list(first.in_bodies))
@@ -151,9 +152,12 @@ class _Translator:
             return
         if isinstance(axiom, DatatypeDefinition):
             return
+        if isinstance(axiom, PropertyAssertion) and is_ill_typed(axiom.object):
+            reason = f"{self._texts.term(axiom.object)} is no value of its datatype"
+            self._facts.setdefault(Atom(VIOLATION, (Constant(f"{text}: {reason}"), axiom.subject)))
         try:
             clauses = self._normaliser.clauses(axiom)
-        except TooLarge as reason:
+        except NoFormulas as reason:
             self._remarks.append(Remark(text, "dropped", str(reason)))
             return
         lost: dict[str, None] = {}
@@ -172,6 +176,8 @@ class _Translator:
 
     def _clause(self, clause: Clause, text: str, number: int, notes: dict[str, None]) -> str | None:
         """Adds the rules of a formula, or says why there are none."""
+        if clause.beyond:
+            return f"OWL 2 RL has no rule for {' and '.join(clause.beyond)}"
         if clause.untested:
             reason = f"no comparison can test {' and '.join(clause.untested)}"
             if self._profile != "U" or not clause.heads:
