@@ -7,7 +7,7 @@ knowledge base says must be the same to the number.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from functools import cache
 from itertools import product
 from typing import Final, Literal
@@ -84,7 +84,7 @@ def check_theorems(algorithm: str, record: Record, ground: Ground, E: Facts, upd
     """What *Revisited* says of the rule instances that an update of `E` considers; (a) of its theorems is first."""
     I, after = ground.materialised(E), ground.materialised(update.applied(E))
     _same(f"{algorithm} on ground rules", record.after, after)
-    old, new = set(ground.firing(I)), set(ground.firing(after))
+    old, new = ground.firing(I), ground.firing(after)
     phases = {name: record.phases.get(name, []) for name in PHASES[algorithm.partition(":")[0]]}
     assert not record.phases.keys() - phases.keys()
     if algorithm == "counting":
@@ -107,7 +107,13 @@ def check_theorems(algorithm: str, record: Record, ground: Ground, E: Facts, upd
 
 
 def _check_fbf(
-    algorithm: str, record: Record, ground: Ground, old: set[Instance], new: set[Instance], E: Facts, update: Update
+    algorithm: str,
+    record: Record,
+    ground: Ground,
+    old: frozenset[Instance],
+    new: frozenset[Instance],
+    E: Facts,
+    update: Update,
 ) -> None:
     deletion, forward, insertion = (
         record.phases.get(name, []) for name in ("deletion_propagation", "forward", "insertion")
@@ -139,9 +145,9 @@ PHASES: Final = {
 }
 
 
-def _once_among(what: str, instances: list[Instance], allowed: set[Instance]) -> None:
+def _once_among(what: str, instances: list[Instance], allowed: Collection[Instance]) -> None:
     _same(f"{what}, repetition", len(instances), len(set(instances)))
-    _same(f"{what}, instances", set(instances) - allowed, set())
+    _same(f"{what}, instances", set(instances).difference(allowed), set())
 
 
 def _same_phases(what: str, record: Record, paper: Record, one_for_each: tuple[str, ...] = ()) -> None:

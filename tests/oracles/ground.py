@@ -69,6 +69,8 @@ class Ground:
     def __init__(self, rules: Sequence[Rule], possible_explicit: Facts, mode: Literal["levels", "single"]) -> None:
         self._strata = stratify(rules, mode=mode)
         self._stratum_of: dict[Fact, int] = {}
+        self._stages: dict[Facts, dict[Fact, int]] = {}
+        self._firing: dict[Facts, frozenset[Instance]] = {}
         possible = naive._closure(rules, possible_explicit, absent_from=NOTHING)
         self.instances = [
             Instance(
@@ -106,6 +108,11 @@ class Ground:
 
     def stages(self, E: Facts) -> dict[Fact, int]:
         """The first iteration of its stratum in which each fact is derived (*Revisited*, Algorithm 2)."""
+        if E not in self._stages:
+            self._stages[E] = self._computed_stages(E)
+        return self._stages[E]
+
+    def _computed_stages(self, E: Facts) -> dict[Fact, int]:
         stage: dict[Fact, int] = {}
         for s, instances in self.strata():
             new = self.within(E, s) | {one.head for one in instances if not one.recursive and one.fires(stage)}
@@ -140,9 +147,11 @@ class Ground:
                 counts[one.head][one.recursive] += 1
         return {fact: (nonrecursive, recursive) for fact, (nonrecursive, recursive) in counts.items()}
 
-    def firing(self, I: Facts) -> list[Instance]:
+    def firing(self, I: Facts) -> frozenset[Instance]:
         """`inst_r[I]` for all rules."""
-        return [one for one in self.instances if one.fires(I)]
+        if I not in self._firing:
+            self._firing[I] = frozenset(one for one in self.instances if one.fires(I))
+        return self._firing[I]
 
     # ------------------------------------------------------------------------------------ Algorithm 3
 

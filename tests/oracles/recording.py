@@ -166,11 +166,12 @@ class GroundRules(Rules):
             if isinstance(P, Known):
                 assert all(contains(positive, fact) for fact in P.facts & self._positive), "P ⊆ I⁺"
             assert not any(contains(outside, fact) for fact in facts_of(N) & self._negative), "N ∩ I⁻ = ∅"
+        inside, barred = facts_of(positive), facts_of(outside)
         return [
             one
             for one in self._instances
-            if all(contains(positive, fact) for fact in one.positive)
-            and not any(contains(outside, fact) for fact in one.negative)
+            if one.positive <= inside
+            and one.negative.isdisjoint(barred)
             and all(_meets(one, condition) for condition in some)
             and (heads_in is None or contains(heads_in, one.head))
         ]

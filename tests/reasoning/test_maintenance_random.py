@@ -13,7 +13,7 @@ from sequences import Sequence, made, sequences
 property_test = settings(deadline=None, derandomize=True, phases=[Phase.generate])
 
 
-@settings(property_test, max_examples=80)
+@settings(property_test, max_examples=77)
 @given(sequences())
 def test_every_algorithm_and_stratification(sequence: Sequence) -> None:
     """Some 2,000 pairs of a sequence and a way to follow it."""
