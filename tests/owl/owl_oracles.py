@@ -7,7 +7,8 @@ equalities, and triples with a literal as subject.
 from __future__ import annotations
 
 import gzip
-from collections.abc import Iterable
+import random
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
@@ -24,6 +25,8 @@ DATA = "http://data.org/"
 _VOCABULARIES = tuple(
     f"<http://www.w3.org/{name}#" for name in ("2002/07/owl", "2000/01/rdf-schema", "1999/02/22-rdf-syntax-ns")
 )
+OWL = "http://www.w3.org/2002/07/owl#"
+RDF_TYPE = NamedNode("http://www.w3.org/1999/02/22-rdf-syntax-ns#type")
 _TYPE, _SAME = f"{_VOCABULARIES[2]}type>", f"{_VOCABULARIES[0]}sameAs>"
 
 
@@ -31,6 +34,26 @@ def read_statements(path: Path, format: RdfFormat) -> list[Statement]:
     data = path.read_bytes()
     text = gzip.decompress(data) if path.suffix == ".gz" else data
     return [(q.subject, q.predicate, q.object) for q in parse(text, format=format, base_iri=path.as_uri())]  # type: ignore[misc]
+
+
+def invented(statements: Sequence[Statement], seed: int, number: int) -> list[Statement]:
+    """Data about the classes and object properties of an ontology."""
+    choose = random.Random(seed)
+
+    def declared(kind: str) -> list[NamedNode]:
+        found = [
+            s for s, p, o in statements if p == RDF_TYPE and o == NamedNode(OWL + kind) and isinstance(s, NamedNode)
+        ]
+        return sorted(set(found), key=str)
+
+    classes, properties = declared("Class"), declared("ObjectProperty")
+    nodes = [NamedNode(f"{DATA}{n}") for n in range(number // 3 + 2)]
+    facts: list[Statement] = [
+        (choose.choice(nodes), choose.choice(properties), choose.choice(nodes)) for _ in range(number)
+    ]
+    if classes:
+        facts += [(choose.choice(nodes), RDF_TYPE, choose.choice(classes)) for _ in range(number // 2)]
+    return facts
 
 
 def about_individuals(facts: Iterable[Fact], individuals: str) -> set[Fact]:

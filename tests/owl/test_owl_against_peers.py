@@ -7,7 +7,18 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from owl_oracles import DATA, Fact, Statement, about_individuals, of_owlrl, of_reasonable, read_statements
+from owl_oracles import (
+    DATA,
+    OWL,
+    RDF_TYPE,
+    Fact,
+    Statement,
+    about_individuals,
+    invented,
+    of_owlrl,
+    of_reasonable,
+    read_statements,
+)
 from pyoxigraph import BlankNode, Literal, NamedNode, RdfFormat, Triple, serialize
 from random_ontologies import Generator
 
@@ -15,9 +26,6 @@ import everlog
 from everlog.datalog.ntriples import write_term
 from everlog.rdf.owl.profiles import Options, Profile, translate
 from everlog.rdf.owl.reading import read_ontologies
-
-OWL = "http://www.w3.org/2002/07/owl#"
-RDF_TYPE = NamedNode("http://www.w3.org/1999/02/22-rdf-syntax-ns#type")
 
 
 def ours(path: Path, data: Sequence[Statement] = (), profile: Profile = "RL") -> tuple[set[Fact], bool]:
@@ -45,26 +53,6 @@ def test_random_ontologies_against_owlrl(batch: int, tmp_path: Path) -> None:
         assert violated == wrong, f"seed {seed}"
         contradictory += wrong
     assert 0 < contradictory < 20
-
-
-def invented(statements: Sequence[Statement], seed: int, number: int) -> list[Statement]:
-    """Data about the classes and object properties of an ontology."""
-    choose = random.Random(seed)
-
-    def declared(kind: str) -> list[NamedNode]:
-        found = [
-            s for s, p, o in statements if p == RDF_TYPE and o == NamedNode(OWL + kind) and isinstance(s, NamedNode)
-        ]
-        return sorted(set(found), key=str)
-
-    classes, properties = declared("Class"), declared("ObjectProperty")
-    nodes = [NamedNode(f"{DATA}{n}") for n in range(number // 3 + 2)]
-    facts: list[Statement] = [
-        (choose.choice(nodes), choose.choice(properties), choose.choice(nodes)) for _ in range(number)
-    ]
-    if classes:
-        facts += [(choose.choice(nodes), RDF_TYPE, choose.choice(classes)) for _ in range(number // 2)]
-    return facts
 
 
 def fragment(statements: Sequence[Statement], seed: int, number: int) -> list[Statement]:

@@ -12,6 +12,7 @@ import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from xml.parsers import expat
 
 from pyoxigraph import BlankNode, Literal, NamedNode, RdfFormat, parse
 
@@ -91,6 +92,8 @@ def _read(path: Path) -> _File:
 
 
 def _rdf(path: Path, text: str, syntax: RdfFormat, mark: str) -> _File:
+    if syntax == RdfFormat.RDF_XML:
+        _check_xml(path, text)
     labels: dict[str, BlankNode] = {}
     triples: list[Triple] = []
     try:
@@ -111,6 +114,14 @@ def _rdf(path: Path, text: str, syntax: RdfFormat, mark: str) -> _File:
     imports = dict.fromkeys(o.value for s, p, o in triples if p == OWL + "imports")
     prefixes = quads.prefixes or dict(_XMLNS.findall(text[:100_000]))
     return _File(path, tuple(names), tuple(imports), _usable(prefixes), tuple(triples))
+
+
+def _check_xml(path: Path, text: str) -> None:
+    """Refuses XML that is not well-formed: pyoxigraph takes a file that ends in the middle for a whole one."""
+    try:
+        expat.ParserCreate().Parse(text, True)
+    except expat.ExpatError as mistake:
+        raise EverlogError(f"{path}:{mistake.lineno}: not well-formed XML: {expat.ErrorString(mistake.code)}") from None
 
 
 def _stable(node: object, mark: str, labels: dict[str, BlankNode]) -> Object:
