@@ -22,7 +22,8 @@ _FREE = 100_000
 """Instances that are always allowed."""
 
 _ENTERING = 2.5e-7
-"""Seconds for an explicit fact to be entered anew."""
+_COMPARING = 2e-7
+"""Seconds for an explicit fact to be entered anew, and for a fact to be compared with what was there before."""
 
 
 @dataclass(frozen=True)
@@ -48,5 +49,6 @@ def choose(name: str, materialisation: Materialisation) -> Choice:
     cost = materialisation.cost
     if cost is None:
         return Choice(algorithm(chosen), (why,))
-    seconds = _SECONDS * (cost.seconds + _ENTERING * len(materialisation.E))
+    facts = _ENTERING * len(materialisation.E) + _COMPARING * len(materialisation.I)
+    seconds = _SECONDS * (cost.seconds + facts)
     return Choice(algorithm(chosen), (why,), Allowance(int(_INSTANCES * cost.instances) + _FREE, seconds))

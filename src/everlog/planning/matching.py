@@ -80,7 +80,13 @@ class Matches(Bindings):
         """Evaluates the query into a sink."""
         if not self._conjunction.can_match(self._views):
             return
-        plan, used = self._conjunction.plan(self._views, None, needed)
+        sizes = [
+            sum(view.about(table) for table in literal.tables())
+            for literal, view in zip(self._conjunction.positive, self._views, strict=False)
+        ]
+        # The smallest set goes first, as a delta would: modules ask for the same joins again and again.
+        smallest = min(range(len(sizes)), key=sizes.__getitem__) if sizes else None
+        plan, used = self._conjunction.plan(self._views, None, needed, small=smallest)
         call = Call(plan, [self._views[place] for place in used], sink(plan.layout))
         shared = not isinstance(emptied, Kept)
         self._engine.run([(plan, call, self._views[used[0]])], emptied, shared)

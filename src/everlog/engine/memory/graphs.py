@@ -93,12 +93,20 @@ class MemoryPaths(Paths):
         return self._graph(X, T).facts(self._engine, self._binary, own(excluding))
 
     def outside(self, X: FactSet, T: FactSet, facts: FactSet) -> Stored:
-        rows = own(facts).rows(self._binary.table)
+        table, rows = self._binary.table, own(facts).rows(self._binary.table)
         if not len(rows):
             return self._engine.empty()
-        array = rows.array()
-        pairs = self._binary.of(self._binary.table.cols[:, array])
-        return _stored(self._engine, self._binary.table, array[~self._graph(X, T).holds(pairs)])
+        graph = self._graph(X, T)
+        if rows.size <= _FEW_PAIRS:
+            array = rows.array()
+            return _stored(self._engine, table, array[~graph.holds(self._binary.of(table.cols[:, array]))])
+        # Many rows are looked at where they lie, piece by piece, whether they are in the set or not.
+        lost = []
+        for lo in range(rows.lo, rows.hi, _BUFFER):
+            hi = min(rows.hi, lo + _BUFFER)
+            array = np.flatnonzero(~graph.holds(self._binary.of(table.cols[:, lo:hi]))).astype(np.int32) + np.int32(lo)
+            lost.append(array[rows.contains(array)])
+        return _stored(self._engine, table, np.concatenate(lost))
 
     def _graph(self, X: FactSet, T: FactSet) -> _Graph:
         if self._last is None or self._last[0] is not X or self._last[1] is not T:
@@ -132,19 +140,17 @@ class _Graph:
     def holds(self, pairs: Ids) -> npt.NDArray[np.bool_]:
         """Which pairs of ids there is a path for."""
         out = np.empty(pairs.shape[1], np.bool_)
-        sources, targets = (self._nodes.numbers(ends) for ends in pairs)
-        if self._small and (self._bits is not None or self._many(sources)):
+        if self._small and (self._bits is not None or self._many(pairs[0])):
             kernels.reached(pairs[0], pairs[1], self._nodes.number, self.bits, out)
         else:
+            sources, targets = (self._nodes.numbers(ends) for ends in pairs)
             order = np.argsort(sources, kind="stable")
             kernels.visit_pairs(*self._edges(), targets, order, sources, *self._room(), out)
         return out
 
     def _many(self, sources: Ids) -> bool:
         """Whether there are so many sources that a closure pays."""
-        if len(sources) > _FEW_PAIRS:
-            return True
-        return len(np.unique(sources)) * _FEW_SOURCES > len(self._nodes.ids)
+        return len(sources) > _FEW_PAIRS or len(np.unique(sources)) * _FEW_SOURCES > len(self._nodes.ids)
 
     def facts(self, engine: MemoryEngine, binary: _Binary, excluding: Facts) -> Stored:
         """The facts of all paths, but for those in a set; they get rows if they have none."""

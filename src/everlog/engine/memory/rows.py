@@ -108,7 +108,7 @@ class Rows:
             return np.arange(self.lo, self.hi, dtype=np.int32)
         if self._log is not None:
             return self._log.rows[: self.size]
-        return _select(self.table, self.mark())
+        return _select(self.table, self.mark(), self.lo, self.hi)
 
     def mark(self) -> Mark:
         """The mark that is set in exactly these rows."""
@@ -263,9 +263,9 @@ def _successor(x: Rows, new: Rows, mark: Mark, added: Ids, removed: Ids) -> Rows
     return new
 
 
-def _select(table: Table, mark: Mark) -> Ids:
-    out = np.empty(table.n, np.int32)
-    bounds = np.array([0, table.n, 1, 0, 0, 0], np.int64)
+def _select(table: Table, mark: Mark, lo: int, hi: int) -> Ids:
+    out = np.empty(hi - lo, np.int32)
+    bounds = np.array([lo, hi, 1, 0, 0, 0], np.int64)
     term = np.array([mark.bit], np.uint16)
-    n = kernels.select(NO_ROWS, False, 0, table.n, bounds, term, term, table.mask, NO_ANNOTATION, out)
+    n = kernels.select(NO_ROWS, False, lo, hi, bounds, term, term, table.mask, NO_ANNOTATION, out)
     return out[:n].copy()

@@ -56,7 +56,7 @@ class Module(ABC):
         if not gone:
             return gone
         if self._grounded:
-            around = self._around(gone, now, self._limit())
+            around = self._around(gone, now, self._limit()) if self._few(gone) else None
             self.X -= gone
             return self._lost(now.within(self.region) if around is None else around, oracle)
         lost = self._around(gone, now)
@@ -72,6 +72,10 @@ class Module(ABC):
     def _limit(self) -> int:
         """Up to how many facts are followed step by step."""
         return len(self.X) // _FEW
+
+    def _few(self, facts: FactSet) -> bool:
+        """Whether it is worth a try to follow what some facts lead to: each leads to many, usually."""
+        return len(facts) <= max(8, self._limit() // 64)
 
     def _lost(self, facts: FactSet, oracle: Oracle) -> FactSet:
         """Those of the relation's facts that no longer follow; what an oracle knows becomes part of the backbone."""

@@ -32,7 +32,7 @@ class Reachability(Module):
     def _added(self, new: FactSet, now: FactSet) -> FactSet:
         X = self.X
         X |= new
-        if len(new) <= self._limit() and (J := self._led_to(new, now)) is not None:
+        if self._few(new) and (J := self._led_to(new, now)) is not None:
             return J
         self.X = X  # paths are remembered for this very set
         return self._paths.facts(X, self._T, now)
@@ -42,7 +42,7 @@ class Reachability(Module):
         new = more.within(self._steps)
         if not new:
             return new
-        if len(new) <= self._limit():
+        if self._few(new):
             J = self._led_to(self._joined(now, new, now), now)
             if J is not None:
                 return J
@@ -53,7 +53,9 @@ class Reachability(Module):
         gone = fewer.within(self._steps)
         if not gone:
             return gone
-        around = self._followed(self._joined(now, gone, self._nothing), gone)
+        around = None
+        if self._few(gone):
+            around = self._followed(self._joined(now, gone, self._nothing), gone)
         if around is not None:
             around &= now
         return self._lost(now.within(self.region) if around is None else around, oracle)

@@ -26,7 +26,7 @@ class Transitive(Module):
     def _added(self, new: FactSet, now: FactSet) -> FactSet:
         X = self.X
         X |= new
-        if len(new) <= self._limit():
+        if self._few(new):
             # Lines 49–57: the new facts before those that hold, and then the backbone before what was derived.
             start = self._joined(new, now, now)
             start |= new
