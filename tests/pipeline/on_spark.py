@@ -45,7 +45,7 @@ def kept_counts(kb: KnowledgeBase) -> Counts:
             further = {"hidden": 0, "trace": 3}.get(kind, 1)
             for column in columns.T.tolist():
                 ids, (*place, count) = (column, [1]) if not further else (column[:-further], column[-further:])
-                one = fact(predicate, *kb._memory.engine.dictionary.values(ids))  # type: ignore[arg-type]
+                one = fact(predicate, *map(kb._memory.engine.dictionary.value, ids))
                 found[kind, one, tuple(place)] = count
         return found
     from everlog.pipeline.spark_saved import _annotations
