@@ -6,7 +6,6 @@ new state and leaves the old one as it is. Either way the state to go on with is
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from time import perf_counter
@@ -20,7 +19,7 @@ from everlog import saved
 from everlog.choice import choose
 from everlog.columns import Columns
 from everlog.datalog.syntax import Atom, BodyLiteral, Program, Rule
-from everlog.datalog.values import Value, identity
+from everlog.datalog.values import Value
 from everlog.engine.algebra import FactSet
 from everlog.engine.memory.dictionary import Dictionary
 from everlog.engine.memory.engine import MemoryEngine
@@ -29,6 +28,7 @@ from everlog.engine.memory.sets import Facts, Stored, own
 from everlog.engine.memory.start import start_engine
 from everlog.engine.memory.table import Ids
 from everlog.errors import EverlogError
+from everlog.goals import answer_order, answer_variables
 from everlog.materialisation import Difference, Materialisation, Outcome
 from everlog.planning.matching import MemoryMatcher
 from everlog.planning.modules import relation_name
@@ -44,9 +44,6 @@ from everlog.settings import Settings
 
 if TYPE_CHECKING:
     from everlog.knowledge import Which
-
-_ANONYMOUS = re.compile(r"_[0-9]+")
-"""The names that the reader gives to `_`."""
 
 _FEW_ROWS = 100_000
 """Up to this many rows nothing is gained by leaving dead ones out."""
@@ -411,20 +408,13 @@ class MemoryState:
 
     def answers(self, goal: Sequence[BodyLiteral]) -> list[tuple[Value, ...]]:
         """The answers to a goal: distinct bindings of its variables, sorted by kind and value."""
-        local = {variable for literal in goal for variable in getattr(literal, "local", ())}
-        variables = dict.fromkeys(
-            variable
-            for literal in goal
-            for variable in literal.variables()
-            if variable not in local and not _ANONYMOUS.fullmatch(variable.name)
-        )
-        answer = Atom(f"{HIDDEN}answer", tuple(variables))
+        answer = Atom(f"{HIDDEN}answer", tuple(answer_variables(goal)))
         with self.engine.scratch(without=HIDDEN) as engine:
             found: FactSet = self._I if self._I else self._E
             for stratum in compile_program([Rule(answer, tuple(goal))], MemoryCompiler(engine)):
                 found |= stratum.nonrecursive.apply(found, excluding=found)
             rows = self._values(engine.columns(own(found), answer.predicate))
-        return sorted(rows, key=lambda row: tuple(_order(value) for value in row))
+        return sorted(rows, key=lambda row: tuple(map(answer_order, row)))
 
 
 def _either(some: ByPredicate, others: ByPredicate) -> ByPredicate:
@@ -433,10 +423,3 @@ def _either(some: ByPredicate, others: ByPredicate) -> ByPredicate:
     for predicate, ids in others.items():
         found[predicate] = np.concatenate([found[predicate], ids], axis=1) if predicate in found else ids
     return {predicate: ids for predicate, ids in found.items() if ids.shape[1]}
-
-
-def _order(value: Value) -> tuple[str, str | float, str]:
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return "", value, type(value).__name__
-    kind, _ = identity(value)
-    return kind, str(value), ""
