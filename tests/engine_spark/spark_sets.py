@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from everlog.datalog.ntriples import write_term
 from everlog.datalog.values import Value, identity
 from everlog.engine.algebra import FactSet
+from everlog.engine.spark import limits
 from everlog.engine.spark.annotations import SparkCounted
 from everlog.engine.spark.engine import SparkEngine
 from everlog.engine.spark.naming import COUNT, RELATION
@@ -49,7 +50,8 @@ class Facts:
         groups: dict[str, list[list[int]]] = {}
         for predicate, keys in facts:
             groups.setdefault(predicate, []).append(self.ids.encode([value_of(key) for key in keys]))
-        return self.engine.listed(groups)
+        found = self.engine.listed(groups)
+        return found if len(found) <= limits.TINY else self.engine.stored(found.table())
 
     def facts_in(self, facts: FactSet) -> frozenset[Fact]:
         table = own(facts).table()

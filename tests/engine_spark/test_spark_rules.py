@@ -13,6 +13,7 @@ from batches import VALUES, Question, joint_questions
 from everlog.datalog.reader import parse_program
 from everlog.datalog.syntax import Atom, Variable
 from everlog.engine.algebra import FactSet, Region
+from everlog.engine.spark import limits
 from everlog.planning.spark_rules import SparkCompiler, SparkRules
 from oracles import naive
 from oracles.naive import Facts as FactsOf
@@ -22,6 +23,14 @@ if TYPE_CHECKING:
 
 SIZE = 4
 """Questions in one."""
+
+
+@pytest.fixture(autouse=True)
+def sizes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sets of these tests are as many facts as the engine would compute with Spark; some are not even broadcast."""
+    monkeypatch.setattr(limits, "TINY", 5)
+    monkeypatch.setattr(limits, "FEW", 20)
+    monkeypatch.setattr(limits, "SMALL", 40)
 
 
 class Asked:

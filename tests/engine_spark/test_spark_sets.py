@@ -11,7 +11,7 @@ from spark_sets import Facts
 
 from everlog.datalog.syntax import Atom, Constant, Variable
 from everlog.engine.algebra import FactSet, Region
-from everlog.engine.spark import queries
+from everlog.engine.spark import limits
 from everlog.engine.spark.runs import merged_length
 from oracles import naive
 from oracles.naive import Fact
@@ -27,20 +27,24 @@ EVERYTHING = [
 ]
 
 
-@pytest.fixture(params=[queries.FEW, 3], ids="few={}".format)
-def few(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
-    """Sets of more facts than this are not broadcast."""
-    monkeypatch.setattr(queries, "FEW", request.param)
-    return int(request.param)
+@pytest.fixture(params=["tiny", "few", "many"])
+def size(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """What the sets of these tests count as: enough for the driver, to be broadcast, or neither."""
+    if request.param != "tiny":
+        monkeypatch.setattr(limits, "TINY", 0)
+    if request.param == "many":
+        monkeypatch.setattr(limits, "FEW", 3)
+        monkeypatch.setattr(limits, "SMALL", 3)
+    return str(request.param)
 
 
 def some(random: Random, density: float = 0.4) -> frozenset[Fact]:
     return frozenset(one for one in EVERYTHING if random.random() < density)
 
 
-def test_operations(spark: SparkSession, few: int) -> None:
+def test_operations(spark: SparkSession, size: str) -> None:
     """Views and computed sets, which are values: nobody else's set changes."""
-    random = Random(few)
+    random = Random(5)
     facts = Facts(spark, [*range(6), "a"])
     sets: list[tuple[FactSet, frozenset[Fact]]] = [(facts.engine.empty(), frozenset())]
     for _ in range(2):
@@ -88,7 +92,7 @@ def test_regions(spark: SparkSession) -> None:
     assert not facts.stored([naive.fact("e", 0, 1)]).within(Region(patterns[:2]))
 
 
-def test_multisets_and_annotations(spark: SparkSession, few: int) -> None:
+def test_multisets_and_annotations(spark: SparkSession, size: str) -> None:
     random = Random(7)
     facts = Facts(spark, [*range(6), "a"])
     everything = facts.stored(EVERYTHING)

@@ -13,7 +13,7 @@ from everlog.engine.algebra import Annotation, Counted, FactSet
 from everlog.engine.spark import naming
 from everlog.engine.spark.naming import COUNT
 from everlog.engine.spark.queries import Keys, Table, absent, own_keys, present, select, union
-from everlog.engine.spark.runs import Run
+from everlog.engine.spark.runs import Local, Run
 from everlog.engine.spark.sets import EVERYTHING, SparkFacts, Stored, Wanted, own
 
 if TYPE_CHECKING:
@@ -46,14 +46,14 @@ class SparkCounted(Counted):
 
     def total(self) -> int:
         run = self.run()
-        return 0 if run is None or not run.rows else self.engine.number(f"SELECT sum({COUNT}) FROM {run.name}")
+        return 0 if run is None or not run.rows else self.engine.number(f"SELECT sum({COUNT}) FROM {run.view()}")
 
     def support(self) -> Stored:
         run = self.run()
         if run is None:
             return self.engine.empty()
         columns = tuple(name for name in run.columns if name != COUNT)
-        facts = Run(select(columns, run.name), columns, run.rows, run.classes, run.apart, run.parts, run)
+        facts = Run(select(columns, run.view()), columns, run.rows, run.classes, run.apart, run.parts, run)
         return Stored(self.engine, [facts])
 
     def __add__(self, other: Counted | FactSet) -> SparkCounted:
@@ -88,7 +88,7 @@ def with_numbers(run: Run, width: int) -> Table | None:
 
 def _widened(run: Run, width: int) -> Table:
     missing = [name for name in naming.columns(width) if name not in run.columns]
-    return select(["*", *(f"{naming.PADDING}L AS {name}" for name in missing)], run.name) if missing else run.name
+    return select(["*", *(f"{naming.PADDING}L AS {name}" for name in missing)], run.view()) if missing else run.view()
 
 
 def added(engine: SparkEngine, left: Table | None, right: Table | None, sign: int) -> Table | None:
@@ -190,11 +190,14 @@ class Between(SparkFacts):
         self._usual = self._least <= 0 <= self._greatest
         """Whether the default is in the range."""
 
-    def table(self, wanted: Wanted = EVERYTHING) -> Table | None:
+    def table(self, wanted: Wanted = EVERYTHING, near: bool = False) -> Table | None:
         raise TypeError("a range of annotations has no facts of its own: intersect it with a set")
 
     def about(self, wanted: Wanted = EVERYTHING) -> int:
         return 2**62
+
+    def local(self) -> Local | None:
+        return None
 
     def computed(self) -> Stored:
         raise TypeError("a range of annotations has no facts of its own: intersect it with a set")

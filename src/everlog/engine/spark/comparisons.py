@@ -10,13 +10,11 @@ from typing import Final
 
 from everlog.datalog.syntax import Operator
 from everlog.datalog.values import XSD
+from everlog.engine.spark import limits
 from everlog.engine.spark.queries import Table, select
 
 _INTEGER: Final = f'"^^<{XSD}integer>'
 _DOUBLE: Final = f'"^^<{XSD}double>'
-
-_FEW: Final = 200_000
-"""Bindings that come from so many facts are broadcast to the dictionary."""
 
 
 def comparable(terms: Table) -> str:
@@ -44,7 +42,7 @@ def compared(rows: Table, operator: Operator, left: str, right: str, values: Tab
         return select(["l.*"], f"{rows} l", [f"{left} {operator} {right}"])
     if operator in (">", ">="):
         left, right = right, left
-    small = about is not None and about <= _FEW
+    small = about is not None and about <= limits.SMALL
     first = select(
         ["l.*", "x.i AS xi", "x.d AS xd", "x.s AS xs"],
         f"{values} x JOIN {rows} l ON x.id = {left}",

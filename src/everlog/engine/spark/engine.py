@@ -21,7 +21,7 @@ from uuid import uuid4
 from everlog.datalog.syntax import Constant
 from everlog.datalog.values import Value
 from everlog.engine.algebra import Engine, FactSet, Region
-from everlog.engine.spark import naming
+from everlog.engine.spark import limits, naming
 from everlog.engine.spark.annotations import SparkAnnotation, SparkCounted
 from everlog.engine.spark.comparisons import comparable
 from everlog.engine.spark.cutting import Cut, CutName, cut_named
@@ -29,7 +29,17 @@ from everlog.engine.spark.naming import RELATION
 from everlog.engine.spark.patterns import Parameters
 from everlog.engine.spark.queries import DISTINCT, Table, fact_columns, select, union
 from everlog.engine.spark.regions import Place
-from everlog.engine.spark.runs import CLASSES, Run, class_of, merged_length, new_number
+from everlog.engine.spark.runs import (
+    CLASSES,
+    Local,
+    Run,
+    class_of,
+    columns_of,
+    local_run,
+    merged_length,
+    new_number,
+    total,
+)
 from everlog.engine.spark.sets import Stored, covered, own
 from everlog.errors import ArityMistake, EverlogError
 
@@ -46,9 +56,6 @@ _OWN_SETTINGS: Final = {
     # Its inference of filters fails on unions of views that share columns (key not found in rewriteConstraints).
     "spark.sql.constraintPropagation.enabled": "false",
 }
-
-_MOST_RUNS: Final = 8
-"""From this many runs on, a set that grows merges some."""
 
 
 class SparkEngine(Engine):
@@ -72,6 +79,7 @@ class SparkEngine(Engine):
         self.derivations = 0
         self.width = 0
         self._relations: dict[str, tuple[int, int]] = {}
+        self._arities: dict[int, int] = {}
         self._numbers = counting_up()
         self._encode = encode
         self._ids: dict[Constant, int] = {}
@@ -91,6 +99,7 @@ class SparkEngine(Engine):
         """The number of a predicate, given when it is first mentioned."""
         if predicate not in self._relations:
             self._relations[predicate] = next(self._numbers), arity
+            self._arities[self._relations[predicate][0]] = arity
         number, known = self._relations[predicate]
         if known != arity:
             raise ArityMistake(f"{predicate} has {known} arguments elsewhere and {arity} here")
@@ -163,16 +172,14 @@ class SparkEngine(Engine):
         self._drop(names.values())
         return found
 
-    def listed(self, facts: Mapping[str, Sequence[Sequence[int]]]) -> Stored:
+    def listed(self, facts: Mapping[str, Iterable[Sequence[int]]]) -> Stored:
         """A set of a few facts by predicate, each a list of ids."""
-        numbered = [(self.relation(name, len(row)), row) for name, rows in facts.items() for row in rows]
-        if not numbered:
-            return self.empty()
-        rows = [(number, *row, *[naming.PADDING] * (self.width - len(row))) for number, row in numbered]
-        name = self._named(self.spark.createDataFrame(rows, naming.schema(self.width)))
-        found = self.stored(DISTINCT, rows=name)
-        self._drop([name])
-        return found
+        numbered = ((self.relation(name, len(row)), row) for name, rows in facts.items() for row in rows)
+        return self.local(frozenset((number, *row) for number, row in numbered))
+
+    def local(self, facts: Local, apart: frozenset[int] = frozenset()) -> Stored:
+        """A set of a few facts on the driver; none of them is in the runs with the given numbers."""
+        return Stored(self, [local_run(facts, self.width, apart)] if facts else ())
 
     def counted(self, frame: DataFrame) -> SparkCounted:
         """A multiset, from a frame with `p`, `a0`, … and `n`, each fact once."""
@@ -220,8 +227,8 @@ class SparkEngine(Engine):
         if found is None:
             names = [f"r{~parameter}" for parameter in parameters.varying]
             rows = [tuple(row[~parameter] for parameter in parameters.varying) for row in parameters.rows]
-            frame = self.spark.createDataFrame(rows, ", ".join(f"{name} bigint" for name in names))
-            found = self._tables[parameters] = self._named(frame)
+            columns = [list(column) for column in zip(*rows, strict=True)]
+            found = self._tables[parameters] = self._named(self._local(names, columns))
         return found
 
     # ------------------------------------------------------------------------------------ computing
@@ -291,12 +298,48 @@ class SparkEngine(Engine):
 
     def compacted(self, runs: Sequence[Run]) -> Sequence[Run]:
         """The same runs, or fewer if there are many: joins with a set have an input for each."""
-        length = merged_length([run.rows for run in runs], _MOST_RUNS)
-        if not length:
-            return runs
-        merged = runs[-length:]
-        parts = frozenset[int]().union(*(run.parts for run in merged))
-        return [*runs[:-length], self.run(union([run.facts(self.width) for run in merged]), parts=parts)]
+        length = merged_length([run.rows for run in runs], limits.RUNS)
+        return [*runs[:-length], self._merged(runs[-length:])] if length else runs
+
+    def _merged(self, runs: Sequence[Run]) -> Run:
+        parts = frozenset[int]().union(*(run.parts for run in runs))
+        if total(runs) <= limits.TINY:
+            merged = local_run(frozenset[tuple[int, ...]]().union(*(self.fetched(run) for run in runs)), self.width)
+            merged.parts = parts
+            return merged
+        table = union([self.table_of(run) for run in runs])
+        if any(run.name is None for run in runs):
+            columns = ", ".join(naming.columns(self.width))
+            table = select(["*"], table, hint=f"REPARTITION({self.partitions}, {columns})")
+        return self.run(table, parts=parts)
+
+    def table_of(self, run: Run, near: bool = False) -> Table:
+        """The facts of a run; with `near`, from the driver if they are few."""
+        if run.name is None or (near and run.rows <= limits.TINY):
+            if self.width not in run.near:
+                columns = columns_of(self.fetched(run), self.width)
+                run.near[self.width] = self._named(self._local(naming.columns(self.width), columns))
+                weakref.finalize(run, self._forgotten.append, run.near[self.width])
+            return run.near[self.width]
+        names = naming.columns(self.width)
+        if tuple(names) == run.columns:
+            return run.name
+        padded = (name if name in run.columns else f"{naming.PADDING}L AS {name}" for name in names)
+        return select(padded, run.name)
+
+    def fetched(self, run: Run) -> Local:
+        """The facts of a small run, on the driver."""
+        if run.local is None:
+            names = [name for name in naming.columns(self.width) if name in run.columns]
+            rows = self.spark.sql(f"SELECT {', '.join(names)} FROM {run.name}").collect()
+            run.local = frozenset(tuple(row[: self._arities[row[0]] + 1]) for row in rows)
+        return run.local
+
+    def _local(self, names: Sequence[str], columns: Sequence[Sequence[int]]) -> DataFrame:
+        """A few rows from the driver, which Spark broadcasts without a job."""
+        import pyarrow as pa
+
+        return self.spark.createDataFrame(pa.table([pa.array(column, pa.int64()) for column in columns], list(names)))
 
     def number(self, query: str) -> int:
         """The one number that a query gives."""

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-from everlog.engine.spark import naming
+from everlog.engine.spark import limits, naming
 from everlog.engine.spark.comparisons import compared
 from everlog.engine.spark.patterns import Compared, Parameters, Pattern, Term
 from everlog.engine.spark.queries import Keys, Table, any_present, select
@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     from everlog.engine.spark.engine import SparkEngine
     from everlog.engine.spark.runs import Run
     from everlog.engine.spark.sets import SparkFacts
-
-SMALL: Final = 200_000
-"""Up to this many facts, what is matched with them is broadcast."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +72,7 @@ class Conjunction:
         asked = []
         for literal in literals:
             wanted = self._parameters.wanted(literal.pattern)
-            sought = literal.view.table(wanted)
+            sought = literal.view.table(wanted, near=True)
             if sought is not None:
                 asked.append((self.keys(literal.pattern), sought, literal.view.about(wanted)))
         if self.table is not None:
@@ -115,8 +112,8 @@ class Conjunction:
         if self.table is not None and _terms(literal) <= self._bound:
             self.table = literal.view.inside(self.table, self.keys(pattern), wanted, self._about)
             return
-        facts = literal.view.table(wanted)
         size = literal.view.about(wanted)
+        facts = literal.view.table(wanted, near=self.table is None or size <= limits.SMALL)
         if facts is None:
             self.table = None
             return
@@ -152,9 +149,9 @@ class Conjunction:
                 return "", "", size
             return f" CROSS JOIN {self._engine.table(self._parameters)} r", "BROADCAST(r)", size
         hint = ""
-        if self._about is not None and self._about <= min(SMALL, size):
+        if self._about is not None and self._about <= min(limits.SMALL, size):
             hint = "BROADCAST(l)"
-        elif size <= SMALL:
+        elif size <= limits.SMALL:
             hint = "BROADCAST(f)"
         return f" CROSS JOIN {self.table} l", hint, self._about
 

@@ -9,17 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final, TypeAlias
 
-from everlog.engine.spark import naming
+from everlog.engine.spark import limits, naming
 from everlog.engine.spark.naming import PADDING
 
 Table: TypeAlias = str
 Keys: TypeAlias = Sequence[str | int]
-
-FEW: Final = 20_000
-"""Up to this many facts are broadcast to rows that are looked up among them."""
-
-MANY: Final = 4_000_000
-"""Of more rows no hash table is made."""
 
 _NO_ID: Final = -2
 """No column holds this."""
@@ -61,18 +55,18 @@ def own_keys(width: int) -> list[str]:
 
 def present(rows: Table, keys: Keys, sought: Table, size: int, about: int | None, width: int) -> Table:
     """The rows whose keys are among some facts, at most `size`; there are at most `about` (None: nobody knows)."""
-    if size <= FEW:
+    if size <= limits.FEW:
         return select(["l.*"], f"{rows} l LEFT SEMI JOIN {sought} s ON {_same(keys)}", hint="BROADCAST(s)")
-    if about is not None and about > MANY:
+    if about is not None and about > limits.MANY:
         return select(["l.*"], f"{rows} l LEFT SEMI JOIN {sought} s ON {_same_everywhere(keys, width)}")
     return select(["l.*"], f"{rows} l JOIN {sought} s ON {_same_everywhere(keys, width)}", hint="SHUFFLE_HASH(l)")
 
 
 def absent(rows: Table, keys: Keys, sought: Table, size: int, about: int | None, width: int) -> Table:
     """The rows whose keys are not among some facts."""
-    if size <= FEW:
+    if size <= limits.FEW:
         return select(["l.*"], f"{rows} l LEFT ANTI JOIN {sought} s ON {_same(keys)}", hint="BROADCAST(s)")
-    if about is not None and about > MANY:
+    if about is not None and about > limits.MANY:
         return select(["l.*"], f"{rows} l LEFT ANTI JOIN {sought} s ON {_same_everywhere(keys, width)}")
     known = select(["*", "true AS known"], sought)
     joined = f"{rows} l LEFT JOIN {known} s ON {_same_everywhere(keys, width)}"
@@ -85,7 +79,7 @@ def any_present(rows: Table, asked: Sequence[tuple[Keys, Table, int]]) -> Table:
     for number, (keys, sought, size) in enumerate(asked):
         known = select(["*", "true AS known"], sought)
         joins += f" LEFT JOIN {known} s{number} ON {_same(keys, f's{number}')}"
-        if size <= FEW:
+        if size <= limits.FEW:
             small.append(f"s{number}")
     found = ", ".join(f"s{number}.known" for number in range(len(asked)))
     return select(["l.*"], joins, [f"coalesce({found}, false)"], hint=f"BROADCAST({', '.join(small)})" if small else "")

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 
 from everlog.datalog.syntax import Atom, Constant, Variable
 from everlog.engine.algebra import Region
-from everlog.engine.spark.naming import RELATION
+from everlog.engine.spark import limits
+from everlog.engine.spark.naming import PADDING, RELATION
 from everlog.engine.spark.queries import Table, select
-from everlog.engine.spark.runs import Run, classes_of
+from everlog.engine.spark.runs import Local, Run, classes_of
 from everlog.engine.spark.sets import EVERYTHING, SparkFacts, Stored, Wanted
 
 if TYPE_CHECKING:
@@ -61,6 +62,20 @@ class Tests:
             found.append(" AND ".join(tests))
         return f"({' OR '.join(found)})" if found else "false"
 
+    def has(self, fact: tuple[int, ...]) -> bool:
+        """Whether a fact on the driver is such an instance."""
+
+        def value(column: str) -> int:
+            place = 0 if column == RELATION else int(column[1:]) + 1
+            return fact[place] if place < len(fact) else PADDING
+
+        return any(
+            value(last) in values
+            and all(value(column) == id for column, id in bound)
+            and all(value(column) == value(other) for column, other in twins)
+            for (bound, last, twins), values in self._groups.items()
+        )
+
     def may_match(self, run: Run) -> bool:
         """Whether a run can have such an instance."""
         return any(run.may_match(wanted) for wanted in self._wanted)
@@ -78,6 +93,10 @@ class Place:
         """Whether a row is in the region."""
         inside = self._inside.condition()
         return f"({inside} OR NOT {self._elsewhere.condition()})" if self._rest else inside
+
+    def has(self, fact: tuple[int, ...]) -> bool:
+        """Whether a fact on the driver is in the region."""
+        return self._inside.has(fact) or (self._rest and not self._elsewhere.has(fact))
 
     def of(self, facts: SparkFacts) -> SparkFacts:
         """The facts that are in the region."""
@@ -98,16 +117,23 @@ class Within(SparkFacts):
         self._place = place
         self._computed: Stored | None = None
 
-    def table(self, wanted: Wanted = EVERYTHING) -> Table | None:
+    def table(self, wanted: Wanted = EVERYTHING, near: bool = False) -> Table | None:
         if self._computed is not None:
-            return self._computed.table(wanted)
+            return self._computed.table(wanted, near)
         table = self._facts.table(wanted)
         return None if table is None else select(["*"], table, [self._place.condition()])
 
     def about(self, wanted: Wanted = EVERYTHING) -> int:
         return (self._facts if self._computed is None else self._computed).about(wanted)
 
+    def local(self) -> Local | None:
+        if self._computed is not None:
+            return self._computed.local()
+        facts = self._facts.local() if self._facts.about() <= limits.TINY else None
+        return None if facts is None else frozenset(fact for fact in facts if self._place.has(fact))
+
     def computed(self) -> Stored:
         if self._computed is None:
-            self._computed = self.engine.stored(self.table())
+            local = self.local()
+            self._computed = self.engine.stored(self.table()) if local is None else self.engine.local(local)
         return self._computed

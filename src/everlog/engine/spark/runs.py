@@ -9,16 +9,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
-from typing import Final
+from typing import Final, TypeAlias
 
 from everlog.engine.spark import naming
 from everlog.engine.spark.naming import PADDING
-from everlog.engine.spark.queries import Table, select
+from everlog.engine.spark.queries import Table
 
 CLASSES: Final = 63
 """Ids are classed by their remainder, so that a set of classes is a positive bigint."""
 
 _numbers = count()
+
+
+Local: TypeAlias = frozenset[tuple[int, ...]]
+"""Facts on the driver: the number of the relation, and the arguments without padding."""
 
 
 def new_number() -> frozenset[int]:
@@ -36,11 +40,11 @@ def classes_of(ids: Iterable[int]) -> int:
     return found
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Run:
-    """Facts, each once, or other rows, under the name of a view."""
+    """Facts, each once, or other rows: in Spark under the name of a view, on the driver, or both."""
 
-    name: Table
+    name: Table | None
     columns: tuple[str, ...]
     rows: int
     classes: Mapping[str, int]
@@ -51,13 +55,15 @@ class Run:
     """The numbers of the runs that were merged into this one; its own, if it is not a merger."""
     source: Run | None = None
     """The run that has the rows, where this one is part of its columns."""
+    local: Local | None = None
+    """The facts, once the driver has them."""
+    near: dict[int, Table] = field(default_factory=dict)
+    """The names, by width, under which Spark finds what the driver has."""
 
-    def facts(self, width: int) -> Table:
-        """The facts, with so many arguments."""
-        names = naming.columns(width)
-        if tuple(names) == self.columns:
-            return self.name
-        return select((name if name in self.columns else f"{PADDING}L AS {name}" for name in names), self.name)
+    def view(self) -> Table:
+        """The name in Spark of a run that is not on the driver alone."""
+        assert self.name is not None
+        return self.name
 
     def may_match(self, wanted: Mapping[str, int]) -> bool:
         """Whether there can be a fact whose ids are in given classes."""
@@ -71,6 +77,23 @@ class Run:
 
     def _classes(self, column: str) -> int:
         return self.classes.get(column, class_of(PADDING))
+
+
+def local_run(facts: Local, width: int, apart: frozenset[int] = frozenset()) -> Run:
+    """A run of facts on the driver."""
+    columns = tuple(naming.columns(width))
+    padded = (_padded(fact, width) for fact in facts)
+    classes = {name: classes_of(ids) for name, ids in zip(columns, zip(*padded, strict=True), strict=True)}
+    return Run(None, columns, len(facts), classes, apart, local=facts)
+
+
+def _padded(fact: tuple[int, ...], width: int) -> tuple[int, ...]:
+    return (*fact, *[PADDING] * (width + 1 - len(fact)))
+
+
+def columns_of(facts: Local, width: int) -> list[list[int]]:
+    """Facts by column, padded."""
+    return [list(column) for column in zip(*(_padded(fact, width) for fact in facts), strict=True)]
 
 
 def total(runs: Iterable[Run]) -> int:

@@ -11,8 +11,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from everlog.engine.algebra import FactSet, Region
+from everlog.engine.spark import limits
 from everlog.engine.spark.queries import Keys, Table, absent, own_keys, present, union
-from everlog.engine.spark.runs import Run, total
+from everlog.engine.spark.runs import Local, Run, total
 
 if TYPE_CHECKING:
     from everlog.engine.spark.engine import SparkEngine
@@ -35,8 +36,16 @@ class SparkFacts(FactSet):
         self.engine = engine
 
     @abstractmethod
-    def table(self, wanted: Wanted = EVERYTHING) -> Table | None:
-        """The facts, each once, but perhaps not those that are not wanted; None if there are certainly none."""
+    def table(self, wanted: Wanted = EVERYTHING, near: bool = False) -> Table | None:
+        """The facts, each once, but perhaps not those that are not wanted; None if there are certainly none.
+
+        With `near`, they are going to be broadcast, and are better on the driver if there are few.
+        """
+        ...
+
+    @abstractmethod
+    def local(self) -> Local | None:
+        """The facts on the driver, if there are few; None if that takes a job over many."""
         ...
 
     @abstractmethod
@@ -54,12 +63,12 @@ class SparkFacts(FactSet):
 
         Only the wanted facts are asked for. There are at most `about` rows (None: nobody knows).
         """
-        sought = self.table(wanted)
+        sought = self.table(wanted, near=True)
         return None if sought is None else present(rows, keys, sought, self.about(wanted), about, self.engine.width)
 
     def outside(self, rows: Table, keys: Keys, wanted: Wanted, about: int | None) -> Table:
         """The rows whose keys are no fact of this set."""
-        sought = self.table(wanted)
+        sought = self.table(wanted, near=True)
         return rows if sought is None else absent(rows, keys, sought, self.about(wanted), about, self.engine.width)
 
     def __or__(self, other: FactSet) -> SparkFacts:
@@ -97,9 +106,25 @@ class Stored(SparkFacts):
         super().__init__(engine)
         self.runs = tuple(run for run in runs if run.rows)
 
-    def table(self, wanted: Wanted = EVERYTHING) -> Table | None:
-        tables = [run.facts(self.engine.width) for run in self.runs if run.may_match(wanted)]
+    def table(self, wanted: Wanted = EVERYTHING, near: bool = False) -> Table | None:
+        tables = [self.engine.table_of(run, near) for run in self.runs if run.may_match(wanted)]
         return union(tables) if tables else None
+
+    def outside(self, rows: Table, keys: Keys, wanted: Wanted, about: int | None) -> Table:
+        # Runs on the driver are not partitioned, so each sort of runs is asked by itself.
+        there = [run for run in self.runs if run.may_match(wanted) and run.name is not None]
+        here = [run for run in self.runs if run.may_match(wanted) and run.name is None]
+        found = rows
+        for runs in (here, there):
+            if runs:
+                sought = union([self.engine.table_of(run, near=total(runs) <= limits.FEW) for run in runs])
+                found = absent(found, keys, sought, total(runs), about, self.engine.width)
+        return found
+
+    def local(self) -> Local | None:
+        if total(self.runs) > limits.TINY:
+            return None
+        return frozenset[tuple[int, ...]]().union(*(self.engine.fetched(run) for run in self.runs))
 
     def about(self, wanted: Wanted = EVERYTHING) -> int:
         return total(run for run in self.runs if run.may_match(wanted))
@@ -113,7 +138,7 @@ class Stored(SparkFacts):
             return other.computed()
         if not isinstance(other, Stored):
             other = _without(other, self).computed()
-            return Stored(self.engine, (*self.engine.compacted(self.runs), *other.runs))
+            return Stored(self.engine, (*self.engine.compacted(self.runs), *other.runs)) if other.runs else self
         new = [run for run in other.runs if run not in self.runs]
         apart = [run for run in new if is_apart(run, self.runs)]
         overlapping = [run for run in new if run not in apart]
@@ -134,9 +159,9 @@ class View(SparkFacts):
         self.operator, self.left, self.right = operator, left, right
         self._computed: Stored | None = None
 
-    def table(self, wanted: Wanted = EVERYTHING) -> Table | None:
+    def table(self, wanted: Wanted = EVERYTHING, near: bool = False) -> Table | None:
         if self._computed is not None:
-            return self._computed.table(wanted)
+            return self._computed.table(wanted, near)
         left = self.left.table(wanted)
         keys = own_keys(self.engine.width)
         if self.operator == "-":
@@ -175,10 +200,24 @@ class View(SparkFacts):
         right = self.right.about(wanted)
         return left + right if self.operator == "|" else min(left, right)
 
+    def local(self) -> Local | None:
+        if self._computed is not None:
+            return self._computed.local()
+        if self.left.about() > limits.TINY or self.right.about() > limits.TINY:
+            return None
+        left, right = self.left.local(), self.right.local()
+        if left is None or right is None:
+            return None
+        return left | right if self.operator == "|" else left - right if self.operator == "-" else left & right
+
     def computed(self) -> Stored:
         if self._computed is None:
             apart = covered(self.right) if self.operator == "-" else frozenset[int]()
-            self._computed = self.engine.stored(self.table(), apart)
+            local = self.local()
+            if local is None:
+                self._computed = self.engine.stored(self.table(), apart)
+            else:
+                self._computed = self.engine.local(local, apart)
         return self._computed
 
 
