@@ -10,6 +10,7 @@ while a round is being computed, which must not change the result.
 from __future__ import annotations
 
 import argparse
+import gc
 import os
 import shutil
 import signal
@@ -153,6 +154,7 @@ def compared(nodes: int) -> str:
             assert len(killed) == 1, "no executor was killed"
             assert killed[0] not in machines.executors()
         finally:
+            gc.collect()  # a knowledge base takes its files with it
             spark.stop()
             left = list(scratch.iterdir())
             shutil.rmtree(scratch, ignore_errors=True)

@@ -63,7 +63,7 @@ def _materialised(spark: SparkSession, program: Program, facts: dict[str, Any]) 
 
 def _rounds(report: Report) -> list[float]:
     assert report.spark is not None
-    return [one["seconds"] for one in report.spark["rounds"]]
+    return [one["seconds"] for one in report.spark["rounds"] if one["round"]]
 
 
 def _work(report: Report) -> str:
