@@ -252,6 +252,8 @@ class Normaliser:
                 yield self._key(keyed, properties)
             case DatatypeDefinition():
                 return
+            case ClassAssertion(Named(iri), individual):
+                yield _State(heads=(Disjunct((type_atom(individual, iri),)),))
             case ClassAssertion(member_of, individual):
                 yield _State(above=((individual, member_of),))
             case PropertyAssertion(property, subject, target, negative):
@@ -504,7 +506,7 @@ class Normaliser:
             case HasSelf(property) if property.iri != TOP_OBJECT:
                 atoms.append(_role_atom(property, term, term))
             case _:
-                text = self._texts.expression(filler)
+                text = FunctionalSyntax().expression(filler)
                 name = f"{NEW}class-{hashlib.blake2b(text.encode(), digest_size=6).hexdigest()}"
                 atoms.append(type_atom(term, name))
                 if name not in self._named:

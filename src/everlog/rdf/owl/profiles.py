@@ -160,11 +160,12 @@ class _Translator:
         except NoFormulas as reason:
             self._remarks.append(Remark(text, "dropped", str(reason)))
             return
+        key = FunctionalSyntax().axiom(axiom)  # the names of new constants do not hang on prefixes
         lost: dict[str, None] = {}
         kept = 0
         notes: dict[str, None] = {}
         for number, clause in enumerate(clauses):
-            why = self._clause(clause, text, number, notes)
+            why = self._clause(clause, text, key, number, notes)
             if why is None:
                 kept += 1
             else:
@@ -174,7 +175,7 @@ class _Translator:
         for note in notes:
             self._remarks.append(Remark(text, "approximated", note))
 
-    def _clause(self, clause: Clause, text: str, number: int, notes: dict[str, None]) -> str | None:
+    def _clause(self, clause: Clause, text: str, key: str, number: int, notes: dict[str, None]) -> str | None:
         """Adds the rules of a formula, or says why there are none."""
         if clause.beyond:
             return f"OWL 2 RL has no rule for {' and '.join(clause.beyond)}"
@@ -197,7 +198,7 @@ class _Translator:
         if not clause.heads:
             self._add(Rule(violation(text, clause.body), clause.body), text)
         for place, disjunct in enumerate(clause.heads):
-            self._disjunct(clause, disjunct, f"{text} {number} {place}", text, notes)
+            self._disjunct(clause, disjunct, f"{key} {number} {place}", text, notes)
         return None
 
     def _disjunct(self, clause: Clause, disjunct: Disjunct, key: str, text: str, notes: dict[str, None]) -> None:
