@@ -15,12 +15,10 @@ from everlog.datalog.arities import check_arities
 from everlog.datalog.substitution import canonical_rule
 from everlog.datalog.syntax import Program, Rule
 from everlog.errors import EverlogError
-from everlog.rdf.owl.profiles import VIOLATION, Options, Profile, Translation, translate
-from everlog.rdf.owl.reading import read_ontologies
-from everlog.rdf.owl.violations import has_violation_rules, summary, violations
 
 if TYPE_CHECKING:
     from everlog.knowledge import KnowledgeBase
+    from everlog.rdf.owl.profiles import Translation
 
 _PANEL = "Ontologies"
 SHOWN = 5
@@ -37,9 +35,9 @@ OntologyOption = Annotated[
         show_default=False,
     ),
 ]
-ProfileChoice: TypeAlias = Literal["L", "U", "RL"]
+Profile: TypeAlias = Literal["L", "U", "RL"]
 ProfileOption = Annotated[
-    ProfileChoice,
+    Profile,
     typer.Option(
         "--profile",
         help="What becomes of axioms that are no rules: L drops them (sound), U approximates them (complete), RL keeps "
@@ -74,6 +72,9 @@ def translated(
     files: Sequence[Path], profile: Profile, thing: bool = False, equality_rules: bool = False, schema: bool = False
 ) -> Translation:
     """The program of ontology files."""
+    from everlog.rdf.owl.profiles import Options, translate
+    from everlog.rdf.owl.reading import read_ontologies
+
     for file in files:
         if not file.is_file():
             raise EverlogError(f"--ontology {file}: {'this is a folder' if file.is_dir() else 'no such file'}")
@@ -128,6 +129,8 @@ class Contradictions:
 
     def check(self, kb: KnowledgeBase) -> None:
         """Finds the violations; with `fatal`, raises what it finds."""
+        from everlog.rdf.owl.violations import VIOLATION, has_violation_rules, summary, violations
+
         if not has_violation_rules(kb.program):
             return
         total = kb.size(VIOLATION)

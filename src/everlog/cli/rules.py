@@ -9,7 +9,6 @@ import typer
 
 from everlog.cli.ontologies import EqualityRulesOption, ProfileOption, SchemaOption, ThingOption, translated
 from everlog.cli.outcome import warn
-from everlog.rdf.owl.printing import print_translation
 
 
 def rules(
@@ -30,6 +29,8 @@ def rules(
 
     What the profile drops or approximates stands at the end, with the reasons.
     """
+    from everlog.rdf.owl.printing import print_translation
+
     translation = translated(ontology, profile, owl_thing, sameas_rules, with_schema)
     names = ", ".join(path.name for path in ontology)
     typer.echo(print_translation(translation, f"{names}, profile {profile}"), nl=False)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from everlog.cli.ontologies import Contradictions, FailOnViolationOption
 from everlog.cli.options import (
     AlgorithmOption,
     ConfOption,
@@ -65,6 +66,7 @@ def update(
     master: MasterOption = None,
     conf: ConfOption = None,
     verbose: VerboseOption = False,
+    fail_on_violation: FailOnViolationOption = False,
 ) -> None:
     """Add and delete explicit facts of a store and bring what follows from them up to date, as a new version.
 
@@ -86,6 +88,7 @@ def update(
     manifest = opened.manifest
     rules = parse_program(manifest.program)
     warnings: list[str] = []
+    contradictions = Contradictions(fail_on_violation)
     with Progress() as progress, _changes_folder(changes) as folder:
         progress.step("starting Spark")
         in_memory = engine_of(opened.path, manifest, engine, memory).name == "memory"
@@ -117,6 +120,7 @@ def update(
             memory=memory,
             progress=progress.round,
             on_step=progress.step,
+            check=contradictions.check,
             before_commit=publish,
             loading=loading,
         )
@@ -124,6 +128,7 @@ def update(
             if read is not None:
                 read.release()
     warnings += [*report.warnings, *(message for read in reads if read is not None for message in read.warnings)]
+    warnings += contradictions.messages
     seconds = {**report.seconds, "total": perf_counter() - started}
     report = replace(report, warnings=list(dict.fromkeys(warnings)), seconds=seconds)
     write_stats(stats, report)

@@ -132,6 +132,7 @@ def update_store(
     memory: str | None = None,
     progress: Progress | None = None,
     on_step: Say | None = None,
+    check: Callable[[KnowledgeBase], None] | None = None,
     before_commit: Callable[[Report, Changes], None] | None = None,
     loading: Loading | None = None,
     few: int = FEW,
@@ -139,8 +140,9 @@ def update_store(
     """Adds and deletes explicit facts as a new version of a store; a fact that is both is added.
 
     The engine is the store's unless another one is asked for; `memory` is what reasoning in this process may use, if it is
-    to be chosen. `before_commit` sees what the update does; if it raises, the store is as before. `loading` is the store's
-    newest version on its way into memory, if that has begun. Up to `few` facts are encoded in this process, more by Spark.
+    to be chosen. `check` sees the new materialisation and `before_commit` what the update does; if one of them raises, the
+    store is as before. `loading` is the store's newest version on its way into memory, if that has begun. Up to `few`
+    facts are encoded in this process, more by Spark.
     """
     started = perf_counter()
     say = on_step or _quiet
@@ -174,6 +176,8 @@ def update_store(
         say("reasoning")
         wanted = None if algorithm == "auto" else algorithm
         report = _explained(kb._updated(added, deleted, arities, wanted, progress, started), chosen)
+        if check is not None:
+            check(kb)
         changes = _changes(kb)
         if before_commit is not None:
             before_commit(report, changes)

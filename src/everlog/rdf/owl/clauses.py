@@ -17,7 +17,6 @@ import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations, pairwise, permutations
-from typing import Final
 
 from pyoxigraph import NamedNode
 
@@ -68,6 +67,7 @@ from everlog.rdf.owl.vocabulary import (
     BOTTOM_DATA,
     BOTTOM_OBJECT,
     DIFFERENT_FROM,
+    MEMBER,
     NEW,
     NOTHING,
     SAME_AS,
@@ -81,9 +81,6 @@ from everlog.rdf.owl.vocabulary import (
 MOST_CLAUSES = 2_000
 MOST_EQUALITIES = 8
 """≤ n becomes a disjunction of (n+1)·n/2 equalities; beyond this n it is given up."""
-
-MEMBER: Final = "member"
-"""The predicate of memberships in class expressions."""
 
 _BUILT_INS: Mapping[str, Operator] = {
     SWRLB + "greaterThan": ">",

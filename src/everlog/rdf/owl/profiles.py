@@ -47,13 +47,11 @@ from everlog.rdf.owl.structure import (
     Range,
     SubProperty,
 )
-from everlog.rdf.owl.tables import EQUALITY_RULES, SCHEMA_RULES
-from everlog.rdf.owl.vocabulary import DIFFERENT_FROM, NEW, NOTHING, SAME_AS, THING, TYPE
+from everlog.rdf.owl.tables import equality_rules, schema_rules
+from everlog.rdf.owl.vocabulary import DIFFERENT_FROM, NEW, NOTHING, SAME_AS, THING, TYPE, VIOLATION
 
 Profile: TypeAlias = Literal["L", "U", "RL"]
 PROFILES: Final = ("L", "U", "RL")
-VIOLATION: Final = "violation"
-"""The predicate of contradictions: which axiom, and about what."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,12 +237,12 @@ class _Translator:
         if self._options.thing or (self._needs_thing and self._profile == "U"):
             self._things()
         if self._options.equality_rules:
-            for name, rule in EQUALITY_RULES:
+            for name, rule in equality_rules():
                 self._add(rule, name)
         if self._options.schema:
             for statement in self._ontology.triples:
                 self._facts.setdefault(Atom("triple", statement))
-            for name, rule in SCHEMA_RULES:
+            for name, rule in schema_rules():
                 self._add(rule, name)
 
     def _things(self) -> None:

@@ -6,6 +6,8 @@ conclusions about owl:Thing and owl:Nothing. Lists (scm-int, scm-uni) are walked
 
 from __future__ import annotations
 
+from functools import cache
+
 from everlog.datalog.reader import parse_program
 from everlog.datalog.syntax import Rule
 
@@ -93,5 +95,13 @@ def _named(text: str) -> tuple[tuple[str, Rule], ...]:
     return tuple(found)
 
 
-EQUALITY_RULES = _named(_EQUALITY)
-SCHEMA_RULES = _named(_SCHEMA)
+@cache
+def equality_rules() -> tuple[tuple[str, Rule], ...]:
+    """The rules eq-*, each with its name."""
+    return _named(_EQUALITY)
+
+
+@cache
+def schema_rules() -> tuple[tuple[str, Rule], ...]:
+    """The rules scm-*, each with its name."""
+    return _named(_SCHEMA)

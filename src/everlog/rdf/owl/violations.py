@@ -14,7 +14,9 @@ from everlog.datalog.printer import print_atom, print_goal
 from everlog.datalog.substitution import substitute_literal
 from everlog.datalog.syntax import Atom, BodyLiteral, Constant, Negation, Program, Rule, Term, Variable
 from everlog.datalog.values import Value
-from everlog.rdf.owl.profiles import VIOLATION
+from everlog.rdf.owl.vocabulary import VIOLATION
+
+__all__ = ["SHOWN", "VIOLATION", "Violation", "has_violation_rules", "summary", "violations"]
 
 SHOWN = 10
 """Violations that a message lists."""

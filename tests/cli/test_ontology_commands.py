@@ -1,0 +1,113 @@
+"""Ontologies on the command line: `rules`, and `--ontology` of `init` and `run`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from command import done, everlog, files, written
+
+ONTOLOGY = """@prefix : <http://ex.org/> .
+@prefix owl: <http://www.w3.org/2002/07/owl#> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+:Man a owl:Class ; rdfs:subClassOf :Person ; owl:disjointWith :Woman .
+:Woman rdfs:subClassOf :Person .
+:Person rdfs:subClassOf [ a owl:Restriction ; owl:onProperty :parent ; owl:someValuesFrom :Person ] .
+:parent a owl:ObjectProperty ; rdfs:range :Person .
+:eve a :Woman .
+"""
+FACTS = "@prefix : <http://ex.org/> . :abel a :Man ; :parent :eve ."
+
+
+def triples(*texts: str) -> set[str]:
+    """Lines of N-Triples."""
+    prefixes = {"a": "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"}
+    return {" ".join(prefixes.get(part, f"<http://ex.org/{part}>") for part in text.split()) + " ." for text in texts}
+
+
+def test_rules_prints_a_program_that_can_be_loaded(tmp_path: Path) -> None:
+    ontology = written(tmp_path / "family.ttl", ONTOLOGY)
+    text = done("rules", ontology)
+    assert text.startswith("# family.ttl, profile L: ")
+    assert "dropped: SubClassOf(" in text
+    assert text == done("rules", ontology, "--profile", "L")
+    assert "urn:everlog:new:" in done("rules", ontology, "--profile", "U")
+    assert "eq-sym" in done("rules", ontology, "--profile", "RL", "--sameas-rules")
+    assert everlog("rules", tmp_path / "none.ttl").code == 2
+    assert everlog("rules", ontology, "--profile", "EL").code == 2
+
+
+def test_warnings_go_to_standard_error(tmp_path: Path) -> None:
+    ended = everlog("rules", written(tmp_path / "o.ttl", ONTOLOGY + ":x :unknown :y . :A rdfs:subClassOf [] ."))
+    assert ended.code == 0
+    assert "the property <http://ex.org/unknown> is not declared" in ended.err
+    assert "cannot be read and is left out" in ended.err
+    assert "warning" not in ended.out
+
+
+def test_mistakes_before_spark_starts(tmp_path: Path) -> None:
+    for arguments, expected in [
+        ((), "there are no rules"),
+        (("--ontology", tmp_path / "none.owl"), "no such file"),
+        (("--ontology", tmp_path), "this is a folder"),
+        (
+            ("--ontology", written(tmp_path / "bad.owl", "<?xml version='1.0'?><rdf:RDF")),
+            "bad.owl:1: not well-formed XML",
+        ),
+    ]:
+        for command in (("run",), ("init", tmp_path / "store")):
+            ended = everlog(*command, *arguments)
+            assert ended.code == 2
+            assert expected in ended.err
+
+
+@pytest.mark.usefixtures("spark")
+def test_an_ontology_with_rules_and_facts(tmp_path: Path) -> None:
+    ontology = written(tmp_path / "family.ttl", ONTOLOGY)
+    rules = written(
+        tmp_path / "more.dlog",
+        "@prefix : <http://ex.org/> . adult(?x) :- :Person[?x] . [?x, a, foaf:Agent] :- :Person[?x] .",
+    )
+    facts = written(tmp_path / "facts.ttl", FACTS)
+    stats = tmp_path / "stats.json"
+    done("run", rules, "--ontology", ontology, "--facts", facts, "--out", tmp_path / "out", "--stats", stats)
+    found = files(tmp_path / "out")
+    assert found["adult.csv"] == "<http://ex.org/abel>\n<http://ex.org/eve>\n"
+    assert found["violation.csv"] == ""
+    assert set(found["triples.nt"].splitlines()) >= triples(
+        "eve a Woman", "eve a Person", "abel a Person", "abel a Man"
+    )
+    assert any("an existential in the head" in warning for warning in json.loads(stats.read_text())["warnings"])
+
+
+@pytest.mark.usefixtures("spark")
+def test_a_store_and_contradictions(tmp_path: Path) -> None:
+    ontology = written(tmp_path / "family.ttl", ONTOLOGY)
+    facts, store = written(tmp_path / "facts.ttl", FACTS), tmp_path / "store"
+    done("init", store, "--ontology", ontology, "--facts", facts)
+    done("export", store, "--out", tmp_path / "derived", "--format", "nt", "--derived")
+    done("export", store, "--out", tmp_path / "explicit", "--format", "nt", "--explicit")
+    derived = {line for text in files(tmp_path / "derived").values() for line in text.splitlines()}
+    explicit = {line for text in files(tmp_path / "explicit").values() for line in text.splitlines()}
+    assert derived == triples("eve a Person", "abel a Person")
+    assert explicit == triples("eve a Woman", "abel a Man", "abel parent eve")
+
+    bad = written(tmp_path / "bad.ttl", "@prefix : <http://ex.org/> . :abel a :Woman .")
+    ended = everlog("update", store, "--add", bad, "--fail-on-violation")
+    assert ended.code == 2
+    assert "is violated by" in ended.err
+    assert ended.err.count("abel, rdf:type") == 2
+    assert done("query", store, "violation(?axiom, ?x)", "--format", "json").strip() == "[]"
+
+    ended = everlog("update", store, "--add", bad)
+    assert ended.code == 0
+    assert "is violated by" in ended.err
+    assert "http://ex.org/abel" in done("query", store, "violation(?axiom, ?x)")
+
+    again = everlog(
+        "init", tmp_path / "other", "--ontology", ontology, "--facts", facts, "--facts", bad, "--fail-on-violation"
+    )
+    assert again.code == 2
+    assert "is violated by" in again.err
+    assert not (tmp_path / "other").exists()
