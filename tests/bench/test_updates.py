@@ -41,7 +41,7 @@ def test_every_algorithm_is_measured_and_all_agree() -> None:
             assert len(way.seconds) == len(way.derivations) == len(way.facts) == samples
         assert all(gone < 0 for gone in one.deletion.facts)
         assert [-gone for gone in one.deletion.facts] == one.addition.facts, "what is added again is all back"
-    assert measured.state["counting"] > measured.state["dredc"] > measured.state["auto"] == 0
+    assert measured.state["counting"] > measured.state["dredc"] > measured.state["dred"] == measured.state["auto"] == 0
     text = row_text(measured)
     assert "3 facts deleted and added again" in text and "bytes of state per fact" in text
     shown = conclusions([measured, replace(measured, name="lubm"), replace(measured, name="lubm-large")])

@@ -28,13 +28,16 @@ from everlog.errors import Failure
 REMAT: Final = "remat"
 
 GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
-    "auto": ("auto", "dred", "fbf", "bf"),
+    "auto": ("auto",),
+    "dred": ("dred", "fbf", "bf"),
     "dredc": ("dredc",),
     "bfc": ("bfc",),
     "counting": ("counting",),
     REMAT: (REMAT,),
 }
-"""The algorithms by what has to be kept for them, named as the option of a knowledge base that keeps it."""
+"""The algorithms that share a knowledge base, by the option that keeps what they need.
+
+`auto` has one of its own: where it starts again, indexes are gone that the others would have to make."""
 
 ALGORITHMS: Final = tuple(name for group in GROUPS.values() for name in group)
 

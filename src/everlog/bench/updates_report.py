@@ -76,7 +76,9 @@ def restart(row: Row, changed: int) -> float | None:
 
 def conclusions(rows: Sequence[Row]) -> str:
     """What the rows show together."""
-    lines = ["faster: than an update that starts again, which enters the explicit facts anew and computes everything"]
+    lines = [
+        "faster: how many times as fast as an update that starts again: explicit facts are entered, everything is computed"
+    ]
     lines += [*_growth(rows), *_slowest(rows), *_fewest(rows), *_auto(rows)]
     return "\n".join(lines)
 
@@ -95,9 +97,9 @@ def _slowest(rows: Sequence[Row]) -> Iterator[str]:
                 last = max(seconds, key=seconds.__getitem__)
                 computing = row.materialise[REMAT]
                 yield (
-                    f"{row.name}, {changed:,} deleted: all are at least {again / seconds[last]:,.1f} times faster than "
-                    f"starting again ({again:.2f} s), {computing / seconds[last]:,.1f} times than the computing in it "
-                    f"({computing:.2f} s); {last} gains least"
+                    f"{row.name}, {changed:,} deleted: {last} gains least; it is {again / seconds[last]:,.1f} times as fast "
+                    f"as starting again ({again:.2f} s), {computing / seconds[last]:,.1f} times as fast as the computing in "
+                    f"that ({computing:.2f} s)"
                 )
 
 
