@@ -97,9 +97,9 @@ def _slowest(rows: Sequence[Row]) -> Iterator[str]:
                 last = max(seconds, key=seconds.__getitem__)
                 computing = row.materialise[REMAT]
                 yield (
-                    f"{row.name}, {changed:,} deleted: {last} gains least; it is {again / seconds[last]:,.1f} times as fast "
-                    f"as starting again ({again:.2f} s), {computing / seconds[last]:,.1f} times as fast as the computing in "
-                    f"that ({computing:.2f} s)"
+                    f"{row.name}, {changed:,} deleted: {last} gains least, {again / seconds[last]:,.1f} times as fast as "
+                    f"starting again ({again:.2f} s), {computing / seconds[last]:,.1f} times as fast as the computing "
+                    f"in that ({computing:.2f} s)"
                 )
 
 
