@@ -39,7 +39,7 @@ MISTAKES = {
     "export to nowhere": ("export nowhere", "--out"),
     "format": ("query nowhere p(?x) --format xml", "xml"),
     "no command": ("materialise", "materialise"),
-    "rules come later": ("rules x.owl", "rules"),
+    "no ontology": ("rules x.owl", "x.owl: no such file"),
 }
 
 

@@ -34,6 +34,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             return _updates(arguments)
         if arguments.command == "run" and arguments.name == "spark":
             return _spark(arguments)
+        if arguments.command == "run" and arguments.name == "ontologies":
+            return _ontologies(arguments)
         result = run(_request(arguments))
     except EverlogError as mistake:
         print(f"everlog bench: {mistake}", file=sys.stderr)
@@ -62,7 +64,7 @@ def _parser() -> argparse.ArgumentParser:
     runs.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="a parameter of the workload")
     runs.add_argument("--option", action="append", default=[], metavar="KEY=VALUE", help="an option of Everlog")
     runs.add_argument("--timeout", type=float, metavar="S", help="seconds for each process (300; updates: 3600)")
-    runs.add_argument("--rows", metavar="A,B", help="updates, spark: what to run (all)")
+    runs.add_argument("--rows", metavar="A,B", help="updates, spark: what to run (all); ontologies: sizes")
     runs.add_argument("--algorithms", metavar="A,B", help="updates: the algorithms to run (all)")
     runs.add_argument("--changed", metavar="N,M", help="updates: how many facts to delete and add again (100,1000)")
     runs.add_argument("--json", type=Path, metavar="FILE", help="write every measurement to FILE")
@@ -132,6 +134,24 @@ def _spark(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _ontologies(arguments: argparse.Namespace) -> int:
+    from everlog.bench import ontologies
+
+    sizes = [_integer("universities", text) for text in (arguments.rows or "").split(",") if text]
+    asked = [peer for peer in arguments.peers.split(",") if peer in ontologies.SYSTEMS]
+    systems = ontologies.SYSTEMS if arguments.peers == ",".join(PEERS) else asked
+    found = ontologies.run_ontologies(
+        sizes or ontologies.SIZES,
+        systems,
+        arguments.repeat or 3,
+        arguments.timeout or 1800.0,
+        lambda line: print(line, flush=True),
+    )
+    if arguments.json is not None:
+        arguments.json.write_text(f"{json.dumps(ontologies.as_json(found), indent=2)}\n", encoding="utf-8")
+    return 1 if any(each.system == "everlog" and each.outcome for each in found) else 0
+
+
 def _request(arguments: argparse.Namespace) -> Request:
     return Request(
         workload=arguments.name,
@@ -163,5 +183,6 @@ def _listing() -> str:
         lines.append(f"{each.name}: {each.about}")
         lines.append(f"    {', '.join(f'{name}={value}' for name, value in each.defaults.items())}")
     lines.append("updates: deletions and additions by every algorithm, on several programs with data")
+    lines.append("ontologies: univ-bench.owl over universities (--rows 1,10,50), against reasonable and owlrl")
     lines.append("spark: the Spark engine by itself: what rounds cost, and Spark's recursive CTE")
     return "\n".join(lines)

@@ -24,7 +24,7 @@ StoreArgument = Annotated[Path, typer.Argument(metavar="STORE", help="The folder
 ProgramArguments = Annotated[
     list[Path] | None,
     typer.Argument(
-        metavar="[PROGRAM]...",
+        metavar="PROGRAM",
         help="Rule files; several mean their union. None is needed with --ontology.",
         show_default=False,
     ),
