@@ -25,7 +25,7 @@ from everlog.engine.memory.dictionary import Dictionary
 from everlog.engine.memory.engine import MemoryEngine
 from everlog.engine.memory.graphs import MemoryGraphs
 from everlog.engine.memory.sets import Facts, Stored, own
-from everlog.engine.memory.start import start_engine
+from everlog.engine.memory.start import start_engine, start_graphs
 from everlog.engine.memory.table import Ids
 from everlog.errors import EverlogError
 from everlog.goals import answer_order, answer_variables
@@ -245,8 +245,10 @@ class MemoryState:
 
     def _compiled(self, program: Program, settings: Settings, kinds: frozenset[str]) -> Materialisation:
         graphs = MemoryGraphs(self.engine)
-        binary = graphs.binary if settings.modular and TRACE not in kinds else None
-        strata = compile_program(program.rules, MemoryCompiler(self.engine), settings.stratification, binary)
+        given = graphs if settings.modular and TRACE not in kinds else None
+        strata = compile_program(program.rules, MemoryCompiler(self.engine), settings.stratification, given)
+        if any(stratum.modules for stratum in strata):
+            self._compilation += start_graphs()
         modules = make_modules(strata, self.engine, graphs, MemoryMatcher(self.engine))
         self.materialisation = Materialisation(strata, self.engine, self._E, kinds, modules)
         return self.materialisation

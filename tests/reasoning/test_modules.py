@@ -41,6 +41,11 @@ PROGRAMS = {
     "w(?x, ?y) :- t(?x, ?y), u(?y) .",
     "reach after negation": "d(?x, ?y) :- e(?x, ?y), not b(?x) . t(?x, ?z) :- d(?y, ?z), t(?x, ?y) . "
     "t(?x, ?y) :- v(?x, ?y) . w(?x) :- b(?x), not t(?x, ?x) .",
+    "seq": "q(?x) :- b(?x), not v(?x, ?x) . t(?x, ?y) :- q(?y), q(?x), ?y > ?x, "
+    "NOT EXISTS ?z IN (q(?z), ?x < ?z, ?z < ?y) . u(?x, ?z) :- t(?x, ?y), t(?y, ?z) . t(?x, ?y) :- e(?x, ?y), q(?y) . "
+    "u(?x, ?z) :- u(?x, ?y), u(?y, ?z) .",
+    "seq fed by what follows": "t(?x, ?y) :- b(?x), b(?y), ?x < ?y, NOT EXISTS ?z IN (b(?z), ?x < ?z, ?z < ?y) . "
+    "s(?x, ?y) :- t(?x, ?y), e(?x, ?y) . t(?y, ?x) :- s(?x, ?y) . t(?x, ?y) :- v(?x, ?y) .",
     "triples": "[?x, p, ?y] :- e(?x, ?y) . [?x, p, ?z] :- [?x, p, ?y], [?y, p, ?z] . [?y, q, ?x] :- [?x, q, ?y] . "
     "[?x, q, ?y] :- v(?x, ?y) . [?x, q, ?z] :- [?y, q, ?z], [?x, q, ?y] . t(?x, ?y) :- [?x, q, ?y], [?y, p, ?x] .",
 }
@@ -50,7 +55,7 @@ ALGORITHMS = ["dred", "fbf", "bf", "dredc", "bfc", "auto"]
 def some_facts(random: Random, most: int, nodes: int) -> dict[str, list[tuple[int, ...]]]:
     found: dict[str, list[tuple[int, ...]]] = {}
     for _ in range(random.randint(0, most)):
-        predicate = random.choice("eeevvtb")
+        predicate = random.choice("eeevvtbb")
         arity = 1 if predicate == "b" else 2
         found.setdefault(predicate, []).append(tuple(random.randrange(nodes) for _ in range(arity)))
     return found
@@ -154,6 +159,10 @@ def test_a_failed_update_leaves_backbones_alone(monkeypatch: pytest.MonkeyPatch)
         ("r(?a, ?c) :- r(?a, ?b), r(?c, ?b) .", []),
         ("r(?a, ?c) :- r(?a, ?b), s(?b, ?c) . s(?a, ?b) :- r(?a, ?b) .", []),
         ("r(?a, ?c) :- r(?a, ?b), r(?b, ?c), ?a != ?c .", []),
+        ("r(?a, ?c) :- p(?a), p(?c), ?a < ?c, NOT EXISTS ?b IN (p(?b), ?a < ?b, ?b < ?c) .", ["seq"]),
+        ("[?a, n, ?c] :- [?a, a, k], [?c, a, k], ?c > ?a, NOT EXISTS ?b IN ([?b, a, k], ?c > ?b, ?a < ?b) .", ["seq"]),
+        ("r(?a, ?c) :- p(?a), p(?c), ?a < ?c, NOT EXISTS ?b IN (p(?b), ?a < ?b, ?b <= ?c) .", []),
+        ("r(?a, ?c) :- p(?a), p(?c), ?a < ?c, NOT EXISTS ?b IN (q(?b), ?a < ?b, ?b < ?c) .", []),
         ("r(?a, 1) :- r(?a, ?b), r(?b, 1) .", []),
         ("r(?a, ?c) :- r(?a, ?b), s(?b, ?c) . r(?a, ?c) :- r(?a, ?b), u(?b, ?c) .", []),
     ],
@@ -164,7 +173,7 @@ def test_what_is_found(rules: str, kinds: list[str]) -> None:
 
 def found(program: Program) -> Counter[str]:
     engine = MemoryEngine(workers=1)
-    strata = compile_program(program.rules, MemoryCompiler(engine), "levels", MemoryGraphs(engine).binary)
+    strata = compile_program(program.rules, MemoryCompiler(engine), "levels", MemoryGraphs(engine))
     return Counter(module.kind for stratum in strata for module in stratum.modules)
 
 

@@ -256,8 +256,22 @@ class Engine(ABC):
         ...
 
 
+class Neighbours(ABC):
+    """The facts of one binary atom whose ends follow each other in the order of the values that a unary atom has."""
+
+    @abstractmethod
+    def facts(self, P: FactSet, excluding: FactSet) -> FactSet:
+        """The pairs of neighbours among the values of `P`, but for those in a set."""
+        ...
+
+    @abstractmethod
+    def outside(self, P: FactSet, facts: FactSet) -> FactSet:
+        """Those of some facts whose ends are no neighbours among the values of `P`."""
+        ...
+
+
 class Graphs(ABC):
-    """The graphs that modules ask for."""
+    """The graphs and orders that modules ask for."""
 
     @abstractmethod
     def binary(self, atom: Atom) -> bool:
@@ -271,6 +285,16 @@ class Graphs(ABC):
 
     @abstractmethod
     def cliques(self, atom: Atom) -> Cliques: ...
+
+    @abstractmethod
+    def unary(self, atom: Atom) -> bool:
+        """Whether the facts of an atom can be put in an order."""
+        ...
+
+    @abstractmethod
+    def neighbours(self, atom: Atom, item: Atom) -> Neighbours:
+        """Neighbours among the values of `item`, as facts of an atom."""
+        ...
 
 
 class Matcher(ABC):
@@ -292,6 +316,7 @@ __all__ = [
     "Graphs",
     "Labelled",
     "Matcher",
+    "Neighbours",
     "Paths",
     "Region",
     "Rules",

@@ -2,7 +2,8 @@
 
 * `tc`: a transitive relation, `R(x, z) :- R(x, y), R(y, z)`;
 * `stc`: one that is symmetric too, `R(y, x) :- R(x, y)`;
-* `reach`: reachability along a relation of a lower stratum, `H(x, z) :- H(x, y), S(y, z)`, or with the step in front.
+* `reach`: reachability along a relation of a lower stratum, `H(x, z) :- H(x, y), S(y, z)`, or with the step in front;
+* `seq`: what follows what, `R(x, y) :- P(x), P(y), x < y, NOT EXISTS z IN (P(z), x < z, z < y)`.
 
 Variables may have any names, body atoms any order, and a relation is a plain predicate or `triple` with a constant
 property. Everything else stays in the generic module of the stratum; so does reachability whose facts other recursive
@@ -15,9 +16,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
-from everlog.datalog.syntax import Atom, Constant, Rule, Variable
+from everlog.datalog.syntax import Atom, Comparison, Constant, Rule, Variable
 
-Kind: TypeAlias = Literal["tc", "stc", "reach"]
+Kind: TypeAlias = Literal["tc", "stc", "reach", "seq"]
 
 
 @dataclass(frozen=True)
@@ -129,3 +130,35 @@ def _meets(head: Atom, relation: Atom) -> bool:
         isinstance(fixed, Variable) or isinstance(term, Variable) or term == fixed
         for term, fixed in zip(head.terms, relation.terms, strict=True)
     )
+
+
+def sequence(rule: Rule, binary: Callable[[Atom], bool], unary: Callable[[Atom], bool]) -> Module | None:
+    """The module of a sequencing rule; it is looked for before `NOT EXISTS` is rewritten."""
+    head = _pair(rule.head)
+    if head is None or len(rule.positive) != 2 or len(rule.comparisons) != 1 or len(rule.negative) != 1:
+        return None
+    _, x, y = head
+    negation = rule.negative[0]
+    if len(negation.local) != 1 or len(negation.atoms) != 1:
+        return None
+    z = negation.local[0]
+    item = negation.atoms[0]
+    if {*rule.positive} != {_with(item, z, x), _with(item, z, y)} or not _less(rule.comparisons, {(x, y)}):
+        return None
+    if not _less(negation.comparisons, {(x, z), (z, y)}) or list(item.variables()) != [z]:
+        return None
+    return Module("seq", (rule,), rule.head, item) if binary(rule.head) and unary(item) else None
+
+
+def _with(atom: Atom, old: Variable, new: Variable) -> Atom:
+    return Atom(atom.predicate, tuple(new if term == old else term for term in atom.terms))
+
+
+def _less(comparisons: Sequence[Comparison], wanted: set[tuple[Variable, Variable]]) -> bool:
+    """Whether comparisons say that one variable is less than another, for just some pairs."""
+    said = {
+        (one.left, one.right) if one.operator == "<" else (one.right, one.left)
+        for one in comparisons
+        if one.operator in ("<", ">")
+    }
+    return len(said) == len(comparisons) and said == wanted

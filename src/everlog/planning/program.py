@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from everlog.datalog.equalities import eliminate_equalities
 from everlog.datalog.stratify import Stratum, stratify
 from everlog.datalog.substitution import canonical_rule, pattern
-from everlog.datalog.syntax import Atom, Rule
-from everlog.engine.algebra import Region, Rules
-from everlog.planning.modules import Module, Partition, partition
+from everlog.datalog.syntax import Rule
+from everlog.engine.algebra import Graphs, Region, Rules
+from everlog.planning.modules import Module, Partition, partition, sequence
 from everlog.planning.negation import rewrite_negation
 
 Stratification = Literal["levels", "single"]
@@ -32,30 +32,41 @@ class CompiledStratum:
     modules: tuple[Module, ...] = ()
 
 
+def solved(rules: Sequence[Rule]) -> list[Rule]:
+    """Rules without equalities; those that can never fire, and second copies, are gone."""
+    found = (kept for rule in rules if (kept := eliminate_equalities(rule)) is not None)
+    return list({canonical_rule(rule): rule for rule in found}.values())
+
+
 def prepared(rules: Sequence[Rule]) -> tuple[Rule, ...]:
-    """Rules without equalities and with negated atoms only; those that can never fire, and second copies, are gone."""
-    solved = (kept for rule in rules if (kept := eliminate_equalities(rule)) is not None)
-    return rewrite_negation(list({canonical_rule(rule): rule for rule in solved}.values()))
+    """The same with negated atoms only."""
+    return rewrite_negation(solved(rules))
 
 
 def compile_program(
     rules: Sequence[Rule],
     compiled: Compiler,
     stratification: Stratification = "levels",
-    binary: Callable[[Atom], bool] | None = None,
+    graphs: Graphs | None = None,
 ) -> tuple[CompiledStratum, ...]:
-    """The strata of a program, lowest first; with modules if it is told which atoms can be edges of a graph."""
-    strata = stratify(prepared(rules), mode=stratification)
+    """The strata of a program, lowest first; with modules if it is given graphs for them."""
+    plain = solved(rules)
+    sequences: dict[Rule, Module] = {}
+    if graphs is not None:
+        found_in = {rule: sequence(rule, graphs.binary, graphs.unary) for rule in plain}
+        sequences = {rule: module for rule, module in found_in.items() if module is not None}
+    rewritten = rewrite_negation([rule for rule in plain if rule not in sequences])
+    strata = stratify((*rewritten, *sequences), mode=stratification)
     found = []
     for stratum in strata:
-        parts = Partition((), stratum.rules) if binary is None else _partition(stratum, binary)
+        parts = Partition((), stratum.rules) if graphs is None else _partition(stratum, sequences, graphs)
         generic = set(parts.generic)
         found.append(
             CompiledStratum(
                 stratum.index,
                 compiled(parts.generic),
                 compiled([rule for rule in stratum.recursive if rule in generic]),
-                compiled(stratum.nonrecursive),
+                compiled([rule for rule in stratum.nonrecursive if rule in generic]),
                 _region(stratum, strata),
                 parts.modules,
             )
@@ -63,12 +74,13 @@ def compile_program(
     return tuple(found)
 
 
-def _partition(stratum: Stratum, binary: Callable[[Atom], bool]) -> Partition:
-    """The modules of a stratum; a rule of one is recursive."""
+def _partition(stratum: Stratum, sequences: Mapping[Rule, Module], graphs: Graphs) -> Partition:
+    """The modules of a stratum, and the other rules."""
     mine = {pattern(atom) for atom in stratum.patterns}
-    found = partition(stratum.recursive, lambda atom: pattern(atom) in mine, binary)
-    modular = {rule for module in found.modules for rule in module.rules}
-    return Partition(found.modules, tuple(rule for rule in stratum.rules if rule not in modular))
+    found = partition(stratum.recursive, lambda atom: pattern(atom) in mine, graphs.binary)
+    modules = (*found.modules, *(sequences[rule] for rule in stratum.rules if rule in sequences))
+    modular = {rule for module in modules for rule in module.rules}
+    return Partition(modules, tuple(rule for rule in stratum.rules if rule not in modular))
 
 
 def _region(stratum: Stratum, strata: Sequence[Stratum]) -> Region:

@@ -37,8 +37,7 @@ def materialise_counted(
         Δ = explicit
         Δ |= derived.support()
         mine = Added(modules.get(stratum.index, ()), nothing)
-        for module in mine.modules:
-            module.begin(I)
+        Δ |= mine.begin(I)
         i = 1
         while Δ:
             I |= Δ

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 from everlog.engine.algebra import FactSet
 from everlog.planning.program import CompiledStratum
 from everlog.reasoning.modules.module import Module, Oracle
-from everlog.reasoning.modules.reachability import Reachability
 
 if TYPE_CHECKING:
     from everlog.reasoning.change import Change
@@ -29,6 +28,15 @@ class Added:
         self.modules = modules
         self._nothing = nothing
         self._own = list(own) or [nothing] * len(modules)
+
+    def begin(self, now: FactSet) -> FactSet:
+        """What follows from what is below a stratum, before it has facts of its own."""
+        J = self._nothing
+        for number, module in enumerate(self.modules):
+            module.begin(now)
+            found = self._own[number] = module.stepped(now, now, self._nothing)
+            J |= found
+        return J
 
     def add(self, now: FactSet, Δ: FactSet) -> FactSet:
         """What follows from `Δ`, which is in `now`, by some module."""
@@ -60,8 +68,7 @@ def update_stratum(
         Δ = change.lost(stratum)
         Δ -= proved(Δ)
         for module in modules:
-            if isinstance(module, Reachability):
-                Δ |= module.halted(change.survivors, change.D, oracle)
+            Δ |= module.halted(change.survivors, change.A, change.D, oracle)
         while Δ:
             deleted |= Δ
             N = change.delete(stratum, Δ)
@@ -73,13 +80,9 @@ def update_stratum(
     with change.phase(phases[1]):
         R = rederive(deleted) if deleted else deleted
         own = [module.rederive(deleted) for module in modules]
-    for found in own:
-        R |= found
-    below = change.A
     for number, module in enumerate(modules):
-        if isinstance(module, Reachability):
-            found = own[number]
-            found |= module.stepped(change.now, below)
-            own[number] = found
-            R |= found
+        found = own[number]
+        found |= module.stepped(change.now, change.A, change.D)
+        own[number] = found
+        R |= found
     change.insert(stratum, R, Added(modules, change.nothing, own))

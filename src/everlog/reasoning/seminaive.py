@@ -28,13 +28,12 @@ def materialise(
         Δ = E.within(stratum.region)
         I |= Δ
         derived = stratum.nonrecursive.apply(I, excluding=I)
+        mine = Added(modules.get(stratum.index, ()), nothing)
+        derived |= mine.begin(I)
         I |= derived
         Δ |= derived
         progress(stratum.index, 0, len(Δ))
         number = 0
-        mine = Added(modules.get(stratum.index, ()), nothing)
-        for module in mine.modules:
-            module.begin(I)
         while Δ and (stratum.recursive.rules or mine.modules):
             N = stratum.recursive.apply(I, some=[(Δ, nothing)], excluding=I)
             N |= mine.add(I, Δ)

@@ -1,12 +1,14 @@
 """Kernels for graphs: components, and reachability by rows of bits.
 
-Nodes are numbered densely from 0. They call no kernel of another file, as the disk cache would not notice a change there.
+Nodes are numbered densely from 0.
 """
 
 from __future__ import annotations
 
 import numpy as np
 from numba import njit
+
+from everlog.engine.memory.dictionary_kernels import compare
 
 _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 
@@ -307,3 +309,58 @@ def joined_pairs(starts, members, lo, old, nodes, out):
                 i += 1
         component += 1
     return (component, i), at
+
+
+@njit(cache=True, nogil=True)
+def sort_values(ids, order):
+    """Sorts the ids of values that are comparable with each other, by value: merges runs of doubling length."""
+    n = len(ids)
+    source = ids.copy()
+    target = np.empty_like(source)
+    width = 1
+    while width < n:
+        for lo in range(0, n, 2 * width):
+            middle, hi = min(lo + width, n), min(lo + 2 * width, n)
+            i, j = lo, middle
+            for k in range(lo, hi):
+                if i < middle and (j >= hi or compare(order, source[i], source[j]) <= 0):
+                    target[k] = source[i]
+                    i += 1
+                else:
+                    target[k] = source[j]
+                    j += 1
+        source, target = target, source
+        width *= 2
+    return source
+
+
+@njit(cache=True, nogil=True)
+def ranks(ids, order, first, out):
+    """Numbers sorted ids from `first` on, equal values alike; returns the next number."""
+    for i in range(len(ids)):
+        if i and compare(order, ids[i - 1], ids[i]) != 0:
+            first += 1
+        out[i] = first
+    return first + 1
+
+
+@njit(cache=True, nogil=True)
+def neighbour_pairs(ids, rank, out):
+    """Pairs of sorted ids whose ranks differ by one, written as far as there is room; returns how many there are."""
+    n, at = len(ids), 0
+    lo = 0
+    while lo < n:
+        middle = lo
+        while middle < n and rank[middle] == rank[lo]:
+            middle += 1
+        hi = middle
+        while hi < n and rank[hi] == rank[lo] + 1:
+            hi += 1
+        for i in range(lo, middle):
+            for j in range(middle, hi):
+                if at < out.shape[1]:
+                    out[0, at] = ids[i]
+                    out[1, at] = ids[j]
+                at += 1
+        lo = middle
+    return at

@@ -16,10 +16,12 @@ import numpy as np
 import numpy.typing as npt
 
 from everlog.datalog.syntax import Atom
-from everlog.engine.algebra import Cliques, FactSet, Graphs, Paths
+from everlog.engine.algebra import Cliques, FactSet, Graphs, Neighbours, Paths
 from everlog.engine.memory import graph_kernels as kernels
 from everlog.engine.memory import rows as row_sets
+from everlog.engine.memory.dictionary import Order
 from everlog.engine.memory.engine import MemoryEngine
+from everlog.engine.memory.kinds import FLOAT, STRING
 from everlog.engine.memory.rows import Rows
 from everlog.engine.memory.sets import Facts, Stored, own
 from everlog.engine.memory.sinks import Entry
@@ -265,6 +267,62 @@ class MemoryCliques(Cliques):
         return array, ends[0], ends[1]
 
 
+class MemoryNeighbours(Neighbours):
+    """Values of a unary table in their order: numbers by value, strings by code point, and other values in none."""
+
+    def __init__(self, engine: MemoryEngine, atom: Atom, item: Atom) -> None:
+        self._engine = engine
+        self._binary = _Binary(engine, atom, False)
+        self._items = _unary(engine, item)
+        self._last: tuple[FactSet, Ids, Positions] | None = None
+
+    def facts(self, P: FactSet, excluding: FactSet) -> Stored:
+        ids, rank = self._ranked(P)
+        pairs = np.empty((2, kernels.neighbour_pairs(ids, rank, np.empty((2, 0), np.int32))), np.int32)
+        kernels.neighbour_pairs(ids, rank, pairs)
+        return _entered(self._engine, self._binary, iter([pairs]), own(excluding))
+
+    def outside(self, P: FactSet, facts: FactSet) -> Stored:
+        ids, rank = self._ranked(P)
+        number = np.full(int(ids.max()) + 1 if len(ids) else 0, -2, np.int64)
+        number[ids] = rank
+        array = own(facts).rows(self._binary.table).array()
+        ends = []
+        for column in self._binary.table.cols[:, array]:
+            found = np.full(len(column), -2, np.int64)
+            known = column < len(number)
+            found[known] = number[column[known]]
+            ends.append(found)
+        return _stored(self._engine, self._binary.table, array[(ends[0] < 0) | (ends[1] != ends[0] + 1)])
+
+    def _ranked(self, P: FactSet) -> tuple[Ids, Positions]:
+        """The ids in their order, with numbers that grow by one from a value to the next and skip one between kinds."""
+        if self._last is None or self._last[0] is not P:
+            ids = self._items.cols[0, own(P).rows(self._items).array()]
+            order = self._engine.dictionary.order()
+            kinds = order.kinds[ids]
+            numbers = ids[(kinds <= FLOAT) & ~_is_nan(order, ids)]
+            found, ranks, first = [], [], 0
+            for part in (numbers, ids[kinds == STRING]):
+                found.append(kernels.sort_values(np.ascontiguousarray(part), order))
+                rank = np.empty(len(part), np.int64)
+                first = kernels.ranks(found[-1], order, first, rank) + 1
+                ranks.append(rank)
+            self._last = P, np.concatenate(found), np.concatenate(ranks)
+        return self._last[1], self._last[2]
+
+
+def _is_nan(order: Order, ids: Ids) -> npt.NDArray[np.bool_]:
+    found: npt.NDArray[np.bool_] = (order.kinds[ids] == FLOAT) & np.isnan(order.payload[ids].view(np.float64))
+    return found
+
+
+def _unary(engine: MemoryEngine, atom: Atom) -> Table:
+    table = engine.literal(atom, {term: 0 for term in atom.variables()}).static
+    assert table is not None and table.arity == 1, "an atom of a unary table"
+    return table
+
+
 def _stored(engine: MemoryEngine, table: Table, rows: Ids) -> Stored:
     return Stored(engine.within, {table: row_sets.listed(table, rows)} if len(rows) else {})
 
@@ -303,3 +361,11 @@ class MemoryGraphs(Graphs):
 
     def cliques(self, atom: Atom) -> MemoryCliques:
         return MemoryCliques(self._engine, atom)
+
+    def unary(self, atom: Atom) -> bool:
+        variables = list(atom.variables())
+        table = self._engine.literal(atom, {term: 0 for term in variables}).static
+        return table is not None and table.arity == len(variables) == 1
+
+    def neighbours(self, atom: Atom, item: Atom) -> MemoryNeighbours:
+        return MemoryNeighbours(self._engine, atom, item)

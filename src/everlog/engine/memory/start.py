@@ -7,36 +7,42 @@ middle of a user's reasoning.
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 
-from everlog.engine.memory import kernels
+from everlog.engine.memory import graph_kernels, kernels
 from everlog.engine.memory.engine import MemoryEngine
 
-_ready = False
+_ready: set[str] = set()
+"""The files whose kernels this process has."""
 
 
 def start_engine(workers: int | None = None) -> tuple[MemoryEngine, float]:
     """A new engine, and the seconds that compiling its kernels took (0 if they were there)."""
-    global _ready
-    took = 0.0
-    if not _ready:
-        compiled = _is_cached()
-        if not compiled and sys.stderr.isatty():
-            print("everlog: compiling its kernels for this machine (first time only) ...", file=sys.stderr, flush=True)
-        started = perf_counter()
-        _exercise()
-        took = 0.0 if compiled else perf_counter() - started
-        _ready = True
+    took = _start("kernels", kernels.expand, _exercise)
     return MemoryEngine(workers=workers), took
 
 
-def _is_cached() -> bool:
-    """Whether the disk cache has the kernels."""
-    stats = kernels.expand.stats
-    return any(Path(stats.cache_path).glob("kernels.expand-*.nbi")) if stats.cache_path else False
+def start_graphs() -> float:
+    """The same for graphs, which only programs with modules need."""
+    return _start("graph_kernels", graph_kernels.compose, _exercise_graphs)
+
+
+def _start(file: str, kernel: Any, exercise: Callable[[], None]) -> float:
+    if file in _ready:
+        return 0.0
+    cache = kernel.stats.cache_path
+    compiled = bool(cache) and any(Path(cache).glob(f"{file}.{kernel.__name__}-*.nbi"))
+    if not compiled and sys.stderr.isatty():
+        print("everlog: compiling its kernels for this machine (first time only) ...", file=sys.stderr, flush=True)
+    started = perf_counter()
+    exercise()
+    _ready.add(file)
+    return 0.0 if compiled else perf_counter() - started
 
 
 def _exercise() -> None:
@@ -75,3 +81,26 @@ def _exercise() -> None:
     kernels.collect(out, 0, 0, mask, bit, fresh)
     kernels.project(out, 0, 0, sources, nothing32, facts, 0)
     kernels.select(nothing32, False, 0, 0, *view, fresh)
+
+
+def _exercise_graphs() -> None:
+    """Runs every kernel for graphs once on next to nothing."""
+    ids, ends = np.array([0, 1], np.int32), np.array([1, 0], np.int32)
+    room, pairs, there = np.full(2, -1, np.int32), np.empty((2, 4), np.int32), np.empty(2, np.bool_)
+    order = MemoryEngine(workers=1).dictionary.order()
+    starts, targets = graph_kernels.adjacency(ids, ends, 2)
+    component, found = graph_kernels.strong_components(starts, targets)
+    closure = graph_kernels.reflexive_closure(starts, targets, component, found)
+    bits = np.zeros((2, closure.shape[1]), np.uint64)
+    graph_kernels.compose(starts, targets, component, closure, 0, 2, bits)
+    graph_kernels.reached(ids, ends, ids, bits, there)
+    graph_kernels.clear(ids, ends, ids, bits, there)
+    graph_kernels.count_bits(bits, 0, 2)
+    graph_kernels.enumerate_bits(bits, 0, 2, ids, pairs, 0)
+    graph_kernels.visit_sources(starts, targets, starts, targets, 0, 2, ids, room, ids.copy(), pairs)
+    graph_kernels.visit_pairs(starts, targets, starts, targets, ends, np.arange(2), ids, room, ids.copy(), there)
+    graph_kernels.connected_components(ids, ends, 2)
+    graph_kernels.joined_pairs(starts, targets, (0, 0), room, ids, pairs)
+    graph_kernels.sort_values(ids[:0], order)
+    graph_kernels.ranks(ids[:0], order, 0, np.empty(0, np.int64))
+    graph_kernels.neighbour_pairs(ids[:0], np.empty(0, np.int64), pairs)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import abc
 
 from everlog.engine.algebra import Engine, Graphs, Matcher
 from everlog.planning import modules as planned
@@ -10,16 +10,20 @@ from everlog.planning.program import CompiledStratum
 from everlog.reasoning.modular import Modules
 from everlog.reasoning.modules.module import Module
 from everlog.reasoning.modules.reachability import Reachability
+from everlog.reasoning.modules.sequence import Sequence
 from everlog.reasoning.modules.symmetric import SymmetricTransitive
 from everlog.reasoning.modules.transitive import Transitive
 
 
-def make_modules(strata: Sequence[CompiledStratum], engine: Engine, graphs: Graphs, matcher: Matcher) -> Modules:
+def make_modules(strata: abc.Sequence[CompiledStratum], engine: Engine, graphs: Graphs, matcher: Matcher) -> Modules:
     """New modules, with nothing in their backbones."""
 
     def made(module: planned.Module) -> Module:
         if module.kind == "stc":
             return SymmetricTransitive(module.atom, engine.empty(), module.grounded, graphs.cliques(module.atom))
+        if module.kind == "seq":
+            neighbours = graphs.neighbours(module.atom, module.step)
+            return Sequence(module.atom, module.step, engine.empty(), neighbours)
         paths = graphs.paths(module.atom, module.step, module.backwards)
         if module.kind == "tc":
             return Transitive(module.atom, engine.empty(), module.grounded, paths, matcher)

@@ -1,6 +1,6 @@
 """What a module is to the framework (*Modular*, Definition 11): `add`, `delete` and `rederive` over sets of facts.
 
-All three modules here keep a *backbone* `X`: the facts of their relation that came from elsewhere, explicit ones or those
+All modules here keep a *backbone* `X`: the facts of their relation that came from elsewhere, explicit ones or those
 that other rules derive. What follows from the backbone is the relation.
 
 Deletion takes facts out of `X`. Where nothing that feeds the relation depends on it (it is *grounded*), what is lost is
@@ -38,6 +38,14 @@ class Module(ABC):
 
     def begin(self, now: FactSet) -> None:  # noqa: B027
         """Tells what holds below the stratum, before anything else is asked."""
+
+    def stepped(self, now: FactSet, more: FactSet, fewer: FactSet) -> FactSet:
+        """What follows since there are more facts below the stratum, and fewer."""
+        return self._nothing
+
+    def halted(self, now: FactSet, more: FactSet, fewer: FactSet, oracle: Oracle) -> FactSet:
+        """What no longer follows since there are more facts below the stratum, and fewer."""
+        return self._nothing
 
     def add(self, now: FactSet, Δ: FactSet, own: FactSet) -> FactSet:
         """What follows from adding `Δ`, which is in `now`; `own` are those of it that this module has derived."""

@@ -37,19 +37,17 @@ class Reachability(Module):
         self.X = X  # paths are remembered for this very set
         return self._paths.facts(X, self._T, now)
 
-    def stepped(self, now: FactSet, more: FactSet) -> FactSet:
-        """What follows from new steps."""
+    def stepped(self, now: FactSet, more: FactSet, fewer: FactSet) -> FactSet:
         new = more.within(self._steps)
-        if not new:
-            return new
+        if not new or not self.X:
+            return self._nothing
         if self._few(new):
             J = self._led_to(self._joined(now, new, now), now)
             if J is not None:
                 return J
         return self._paths.facts(self.X, self._T, now)
 
-    def halted(self, now: FactSet, fewer: FactSet, oracle: Oracle) -> FactSet:
-        """What is lost with steps that are gone."""
+    def halted(self, now: FactSet, more: FactSet, fewer: FactSet, oracle: Oracle) -> FactSet:
         gone = fewer.within(self._steps)
         if not gone:
             return gone
