@@ -1,6 +1,6 @@
 """A standalone cluster on this machine, and reasoning on it, with an executor killed in the middle of a round.
 
-    python tests/pipeline/on_cluster.py [--nodes N]
+    python tests/pipeline/on_cluster.py [--width N]
 
 A master and two workers with a core each are PySpark's own. What a knowledge base on the cluster derives, after a
 materialisation and after an update, is compared with what local mode derives. Then an executor is killed with SIGKILL
@@ -21,6 +21,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import pairwise, product
 from pathlib import Path
 from threading import Timer
 
@@ -101,7 +102,7 @@ def cluster() -> Iterator[Cluster]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def reasoned(spark: object, scratch: Path | None, nodes: int, kill: Cluster | None = None) -> tuple[Result, list[int]]:
+def reasoned(spark: object, scratch: Path | None, width: int, kill: Cluster | None = None) -> tuple[Result, list[int]]:
     """What a knowledge base on Spark has after a materialisation and after an update, and whom was killed meanwhile."""
     killed: list[int] = []
 
@@ -113,14 +114,17 @@ def reasoned(spark: object, scratch: Path | None, nodes: int, kill: Cluster | No
             killed.append(victims[0])
 
     def progress(stratum: int, number: int, new: int) -> None:
-        if kill is not None and number == 2 and not killed:
+        if kill is not None and number == 1 and not killed:
             Timer(0.05, end_executor).start()
 
     kb = everlog.KnowledgeBase(PROGRAM, engine="spark", spark=spark, scratch=scratch)
-    kb.add({"edge": [(node, node + step) for node in range(nodes) for step in (1, 3)]})
+    # Every node of a layer has an edge to every node of the next: few rounds, each with thousands of facts.
+    layers = [[100 * layer + node for node in range(width)] for layer in range(4)]
+    kb.add({"edge": [pair for one, next in pairwise(layers) for pair in product(one, next)]})
     kb.materialise(progress)
     found = [_facts(kb)]
-    kb.update(add={"edge": [(0, nodes // 2)]}, delete={"edge": [(1, 2), (2, 5)]}, algorithm="dred")
+    gone = [(0, node) for node in layers[1][1:]]
+    kb.update(add={"edge": [(-1, 0)]}, delete={"edge": gone}, algorithm="dred")
     found.append(_facts(kb))
     return [item for result in found for item in result], killed
 
@@ -129,11 +133,11 @@ def _facts(kb: everlog.KnowledgeBase) -> Result:
     return [(predicate, sorted(kb.rows(predicate))) for predicate in kb.predicates()]  # type: ignore[type-var]
 
 
-def compared(nodes: int) -> str:
+def compared(width: int) -> str:
     """Runs everything, and says what was done; an `AssertionError` if results differ."""
     begun = time.perf_counter()
     local = start_session(master="local[2]", conf={"spark.sql.shuffle.partitions": "2"}, brief=True)
-    expected, _ = reasoned(local, None, nodes)
+    expected, _ = reasoned(local, None, width)
     local.stop()
     here = time.perf_counter() - begun
     with cluster() as machines:
@@ -149,7 +153,7 @@ def compared(nodes: int) -> str:
         scratch = Path(tempfile.mkdtemp(prefix="everlog-scratch-"))
         try:
             _wait(lambda: len(machines.executors()) == 2, "there are not two executors")
-            found, killed = reasoned(spark, scratch, nodes, kill=machines)
+            found, killed = reasoned(spark, scratch, width, kill=machines)
             assert found == expected, "the cluster derives something else than local mode"
             assert len(killed) == 1, "no executor was killed"
             assert killed[0] not in machines.executors()
@@ -206,5 +210,5 @@ def _wait(condition: object, complaint: str, seconds: float = 60) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="Compares a standalone cluster with local mode.")
-    parser.add_argument("--nodes", type=int, default=12, help="the length of the graph that is closed")
-    print(compared(parser.parse_args().nodes))
+    parser.add_argument("--width", type=int, default=46, help="nodes in each layer of the graph that is closed")
+    print(compared(parser.parse_args().width))

@@ -9,6 +9,7 @@ from on_spark import all_facts, joint_sequence, kept_counts
 from pyoxigraph import BlankNode
 
 from everlog import EverlogError, KnowledgeBase, parse_program
+from everlog.engine.spark import limits
 from oracles import naive
 from oracles.exchange import rows_of
 from sequences import Sequence
@@ -52,18 +53,22 @@ def pair(
 
 
 @pytest.mark.parametrize(
-    ("algorithm", "stratification", "seed"),
+    ("algorithm", "stratification", "tiny"),
     [
-        ("dred", "levels", 1),
-        ("fbf", "single", 2),
-        ("bf", "levels", 3),
-        ("dredc", "single", 4),
-        ("bfc", "levels", 5),
-        ("counting", "single", 6),
+        ("dred", "levels", 0),
+        ("fbf", "single", limits.TINY),
+        ("bf", "levels", limits.TINY),
+        ("dredc", "single", 10),
+        ("bfc", "levels", limits.TINY),
+        ("counting", "single", limits.TINY),
     ],
 )
-def test_random_programs_and_updates(spark: SparkSession, algorithm: str, stratification: str, seed: int) -> None:
-    sequence = joint_sequence(seed, size=6, updates=1, rules=4)
+def test_random_programs_and_updates(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch, algorithm: str, stratification: str, tiny: int
+) -> None:
+    """Several programs at once, each with an update; with sets of any size in jobs, or only those that are not tiny."""
+    monkeypatch.setattr(limits, "TINY", tiny)
+    sequence = joint_sequence(len(algorithm), size=6, updates=1, rules=4)
     memory, on_spark = pair(sequence, spark, algorithm, stratification)
     explicit = sequence.explicit()
     assert all_facts(on_spark) == naive.materialise(sequence.case.program.rules, explicit[0])
