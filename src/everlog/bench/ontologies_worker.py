@@ -56,10 +56,13 @@ def reasonable(ontology: Path, data: Path, out: Path, clock: Clock) -> dict[str,
     """reasonable hands over Python terms, which takes it longer than to reason; asked twice, it only does that again."""
     import reasonable as peer
 
+    files = []
+    for file in sorted(data.glob("*.nt")):  # it reads Turtle, which N-Triples is a part of, and goes by the name
+        files.append(out.with_name(f"{file.stem}.ttl"))
+        files[-1].symlink_to(file.absolute())
     clock.part("read")
     reasoner = peer.PyReasoner()
-    reasoner.load_file(str(ontology))
-    for file in sorted(data.glob("*.nt")):
+    for file in (ontology, *files):
         reasoner.load_file(str(file))
     clock.part("reason")
     started = perf_counter()
