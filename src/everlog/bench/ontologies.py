@@ -37,12 +37,15 @@ class Measured:
     universities: int
     triples: int
     runs: tuple[dict[str, Any], ...] = ()
-    seconds: tuple[float, ...] = ()
     peak_bytes: int = 0
     outcome: str = ""
 
     def middle(self, part: str) -> float:
         return float(median(run["parts"].get(part, 0.0) for run in self.runs))
+
+    @property
+    def total(self) -> float:
+        return float(median(run["total"] for run in self.runs))
 
     @property
     def reasoning(self) -> float:
@@ -91,7 +94,6 @@ def as_json(found: Sequence[Measured]) -> list[dict[str, Any]]:
             "universities": each.universities,
             "triples": each.triples,
             "runs": list(each.runs),
-            "seconds": list(each.seconds),
             "peak_bytes": each.peak_bytes,
             "outcome": each.outcome or "ok",
         }
@@ -136,7 +138,7 @@ def _measured(
         ended.append(one)
     runs = tuple(json.loads(one.output.strip().splitlines()[-1]) for one in ended)
     peak = max(one.peak_bytes for one in ended)
-    return Measured(system, universities, triples, runs, tuple(one.seconds for one in ended), peak)
+    return Measured(system, universities, triples, runs, peak)
 
 
 def _last(ended: Ended) -> str:
@@ -150,7 +152,7 @@ def _line(measured: Measured) -> str:
         return f"{start} {measured.outcome}"
     parts = "".join(f"{measured.middle(part):>10.2f}" for part in PARTS)
     return (
-        f"{start}{parts}{median(measured.seconds):>10.2f}{measured.reasoning:>11.3f}"
+        f"{start}{parts}{measured.total:>10.2f}{measured.reasoning:>11.3f}"
         f"{measured.runs[0]['facts']:>12,}{measured.peak_bytes / 1e6:>8,.0f}"
     )
 
@@ -162,7 +164,7 @@ def _ratios(found: Sequence[Measured]) -> list[str]:
     for each in found:
         mine = ours.get(each.universities)
         if each.system != "everlog" and each.runs and mine is not None:
-            reasoning, total = each.reasoning / mine.reasoning, median(each.seconds) / median(mine.seconds)
+            reasoning, total = each.reasoning / mine.reasoning, each.total / mine.total
             lines.append(
                 f"{each.system} on {each.universities}: {reasoning:.2f} times Everlog's reasoning, "
                 f"{total:.2f} times its total"

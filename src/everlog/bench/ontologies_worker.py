@@ -53,7 +53,10 @@ def everlog(ontology: Path, data: Path, out: Path, clock: Clock) -> dict[str, An
 
 
 def reasonable(ontology: Path, data: Path, out: Path, clock: Clock) -> dict[str, Any]:
-    """reasonable hands over Python terms, which takes it longer than to reason; asked twice, it only does that again."""
+    """reasonable hands over Python terms, which takes it longer than to reason; asked again, it only does that again.
+
+    So reasoning proper is the difference between reasoning from scratch and asking again, the best of three of each.
+    """
     import reasonable as peer
 
     files = []
@@ -65,18 +68,23 @@ def reasonable(ontology: Path, data: Path, out: Path, clock: Clock) -> dict[str,
     for file in (ontology, *files):
         reasoner.load_file(str(file))
     clock.part("reason")
-    started = perf_counter()
     triples = reasoner.reason()
-    first = perf_counter() - started
     clock.part("write")
     with (out.with_suffix(".nt")).open("w", encoding="utf-8") as target:
         for subject, predicate, value in triples:
             target.write(f"{subject.n3()} {predicate.n3()} {value.n3()} .\n")
     clock.part("")
-    started = perf_counter()
-    reasoner.reason()
-    handing_over = perf_counter() - started
-    return {"reasoning": max(first - handing_over, 0.0), "facts": len(triples), "handing over": handing_over}
+    handing_over = _best(reasoner.reason)
+    return {"reasoning": max(_best(reasoner.reason_full) - handing_over, 0.0), "facts": len(triples)}
+
+
+def _best(call: Callable[[], object]) -> float:
+    seconds = []
+    for _ in range(3):
+        started = perf_counter()
+        call()
+        seconds.append(perf_counter() - started)
+    return min(seconds)
 
 
 def owlrl(ontology: Path, data: Path, out: Path, clock: Clock) -> dict[str, Any]:
@@ -110,7 +118,7 @@ def main() -> None:
     clock = Clock()
     with tempfile.TemporaryDirectory(prefix="everlog-bench-") as scratch:
         found = SYSTEMS[system](ontology, data, Path(scratch) / "out", clock)
-    print(json.dumps({**found, "parts": clock.parts}))
+    print(json.dumps({**found, "parts": clock.parts, "total": sum(clock.parts.values())}))
 
 
 if __name__ == "__main__":
