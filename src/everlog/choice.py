@@ -18,7 +18,7 @@ _INSTANCES = 0.01
 _SECONDS = 0.12
 """The shares of what computing everything anew takes that an update may take."""
 
-_FREE = 100_000
+_FREE = 20_000
 """Instances that are always allowed."""
 
 _ENTERING = 2.5e-7

@@ -74,7 +74,9 @@ class Conjunction:
             places.append(len(self.positive) + len(self.negative))
         if not literals:
             literals, places = [self._engine.literal(Atom(UNIT, ()), {})], [-1]
-        sized = [_Matched(literal, views[place]) for literal, place in zip(literals, places, strict=True)]
+        # Heads that are asked about resemble the facts that rules derive: where some values have many, so have they.
+        alike = extra is not None and not extra.negative and small in (None, len(self.positive))
+        sized = [_Matched(literal, views[place], alike) for literal, place in zip(literals, places, strict=True)]
         sizes = [size for one in sized for size in (one.facts(), one.rows())] if len(sized) > 1 else []
         key = (extra, extra_first, small, needed, tuple(size.bit_length() // 3 for size in sizes))
         found = self._plans.get(key)
@@ -105,8 +107,9 @@ class Conjunction:
 class _Matched:
     """A literal with its view, as the ordering sees it."""
 
-    def __init__(self, literal: Literal, view: Facts) -> None:
+    def __init__(self, literal: Literal, view: Facts, crowded: bool = False) -> None:
         self._literal = literal
+        self._crowded = crowded
         self._tables = literal.tables()
         self._view = view
 
@@ -127,6 +130,13 @@ class _Matched:
     def fanout(self, bound: set[int]) -> float:
         return sum(self._view.about(table) / self._keys(table, bound) for table in self._tables)
 
+    def _keys(self, table: Table, bound: set[int]) -> float:
+        """How many different keys the columns have that are constant or bound, or how many would be as crowded."""
+        columns = self._columns(table, bound)
+        if self._crowded and 0 < len(columns) < table.arity:
+            return max(1.0, table.n / max(1.0, table.crowding(columns)))
+        return max(1, table.distinct(columns))
+
     def effort(self, bound: set[int]) -> tuple[float, float]:
         once, each = 0.0, 0.0
         for table in self._tables:
@@ -137,12 +147,8 @@ class _Matched:
                 # Of a span an index has runs of its own; rows outside of another view are looked at and passed over.
                 seen = self._view.about(table) if self._view.formula(table).terms is None else table.n
                 once += _BUILD * (table.n - table.indexed(columns))
-                each += 0.5 + seen / max(1, table.distinct(columns))
+                each += 0.5 + seen / self._keys(table, bound)
         return once, each
-
-    def _keys(self, table: Table, bound: set[int]) -> int:
-        """How many different keys the columns have that are constant or bound."""
-        return max(1, table.distinct(self._columns(table, bound)))
 
     def _columns(self, table: Table, bound: set[int]) -> tuple[int, ...]:
         terms = enumerate(self._literal.terms[position] for position in table.positions)

@@ -75,6 +75,7 @@ class Index:
         self.covered = rest[0] if len(rest) == 1 else -1
         self._table = table
         self._runs: tuple[Run, ...] = ()
+        self._crowding = -1, 0.0
         self._lock = Lock()
 
     def runs(self, hi: int) -> tuple[Run, ...]:
@@ -102,6 +103,14 @@ class Index:
     def distinct(self) -> int:
         """About how many different keys there are."""
         return max((len(run.starts) - 1 for run in self._runs), default=0)
+
+    def crowding(self) -> float:
+        """How many rows share a row's key, on average over rows: more than over keys where some have many."""
+        rows = sum(run.size for run in self._runs)
+        if self._crowding[0] != rows:
+            squares = sum(float((np.diff(run.starts).astype(np.float64) ** 2).sum()) for run in self._runs)
+            self._crowding = rows, squares / max(rows, 1)
+        return self._crowding[1]
 
     def nbytes(self) -> int:
         return sum(array.nbytes for run in self._runs for array in run[3:])
@@ -162,13 +171,27 @@ class Table:
             self._estimates[key] = self._estimate(columns)
         return self._estimates[key]
 
-    def _estimate(self, columns: tuple[int, ...]) -> int:
+    def crowding(self, columns: tuple[int, ...]) -> float:
+        """About how many rows share a row's values in some columns."""
+        index = self._indexes.get(columns)
+        if index is not None and index.covered_rows():
+            return index.crowding()
+        size, counts = self._sample(columns)
+        # Two rows have the same values with a probability that tells how many do on average.
+        alike = float((counts * (counts - 1)).sum()) / max(1, size * (size - 1))
+        return max(1.0, alike * self.n)
+
+    def _sample(self, columns: tuple[int, ...]) -> tuple[int, Positions]:
+        """The size of a sample of rows, and how often each of its values of some columns occurs."""
         size = min(self.n, 1024)
-        sample = self.cols[list(columns)][:, np.linspace(0, self.n - 1, size).astype(np.int64)]
-        seen, counts = np.unique(sample, axis=1, return_counts=True)
+        sample = self.cols[list(columns)][:, np.linspace(0, max(self.n - 1, 0), size).astype(np.int64)]
+        return size, np.unique(sample, axis=1, return_counts=True)[1]
+
+    def _estimate(self, columns: tuple[int, ...]) -> int:
+        size, counts = self._sample(columns)
         once = int((counts == 1).sum())
         # Values seen once in the sample stand for many more unseen ones (Charikar et al.'s estimator).
-        return int(min(self.n, (self.n / size) ** 0.5 * once + seen.shape[1] - once))
+        return int(min(self.n, (self.n / size) ** 0.5 * once + len(counts) - once))
 
     @property
     def has_groups(self) -> bool:
