@@ -17,7 +17,8 @@ from everlog.errors import EverlogError
 from everlog.reasoning.change import Change
 from maintenance import ALGORITHMS, MODES, Mode, Truth, apply, assert_right, check_kept, check_sequence
 from oracles.exchange import facts_of, rows_of
-from sequences import Sequence, sequences
+from sequences import Sequence, Update, sequences
+from strategies import Case
 
 property_test = settings(deadline=None, derandomize=True, phases=[Phase.generate])
 
@@ -220,3 +221,30 @@ def test_bf_is_fbf_that_never_aborts(sequence: Sequence) -> None:
     for mode in MODES:
         recorded = truth.recorded("bf", mode)
         assert [one.numbers() for one in truth.recorded("fbf:never", mode)] == [one.numbers() for one in recorded]
+
+
+@pytest.mark.xfail(raises=RuntimeError, reason="sets with holes take a bit each, and sixteen are not enough for all")
+def test_many_sets_that_are_too_large_to_be_listed() -> None:
+    """Found by script/fuzz: an update in which nearly every set is large."""
+    program = parse_program(
+        """
+        e(?z, ?w) :- ?w = ?x, e(?x, ?w), t(?z, rdf:type, ?z) .
+        t(?z, ?z, ?x) :- e(?x, ?x), e(?y, ?w), e(?y, ?z) .
+        u(?x) :- t(?w, ?x, ?y), not (t(?x, ?y, rdf:type), t(?w, ?w, ?w), ?w <= ?y),
+                 NOT EXISTS ?l, ?m IN (t(?l, ?m, ?x)) .
+        """
+    )
+    updates = [
+        ("t(1, 2.5, rdf:type) .", ""),
+        (
+            "e(b, b) . t(rdf:type, rdf:type, b) . t(1, 1, b) . t(b, rdf:type, b) . t(b, 1, 2.5) . e(new, rdf:type) .",
+            "",
+        ),
+        ("", "e(1, 1) . t(1, 2.5, rdf:type) ."),
+        ("t(1, 2.5, rdf:type) . t(2.5, new, b) .", "t(1, 1, b) . t(b, 1, 2.5) . e(new, rdf:type) ."),
+    ]
+    facts = parse_program("e(rdf:type, rdf:type) . e(1, 1) . e(1, b) .").facts
+    steps = tuple(Update(parse_program(add).facts, parse_program(delete).facts) for add, delete in updates)
+    with cramped(2):
+        for algorithm in ALGORITHMS:
+            check_sequence(Truth(Sequence(Case(program, facts), steps)), algorithm, "single", workers=2)
