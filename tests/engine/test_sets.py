@@ -304,15 +304,25 @@ def test_a_mark_outlives_the_set_in_a_view() -> None:
 
 
 def test_more_sets_than_bits() -> None:
-    """Sixteen sets of one table can be tested at once; the next one says so."""
+    """Any number of sets can be tested in turn; of those that a view tests at the moment, sixteen."""
     sets = Sets(0)
-    sets.stored(("u", (x,)) for x in range(VALUES))
-    held: list[Stored] = []
+    ordered = [("u", (x,)) for x in range(100)]
+    whole = frozenset(ordered)
+    everything = sets.stored(ordered)
+    chosen = [frozenset(ordered[:3] + ordered[k : k + 50 : 2]) for k in range(5, 45)]
+    held = [sets.stored(facts) for facts in chosen]
+    for _ in range(2):
+        for one, facts in zip(held, chosen, strict=True):
+            assert sets.tested(one) == facts
+            assert sets.tested(everything - one) == whole - facts
+    (table,) = sets.tables()
+    views = []
     with pytest.raises(RuntimeError, match="more than 16 sets of facts of u are tested at once"):
-        for _ in range(17):
-            held.append(sets.stored([("u", (0,)), ("u", (2,))]))
-            sets.tested(held[-1])
-    assert len(held) == 16
+        for one in held:
+            views.append(one.view(table))
+    assert len(views) == 16
+    del views
+    assert [sets.tested(one) for one in held] == chosen
 
 
 def test_a_range_of_annotations_has_no_facts_of_its_own() -> None:

@@ -11,6 +11,9 @@ dense value again costs a copy.
 
 from __future__ import annotations
 
+from threading import RLock
+from weakref import ref
+
 import numpy as np
 import numpy.typing as npt
 
@@ -28,16 +31,36 @@ NO_TERMS: npt.NDArray[np.uint16] = np.empty(0, np.uint16)
 NO_ANNOTATION: npt.NDArray[np.int32] = np.empty(0, np.int32)
 
 
-class Mark:
-    """A bit of a table's mask, set in the rows of one set; clears itself when it is dropped."""
+_LOCK = RLock()
+"""Held while bits are given out, taken back and pinned."""
 
-    def __init__(self, table: Table) -> None:
-        if not table.free_bits:
-            raise RuntimeError(f"more than 16 sets of facts of {table.predicate} are tested at once")
-        self.table = table
-        self.bit = table.free_bits.pop()
+
+class Mark:
+    """A bit of a table's mask, set in the rows of one set; clears itself when it is dropped.
+
+    A table has sixteen bits. When they are used up, a set that no view tests at the moment loses its bit, and becomes a
+    list if the bit was all it had; a mark without an owner keeps its bit.
+    """
+
+    def __init__(self, table: Table, owner: Rows | _Log | None = None) -> None:
+        self.pins = 0
+        with _LOCK:
+            if not table.free_bits:
+                _take_back(table)
+            self.table = table
+            self.bit = table.free_bits.pop()
         self.on: list[Ids] | None = []
         """The rows that may carry the bit; None for any."""
+        self.owner: ref[Rows | _Log] | None = None
+        if owner is not None:
+            self.belongs_to(owner)
+
+    def belongs_to(self, owner: Rows | _Log) -> None:
+        """Whose bit it is, and who is asked to do without it."""
+        self.owner = ref(owner)
+        marks = self.table.marks
+        marks[:] = [known for known in marks if (mark := known()) is not None and mark is not self]
+        marks.append(ref(self))
 
     def set(self, rows: Ids) -> None:
         self.table.mask[rows] |= np.uint16(self.bit)
@@ -55,6 +78,30 @@ class Mark:
             self.table.free_bits.append(self.bit)
 
 
+class Pin:
+    """Keeps a set's mark where it is, as long as somebody tests the bit."""
+
+    def __init__(self, mark: Mark) -> None:
+        self.mark = mark
+        mark.pins += 1
+
+    def __del__(self) -> None:
+        self.mark.pins -= 1
+
+
+def _take_back(table: Table) -> None:
+    """Frees the bit of the set that misses it least: a list can be marked again, a dense set has to be listed."""
+    owners = []
+    for known in table.marks:
+        mark = known()
+        owner = None if mark is None or mark.pins or mark.owner is None else mark.owner()
+        if owner is not None:
+            owners.append(owner)
+    if not owners:
+        raise RuntimeError(f"more than 16 sets of facts of {table.predicate} are tested at once")
+    min(owners, key=lambda owner: owner.attachment()).unmark()
+
+
 class _Log:
     """A growing list of rows that several sets share, each up to its own length; marked, if at all, in full."""
 
@@ -62,6 +109,13 @@ class _Log:
         self.rows = rows
         self.n = len(rows)
         self.mark: Mark | None = None
+
+    def attachment(self) -> tuple[bool, int]:
+        """How much it would cost to do without the bit."""
+        return False, self.n
+
+    def unmark(self) -> None:
+        self.mark = None
 
     def append(self, more: Ids) -> None:
         wanted = self.n + len(more)
@@ -108,7 +162,10 @@ class Rows:
             return np.arange(self.lo, self.hi, dtype=np.int32)
         if self._log is not None:
             return self._log.rows[: self.size]
-        return _select(self.table, self.mark(), self.lo, self.hi)
+        pin = self.pinned()
+        if self._log is not None:  # it was listed to have its bit for another set
+            return self._log.rows[: self.size]
+        return _select(self.table, pin.mark, self.lo, self.hi)
 
     def mark(self) -> Mark:
         """The mark that is set in exactly these rows."""
@@ -117,7 +174,7 @@ class Rows:
             if log.n != self.size:
                 self._log = log = _Log(log.rows[: self.size].copy())
             if log.mark is None:
-                log.mark = Mark(self.table)
+                log.mark = Mark(self.table, log)
                 log.mark.set(log.rows[: log.n])
                 log.mark.on = [log.rows[: log.n]]
             return log.mark
@@ -125,10 +182,25 @@ class Rows:
             self._recover()
             return self.mark()
         if self._mark is None:
-            self._mark = Mark(self.table)
+            self._mark = Mark(self.table, self)
             self._mark.on = None
             self.table.mask[self.lo : self.hi] |= np.uint16(self._mark.bit)
         return self._mark
+
+    def pinned(self) -> Pin:
+        """The mark, for as long as it is tested."""
+        with _LOCK:
+            return Pin(self.mark())
+
+    def attachment(self) -> tuple[bool, int]:
+        """How much it would cost to do without the bit."""
+        return not self.is_span, self.size
+
+    def unmark(self) -> None:
+        """Does without the bit; a set that is neither a span nor a list becomes one."""
+        if not self.is_span and self._log is None and self._mark is not None:
+            self._log = _Log(_select(self.table, self._mark, self.lo, self.hi))
+        self._mark = None
 
     def _recover(self) -> None:
         """Makes this old version of a dense set independent of its successors."""
@@ -139,7 +211,7 @@ class Rows:
         inside[added] = False
         inside[removed] = True
         self._later = None
-        self._mark = Mark(self.table)
+        self._mark = Mark(self.table, self)
         self._mark.on = None
         self.table.mask[: len(inside)][inside] |= np.uint16(self._mark.bit)
 
@@ -153,8 +225,8 @@ class Rows:
             inside = np.zeros(self.table.n, np.bool_)
             inside[log.rows[: self.size]] = True
             return inside[rows]
-        bit = np.uint16(self.mark().bit)  # before the mask is read: this may be what sets it
-        marked: npt.NDArray[np.bool_] = (self.table.mask[rows] & bit) != 0
+        pin = self.pinned()  # before the mask is read: this may be what sets the bit
+        marked: npt.NDArray[np.bool_] = (self.table.mask[rows] & np.uint16(pin.mark.bit)) != 0
         return marked
 
 
@@ -256,6 +328,7 @@ def _dense_mark(x: Rows, consume: bool) -> Mark:
 
 
 def _successor(x: Rows, new: Rows, mark: Mark, added: Ids, removed: Ids) -> Rows:
+    mark.belongs_to(new)
     if x._mark is mark:
         x._mark = None
         if not x.is_span:

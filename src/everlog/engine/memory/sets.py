@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from everlog.engine.algebra import Annotation, Counted, FactSet, Region
 from everlog.engine.memory import rows as row_sets
-from everlog.engine.memory.rows import NO_ANNOTATION, NO_ROWS, NO_TERMS, Rows
+from everlog.engine.memory.rows import NO_ANNOTATION, NO_ROWS, NO_TERMS, Pin, Rows
 from everlog.engine.memory.table import Ids, Table
 
 Within = Callable[[Rows, Region], Rows]
@@ -28,13 +28,13 @@ Tally = tuple[Ids, npt.NDArray[np.int64]]
 
 
 class TableView(NamedTuple):
-    """A view on one table, as the kernels take it. It keeps its sets, and so their marks, alive."""
+    """A view on one table, as the kernels take it. It keeps its sets alive, and their marks where they are."""
 
     bounds: npt.NDArray[np.int64]
     care: npt.NDArray[np.uint16]
     want: npt.NDArray[np.uint16]
     annotation: npt.NDArray[np.int32]
-    alive: tuple[Rows, ...] = ()
+    alive: tuple[Pin | Rows, ...] = ()
 
     @property
     def is_span(self) -> bool:
@@ -54,7 +54,7 @@ class _Formula(NamedTuple):
     lo: int
     hi: int
     terms: tuple[tuple[int, int], ...] | None
-    alive: tuple[Rows, ...] = ()
+    alive: tuple[Pin | Rows, ...] = ()
     tight: bool = False
     annotation: tuple[MemoryAnnotation, int, int] | None = None
 
@@ -172,8 +172,9 @@ class Stored(Facts):
         rows = self.rows(table)
         if rows.size == 0 or (rows.is_span and not bits):
             return _Formula(rows.lo, rows.hi, None)
-        bit = rows.mark().bit
-        return _Formula(rows.lo, rows.hi, ((bit, bit),), (rows,), tight=True)
+        pin = rows.pinned()
+        bit = pin.mark.bit
+        return _Formula(rows.lo, rows.hi, ((bit, bit),), (pin, rows), tight=True)
 
     def united(self, other: Facts) -> Stored:
         return self._changed(other, partial(row_sets.union, consume=True), other.tables())

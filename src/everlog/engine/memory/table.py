@@ -14,13 +14,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 from threading import Lock
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+from weakref import ref
 
 import numpy as np
 import numpy.typing as npt
 
 from everlog.engine.memory import kernels
 from everlog.errors import EverlogError
+
+if TYPE_CHECKING:
+    from everlog.engine.memory.rows import Mark
 
 Ids = npt.NDArray[np.int32]
 Positions = npt.NDArray[np.int64]
@@ -137,6 +141,8 @@ class Table:
         self._row_slots: Positions | None = None
         self._rows_entered = 0
         self.free_bits = [1 << bit for bit in range(16)]
+        self.marks: list[ref[Mark]] = []
+        """The marks that sets of rows have (see `rows.py`)."""
         self._indexes: dict[tuple[int, ...], Index] = {}
         self._estimates: dict[tuple[tuple[int, ...], int], int] = {}
 
