@@ -150,7 +150,7 @@ def kept_up_to_date(program: Program, statements: Sequence[Statement]) -> everlo
     kb = knowledge(program, present)
     assert kb.size("triple", "derived")
     absent: list[Statement] = []
-    for _ in range(3):
+    for _ in range(2):
         choose.shuffle(present)
         number = len(present) // 10 + 1
         gone, present = present[:number], present[number:] + absent

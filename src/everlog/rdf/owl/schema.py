@@ -9,7 +9,7 @@ pass on the membership itself, as facts `member(expression, x)`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import permutations
+from itertools import permutations, product
 from typing import TypeAlias
 
 from everlog.rdf.owl.structure import (
@@ -50,27 +50,23 @@ def subsumptions(
     edges = _stated(axioms)
     for expression in (*heads, *bodies):
         _add(edges, expression)
-    quantified = [each for each in edges if isinstance(each, Some | All)]
-    pairs = _comparable(quantified)
-    above = _roles(axioms)
-    below = _closed(edges)
+    nodes = _Nodes(edges, _roles(axioms))
+    wanted = {nodes.number[each] for each in bodies}
+    # Below an expression that no body has, and no other expression, nothing is of use.
+    inner = {nodes.number[part] for each in edges for part in _parts(each)}
+    pairs = nodes.comparable(wanted | inner)
+    below = nodes.closed()
     changed = True
     while changed:
         changed = False
         for first, second in pairs:
-            if second not in edges[first] and _contained(first, second, below, above):
-                edges[first].add(second)
+            if second not in nodes.above[first] and nodes.contained(first, second, below):
+                nodes.above[first].add(second)
                 changed = True
         if changed:
-            below = _closed(edges)
-    wanted = set(bodies)
-    found = {
-        head: tuple(
-            each for each in quantified if each in wanted and isinstance(each, Some | All) and each in below[head]
-        )
-        for head in heads
-    }
-    return {head: each for head, each in found.items() if each}
+            below = nodes.closed()
+    found = {head: sorted(wanted & below[nodes.number[head]]) for head in heads}
+    return {head: tuple(nodes.quantified[each] for each in above) for head, above in found.items() if above}
 
 
 def _add(edges: _Edges, expression: Expression) -> None:
@@ -141,39 +137,49 @@ def _roles(axioms: Iterable[Axiom]) -> Mapping[Property, set[Property]]:
     return closed
 
 
-def _comparable(quantified: Sequence[Quantified]) -> list[tuple[Quantified, Quantified]]:
-    """Pairs that scm-svf and scm-avf could relate: they share the property or the filler."""
-    groups: dict[object, list[Quantified]] = {}
-    for each in quantified:
-        groups.setdefault((type(each), each.property), []).append(each)
-        groups.setdefault((type(each), "filler", each.filler), []).append(each)
-    if sum(len(group) ** 2 for group in groups.values()) > MOST_COMPARISONS:
-        raise TooManyExpressions
-    return list(dict.fromkeys(pair for group in groups.values() for pair in permutations(group, 2)))
+class _Nodes:
+    """The expressions as numbers: hashing a large expression over and over would take most of the time."""
 
+    def __init__(self, edges: _Edges, roles: Mapping[Property, set[Property]]) -> None:
+        self.number = {expression: number for number, expression in enumerate(edges)}
+        self.above = [{self.number[each] for each in above} for above in edges.values()]
+        self.quantified = {self.number[each]: each for each in edges if isinstance(each, Some | All)}
+        fillers = dict(self.number)
+        self._filler = {
+            number: fillers.setdefault(each.filler, len(fillers)) for number, each in self.quantified.items()
+        }
+        self._roles = roles
 
-def _contained(
-    first: Quantified,
-    second: Quantified,
-    below: Mapping[Expression, set[Expression]],
-    above: Mapping[Property, set[Property]],
-) -> bool:
-    """scm-svf1, scm-svf2, scm-avf1, scm-avf2."""
-    p, q, c, d = first.property, second.property, first.filler, second.filler
-    if p == q:
-        return d in below.get(c, ())
-    smaller, larger = (p, q) if isinstance(first, Some) else (q, p)
-    return c == d and larger in above.get(smaller, ())
+    def comparable(self, targets: set[int]) -> list[tuple[int, int]]:
+        """Pairs that scm-svf and scm-avf could relate: they share the property or the filler."""
+        groups: dict[object, tuple[list[int], list[int]]] = {}
+        for number, each in self.quantified.items():
+            for key in ((type(each), each.property), (type(each), self._filler[number])):
+                sources, sinks = groups.setdefault(key, ([], []))
+                sources.append(number)
+                if number in targets:
+                    sinks.append(number)
+        if sum(len(sources) * len(sinks) for sources, sinks in groups.values()) > MOST_COMPARISONS:
+            raise TooManyExpressions
+        return [pair for group in groups.values() for pair in product(*group) if pair[0] != pair[1]]
 
+    def contained(self, first: int, second: int, below: Sequence[set[int]]) -> bool:
+        """scm-svf1, scm-svf2, scm-avf1, scm-avf2."""
+        p, q = self.quantified[first].property, self.quantified[second].property
+        c, d = self._filler[first], self._filler[second]
+        if p == q:
+            return c == d or (c < len(below) and d in below[c])
+        smaller, larger = (p, q) if isinstance(self.quantified[first], Some) else (q, p)
+        return c == d and larger in self._roles.get(smaller, ())
 
-def _closed(edges: _Edges) -> dict[Expression, set[Expression]]:
-    """Everything above each expression, itself included."""
-    closed = {}
-    for start in edges:
-        seen, todo = {start}, [start]
-        while todo:
-            new = edges[todo.pop()] - seen
-            seen |= new
-            todo += new
-        closed[start] = seen
-    return closed
+    def closed(self) -> list[set[int]]:
+        """Everything above each expression, itself included."""
+        closed = []
+        for start in range(len(self.above)):
+            seen, todo = {start}, [start]
+            while todo:
+                new = self.above[todo.pop()] - seen
+                seen |= new
+                todo += new
+            closed.append(seen)
+        return closed
