@@ -105,7 +105,7 @@ def test_fragments_of_the_relations_ontology_against_owlrl(data: Path, seed: int
     agrees(part, invented(part, seed, 40), tmp_path)
 
 
-@pytest.mark.parametrize("name", ["univ-bench.owl", "univ-bench-dl.owl", "skos.ttl"])
+@pytest.mark.parametrize("name", ["univ-bench.owl", "univ-bench-dl.owl", "skos.ttl", "biopax-level3.owl"])
 def test_given_ontologies_against_owlrl(data: Path, name: str, tmp_path: Path) -> None:
     syntax = RdfFormat.TURTLE if name.endswith(".ttl") else RdfFormat.RDF_XML
     statements = read_statements(data / "ontologies" / name, syntax)
