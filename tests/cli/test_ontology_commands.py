@@ -111,3 +111,13 @@ def test_a_store_and_contradictions(tmp_path: Path) -> None:
     assert again.code == 2
     assert "is violated by" in again.err
     assert not (tmp_path / "other").exists()
+
+
+@pytest.mark.usefixtures("spark")
+def test_names_that_do_not_meet(tmp_path: Path) -> None:
+    ontology = written(tmp_path / "family.ttl", ONTOLOGY.replace(":eve a :Woman .", ""))
+    facts = written(tmp_path / "facts.ttl", FACTS.replace("http://ex.org/", "http://other.org/"))
+    ended = everlog("run", "--ontology", ontology, "--facts", facts)
+    assert ended.code == 0
+    assert "no triple follows from the facts" in ended.err
+    assert "<http://ex.org/" in ended.err

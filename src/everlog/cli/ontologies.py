@@ -13,7 +13,7 @@ import typer
 from everlog.cli.programs import read_programs
 from everlog.datalog.arities import check_arities
 from everlog.datalog.substitution import canonical_rule
-from everlog.datalog.syntax import Program, Rule
+from everlog.datalog.syntax import Constant, Program, Rule
 from everlog.errors import EverlogError
 
 if TYPE_CHECKING:
@@ -120,23 +120,36 @@ def _remarks(translation: Translation, profile: Profile) -> list[str]:
     return remarks
 
 
+def _a_name(program: Program) -> str:
+    """A class or property in a rule's body, of no vocabulary that every ontology has."""
+    terms = (term for rule in program.rules for atom in rule.positive for term in atom.terms[1:])
+    names = (str(term.value) for term in terms if isinstance(term, Constant))
+    return next((name for name in names if name.startswith("<") and "//www.w3.org/" not in name), "those in its rules")
+
+
 @dataclass
 class Contradictions:
     """What a knowledge base says against its ontology, found once it is materialised."""
 
     fatal: bool
+    ontology: bool = False
+    """Whether there is an ontology now, from which something should follow."""
     messages: list[str] = field(default_factory=list)
 
     def check(self, kb: KnowledgeBase) -> None:
         """Finds the violations; with `fatal`, raises what it finds."""
         from everlog.rdf.owl.violations import VIOLATION, has_violation_rules, summary, violations
 
+        if self.ontology and kb.size("triple") and not kb.size("triple", "derived"):
+            self.messages.append(
+                f"no triple follows from the facts: do they use the names of the ontology, such as {_a_name(kb.program)}?"
+            )
         if not has_violation_rules(kb.program):
             return
         total = kb.size(VIOLATION)
         if not total:
             return
-        self.messages = summary(total, violations(kb.program, kb.rows(VIOLATION), kb.query))
+        self.messages += summary(total, violations(kb.program, kb.rows(VIOLATION), kb.query))
         if self.fatal:
             lines = "\n  ".join(self.messages)
             raise EverlogError(f"the facts contradict the ontology; nothing was written:\n  {lines}")

@@ -84,7 +84,7 @@ def run(
     """
     started = perf_counter()
     rules, remarks = with_ontologies(program, ontology, profile, owl_thing, sameas_rules, with_schema)
-    contradictions = Contradictions(fail_on_violation)
+    contradictions = Contradictions(fail_on_violation, ontology=bool(ontology))
     options = reasoning_options(engine, algorithm, modules, hypertree, stratification, equality)
     paths = check_paths("--facts", facts)
     settings = session_conf(conf, memory)
