@@ -247,6 +247,15 @@ def test_printed_programs_read_back(profile: Profile, tmp_path: Path) -> None:
         )
 
 
+def test_anonymous_individuals_are_printed_and_read_back() -> None:
+    text = f"_:b a :A ; :p [ a :B ] . :C rdfs:subClassOf {ON} owl:hasValue _:b ] . :x a :C ; :p [] ."
+    translation = translated(DECLARED + text, "L")
+    again = everlog.parse_program(print_translation(translation, "a title"))
+    assert set(again.rules) == set(translation.program.rules)
+    assert set(again.facts) == set(translation.program.facts)
+    assert any(triple.startswith(":x :p _:") for triple in Consequences(DECLARED + text, "L").derived)
+
+
 def test_the_order_of_the_text_does_not_matter(tmp_path: Path) -> None:
     lines = [line for line in Generator(3).ontology().removeprefix(PREFIXES).splitlines() if line]
     texts = []

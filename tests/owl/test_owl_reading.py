@@ -174,6 +174,8 @@ OWL_XML = '<?xml version="1.0"?><Ontology xmlns="http://www.w3.org/2002/07/owl#"
         ("o.ttl", ":A rdfs:subClassOf [ owl:intersectionOf (:B", "o.ttl:"),
         ("o.ttl", ":A unknown:p :B .", "unknown"),
         ("o.ofn", "Ontology(<http://ex.org/o> SubClassOf(<http://a/b>", "not an ontology in functional syntax: line 1"),
+        ("o.ofn", "Ontology(<http://ex.org/o> SubClassOf(<a b> <http://a/b>))", "not an ontology in functional syntax"),
+        ("o.ofn", "Ontology(<http://ex.org/o> SubClassOf(<A> <http://a/b>))", "not an ontology in functional syntax"),
         ("o.owx", OWL_XML + '<SubClassOf><Class IRI="http://a/b"/>', "not an ontology in owl/xml syntax"),
         ("o.owl", "   \n", "the file is empty"),
         ("o.owl", "these are words", "o.owl"),

@@ -85,15 +85,15 @@ class _Conversion:
             "SubClassOf": lambda it: owl.SubClassOf(one(it.sub), one(it.sup)),
             "EquivalentClasses": lambda it: owl.EquivalentClasses(many(it.first)),
             "DisjointClasses": lambda it: owl.DisjointClasses(many(it.first)),
-            "DisjointUnion": lambda it: owl.DisjointUnion(str(it.first.first), many(it.second)),
+            "DisjointUnion": lambda it: owl.DisjointUnion(_iri(it.first.first), many(it.second)),
             "InverseObjectProperties": lambda it: owl.InverseProperties(prop(it.first), prop(it.second)),
             "ObjectPropertyDomain": lambda it: owl.Domain(prop(it.ope), one(it.ce)),
             "ObjectPropertyRange": lambda it: owl.Range(prop(it.ope), one(it.ce)),
             "DataPropertyDomain": lambda it: owl.Domain(prop(it.dp), one(it.ce)),
             "DataPropertyRange": lambda it: owl.Range(prop(it.dp), one(it.dr)),
-            "AnnotationPropertyDomain": lambda it: owl.Domain(prop(it.ap), owl.Named(str(it.iri))),
-            "AnnotationPropertyRange": lambda it: owl.Range(prop(it.ap), owl.Named(str(it.iri))),
-            "DatatypeDefinition": lambda it: owl.DatatypeDefinition(str(it.kind.first), one(it.range)),
+            "AnnotationPropertyDomain": lambda it: owl.Domain(prop(it.ap), owl.Named(_iri(it.iri))),
+            "AnnotationPropertyRange": lambda it: owl.Range(prop(it.ap), owl.Named(_iri(it.iri))),
+            "DatatypeDefinition": lambda it: owl.DatatypeDefinition(_iri(it.kind.first), one(it.range)),
             "HasKey": lambda it: owl.HasKey(one(it.ce), tuple(map(prop, it.vpe))),
             "SameIndividual": lambda it: owl.SameIndividual(same(it.first)),
             "DifferentIndividuals": lambda it: owl.DifferentIndividuals(same(it.first)),
@@ -126,7 +126,7 @@ class _Conversion:
             case "DifferentIndividualsAtom":
                 return owl.RuleAtom("different", self.arguments((it.first, it.second)))
             case "BuiltInAtom":
-                return owl.RuleAtom(str(it.pred), self.arguments(it.args))
+                return owl.RuleAtom(_iri(it.pred), self.arguments(it.args))
         raise _Unknown(type(it).__name__)
 
     def argument(self, it: Any) -> owl.Argument:
@@ -144,13 +144,13 @@ class _Conversion:
     def property(self, it: Any) -> owl.Property:
         match type(it).__name__:
             case "ObjectProperty":
-                return owl.Property(str(it.first))
+                return owl.Property(_iri(it.first))
             case "InverseObjectProperty":
-                return owl.Property(str(it.first.first), inverse=True)
+                return owl.Property(_iri(it.first.first), inverse=True)
             case "DataProperty":
-                return owl.Property(str(it.first), data=True)
+                return owl.Property(_iri(it.first), data=True)
             case "AnnotationProperty":
-                return owl.Property(str(it.first), annotation=True)
+                return owl.Property(_iri(it.first), annotation=True)
         raise _Unknown(type(it).__name__)
 
     def expressions(self, them: Iterable[Any]) -> tuple[owl.Expression, ...]:
@@ -159,12 +159,12 @@ class _Conversion:
     def expression(self, it: Any) -> owl.Expression:
         name = type(it).__name__
         if name == "Class":
-            return owl.Named(str(it.first))
+            return owl.Named(_iri(it.first))
         if name == "Datatype":
-            return owl.Datatype(str(it.first))
+            return owl.Datatype(_iri(it.first))
         if name == "DatatypeRestriction":
             facets = tuple((_facet(each.f), self.constant(each.l)) for each in it.second)
-            return owl.Restricted(str(it.first.first), facets)
+            return owl.Restricted(_iri(it.first.first), facets)
         data = name.startswith("Data")
         match name.removeprefix("Data").removeprefix("Object"):
             case "IntersectionOf":
@@ -206,7 +206,7 @@ class _Conversion:
     def constant(self, it: Any) -> Constant:
         match type(it).__name__:
             case "NamedIndividual":
-                return Constant(NamedNode(str(it.first)))
+                return Constant(NamedNode(_iri(it.first)))
             case "AnonymousIndividual":
                 return Constant(BlankNode(self._mark + it.first.removeprefix("_:")))
             case "SimpleLiteral":
@@ -214,8 +214,13 @@ class _Conversion:
             case "LanguageLiteral":
                 return Constant(Literal(it.literal, language=it.lang))
             case "DatatypeLiteral":
-                return Constant(normalise(Literal(it.literal, datatype=NamedNode(str(it.datatype_iri)))))
+                return Constant(normalise(Literal(it.literal, datatype=NamedNode(_iri(it.datatype_iri)))))
         raise _Unknown(type(it).__name__)
+
+
+def _iri(it: Any) -> str:
+    """An absolute IRI; a `ValueError` says what else it is."""
+    return NamedNode(str(it)).value
 
 
 def _facet(facet: Any) -> str:
