@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from command import done, everlog, files, written
 
+from everlog.cli.ontologies import shortened
+
 ONTOLOGY = """@prefix : <http://ex.org/> .
 @prefix owl: <http://www.w3.org/2002/07/owl#> .
 @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
@@ -60,6 +62,18 @@ def test_mistakes_before_spark_starts(tmp_path: Path) -> None:
             ended = everlog(*command, *arguments)
             assert ended.code == 2
             assert expected in ended.err
+
+
+def test_remarks_are_shortened_for_people() -> None:
+    remarks = [f"profile L: dropped: axiom {number}" for number in range(9)]
+    shown = shortened(["first", *remarks, "last"])
+    assert shown[:2] == ["first", remarks[0]]
+    assert shown[-2:] == [
+        "profile L: 4 more axioms are dropped or approximated; `everlog rules` lists them all",
+        "last",
+    ]
+    assert len(shown) == 8
+    assert shortened(remarks[:5]) == remarks[:5]
 
 
 @pytest.mark.usefixtures("spark")

@@ -14,6 +14,7 @@ from everlog.cli.ontologies import (
     ProfileOption,
     SchemaOption,
     ThingOption,
+    shortened,
     with_ontologies,
 )
 from everlog.cli.options import (
@@ -107,5 +108,5 @@ def init(
     warnings = [*remarks, *report.warnings, *read.warnings, *contradictions.messages]
     report = replace(report, warnings=list(dict.fromkeys(warnings)), seconds=seconds)
     write_stats(stats, report)
-    warn(report.warnings)
+    warn(shortened(report.warnings))
     show_report("materialised", report)

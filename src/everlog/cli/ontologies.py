@@ -24,6 +24,8 @@ _PANEL = "Ontologies"
 SHOWN = 5
 """Remarks on a translation that a command repeats; `everlog rules` has them all."""
 
+_REMARK = "profile "
+
 OntologyOption = Annotated[
     list[Path] | None,
     typer.Option(
@@ -105,19 +107,18 @@ def with_ontologies(
         MappingProxyType({**translation.program.prefixes, **rules.prefixes}),
     )
     check_arities(union)
-    return union, [*translation.warnings, *_remarks(translation, profile)]
+    return union, [*translation.warnings, *(f"{_REMARK}{profile}: {remark}" for remark in translation.remarks)]
 
 
-def _remarks(translation: Translation, profile: Profile) -> list[str]:
-    remarks = [f"profile {profile}: {remark}" for remark in translation.remarks]
-    if len(remarks) > SHOWN:
-        rest = len(remarks) - SHOWN
-        remarks = [
-            *remarks[:SHOWN],
-            f"profile {profile}: {rest:,} more axioms are dropped or approximated; `everlog rules --profile {profile}` "
-            "lists them all with the reasons",
-        ]
-    return remarks
+def shortened(messages: Sequence[str]) -> list[str]:
+    """Messages for people: of the remarks on a translation only the first. `--stats` has them all."""
+    remarks = [message for message in messages if message.startswith(_REMARK)]
+    rest = remarks[SHOWN:]
+    if not rest:
+        return list(messages)
+    more = f"{rest[0].split(':')[0]}: {len(rest):,} more axioms are dropped or approximated; `everlog rules` lists them all"
+    left_out = set(rest[1:])
+    return [more if message == rest[0] else message for message in messages if message not in left_out]
 
 
 def _a_name(program: Program) -> str:

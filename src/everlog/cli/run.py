@@ -17,6 +17,7 @@ from everlog.cli.ontologies import (
     ProfileOption,
     SchemaOption,
     ThingOption,
+    shortened,
     with_ontologies,
 )
 from everlog.cli.options import (
@@ -121,5 +122,5 @@ def run(
     seconds = {**report.seconds, "total": perf_counter() - started}
     report = replace(report, warnings=list(dict.fromkeys(warnings)), seconds=seconds)
     write_stats(stats, report)
-    warn(report.warnings)
+    warn(shortened(report.warnings))
     show_report("materialised", report)
