@@ -2,30 +2,92 @@
 
 from __future__ import annotations
 
+import gzip
+from pathlib import Path
+from random import Random
 from typing import TYPE_CHECKING
 
+import pytest
 from spark_sets import Facts
 
+from batches import joint_case
 from everlog.datalog.reader import parse_program
-from everlog.planning.program import compile_program
+from everlog.datalog.syntax import Program
+from everlog.engine.algebra import FactSet
+from everlog.engine.memory.engine import MemoryEngine
+from everlog.engine.spark import limits
+from everlog.planning.program import compile_program, prepared
+from everlog.planning.rules import MemoryCompiler
 from everlog.planning.spark_rules import SparkCompiler
 from everlog.reasoning.seminaive import materialise
 from oracles import naive
+from stored import facts_in, stored
+from strategies import VALUES, Writer
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 REACH = parse_program("reach(?x, ?y) :- edge(?x, ?y) . reach(?x, ?z) :- reach(?x, ?y), edge(?y, ?z) .")
+ANCESTORS = parse_program(
+    """
+    above(?child, ?parent) :- edge(?child, ?kind, ?parent) .
+    above(?child, ?ancestor) :- above(?child, ?parent), edge(?parent, ?kind, ?ancestor) .
+    """
+)
 
 
-def test_a_chain_takes_a_round_per_edge(spark: SparkSession) -> None:
-    facts = Facts(spark, range(12))
+def closed(facts: Facts, program: Program, E: FactSet) -> tuple[FactSet, int]:
+    strata = compile_program(program.rules, SparkCompiler(facts.engine))
+    return materialise(strata, E, facts.engine, lambda *_: None, {})
+
+
+@pytest.mark.parametrize("cut", ["local_checkpoint", "persist", "parquet"])
+def test_a_chain_takes_a_round_per_edge(
+    spark: SparkSession, tmp_path: Path, cut: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "TINY", 3)
+    facts = Facts(spark, range(12), cut=cut, scratch=str(tmp_path / "scratch"))
     E = facts.stored([naive.fact("edge", i, i + 1) for i in range(12)])
-    strata = compile_program(REACH.rules, SparkCompiler(facts.engine))
-    I, rounds = materialise(strata, E, facts.engine, lambda *_: None, {})
+    I, rounds = closed(facts, REACH, E)
     assert rounds == 12
     assert facts.engine.derivations == 12 * 13 // 2
     pairs = {(i, j) for i in range(13) for j in range(i + 1, 13)}
     assert {tuple(row) for row in facts.engine.frame(I, "reach", 2).collect()} == {
         tuple(facts.ids.encode(pair)) for pair in pairs
     }
+    assert facts.engine.counts(I) == {"edge": 12, "reach": len(pairs)}
+    assert facts.engine.frame(I, "nobody", 3).collect() == facts.engine.frame(I, "nobody ever", 0).collect() == []
+    assert (tmp_path / "scratch").exists() == (cut == "parquet")
+    names = [table.name for table in facts.engine.spark.catalog.listTables()]
+    assert len(names) < 40  # of those, each round made several
+    facts.engine.release()
+    assert not facts.engine.spark.catalog.listTables()
+
+
+def test_random_programs(spark: SparkSession) -> None:
+    """Results and the number of instances considered are those of the memory engine."""
+    random = Random(4)
+    case = joint_case(Writer(random).case(4) for _ in range(16))
+    program = Program(prepared(case.program.rules), case.program.facts)
+    memory, facts = MemoryEngine(workers=1), Facts(spark, VALUES)
+    strata = compile_program(program.rules, MemoryCompiler(memory))
+    expected, rounds = materialise(strata, stored(memory, case.explicit), memory, lambda *_: None, {})
+    found, as_many = closed(facts, program, facts.stored(case.explicit))
+    assert facts.facts_in(found) == facts_in(memory, expected)  # type: ignore[arg-type]
+    assert (facts.engine.derivations, as_many) == (memory.derivations, rounds)
+    assert memory.derivations > 100
+
+
+def test_the_gene_ontology(spark: SparkSession, data: Path) -> None:
+    def rows(name: str) -> list[tuple[str, ...]]:
+        with gzip.open(data / "go" / f"trixie_cc_{name}.tsv.gz", "rt", encoding="utf-8") as lines:
+            return [tuple(line.rstrip("\n").split("\t")) for line in lines]
+
+    edges, closure = rows("edges"), rows("closure")
+    facts = Facts(spark, dict.fromkeys(value for edge in edges for value in edge))
+    ids = [facts.ids.encode(edge) for edge in edges]
+    E = facts.engine.facts({"edge": spark.createDataFrame(ids, "a0 bigint, a1 bigint, a2 bigint")})
+    I, _ = closed(facts, ANCESTORS, E)
+    found = facts.engine.frame(I, "above", 2).toArrow().to_pylist()
+    assert len(found) == len(closure) > 40_000
+    assert {(row["a0"], row["a1"]) for row in found} == {tuple(facts.ids.encode(pair)) for pair in closure}

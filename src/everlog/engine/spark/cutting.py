@@ -1,8 +1,8 @@
 """Cutting lineage: a DataFrame is computed, and what is left of its plan is a leaf.
 
 * `local_checkpoint` keeps rows in the executors. It is the fastest, and an executor that dies takes its rows with it.
-* `persist` keeps columns in the executors; Spark remembers how they were made and makes them again when it must. The
-  plan is not cut, so that a round costs more the more rounds there were.
+* `persist` keeps columns in the executors' memory, which takes a third of it, and the rows on their disks. It is no safer:
+  Spark would have to remember how rows were made, and as rounds build on rounds, their plans would double each time.
 * `parquet` writes files to a scratch folder that the caller gives, and keeps what is read from there as columns: whatever
   dies, the files are still there.
 
@@ -11,7 +11,6 @@ Rows come out partitioned as they went in, and Spark knows it: joins of sets on 
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 from uuid import uuid4
@@ -64,11 +63,15 @@ class LocalCheckpoint:
 
 
 class Persist:
-    """Columns in the executors, with the plan that made them."""
+    """Columns in the executors, and rows on their disks."""
 
     def __call__(self, frame: DataFrame, statistics: Sequence[Column]) -> tuple[DataFrame, Statistics]:
-        kept = frame.persist()
-        return kept, _statistics(kept, statistics)
+        from pyspark import StorageLevel
+        from pyspark.sql import Observation
+
+        seen = Observation()
+        rows = frame.observe(seen, *statistics).localCheckpoint(storageLevel=StorageLevel.DISK_ONLY)
+        return rows.persist(), seen.get or _statistics(rows, statistics)
 
     def forget(self, frame: DataFrame) -> None:
         frame.unpersist()
@@ -81,7 +84,6 @@ class Parquet:
         self._spark = spark
         self._scratch = scratch
         self._partitions = partitions
-        self._folders: dict[int, str] = {}
 
     def __call__(self, frame: DataFrame, statistics: Sequence[Column]) -> tuple[DataFrame, Statistics]:
         from pyspark.sql import Observation
@@ -91,12 +93,10 @@ class Parquet:
         frame.observe(seen, *statistics).write.parquet(folder)
         read = self._spark.read.schema(frame.schema).parquet(folder)
         kept = read.repartition(self._partitions, *read.columns).persist()
-        self._folders[id(kept)] = folder
         return kept, seen.get or _statistics(kept, statistics)
 
     def forget(self, frame: DataFrame) -> None:
         frame.unpersist()
-        shutil.rmtree(self._folders.pop(id(frame)), ignore_errors=True)
 
 
 def _statistics(frame: DataFrame, statistics: Sequence[Column]) -> Statistics:

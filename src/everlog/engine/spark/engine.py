@@ -90,6 +90,9 @@ class SparkEngine(Engine):
         self._prefix = f"everlog_{uuid4().hex[:8]}"
         self._names = counting_up()
         self._kept: dict[Table, DataFrame] = {}
+        self._views: set[Table] = set()
+        self._sizes: dict[Table, int] = {}
+        self._generated = True
         self._forgotten: list[Table] = []
         self.terms = terms
 
@@ -258,6 +261,7 @@ class SparkEngine(Engine):
         """
         from pyspark.sql.functions import count, expr, lit
 
+        self._choose_codegen()
         query = f"SELECT * FROM {table}"
         with self._observed(rows, counting) as observed:
             frame = self.spark.sql(query) if observed is None else self.spark.sql(query, rows=observed)
@@ -269,8 +273,16 @@ class SparkEngine(Engine):
         self._kept[name] = kept
         run = Run(name, columns, seen["rows"], {one: seen[one] or 0 for one in classed}, apart, parts or new_number())
         weakref.finalize(run, self._forgotten.append, name)
+        self._sizes[name] = run.rows
         self._forget()
         return run
+
+    def _choose_codegen(self) -> None:
+        """Lets Spark generate code for a job over many facts; over few, compiling it takes longer than going without."""
+        generated = sum(self._sizes.values()) > limits.SMALL
+        if self._is_beside and generated != self._generated:
+            self.spark.conf.set("spark.sql.codegen.wholeStage", str(generated).lower())
+            self._generated = generated
 
     @contextmanager
     def _observed(self, rows: Table | None, counting: bool) -> Iterator[DataFrame | None]:
@@ -352,10 +364,12 @@ class SparkEngine(Engine):
         """A frame under a name that queries can use."""
         name = f"{self._prefix}_{next(self._names)}"
         frame.createOrReplaceTempView(name)
+        self._views.add(name)
         return name
 
     def _drop(self, names: Iterable[Table]) -> None:
-        for name in names:
+        for name in list(names):
+            self._views.discard(name)
             self.spark.catalog.dropTempView(name)
 
     def _forget(self) -> None:
@@ -363,6 +377,7 @@ class SparkEngine(Engine):
         while self._forgotten:
             name = self._forgotten.pop()
             self._drop([name])
+            self._sizes.pop(name, None)
             frame = self._kept.pop(name, None)
             if frame is not None:
                 self._cut.forget(frame)
@@ -371,7 +386,7 @@ class SparkEngine(Engine):
         """Gives back what Spark keeps; no set of this engine may be used afterwards."""
         self._forgotten += self._kept
         self._forget()
-        self._drop(self._tables.values())
+        self._drop(self._views)
         self._tables.clear()
 
     # ------------------------------------------------------------------------------------ sessions
