@@ -126,7 +126,7 @@ def test_relations_ontology(data: Path) -> None:
 
 
 @pytest.mark.parametrize("profile", ["L", "U", "RL"])
-@pytest.mark.parametrize("name", ["ro.owl", "biopax-level3.owl", "univ-bench-dl.owl"])
+@pytest.mark.parametrize("name", ["ro.owl", "biopax-level3.owl"])
 def test_updates_over_generated_data(data: Path, name: str, profile: Profile) -> None:
     path = data / "ontologies" / name
     statements = read_statements(path, RdfFormat.RDF_XML)
