@@ -56,10 +56,8 @@ def pair(
     ("algorithm", "stratification", "tiny"),
     [
         ("dred", "levels", 0),
-        ("fbf", "single", limits.TINY),
         ("bf", "levels", limits.TINY),
         ("dredc", "single", 10),
-        ("bfc", "levels", limits.TINY),
         ("counting", "single", limits.TINY),
     ],
 )
@@ -68,7 +66,7 @@ def test_random_programs_and_updates(
 ) -> None:
     """Several programs at once, each with an update; with sets of any size in jobs, or only those that are not tiny."""
     monkeypatch.setattr(limits, "TINY", tiny)
-    sequence = joint_sequence(len(algorithm), size=6, updates=1, rules=4)
+    sequence = joint_sequence(len(algorithm), size=4, updates=1, rules=3)
     memory, on_spark = pair(sequence, spark, algorithm, stratification)
     explicit = sequence.explicit()
     assert all_facts(on_spark) == naive.materialise(sequence.case.program.rules, explicit[0])
