@@ -122,31 +122,29 @@ def compose(starts, targets, component, bits, lo, hi, out):
                     row[word] |= other[word]
 
 
+@njit(forceinline=True)
+def _node(number, id):
+    """The node of an id, or -1."""
+    return number[id] if id < len(number) else np.int32(-1)
+
+
 @njit(cache=True, nogil=True)
 def reached(first, second, number, bits, out):
     """Whether each pair of ids is in the rows of bits; `number` gives the node of an id, or -1."""
-    limit = len(number)
     for i in range(len(first)):
-        out[i] = False
-        if first[i] < limit and second[i] < limit:
-            source, target = number[first[i]], number[second[i]]
-            if source >= 0 and target >= 0:
-                out[i] = (bits[source, target >> 6] >> np.uint64(target & 63)) & np.uint64(1) != 0
+        source, target = _node(number, first[i]), _node(number, second[i])
+        there = source >= 0 and target >= 0
+        out[i] = there and (bits[source, target >> 6] >> np.uint64(target & 63)) & np.uint64(1) != 0
 
 
 @njit(cache=True, nogil=True)
 def clear(first, second, number, bits, out):
     """Takes pairs of ids out of the rows of bits; says of each whether it was there."""
-    limit = len(number)
+    reached(first, second, number, bits, out)
     for i in range(len(first)):
-        out[i] = False
-        if first[i] < limit and second[i] < limit:
-            source, target = number[first[i]], number[second[i]]
-            if source >= 0 and target >= 0:
-                bit = np.uint64(1) << np.uint64(target & 63)
-                if bits[source, target >> 6] & bit:
-                    out[i] = True
-                    bits[source, target >> 6] &= _ALL ^ bit
+        if out[i]:
+            target = number[second[i]]
+            bits[number[first[i]], target >> 6] &= _ALL ^ (np.uint64(1) << np.uint64(target & 63))
 
 
 @njit(cache=True, nogil=True)

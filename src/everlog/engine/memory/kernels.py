@@ -309,6 +309,35 @@ def enter_rows(cols, lo, hi, slots):
         slots[two * h + one] = row
 
 
+@njit(forceinline=True)
+def _find_or_enter(tuples, i, slots, cols, n_rows, new, fresh):
+    """The row of a tuple; the next one, `n_rows + new`, if it was not there and is now. `fresh` has the new ones so far."""
+    limit = np.uint64(slots.shape[0] // 2 - 1)
+    one, two = np.uint64(1), np.uint64(2)
+    key = _tuple_key(tuples, i) + 1
+    h = _spot(key) & limit
+    while True:
+        at = two * h
+        there = slots[at]
+        if there == VACANT:
+            slots[at] = key
+            slots[at + one] = n_rows + new
+            fresh[new] = i
+            return n_rows + new
+        if there == key:
+            row = slots[at + one]
+            same = True
+            if cols.shape[0] > 2:
+                for c in range(cols.shape[0]):
+                    value = cols[c, row] if row < n_rows else tuples[c, fresh[row - n_rows]]
+                    if value != tuples[c, i]:
+                        same = False
+                        break
+            if same:
+                return row
+        h = (h + one) & limit
+
+
 @njit(cache=True, nogil=True)
 def absorb(tuples, n, slots, cols, n_rows, known, bounds, care, want, mask, ann, seen, fresh, hits):
     """Finds or enters tuples `0..n`; the new ones get the rows from `n_rows` on, and their positions go to `fresh`.
@@ -316,39 +345,16 @@ def absorb(tuples, n, slots, cols, n_rows, known, bounds, care, want, mask, ann,
     A tuple that is there, in a row below `known`, and not in the view, goes to `hits` once; its bit `seen` is set.
     Returns how many went to each.
     """
-    limit = np.uint64(slots.shape[0] // 2 - 1)
-    arity = cols.shape[0]
-    one, two = np.uint64(1), np.uint64(2)
     new = 0
     old = 0
     for i in range(n):
-        key = _tuple_key(tuples, i) + 1
-        h = _spot(key) & limit
-        while True:
-            at = two * h
-            there = slots[at]
-            if there == VACANT:
-                slots[at] = key
-                slots[at + one] = n_rows + new
-                fresh[new] = i
-                new += 1
-                break
-            if there == key:
-                row = slots[at + one]
-                same = True
-                if arity > 2:
-                    for c in range(arity):
-                        value = cols[c, row] if row < n_rows else tuples[c, fresh[row - n_rows]]
-                        if value != tuples[c, i]:
-                            same = False
-                            break
-                if same:
-                    if row < known and not _passes(row, bounds, care, want, mask, ann) and (mask[row] & seen) == 0:
-                        mask[row] |= seen
-                        hits[old] = row
-                        old += 1
-                    break
-            h = (h + one) & limit
+        row = _find_or_enter(tuples, i, slots, cols, n_rows, new, fresh)
+        if row == n_rows + new:
+            new += 1
+        elif row < known and not _passes(row, bounds, care, want, mask, ann) and (mask[row] & seen) == 0:
+            mask[row] |= seen
+            hits[old] = row
+            old += 1
     return new, old
 
 
@@ -358,36 +364,12 @@ def tally(tuples, n, slots, cols, n_rows, counts, fresh, touched):
 
     Returns how many tuples are new and how many rows were touched.
     """
-    limit = np.uint64(slots.shape[0] // 2 - 1)
-    arity = cols.shape[0]
-    one, two = np.uint64(1), np.uint64(2)
     new = 0
     first = 0
     for i in range(n):
-        key = _tuple_key(tuples, i) + 1
-        h = _spot(key) & limit
-        while True:
-            at = two * h
-            there = slots[at]
-            if there == VACANT:
-                row = n_rows + new
-                slots[at] = key
-                slots[at + one] = row
-                fresh[new] = i
-                new += 1
-                break
-            if there == key:
-                row = slots[at + one]
-                same = True
-                if arity > 2:
-                    for c in range(arity):
-                        value = cols[c, row] if row < n_rows else tuples[c, fresh[row - n_rows]]
-                        if value != tuples[c, i]:
-                            same = False
-                            break
-                if same:
-                    break
-            h = (h + one) & limit
+        row = _find_or_enter(tuples, i, slots, cols, n_rows, new, fresh)
+        if row == n_rows + new:
+            new += 1
         if counts[row] == 0:
             touched[first] = row
             first += 1
