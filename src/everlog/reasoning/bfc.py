@@ -8,31 +8,21 @@ from __future__ import annotations
 
 from functools import partial
 
-from everlog.engine.algebra import FactSet
 from everlog.reasoning.change import Change
 from everlog.reasoning.dred import rederive
 from everlog.reasoning.fbf import Proofs, delete_unproved
-from everlog.reasoning.kept import NEVER
 from everlog.reasoning.modular import update_stratum
 from everlog.reasoning.strategies import Never
 
 
 def bfc(change: Change) -> None:
     """Finds `D` and `A`; needs the nonrecursive counts."""
-    C_nr = change.kept.nonrecursive
-    assert C_nr is not None, "the counts are kept"
-
-    def base(facts: FactSet) -> FactSet:
-        found = facts
-        found &= C_nr.between(1, NEVER)
-        return found
-
     for stratum in change.touched():
         if modules := change.modules.get(stratum.index):
             # Beside modules nothing is proved by chaining backwards: what they derive is not there to be looked at.
-            known = partial(change.known, stratum)
+            known = change.counted
             again = partial(rederive, change, stratum)
             update_stratum(change, stratum, modules, known, known, again, ("deletion_propagation", "backward"))
             continue
-        delete_unproved(change, stratum, Proofs(change, stratum, Never(), base))
+        delete_unproved(change, stratum, Proofs(change, stratum, Never(), change.counted))
         change.insert(stratum, change.nothing)

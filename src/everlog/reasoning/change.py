@@ -120,16 +120,28 @@ class Change:
         self.rounds += 1
         self._progress(stratum.index, self.rounds, len(facts))
 
-    def known(self, stratum: CompiledStratum, facts: FactSet) -> FactSet:
-        """Those of some facts that are explicit after the update or have a nonrecursive instance that survives it."""
-        if self.kept.nonrecursive is not None:
-            return facts & self.kept.nonrecursive.between(1, NEVER)
+    def derivable(self, rules: Rules, facts: FactSet) -> FactSet:
+        """Those of some facts that are explicit after the update or have an instance of some rules that survives it."""
         found = facts
         found &= self.E - self.minus
         rest = facts
         rest -= found
-        found |= stratum.nonrecursive.provable(rest, self.survivors, self.then_or_now)
+        found |= rules.provable(rest, self.survivors, self.then_or_now)
         return found
+
+    def counted(self, facts: FactSet) -> FactSet:
+        """Those of some facts whose nonrecursive derivations are not all gone, by their counts."""
+        counts = self.kept.nonrecursive
+        assert counts is not None, "the counts are kept"
+        found = facts
+        found &= counts.between(1, NEVER)
+        return found
+
+    def known(self, stratum: CompiledStratum, facts: FactSet) -> FactSet:
+        """Those of some facts that are explicit or nonrecursively derived after the update, however that is found out."""
+        if self.kept.nonrecursive is not None:
+            return self.counted(facts)
+        return self.derivable(stratum.nonrecursive, facts)
 
     # ------------------------------------------------------------------------------------ steps in common
 

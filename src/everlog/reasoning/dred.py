@@ -54,9 +54,4 @@ def overdelete(change: Change, stratum: CompiledStratum) -> FactSet:
 
 def rederive(change: Change, stratum: CompiledStratum, deleted: FactSet) -> FactSet:
     """Line 42: the deleted facts that are explicit, or have a rule instance that survives."""
-    R = deleted
-    R &= change.E - change.minus
-    unknown = deleted
-    unknown -= R
-    R |= stratum.rules.provable(unknown, change.survivors, change.then_or_now)
-    return R
+    return change.derivable(stratum.rules, deleted)

@@ -19,7 +19,7 @@ def dredc(change: Change) -> None:
     """Finds `D` and `A`; needs both counts."""
     for stratum in change.touched():
         if modules := change.modules.get(stratum.index):
-            known = partial(change.known, stratum)
+            known = change.counted
             phases = "overdeletion", "one_step_rederivation"
             update_stratum(change, stratum, modules, known, known, partial(rederive, change), phases)
             continue
@@ -32,24 +32,21 @@ def dredc(change: Change) -> None:
 
 def rederive(change: Change, deleted: FactSet) -> FactSet:
     """The deleted facts that have a derivation left."""
-    C_nr, C_r = change.kept.nonrecursive, change.kept.recursive
-    assert C_nr is not None and C_r is not None, "the counts are kept"
+    C_r = change.kept.recursive
+    assert C_r is not None, "the counts are kept"
     R = deleted
     R &= C_r.between(1, NEVER)
-    R |= deleted & C_nr.between(1, NEVER)
+    R |= change.counted(deleted)
     return R
 
 
 def overdelete(change: Change, stratum: CompiledStratum) -> FactSet:
     """Gives `D ∩ Out^s`."""
-    C_nr = change.kept.nonrecursive
-    assert C_nr is not None, "the counts are kept"
-    proved = C_nr.between(1, NEVER)
     deleted = change.nothing
     Δ = change.lost(stratum)
-    Δ -= proved
+    Δ -= change.counted(Δ)
     while Δ:
         deleted |= Δ
         Δ = change.delete(stratum, Δ)
-        Δ -= proved
+        Δ -= change.counted(Δ)
     return deleted

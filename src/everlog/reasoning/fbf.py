@@ -13,6 +13,7 @@ run through any of them.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from everlog.engine.algebra import FactSet
 from everlog.planning.program import CompiledStratum
@@ -31,16 +32,7 @@ def fbf(change: Change, strategy: Strategy) -> None:
         if modules := change.modules.get(stratum.index):
             modular(change, stratum, modules, ("deletion_propagation", "backward"))
             continue
-
-        def base(facts: FactSet, stratum: CompiledStratum = stratum) -> FactSet:
-            found = facts
-            found &= explicit
-            rest = facts
-            rest -= found
-            found |= stratum.nonrecursive.provable(rest, change.survivors, change.then_or_now)
-            return found
-
-        proofs = Proofs(change, stratum, strategy, base)
+        proofs = Proofs(change, stratum, strategy, partial(change.derivable, stratum.nonrecursive))
         deleted = delete_unproved(change, stratum, proofs)
         change.insert(stratum, proofs.rederived(deleted, explicit))
 

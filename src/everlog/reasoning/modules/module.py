@@ -7,6 +7,8 @@ Deletion takes facts out of `X`. Where nothing that feeds the relation depends o
 what no longer follows from `X`, exactly, and nothing of it has to be rederived. Otherwise a fact of `X` may owe its
 derivation to a fact that is about to be lost; then all facts around those that are gone are lost, but for what follows from
 facts that an oracle knows to hold. Such facts go into `X` at once; the paper remembers them in `Y` until rederivation.
+So a single call of `delete` may give less than the lower bound of Table 1: a fact of `X` that other rules delete later is
+lost with that later call. All calls of an update together give at least what the bound asks for.
 """
 
 from __future__ import annotations
