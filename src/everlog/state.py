@@ -65,6 +65,11 @@ class Change:
     derived_added: ByPredicate = field(default_factory=dict)
     derived_deleted: ByPredicate = field(default_factory=dict)
 
+    def sizes(self) -> tuple[int, int]:
+        """How many facts came to `I`, and how many went."""
+        added, deleted = (sum(ids.shape[1] for ids in part.values()) for part in (self.added, self.deleted))
+        return added, deleted
+
 
 class MemoryState:
     """An engine with its explicit facts `E` and, once `materialise` ran, the materialisation `I`."""
@@ -189,8 +194,7 @@ class MemoryState:
         self._E, self._I = own(self.materialisation.E).computed(), own(self.materialisation.I)
         self.change = Change(*(self._by_predicate(own(getattr(difference, part.name))) for part in fields(Difference)))
         self._difference = difference
-        gained, lost = (sum(ids.shape[1] for ids in part.values()) for part in (self.change.added, self.change.deleted))
-        return self, self._report(outcome, planned, started, gained, lost, choice.reasons)
+        return self, self._report(outcome, planned, started, *self.change.sizes(), choice.reasons)
 
     def _not_explicit(self, deleted: Sequence[Batch]) -> list[str]:
         """Says how many facts are to be deleted and only follow from others."""
@@ -290,7 +294,7 @@ class MemoryState:
                 {p: ids[:, self.holds(p, ids, "all")] for p, ids in plus.items()},
             ),
         )
-        gained, lost = (sum(ids.shape[1] for ids in part.values()) for part in (added_to, deleted_from))
+        gained, lost = after.change.sizes()
         seconds = {**report.seconds, "total": perf_counter() - started}
         return after, replace(report, added=gained, deleted=lost, seconds=seconds, reasons=reasons)
 
