@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parent.parent
 
 
+@pytest.hookimpl(tryfirst=True)  # before xdist looks for the marker
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Keeps everything that starts Spark in one worker: one session, and the other worker's core for the rest."""
     for item in items:
