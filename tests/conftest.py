@@ -19,7 +19,8 @@ ROOT = Path(__file__).resolve().parent.parent
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Keeps everything that starts Spark in one worker: one session, and the other worker's core for the rest."""
     for item in items:
-        if {"pipeline", "cli", "engine_spark"} & set(item.path.relative_to(ROOT).parts):
+        folders = set(item.path.relative_to(ROOT).parts)
+        if {"pipeline", "cli", "engine_spark"} & folders or "spark" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.xdist_group("spark"))
 
 
