@@ -18,7 +18,7 @@ from everlog.reasoning.change import Allowance, Change, Progress
 from everlog.reasoning.counting import materialise_counted
 from everlog.reasoning.kept import Kept
 from everlog.reasoning.modular import Modules
-from everlog.reasoning.modules.module import Module
+from everlog.reasoning.modules.module import Backbone, Module
 from everlog.reasoning.seminaive import materialise
 
 _NO_MODULES: Mapping[int, Sequence[Module]] = {}
@@ -73,6 +73,10 @@ class Materialisation:
         """The modules in the order of their strata."""
         return [module for some in self.modules.values() for module in some]
 
+    def backbones(self) -> list[Backbone]:
+        """Those of them that have a backbone."""
+        return [module for module in self.module_list() if isinstance(module, Backbone)]
+
     def materialise(self, progress: Progress) -> Outcome:
         """Computes `I`, and what is to be kept."""
         begun, before = perf_counter(), self.engine.derivations
@@ -100,7 +104,7 @@ class Materialisation:
         begun = perf_counter()
         kept = self.kept.without(*(self.kept.names() - algorithm.keeps))
         change = Change(self.strata, self.engine, self.E, self.I, minus, plus, kept, progress, self.modules, allowed)
-        before = [module.X for module in self.module_list()]
+        before = [module.X for module in self.backbones()]
         with kept.staged(), _staged(self.module_list()):
             with change.guarded():
                 algorithm.run(change)
@@ -120,13 +124,13 @@ class Materialisation:
 
 @contextmanager
 def _staged(modules: Sequence[Module]) -> Iterator[None]:
-    """Gives modules their backbones back if an exception ends the block."""
-    before = [(module, module.X) for module in modules]
+    """Brings back what modules keep if an exception ends the block."""
+    undo = [module.savepoint() for module in modules]
     try:
         yield
     except BaseException:
-        for module, X in before:
-            module.X = X
+        for one in undo:
+            one()
         raise
 
 

@@ -36,7 +36,7 @@ def kind_of(name: str) -> str:
 
 def kinds(materialisation: Materialisation) -> frozenset[str]:
     """The kinds of relations that a materialisation has; those of others are out of date."""
-    return materialisation.kept.names() | {HIDDEN_FACTS} | ({BACKBONE} if materialisation.modules else set())
+    return materialisation.kept.names() | {HIDDEN_FACTS} | ({BACKBONE} if materialisation.backbones() else set())
 
 
 def whole(engine: MemoryEngine, materialisation: Materialisation) -> Relations:
@@ -49,7 +49,7 @@ def whole(engine: MemoryEngine, materialisation: Materialisation) -> Relations:
             if annotation.mentions(table):
                 rows = I.rows(table).array()
                 found.values(kind, place, table, rows, annotation.of(table, rows))
-    for number, module in enumerate(materialisation.module_list()):
+    for number, module in enumerate(materialisation.backbones()):
         found.backbone(number, own(module.X))
     return found.relations()
 
@@ -67,7 +67,7 @@ def change(
             less.values(kind, place, table, rows[other], old[other])
             more.values(kind, place, table, rows[other], new[other])
     for number, (module, before) in enumerate(
-        zip(materialisation.module_list(), materialisation.backbones_before, strict=True)
+        zip(materialisation.backbones(), materialisation.backbones_before, strict=True)
     ):
         more.backbone(number, own(module.X - before))
         less.backbone(number, own(before - module.X))
@@ -78,7 +78,7 @@ def restore(
     engine: MemoryEngine, materialisation: Materialisation, I: FactSet, saved: Iterable[tuple[str, Ids]]
 ) -> None:
     """Gives a materialisation its facts, and what was kept."""
-    kept, modules = materialisation.kept, materialisation.module_list()
+    kept, modules = materialisation.kept, materialisation.backbones()
     trace: dict[tuple[int, int], dict[Table, list[tuple[Ids, Values]]]] = {}
     for name, columns in saved:
         kind, _, predicate = name.partition(":")

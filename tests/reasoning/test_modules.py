@@ -19,7 +19,7 @@ from everlog.engine.memory.sets import own
 from everlog.knowledge import KnowledgeBase
 from everlog.planning.program import compile_program
 from everlog.planning.rules import MemoryCompiler
-from everlog.reasoning.modules.module import Module
+from everlog.reasoning.modules.module import Backbone
 from oracles import naive
 from oracles.exchange import facts_of
 
@@ -74,19 +74,18 @@ def check_backbones(kb: KnowledgeBase) -> None:
     """A backbone is part of its relation, and the relation follows from it."""
     materialisation = kb._state.materialisation
     assert materialisation is not None
-    for modules in materialisation.modules.values():
-        for module in modules:
-            mine = own(materialisation.I).within(module.region)
-            assert not module.X - mine
-            module.begin(materialisation.I)
-            assert not module._outside(module.X, mine)
+    for module in materialisation.backbones():
+        mine = own(materialisation.I).within(module.region)
+        assert not module.X - mine
+        module.begin(materialisation.I)
+        assert not module._outside(module.X, mine)
 
 
 @pytest.mark.parametrize("way", ["as a whole", "step by step", "by visits"])
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_sequences_of_updates(name: str, way: str, monkeypatch: pytest.MonkeyPatch) -> None:
     if way == "step by step":
-        monkeypatch.setattr(Module, "_limit", lambda self: 100_000)
+        monkeypatch.setattr(Backbone, "_limit", lambda self: 100_000)
     if way == "by visits":
         monkeypatch.setattr(graphs, "_BITS", 0)
         monkeypatch.setattr(graphs, "_BUFFER", 8)

@@ -25,11 +25,12 @@ def materialise(
     I = nothing = engine.empty()
     rounds = 0
     for stratum in strata:
+        mine = Added(modules.get(stratum.index, ()), nothing)
+        begun = mine.begin(I)
         Δ = E.within(stratum.region)
         I |= Δ
         derived = stratum.nonrecursive.apply(I, excluding=I)
-        mine = Added(modules.get(stratum.index, ()), nothing)
-        derived |= mine.begin(I)
+        derived |= begun
         I |= derived
         Δ |= derived
         progress(stratum.index, 0, len(Δ))

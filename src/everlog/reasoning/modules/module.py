@@ -1,7 +1,7 @@
 """What a module is to the framework (*Modular*, Definition 11): `add`, `delete` and `rederive` over sets of facts.
 
-All modules here keep a *backbone* `X`: the facts of their relation that came from elsewhere, explicit ones or those
-that other rules derive. What follows from the backbone is the relation.
+Most modules keep a *backbone* `X`: the facts of their relation that came from elsewhere, explicit ones or those that
+other rules derive. What follows from the backbone is the relation.
 
 Deletion takes facts out of `X`. Where nothing that feeds the relation depends on it (it is *grounded*), what is lost is
 what no longer follows from `X`, exactly, and nothing of it has to be rederived. Otherwise a fact of `X` may owe its
@@ -27,16 +27,13 @@ Oracle = Callable[[FactSet], FactSet]
 
 
 class Module(ABC):
-    """Rules about the relation of one atom; `X` is its backbone."""
+    """Some rules with an algorithm of their own, whose heads are facts of one atom."""
 
     kind: str
 
-    def __init__(self, atom: Atom, X: FactSet, grounded: bool) -> None:
+    def __init__(self, atom: Atom, nothing: FactSet) -> None:
         self.atom = atom
-        self.region = Region((atom,))
-        self.X = X
-        self._grounded = grounded
-        self._nothing = X
+        self._nothing = nothing
 
     def begin(self, now: FactSet) -> None:  # noqa: B027
         """Tells what holds below the stratum, before anything else is asked."""
@@ -48,6 +45,40 @@ class Module(ABC):
     def halted(self, now: FactSet, more: FactSet, fewer: FactSet, oracle: Oracle) -> FactSet:
         """What no longer follows since there are more facts below the stratum, and fewer."""
         return self._nothing
+
+    @abstractmethod
+    def add(self, now: FactSet, Δ: FactSet, own: FactSet) -> FactSet:
+        """What follows from adding `Δ`, which is in `now`; `own` are those of it that this module has derived."""
+
+    @abstractmethod
+    def delete(self, now: FactSet, Δ: FactSet, oracle: Oracle) -> FactSet:
+        """What is lost with `Δ`, which is not in `now`."""
+
+    @abstractmethod
+    def rederive(self, deleted: FactSet) -> FactSet:
+        """The deleted facts that follow from what is left."""
+
+    @abstractmethod
+    def savepoint(self) -> Callable[[], None]:
+        """A function that brings back the state of now."""
+
+
+class Backbone(Module):
+    """Rules about the relation of one atom; `X` is its backbone."""
+
+    def __init__(self, atom: Atom, X: FactSet, grounded: bool) -> None:
+        super().__init__(atom, X)
+        self.region = Region((atom,))
+        self.X = X
+        self._grounded = grounded
+
+    def savepoint(self) -> Callable[[], None]:
+        before = self.X
+
+        def undo() -> None:
+            self.X = before
+
+        return undo
 
     def add(self, now: FactSet, Δ: FactSet, own: FactSet) -> FactSet:
         """What follows from adding `Δ`, which is in `now`; `own` are those of it that this module has derived."""

@@ -9,10 +9,10 @@ from __future__ import annotations
 from everlog.datalog.substitution import pattern
 from everlog.datalog.syntax import Atom, Rule
 from everlog.engine.algebra import FactSet, Labelled, Matcher, Paths, Region
-from everlog.reasoning.modules.module import Module, Oracle, followed
+from everlog.reasoning.modules.module import Backbone, Oracle, followed
 
 
-class Reachability(Module):
+class Reachability(Backbone):
     """`H(x, z) :- H(x, y), S(y, z)`, or with the step in front."""
 
     kind = "reach"

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from everlog.datalog.syntax import Atom
 from everlog.engine.algebra import FactSet, Neighbours, Region
-from everlog.reasoning.modules.module import Module, Oracle
+from everlog.reasoning.modules.module import Backbone, Oracle
 
 
-class Sequence(Module):
+class Sequence(Backbone):
     """The backbone `X` are facts of `R` from elsewhere; they stay when they are no neighbours."""
 
     kind = "seq"

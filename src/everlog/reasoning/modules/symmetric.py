@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from everlog.datalog.syntax import Atom
 from everlog.engine.algebra import Cliques, FactSet
-from everlog.reasoning.modules.module import Module
+from everlog.reasoning.modules.module import Backbone
 
 
-class SymmetricTransitive(Module):
+class SymmetricTransitive(Backbone):
     """`R(y, x) :- R(x, y)` and `R(x, z) :- R(x, y), R(y, z)`."""
 
     kind = "stc"

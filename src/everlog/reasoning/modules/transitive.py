@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from everlog.datalog.syntax import Atom, Variable
 from everlog.engine.algebra import FactSet, Labelled, Matcher, Paths
-from everlog.reasoning.modules.module import Module, followed
+from everlog.reasoning.modules.module import Backbone, followed
 
 
-class Transitive(Module):
+class Transitive(Backbone):
     """`R(x, z) :- R(x, y), R(y, z)`."""
 
     kind = "tc"
