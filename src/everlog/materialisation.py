@@ -15,7 +15,7 @@ from everlog.errors import EverlogError
 from everlog.planning.program import CompiledStratum
 from everlog.reasoning.algorithms import Algorithm
 from everlog.reasoning.change import Allowance, Change, Progress
-from everlog.reasoning.counting import materialise_counted
+from everlog.reasoning.counting import count_derivations, materialise_counted
 from everlog.reasoning.kept import Kept
 from everlog.reasoning.modular import Modules
 from everlog.reasoning.modules.module import Backbone, Module
@@ -66,6 +66,12 @@ class Materialisation:
         self.cost: Allowance | None = None
         """What computing everything took last time, if that is known."""
 
+        self.spent = 0.0
+        """Seconds that updates have taken since then."""
+
+        self.made: frozenset[str] = frozenset()
+        """The kept state that nobody asked for: it is there to make updates faster, and is not stored."""
+
         self.backbones_before: list[FactSet] = []
         """The modules' backbones before the last update."""
 
@@ -86,6 +92,16 @@ class Materialisation:
             self.I, rounds = materialise(self.strata, self.E, self.engine, progress, self.modules)
         self.cost = Allowance(self.engine.derivations - before, perf_counter() - begun)
         return Outcome("remat", {"materialise": self.cost.instances}, rounds, self.cost.seconds)
+
+    def asked(self) -> Kept:
+        """What is kept because somebody asked for it."""
+        return self.kept.without(*self.made)
+
+    def count(self, names: frozenset[str]) -> None:
+        """Counts derivations, of the kinds that have some names, to be kept from now on."""
+        kept = Kept.empty(self.engine, self.strata, names)
+        count_derivations(self.strata, self.E, self.I, kept)
+        self.kept, self.made = kept, names
 
     def restore(self, I: FactSet) -> None:
         """Takes over what was computed earlier."""
@@ -117,6 +133,7 @@ class Materialisation:
             I |= change.A
         self.E, self.I, self.kept, self.backbones_before = E, I, kept, before
         seconds = perf_counter() - begun
+        self.spent += seconds
         return Outcome(
             algorithm.name, change.derivations, change.rounds, seconds, change.seconds, kept.dropped
         ), difference

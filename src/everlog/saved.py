@@ -36,7 +36,7 @@ def kind_of(name: str) -> str:
 
 def kinds(materialisation: Materialisation) -> frozenset[str]:
     """The kinds of relations that a materialisation has; those of others are out of date."""
-    return materialisation.kept.names() | {HIDDEN_FACTS} | ({BACKBONE} if materialisation.backbones() else set())
+    return materialisation.asked().names() | {HIDDEN_FACTS} | ({BACKBONE} if materialisation.backbones() else set())
 
 
 def whole(engine: MemoryEngine, materialisation: Materialisation) -> Relations:
@@ -44,7 +44,7 @@ def whole(engine: MemoryEngine, materialisation: Materialisation) -> Relations:
     found = _Collected(engine)
     I = own(materialisation.I)
     found.hidden(I)
-    for kind, place, annotation in _annotations(materialisation.kept):
+    for kind, place, annotation in _annotations(materialisation.asked()):
         for table in I.tables():
             if annotation.mentions(table):
                 rows = I.rows(table).array()
@@ -61,7 +61,7 @@ def change(
     more, less = _Collected(engine), _Collected(engine)
     more.hidden(own(added))
     less.hidden(own(deleted))
-    for kind, place, annotation in _annotations(materialisation.kept):
+    for kind, place, annotation in _annotations(materialisation.asked()):
         for table, rows, old, new in annotation.changed():
             other = old != new
             less.values(kind, place, table, rows[other], old[other])

@@ -36,7 +36,7 @@ from everlog.planning.negation import HIDDEN
 from everlog.planning.program import compile_program
 from everlog.planning.rules import MemoryCompiler
 from everlog.reasoning.algorithms import TRACE, needed
-from everlog.reasoning.change import Progress, TooCostly
+from everlog.reasoning.change import Allowance, Progress, TooCostly
 from everlog.reasoning.modules.making import make_modules
 from everlog.reasoning.modules.module import Module
 from everlog.report import Report, peak_rss_bytes
@@ -89,6 +89,8 @@ class MemoryState:
         self._kept: Callable[[], Iterable[Batch]] = tuple
         self._kinds: frozenset[str] = frozenset()
         """What a store has for the first update, of which kinds."""
+        self._cost: Allowance | None = None
+        """What computing everything took, if that is known before there is a materialisation."""
 
     # ------------------------------------------------------------------------------------ facts in
 
@@ -174,7 +176,9 @@ class MemoryState:
         if self.materialisation is None:
             if saved.BACKBONE not in self._kinds:
                 settings = replace(settings, modules="off")
-            saved.restore(self.engine, self._compiled(program, settings, self._kinds), self._I, self._kept())
+            compiled = self._compiled(program, settings, self._kinds)
+            compiled.cost = self._cost
+            saved.restore(self.engine, compiled, self._I, self._kept())
             self._kept = tuple
         assert self.materialisation is not None
         planned = perf_counter() - begun
@@ -183,7 +187,9 @@ class MemoryState:
             minus |= self.engine.present(predicate, ids)
         for predicate, ids in added:
             plus |= self.engine.insert(predicate, ids)
-        choice = choose(settings.algorithm, self.materialisation)
+        choice = choose(settings.algorithm, self.materialisation, may_count=bool(deleted))
+        if choice.counts:
+            self.materialisation.count(choice.algorithm.needs)
         try:
             outcome, difference = self.materialisation.update(minus, plus, choice.algorithm, progress, choice.allowed)
         except TooCostly:
@@ -228,6 +234,7 @@ class MemoryState:
             self.kept_kinds(),
         )
         after.change, after._kept_change = self.change, self.kept_change()
+        after._cost = self.materialisation.cost if self.materialisation else self._cost
         return after
 
     def _modules(self) -> list[Module]:

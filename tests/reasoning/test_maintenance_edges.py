@@ -205,6 +205,22 @@ def test_giving_up_is_starting_again(kept: str) -> None:
     assert facts_of(kb) == facts_of(fresh)
 
 
+def test_frequent_updates_are_counted_for() -> None:
+    """`auto` counts derivations after a while; whatever is computed anew starts without them."""
+    kb = ring()
+    algorithms = []
+    for _ in range(2):
+        for edge in RING["edge"]:
+            algorithms.append(kb.update(delete={"edge": [edge]}).algorithm)
+            kb.update(add={"edge": [edge]})
+    assert algorithms[0] == "fbf" and algorithms[-1] == "dredc"
+    assert kept_state.kept(kb).names() == {"nonrecursive", "recursive"}
+    counted = kb.update(add={"edge": [RING["edge"][0]]})
+    assert counted.state_bytes > 0
+    kb.update(algorithm="remat")
+    assert not kept_state.kept(kb).names()
+
+
 @pytest.mark.usefixtures("_impatient")
 @settings(property_test, max_examples=30)
 @given(sequences())

@@ -61,6 +61,16 @@ def materialise_counted(
     return I, rounds
 
 
+def count_derivations(strata: Sequence[CompiledStratum], E: FactSet, I: FactSet, kept: Kept) -> None:
+    """Fills the counts that are to be kept, given the materialisation."""
+    for stratum in strata:
+        if kept.nonrecursive is not None:
+            kept.nonrecursive.add(E.within(stratum.region))
+            kept.nonrecursive.add(stratum.nonrecursive.apply_counted(I))
+        if kept.recursive is not None:
+            kept.recursive.add(stratum.recursive.apply_counted(I))
+
+
 def counting(change: Change) -> None:
     """Algorithm 3: finds `D` and `A`, and brings the trace up to date."""
     trace = change.kept.trace
