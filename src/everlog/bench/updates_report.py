@@ -119,12 +119,13 @@ def _growth(rows: Sequence[Row]) -> Iterator[str]:
 
 
 def _fewest(rows: Sequence[Row]) -> Iterator[str]:
+    """Among the papers' algorithms; what modules do for `auto` is no derivation."""
     for row in rows:
         for changed in sorted({one.changed for one in row.measured}):
             derivations = {
                 one.algorithm: median(one.deletion.derivations)
                 for one in row.measured
-                if one.changed == changed and one.algorithm != REMAT
+                if one.changed == changed and one.algorithm not in ("auto", REMAT)
             }
             if len(derivations) > 1:
                 first = min(derivations, key=derivations.__getitem__)

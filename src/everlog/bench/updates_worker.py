@@ -35,7 +35,8 @@ def measure(name: str, instance: Instance, asked: Mapping[str, Any]) -> dict[str
         chosen = [algorithm for algorithm in group if algorithm in asked["algorithms"]]
         if not chosen:
             continue
-        kb = KnowledgeBase(program, **{"engine": "memory", "algorithm": kept, **asked["options"]})
+        modules = "auto" if kept in ("auto", REMAT) else "off"
+        kb = KnowledgeBase(program, **{"engine": "memory", "algorithm": kept, "modules": modules, **asked["options"]})
         kb.add(instance.facts)
         report = kb.materialise()
         content["materialise"][kept] = report.seconds["reasoning"]

@@ -37,6 +37,9 @@ _FEW_PAIRS: Final = 100_000
 _FEW_SOURCES: Final = 32
 """Pairs up to so many, from at most one source in so many nodes, are decided by visits."""
 
+_LOOKUP: Final = 16
+"""Looking a pair up takes as long as looking at so many that lie one after the other."""
+
 Bits = npt.NDArray[np.uint64]
 
 
@@ -231,12 +234,14 @@ class MemoryCliques(Cliques):
         )
         earlier = np.full(len(nodes.ids), -1, np.int32)
         earlier[own_number] = old
-        return _entered(self._engine, self._binary, self._joined(nodes, found, earlier), own(excluding))
-
-    @staticmethod
-    def _joined(nodes: _Nodes, found: Ids, earlier: Ids) -> Iterator[Ids]:
         n = len(nodes.ids)
         starts, members = kernels.adjacency(found, np.arange(n, dtype=np.int32), n)
+        return _entered(self._engine, self._binary, self._between(nodes, starts, members, earlier), own(excluding))
+
+    @staticmethod
+    def _between(nodes: _Nodes, starts: Positions, members: Ids, earlier: Ids) -> Iterator[Ids]:
+        """The pairs of each component's members that were in different ones earlier, or in none (-1)."""
+        n = len(nodes.ids)
         out = np.empty((2, max(_BUFFER, n)), np.int32)
         place, size = (0, 0), 0
         while place[0] < n:
@@ -253,8 +258,17 @@ class MemoryCliques(Cliques):
         for components in touched:
             near[components] = True
         near[-1] = False  # the place of what is in no component
-        array, first, second = self._ends(X, own(facts))
-        return _stored(self._engine, self._binary.table, array[near[first] & near[second]])
+        nodes, component = self._components(X)
+        table, inside = self._binary.table, np.flatnonzero(near[component]).astype(np.int32)
+        starts, members = kernels.adjacency(component[inside], inside, len(component))
+        if _LOOKUP * int((np.diff(starts) ** 2).sum()) > table.n:
+            array, first, second = self._ends(X, own(facts))
+            return _stored(self._engine, table, array[near[first] & (first == second)])
+        nowhere = np.full(len(component), -1, np.int32)
+        found = [table.find(pairs) for pairs in self._between(nodes, starts, members, nowhere)]
+        array = np.concatenate([np.empty(0, np.int32), *found])
+        array = array[array >= 0]
+        return _stored(self._engine, table, array[own(facts).contains(table, array)])
 
     def _ends(self, X: FactSet, facts: Facts) -> tuple[Ids, Ids, Ids]:
         """The rows of some facts, and the components of their ends, -1 where there is none."""
