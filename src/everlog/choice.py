@@ -62,4 +62,6 @@ def choose(name: str, materialisation: Materialisation, may_count: bool = False)
         return Choice(algorithm(chosen), (why,))
     facts = _ENTERING * len(materialisation.E) + _COMPARING * len(materialisation.I)
     seconds = _SECONDS * (cost.seconds + facts)
-    return Choice(algorithm(chosen), (why,), Allowance(int(_INSTANCES * cost.instances) + _FREE, seconds), counts)
+    # Modules derive facts without rule instances.
+    instances = max(cost.instances, len(materialisation.I))
+    return Choice(algorithm(chosen), (why,), Allowance(int(_INSTANCES * instances) + _FREE, seconds), counts)

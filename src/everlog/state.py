@@ -82,9 +82,9 @@ class MemoryState:
         self._E: Stored = engine.empty()
         self._I: Facts = engine.empty()
         self.materialisation: Materialisation | None = None
-        self.change = Change()
-        """What the last update did."""
+        self._change: Change | None = Change()
         self._difference: Difference | None = None
+        """What the last update did, and the same as sets; it is looked up by predicate when somebody asks."""
         self._kept_change: tuple[ByPredicate, ByPredicate] | None = None
         self._kept: Callable[[], Iterable[Batch]] = tuple
         self._kinds: frozenset[str] = frozenset()
@@ -198,9 +198,17 @@ class MemoryState:
             )
             return self._started_again(added, deleted, program, settings, progress, started, [why])
         self._E, self._I = own(self.materialisation.E).computed(), own(self.materialisation.I)
-        self.change = Change(*(self._by_predicate(own(getattr(difference, part.name))) for part in fields(Difference)))
-        self._difference = difference
-        return self, self._report(outcome, planned, started, *self.change.sizes(), choice.reasons)
+        self._change, self._difference = None, difference
+        added_to, deleted_from = self.count(own(difference.added)), self.count(own(difference.deleted))
+        return self, self._report(outcome, planned, started, added_to, deleted_from, choice.reasons)
+
+    @property
+    def change(self) -> Change:
+        """What the last update did."""
+        if self._change is None:
+            parts = (own(getattr(self._difference, part.name)) for part in fields(Difference))
+            self._change = Change(*(self._by_predicate(part) for part in parts))
+        return self._change
 
     def _not_explicit(self, deleted: Sequence[Batch]) -> list[str]:
         """Says how many facts are to be deleted and only follow from others."""
@@ -233,7 +241,7 @@ class MemoryState:
             lambda: list(kept.items()),
             self.kept_kinds(),
         )
-        after.change, after._kept_change = self.change, self.kept_change()
+        after._change, after._kept_change = self.change, self.kept_change()
         after._cost = self.materialisation.cost if self.materialisation else self._cost
         return after
 
@@ -287,7 +295,7 @@ class MemoryState:
         added_to, deleted_from = self._between(after)
         plus = after._missing(after._E, (predicate for predicate, _ in added), self, self._E)
         minus = self._missing(self._E, (predicate for predicate, _ in deleted), after, after._E)
-        after.change = Change(
+        after._change = Change(
             plus,
             minus,
             added_to,

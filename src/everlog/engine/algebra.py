@@ -215,6 +215,10 @@ class Paths(ABC):
         """The facts that `X` and the steps `T` lead to, but for those in a set."""
         ...
 
+    def more(self, X: FactSet, T: FactSet, before: tuple[FactSet, FactSet], excluding: FactSet) -> FactSet:
+        """The same where the facts that another `X` and `T` lead to are all in the set that is left out."""
+        return self.facts(X, T, excluding)
+
     @abstractmethod
     def outside(self, X: FactSet, T: FactSet, facts: FactSet) -> FactSet:
         """Those of some facts that `X` and `T` do not lead to."""

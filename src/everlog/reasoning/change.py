@@ -20,6 +20,9 @@ from everlog.reasoning.modular import Added, Modules
 Progress = Callable[[int, int, int], None]
 """Called with the stratum, the round in it, and the number of facts that changed."""
 
+_MANY = 8
+"""So many times the explicit facts are many facts."""
+
 
 class TooCostly(Exception):
     """The update takes more than it was allowed."""
@@ -141,7 +144,13 @@ class Change:
         """Those of some facts that are explicit or nonrecursively derived after the update, however that is found out."""
         if self.kept.nonrecursive is not None:
             return self.counted(facts)
-        return self.derivable(stratum.nonrecursive, facts)
+        if len(facts) <= _MANY * len(self.E):
+            return self.derivable(stratum.nonrecursive, facts)
+        # To look at all there is takes less than to ask about each of so many.
+        found = stratum.nonrecursive.apply(self.survivors, self.then_or_now)
+        found |= self.E - self.minus
+        found &= facts
+        return found
 
     # ------------------------------------------------------------------------------------ steps in common
 

@@ -63,21 +63,26 @@ def update_stratum(
     """
     for module in modules:
         module.begin(change.now)
-    deleted = change.nothing
+    deleted = certain = change.nothing
     with change.phase(phases[0]):
         Δ = change.lost(stratum)
         Δ -= proved(Δ)
         for module in modules:
-            Δ |= module.halted(change.survivors, change.A, change.D, oracle)
+            lost = module.halted(change.survivors, change.A, change.D, oracle)
+            certain |= lost if module.exact else change.nothing
+            Δ |= lost
         while Δ:
             deleted |= Δ
             N = change.delete(stratum, Δ)
             N -= proved(N)
             for module in modules:
-                N |= module.delete(change.survivors, Δ, oracle)
+                lost = module.delete(change.survivors, Δ, oracle)
+                certain |= lost if module.exact else change.nothing
+                N |= lost
             Δ = N
             Δ -= change.D
     with change.phase(phases[1]):
+        deleted -= certain
         R = rederive(deleted) if deleted else deleted
         own = [module.rederive(deleted) for module in modules]
     for number, module in enumerate(modules):

@@ -148,6 +148,34 @@ def clear(first, second, number, bits, out):
 
 
 @njit(cache=True, nogil=True)
+def clear_edges(starts, targets, bits):
+    """Takes edges out of the rows of bits."""
+    for node in range(len(starts) - 1):
+        for j in range(starts[node], starts[node + 1]):
+            bits[node, targets[j] >> 6] &= _ALL ^ (np.uint64(1) << np.uint64(targets[j] & 63))
+
+
+@njit(cache=True, nogil=True)
+def clear_graph(ids, old, number, bits):
+    """Takes the pairs of other rows of bits, whose nodes are some ids, out of the rows of bits."""
+    moved = np.empty(len(ids), np.int32)
+    for node in range(len(ids)):
+        moved[node] = _node(number, ids[node])
+    for node in range(len(ids)):
+        if moved[node] < 0:
+            continue
+        row = bits[moved[node]]
+        for word in range(old.shape[1]):
+            left = old[node, word]
+            base = word << 6
+            while left:
+                if left & np.uint64(1) and moved[base] >= 0:
+                    row[moved[base] >> 6] &= _ALL ^ (np.uint64(1) << np.uint64(moved[base] & 63))
+                left >>= np.uint64(1)
+                base += 1
+
+
+@njit(cache=True, nogil=True)
 def count_bits(bits, lo, hi):
     """How many bits the rows `lo..hi` have."""
     total = 0

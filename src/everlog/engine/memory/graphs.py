@@ -92,10 +92,14 @@ class MemoryPaths(Paths):
     def __init__(self, engine: MemoryEngine, atom: Atom, step: Atom, backwards: bool = False) -> None:
         self._engine = engine
         self._binary, self._steps = _Binary(engine, atom, backwards), _Binary(engine, step, backwards)
-        self._last: tuple[FactSet, FactSet, _Graph] | None = None
+        self._recent: list[tuple[FactSet, FactSet, _Graph]] = []
 
     def facts(self, X: FactSet, T: FactSet, excluding: FactSet) -> Stored:
         return self._graph(X, T).facts(self._engine, self._binary, own(excluding))
+
+    def more(self, X: FactSet, T: FactSet, before: tuple[FactSet, FactSet], excluding: FactSet) -> Stored:
+        old = self._known(*before)
+        return self._graph(X, T).facts(self._engine, self._binary, own(excluding), old)
 
     def outside(self, X: FactSet, T: FactSet, facts: FactSet) -> Stored:
         table, rows = self._binary.table, own(facts).rows(self._binary.table)
@@ -106,17 +110,29 @@ class MemoryPaths(Paths):
             array = rows.array()
             return _stored(self._engine, table, array[~graph.holds(self._binary.of(table.cols[:, array]))])
         # Many rows are looked at where they lie, piece by piece, whether they are in the set or not.
-        lost = []
-        for lo in range(rows.lo, rows.hi, _BUFFER):
-            hi = min(rows.hi, lo + _BUFFER)
-            array = np.flatnonzero(~graph.holds(self._binary.of(table.cols[:, lo:hi]))).astype(np.int32) + np.int32(lo)
-            lost.append(array[rows.contains(array)])
-        return _stored(self._engine, table, np.concatenate(lost))
+        pieces = [(lo, min(rows.hi, lo + _BUFFER)) for lo in range(rows.lo, rows.hi, _BUFFER)]
+        lost: list[Ids] = [np.empty(0, np.int32)] * len(pieces)
+
+        def look(number: int) -> None:
+            lo, hi = pieces[number]
+            there = graph.holds(self._binary.of(table.cols[:, lo:hi]))
+            lost[number] = np.flatnonzero(~there).astype(np.int32) + np.int32(lo)
+
+        look(0)  # what is computed once is computed here
+        self._engine.parallel([partial(look, number) for number in range(1, len(pieces))])
+        found = np.concatenate(lost)
+        return _stored(self._engine, table, found if rows.is_span else found[rows.contains(found)])
+
+    def _known(self, X: FactSet, T: FactSet) -> _Graph | None:
+        return next((graph for first, steps, graph in self._recent if first is X and steps is T), None)
 
     def _graph(self, X: FactSet, T: FactSet) -> _Graph:
-        if self._last is None or self._last[0] is not X or self._last[1] is not T:
-            self._last = X, T, _Graph(self._binary.pairs(own(X)), self._steps.pairs(own(T)))
-        return self._last[2]
+        """The graph of some facts; the last two are kept, since what is new lies between them."""
+        found = self._known(X, T)
+        if found is None:
+            found = _Graph(self._binary.pairs(own(X)), self._steps.pairs(own(T)))
+            self._recent = [(X, T, found), *self._recent[:1]]
+        return found
 
 
 class _Graph:
@@ -157,22 +173,44 @@ class _Graph:
         """Whether there are so many sources that a closure pays."""
         return len(sources) > _FEW_PAIRS or len(np.unique(sources)) * _FEW_SOURCES > len(self._nodes.ids)
 
-    def facts(self, engine: MemoryEngine, binary: _Binary, excluding: Facts) -> Stored:
-        """The facts of all paths, but for those in a set; they get rows if they have none."""
+    def facts(self, engine: MemoryEngine, binary: _Binary, excluding: Facts, old: _Graph | None = None) -> Stored:
+        """The facts of all paths, but for those in a set, among which are all of an old graph.
+
+        They get rows if they have none.
+        """
         if not self._small:
             return _entered(engine, binary, self._visited(), excluding)
         table, bits, known = binary.table, self.bits.copy(), []
-        for lo in range(0, table.n, _BUFFER):
-            hi = min(table.n, lo + _BUFFER)
-            pairs = binary.of(table.cols[:, lo:hi])
-            there = np.empty(hi - lo, np.bool_)
-            kernels.clear(pairs[0], pairs[1], self._nodes.number, bits, there)
-            known.append(np.flatnonzero(there).astype(np.int32) + np.int32(lo))
-        rows = np.concatenate([np.empty(0, np.int32), *known])
-        rows = rows[~excluding.contains(table, rows)]
+        if old is not None and old._small:
+            # What is new lies between two graphs. Of its facts, those of `X` are left out, and others may have dead rows.
+            self._without(old, bits)
+            dead = _dead(table, excluding)
+            there = self._cleared(binary.of(table.cols[:, dead]), bits)
+            rows = dead[there]
+        else:
+            for lo in range(0, table.n, _BUFFER):
+                hi = min(table.n, lo + _BUFFER)
+                there = self._cleared(binary.of(table.cols[:, lo:hi]), bits)
+                known.append(np.flatnonzero(there).astype(np.int32) + np.int32(lo))
+            rows = np.concatenate([np.empty(0, np.int32), *known])
+            rows = rows[~excluding.contains(table, rows)]
         first = table.n
         table.append(self._pairs(engine, binary, bits))
         return _united(engine, table, rows, row_sets.span(table, first, table.n))
+
+    def _cleared(self, pairs: Ids, bits: Bits) -> npt.NDArray[np.bool_]:
+        """Takes pairs of ids out of rows of bits; says of each whether it was there."""
+        there = np.empty(pairs.shape[1], np.bool_)
+        kernels.clear(pairs[0], pairs[1], self._nodes.number, bits, there)
+        return there
+
+    def _without(self, old: _Graph, bits: Bits) -> None:
+        """Takes the pairs of an old graph out of rows of bits, and those of `X`."""
+        if np.array_equal(self._nodes.ids, old._nodes.ids):
+            np.bitwise_and(bits, ~old.bits, out=bits)
+        else:
+            kernels.clear_graph(old._nodes.ids, old.bits, self._nodes.number, bits)
+        kernels.clear_edges(self._heads, self._first, bits)
 
     def _pairs(self, engine: MemoryEngine, binary: _Binary, bits: Bits) -> Ids:
         n, workers = len(bits), engine.workers
@@ -324,6 +362,17 @@ class MemoryNeighbours(Neighbours):
                 ranks.append(rank)
             self._last = P, np.concatenate(found), np.concatenate(ranks)
         return self._last[1], self._last[2]
+
+
+def _dead(table: Table, excluding: Facts) -> Ids:
+    """The rows of a table that are not in a set."""
+    live = excluding.rows(table)
+    if len(live) == table.n:
+        return np.empty(0, np.int32)
+    if live.is_span:
+        return np.concatenate([np.arange(live.lo, dtype=np.int32), np.arange(live.hi, table.n, dtype=np.int32)])
+    pin = live.pinned()  # before the mask is read: this may be what sets the bit
+    return np.flatnonzero(table.mask[: table.n] & np.uint16(pin.mark.bit) == 0).astype(np.int32)
 
 
 def _is_nan(order: Order, ids: Ids) -> npt.NDArray[np.bool_]:

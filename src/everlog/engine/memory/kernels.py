@@ -309,6 +309,48 @@ def enter_rows(cols, lo, hi, slots):
         slots[two * h + one] = row
 
 
+@njit(cache=True, nogil=True)
+def enter_sought(cols, lo, hi, tuples, n, slots):
+    """Enters those of the rows `lo..hi` whose tuples are among the tuples `0..n`, of one or two columns."""
+    one, two = np.uint64(1), np.uint64(2)
+    bits = 1024
+    while bits < 32 * n:
+        bits *= 2
+    # Most rows are turned away by their first column, or by a few bits of their key.
+    first = np.zeros(1 << 16, np.bool_)
+    sieve = np.zeros(bits // 64, np.uint64)
+    last = np.uint64(bits - 1)
+    for i in range(n):
+        first[tuples[0, i] & 0xFFFF] = True
+        h = _mix(_tuple_key(tuples, i)) & last
+        sieve[h >> np.uint64(6)] |= one << (h & np.uint64(63))
+    sought = np.zeros(slots.shape[0] // 2, np.int64)
+    limit = np.uint64(slots.shape[0] // 2 - 1)
+    for i in range(n):
+        key = _tuple_key(tuples, i) + 1
+        h = _spot(key) & limit
+        while sought[h] != VACANT and sought[h] != key:
+            h = (h + one) & limit
+        sought[h] = key
+    for row in range(lo, hi):
+        if not first[cols[0, row] & 0xFFFF]:
+            continue
+        key = _tuple_key(cols, row)
+        h = _mix(key) & last
+        if sieve[h >> np.uint64(6)] >> (h & np.uint64(63)) & one == 0:
+            continue
+        key += 1
+        h = _spot(key) & limit
+        while sought[h] != VACANT and sought[h] != key:
+            h = (h + one) & limit
+        if sought[h] == key:
+            h = _spot(key) & limit
+            while slots[two * h] != VACANT:
+                h = (h + one) & limit
+            slots[two * h] = key
+            slots[two * h + one] = row
+
+
 @njit(forceinline=True)
 def _find_or_enter(tuples, i, slots, cols, n_rows, new, fresh):
     """The row of a tuple; the next one, `n_rows + new`, if it was not there and is now. `fresh` has the new ones so far."""

@@ -73,7 +73,9 @@ class Entry:
                         grown[: len(counts)] = counts
                         counts = grown
                     fresh, first = _scratch(0, n), _scratch(1, n)
-                    new, k = kernels.tally(tuples, n, table.row_slots(n), table.cols, table.n, counts, fresh, first)
+                    new, k = kernels.tally(
+                        tuples, n, table.slots_of(tuples, n), table.cols, table.n, counts, fresh, first
+                    )
                     touched.append(first[:k].copy())
                     self._placed(tuples, fresh, new)
             sizes[:] = 0
@@ -81,13 +83,19 @@ class Entry:
 
     def enter(self, parallel: Parallel) -> None:
         """Enters what was collected."""
-        for buffer, counts in zip(self._buffers, self._counts, strict=True):
-            if counts.any():
-                if self._presence:
+        if self._presence:
+            for buffer, counts in zip(self._buffers, self._counts, strict=True):
+                if counts.any():
                     self._admit(buffer, counts, parallel)
-                else:
-                    self._absorb(buffer[0], int(counts[0]))
-                counts[:] = 0
+        else:
+            # All at once, since to find rows may mean to look at the whole table.
+            sizes = [int(counts[0]) for counts in self._counts]
+            parts = [buffer[0, :, :size] for buffer, size in zip(self._buffers, sizes, strict=True) if size]
+            if parts:
+                together = parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
+                self._absorb(np.ascontiguousarray(together), together.shape[1])
+        for counts in self._counts:
+            counts[:] = 0
 
     def _admit(self, tuples: Ids, counts: Positions, parallel: Parallel) -> None:
         table, total = self.table, int(counts.sum())
@@ -116,7 +124,7 @@ class Entry:
         table, view = self.table, self._view
         if self._seen is None:
             self._seen = Mark(table)
-        slots = table.row_slots(n)
+        slots = table.slots_of(tuples, n)
         fresh, hits = _scratch(0, n), _scratch(1, n)
         new, old = kernels.absorb(
             tuples,

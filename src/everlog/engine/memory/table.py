@@ -38,6 +38,10 @@ _LOAD = 0.65
 SHARED = 1 << 14
 """From this many tuples on, work on them is shared among threads."""
 
+_SOUGHT = 1 << 6
+_SEARCHES = 24
+"""Rows of up to one tuple in so many that a table has are searched for, so many times; then all rows are entered."""
+
 _CHUNK = 1 << 20
 """So many rows are entered into the groups at a time."""
 
@@ -140,6 +144,8 @@ class Table:
         """The rows below this one are in the groups."""
         self._row_slots: Positions | None = None
         self._rows_entered = 0
+        self._searched = 0
+        """How many rows were looked at to find a few tuples among them."""
         self.free_bits = [1 << bit for bit in range(16)]
         self.marks: list[ref[Mark]] = []
         """The marks that sets of rows have (see `rows.py`)."""
@@ -264,10 +270,29 @@ class Table:
         self._row_slots, self._rows_entered = slots, self.n
         return slots
 
+    def slots_of(self, tuples: Ids, n: int) -> Positions:
+        """A table from tuples to rows, with those of `n` tuples in it and room for them.
+
+        To enter all rows of a large table takes some thirty times as long as to look at them once for a few tuples.
+        """
+        missing = self.n - self._rows_entered
+        if not self.has_groups or self.arity == 0 or 2 * missing <= self.n or _SOUGHT * n > self.n:
+            return self.row_slots(n)
+        self._searched += self.n
+        if self._searched > _SEARCHES * self.n:
+            return self.row_slots(n)
+        wanted = 32
+        while 4 * n > _LOAD * wanted:  # for those that are found and for those that are new
+            wanted *= 2
+        slots: Positions = np.zeros(wanted, np.int64)
+        kernels.enter_sought(self.cols, 0, self.n, tuples, n, slots)
+        return slots
+
     def rows_absorbed(self, new: int) -> None:
-        """Notes that `kernels.absorb` gave the next rows to new tuples, in the row slots too."""
+        """Notes that `kernels.absorb` gave the next rows to new tuples, in the row slots too if they have all others."""
+        if self._rows_entered == self.n:
+            self._rows_entered += new
         self.n += new
-        self._rows_entered = self.n
 
     def reserve_rows(self, more: int) -> None:
         """Makes the columns large enough for `more` rows."""
@@ -287,8 +312,9 @@ class Table:
 
     def find(self, tuples: Ids) -> Ids:
         """The rows of some tuples, -1 where there is none."""
-        out = np.empty(tuples.shape[1], np.int32)
-        kernels.find_rows(np.ascontiguousarray(tuples), tuples.shape[1], self.row_slots(0), self.cols, out)
+        n, tuples = tuples.shape[1], np.ascontiguousarray(tuples)
+        out = np.empty(n, np.int32)
+        kernels.find_rows(tuples, n, self.slots_of(tuples, n), self.cols, out)
         return out
 
     def nbytes(self) -> dict[str, int]:

@@ -30,6 +30,8 @@ class Module(ABC):
     """Some rules with an algorithm of their own, whose heads are facts of one atom."""
 
     kind: str
+    exact = False
+    """Whether nothing that it deletes can come back but by what is added."""
 
     def __init__(self, atom: Atom, nothing: FactSet) -> None:
         self.atom = atom
@@ -70,7 +72,7 @@ class Backbone(Module):
         super().__init__(atom, X)
         self.region = Region((atom,))
         self.X = X
-        self._grounded = grounded
+        self.exact = self._grounded = grounded
 
     def savepoint(self) -> Callable[[], None]:
         before = self.X

@@ -6,6 +6,8 @@ is the regular chain module of *Modular* §9 for the language `H·S*`). The step
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from everlog.datalog.substitution import pattern
 from everlog.datalog.syntax import Atom, Rule
 from everlog.engine.algebra import FactSet, Labelled, Matcher, Paths, Region
@@ -22,20 +24,33 @@ class Reachability(Backbone):
         self._paths, self._matcher = paths, matcher
         self._steps = Region((step,))
         self._T = X
+        self._then: tuple[FactSet, FactSet] | None = None
+        """`X` and `T` before the update, if they are known."""
+        self._begun = False
         first, second = rule.positive
         self._from, self._step = (second, first) if pattern(first) == pattern(step) else (first, second)
         self._to = rule.head
 
+    def savepoint(self) -> Callable[[], None]:
+        before = self.X, self._T, self._begun
+
+        def undo() -> None:
+            self.X, self._T, self._begun = before
+
+        return undo
+
     def begin(self, now: FactSet) -> None:
+        self._then = (self.X, self._T) if self._begun else None
         self._T = now.within(self._steps)
+        self._begun = True
 
     def _added(self, new: FactSet, now: FactSet) -> FactSet:
         X = self.X
         X |= new
         if self._few(new) and (J := self._led_to(new, now)) is not None:
             return J
-        self.X = X  # paths are remembered for this very set
-        return self._paths.facts(X, self._T, now)
+        before, self.X = self.X, X  # paths are remembered for this very set
+        return self._paths.more(X, self._T, (before, self._T), now)
 
     def stepped(self, now: FactSet, more: FactSet, fewer: FactSet) -> FactSet:
         new = more.within(self._steps)
@@ -45,11 +60,16 @@ class Reachability(Backbone):
             J = self._led_to(self._joined(now, new, now), now)
             if J is not None:
                 return J
-        return self._paths.facts(self.X, self._T, now)
+        if self._then is None:
+            return self._paths.facts(self.X, self._T, now)
+        # What followed before and follows now was not lost, or was rederived.
+        return self._paths.more(self.X, self._T, self._then, now)
 
     def halted(self, now: FactSet, more: FactSet, fewer: FactSet, oracle: Oracle) -> FactSet:
         gone = fewer.within(self._steps)
         if not gone:
+            if self._then is not None and not more.within(self._steps):
+                self._T = self._then[1]  # paths are remembered for this very set
             return gone
         around = None
         if self._few(gone):

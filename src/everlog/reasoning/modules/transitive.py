@@ -34,8 +34,8 @@ class Transitive(Backbone):
             if J is not None:
                 J -= now
                 return J
-        self.X = X  # the closure is remembered for this very set
-        return self._paths.facts(X, X, now)
+        before, self.X = self.X, X  # the closure is remembered for this very set
+        return self._paths.more(X, X, (before, before), now)
 
     def _joined(self, first: FactSet, second: FactSet, excluding: FactSet) -> FactSet:
         literals = [Labelled(self._first, first), Labelled(self._second, second)]

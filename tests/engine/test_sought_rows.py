@@ -1,0 +1,42 @@
+"""The rows of a few tuples in a large table are found without a table of all rows, and that of all rows comes in time."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from everlog.engine.memory.engine import MemoryEngine
+from everlog.engine.memory.sets import Stored
+
+
+def numbered(arity: int, size: int) -> np.ndarray:
+    rows = np.arange(size, dtype=np.int32)
+    return np.array([rows // 7, rows % 7][:arity] if arity == 2 else [rows], np.int32)
+
+
+@pytest.mark.parametrize("arity", [1, 2])
+def test_few_tuples_are_found_among_many(arity: int) -> None:
+    engine = MemoryEngine(workers=1)
+    engine.append("p", numbered(arity, 20_000))
+    table = next(iter(engine.relation("p", arity).tables()))
+    wanted = numbered(arity, 30_000)[:, [3, 19_999, 25_000, 3, 65_536 % 20_000]]
+    for _ in range(40):
+        assert table.find(wanted).tolist() == [3, 19_999, -1, 3, 65_536 % 20_000]
+    assert table.has_row_slots  # after so many searches it pays to have them all
+
+
+def test_what_is_inserted_is_entered_once() -> None:
+    engine = MemoryEngine(workers=1)
+    held: Stored = engine.append("p", numbered(2, 20_000))
+    table = next(iter(engine.relation("p", 2).tables()))
+    given = numbered(2, 20_010)[:, [19_998, 20_003, 20_003, 5, 20_009]]
+    first = engine.insert("p", given, excluding=held)
+    assert sorted(table.cols[:, first.rows(table).array()].T.tolist()) == sorted(given[:, [1, 4]].T.tolist())
+    assert table.n == 20_002
+    assert not table.has_row_slots
+    again = engine.insert("p", given)
+    assert len(again) == 4
+    assert table.n == 20_002
+    many = engine.insert("p", numbered(2, 20_010))
+    assert len(many) == table.n == 20_010
+    assert table.find(given).tolist() == [19_998, 20_000, 20_000, 5, 20_001]
