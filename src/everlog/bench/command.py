@@ -32,6 +32,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             return 0
         if arguments.command == "run" and arguments.name == "updates":
             return _updates(arguments)
+        if arguments.command == "run" and arguments.name == "modules":
+            return _modules(arguments)
         if arguments.command == "run" and arguments.name == "spark":
             return _spark(arguments)
         if arguments.command == "run" and arguments.name == "ontologies":
@@ -64,7 +66,7 @@ def _parser() -> argparse.ArgumentParser:
     runs.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="a parameter of the workload")
     runs.add_argument("--option", action="append", default=[], metavar="KEY=VALUE", help="an option of Everlog")
     runs.add_argument("--timeout", type=float, metavar="S", help="seconds for each process (300; updates: 3600)")
-    runs.add_argument("--rows", metavar="A,B", help="updates, spark: what to run (all); ontologies: sizes")
+    runs.add_argument("--rows", metavar="A,B", help="updates, modules, spark: what to run (all); ontologies: sizes")
     runs.add_argument("--algorithms", metavar="A,B", help="updates: the algorithms to run (all)")
     runs.add_argument("--changed", metavar="N,M", help="updates: how many facts to delete and add again (100,1000)")
     runs.add_argument("--json", type=Path, metavar="FILE", help="write every measurement to FILE")
@@ -126,6 +128,24 @@ def _updates(arguments: argparse.Namespace) -> int:
     return 1 if any(row.disagreements() for row in rows) else 0
 
 
+def _modules(arguments: argparse.Namespace) -> int:
+    from everlog.bench import modules, modules_report
+
+    given: dict[str, Any] = {name: value for name in ("repeat", "timeout") if (value := getattr(arguments, name))}
+    if arguments.rows is not None:
+        given["rows"] = tuple(filter(None, arguments.rows.split(",")))
+    if arguments.peers != ",".join(PEERS):
+        named = set(arguments.peers.split(","))
+        given["systems"] = (modules.ON, modules.OFF, *([modules.DUCKDB] if modules.DUCKDB in named else []))
+    request = modules.Request(**given, options=dict(map(_assignment, arguments.option)))
+    rows = modules.run_modules(request, lambda row: print(f"{modules_report.row_text(row)}\n", flush=True))
+    if arguments.json is not None:
+        content = json.dumps(modules_report.as_json(request, rows), indent=2)
+        arguments.json.write_text(f"{content}\n", encoding="utf-8")
+    failed = any(one.system != modules.DUCKDB and one.status != "ok" for row in rows for one in row.measured)
+    return 1 if failed or any(row.disagreements() for row in rows) else 0
+
+
 def _spark(arguments: argparse.Namespace) -> int:
     from everlog.bench.spark import run_spark
 
@@ -183,6 +203,7 @@ def _listing() -> str:
         lines.append(f"{each.name}: {each.about}")
         lines.append(f"    {', '.join(f'{name}={value}' for name, value in each.defaults.items())}")
     lines.append("updates: deletions and additions by every algorithm, on several programs with data")
+    lines.append("modules: materialisation and updates with modules on and off, beside DuckDB")
     lines.append("ontologies: univ-bench.owl over universities (--rows 1,10,50), against reasonable and owlrl")
     lines.append("spark: the Spark engine by itself: what rounds cost, and Spark's recursive CTE")
     return "\n".join(lines)

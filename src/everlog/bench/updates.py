@@ -50,7 +50,8 @@ above(?child, ?ancestor) :- above(?child, ?parent), edge(?parent, ?kind, ?ancest
 """
 
 
-def _lubm(program: str, k: int) -> Instance:
+def lubm(program: str, k: int) -> Instance:
+    """Another program over the data of the workload `lubm`."""
     text = data_file(f"programs/{program}.dlog").read_text(encoding="utf-8")
     return Instance(text, workload("lubm").instance(k=k).facts)
 
@@ -62,9 +63,9 @@ def _gene_ontology() -> Instance:
 
 
 ROWS: Final[Mapping[str, Callable[[], Instance]]] = {
-    "lubm": lambda: _lubm("LUBM_L", 13),
-    "lubm-large": lambda: _lubm("LUBM_L", 100),
-    "lubm-extended": lambda: _lubm("LUBM_LE", 13),
+    "lubm": lambda: lubm("LUBM_L", 13),
+    "lubm-large": lambda: lubm("LUBM_L", 100),
+    "lubm-extended": lambda: lubm("LUBM_LE", 13),
     "uobm": lambda: workload("uobm").instance(),
     "claros-cliques": lambda: workload("claros-extended").instance(),
     "gene-ontology": _gene_ontology,

@@ -1,0 +1,150 @@
+"""`everlog bench run modules`: rules with algorithms of their own, on and off, and a peer beside them.
+
+A row is a program with data. Each system works on it in a process of its own: Everlog with modules, Everlog without, and
+DuckDB where one recursive query says the same. Everlog materialises; then a sample of explicit facts is deleted and added
+again, a small one and a quarter of them. All systems must count the same facts before any time is shown.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from statistics import median
+from typing import Any, Final
+
+from everlog.bench.process import run_module
+from everlog.bench.runner import progress
+from everlog.bench.updates import lubm
+from everlog.bench.workload import BenchmarkMistake, Instance
+from everlog.bench.workloads import modular, workload
+
+ON, OFF, DUCKDB = "on", "off", "duckdb"
+SYSTEMS: Final = (ON, OFF, DUCKDB)
+SMALL: Final = 1000
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What a row works on: the program and data, what DuckDB is given instead, and whether modules can be off."""
+
+    instance: Callable[[], Instance]
+    peer: Callable[[], Instance] | None = None
+    without: bool = True
+    souffle: float | None = None
+    """Soufflé's recorded time (see `recorded.py`)."""
+
+    def systems(self) -> tuple[str, ...]:
+        return (ON, *([OFF] if self.without else []), *([DUCKDB] if self.peer is not None else []))
+
+
+ROWS: Final[Mapping[str, Subject]] = {
+    "dag": Subject(workload("dag").instance, workload("dag").instance, souffle=9.0),
+    "dag-nonlinear": Subject(workload("dag-nonlinear").instance, workload("dag-nonlinear").instance, souffle=3.8),
+    "stc": Subject(modular.components, modular.components_linear, souffle=5.5),
+    "seq": Subject(lambda: modular.sequence(2000), lambda: modular.sequence(2000)),
+    "seq-large": Subject(lambda: modular.sequence(100_000), without=False),
+    "lubm-extended": Subject(lambda: lubm("LUBM_LE", 13)),
+    "claros-cliques": Subject(workload("claros-extended").instance),
+    "cliques": Subject(modular.cliques),
+}
+
+
+@dataclass(frozen=True)
+class Request:
+    rows: Sequence[str] = tuple(ROWS)
+    systems: Sequence[str] = SYSTEMS
+    repeat: int = 3
+    limit: float = 120.0
+    """Seconds after which a system is not asked again: it has fewer runs, or no updates."""
+    timeout: float = 3600.0
+    """Seconds for the process of a system."""
+    options: Mapping[str, str] = field(default_factory=dict)
+    """Options of `KnowledgeBase`."""
+
+    def check(self) -> None:
+        for what, chosen, known in (("row", self.rows, ROWS), ("system", self.systems, SYSTEMS)):
+            unknown = [name for name in chosen if name not in known]
+            if unknown or not chosen:
+                raise BenchmarkMistake(f"modules has no {what} {', '.join(unknown)}; there are {', '.join(known)}")
+        if self.repeat < 1:
+            raise BenchmarkMistake("a run is repeated at least once: --repeat 1")
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One system on one row; seconds of every run."""
+
+    system: str
+    status: str = "ok"
+    materialise: Sequence[float] = ()
+    updates: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    """By what was done: `delete 1000`, `add 1000`, and so on."""
+    facts: int = 0
+    """How many facts the rules' heads have, in all."""
+    changed: Mapping[str, int] = field(default_factory=dict)
+    """By what was done, by how many facts the materialisation changed."""
+    explicit: int = 0
+    modules: Sequence[str] = ()
+    peak_bytes: int = 0
+
+    @property
+    def seconds(self) -> float:
+        return median(self.materialise)
+
+
+@dataclass(frozen=True)
+class Row:
+    name: str
+    measured: Sequence[Measured]
+    duckdb_dag: float | None = None
+    """DuckDB's time for `dag` in this run, which Soufflé's recorded times are scaled by."""
+
+    def of(self, system: str) -> Measured | None:
+        return next((one for one in self.measured if one.system == system and one.status == "ok"), None)
+
+    def disagreements(self) -> list[str]:
+        found = []
+        done = [one for one in self.measured if one.status == "ok"]
+        if len({one.facts for one in done}) > 1:
+            found.append(f"{self.name}: facts { ({one.system: one.facts for one in done}) }")
+        for what in dict.fromkeys(what for one in done for what in one.changed):
+            said = {one.system: one.changed[what] for one in done if what in one.changed}
+            if len(set(said.values())) > 1:
+                found.append(f"{self.name}, {what}: {said}")
+        return found
+
+
+def run_modules(request: Request, show: Callable[[Row], None]) -> list[Row]:
+    """All rows, each shown as soon as it is measured."""
+    request.check()
+    rows: list[Row] = []
+    duckdb_dag = None
+    for name in request.rows:
+        measured = []
+        for system in ROWS[name].systems():
+            if system in request.systems:
+                progress(f"modules: {name}, {system}")
+                measured.append(_measured(name, system, request))
+        progress("")
+        row = Row(name, measured, duckdb_dag)
+        if name == "dag" and (duckdb := row.of(DUCKDB)) is not None:
+            duckdb_dag = duckdb.seconds
+            row = Row(name, measured, duckdb_dag)
+        rows.append(row)
+        show(row)
+    return rows
+
+
+def _measured(name: str, system: str, request: Request) -> Measured:
+    asked = json.dumps({"repeat": request.repeat, "limit": request.limit, "options": dict(request.options)})
+    ended = run_module("everlog.bench.modules_worker", [name, system, asked], timeout=request.timeout)
+    if ended.timed_out:
+        return Measured(system, f"stopped after {request.timeout:g} s", peak_bytes=ended.peak_bytes)
+    lines = ended.errors.strip().splitlines() or ["no message"]
+    if ended.code == 2:
+        raise BenchmarkMistake(f"modules: {name}: {lines[-1]}")
+    if ended.code:
+        return Measured(system, f"failed: {lines[-1]}", peak_bytes=ended.peak_bytes)
+    content: dict[str, Any] = json.loads(ended.output.splitlines()[-1])
+    return Measured(system, **content, peak_bytes=ended.peak_bytes)

@@ -1,0 +1,82 @@
+"""The benchmark `modules` as text and as JSON: a table for each row, and how its numbers compare."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from statistics import median
+from typing import Any
+
+from everlog.bench.modules import DUCKDB, OFF, ON, ROWS, Measured, Request, Row
+from everlog.bench.recorded import scaled
+
+
+def row_text(row: Row) -> str:
+    """One row; times are shown only where the systems agree."""
+    done = [one for one in row.measured if one.status == "ok"]
+    lines = [
+        f"{row.name}: {done[0].explicit:,} explicit facts, {done[0].facts:,} of rules' heads" if done else row.name
+    ]
+    if (on := row.of(ON)) is not None:
+        lines.append(f"  modules: {_counted(on.modules)}")
+    disagreements = row.disagreements()
+    if disagreements:
+        return "\n".join([*lines, "THE SYSTEMS DISAGREE; no times are shown.", *disagreements])
+    whats = list(dict.fromkeys(what for one in done for what in one.updates))
+    table = [("system", "materialise s", *(f"{what} s" for what in whats), "peak MB", "runs")]
+    for one in row.measured:
+        if one.status != "ok":
+            table.append((one.system, one.status, *("" for _ in whats), f"{one.peak_bytes / 1e6:,.0f}", "0"))
+            continue
+        cells = (f"{median(one.updates[what]):.4f}" if what in one.updates else "–" for what in whats)
+        table.append(
+            (one.system, f"{one.seconds:.4f}", *cells, f"{one.peak_bytes / 1e6:,.0f}", str(len(one.materialise)))
+        )
+    widths = [max(len(line[column]) for line in table) for column in range(len(table[0]))]
+    lines += ["  " + "  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True)) for line in table]
+    return "\n".join([*lines, *(f"  {line}" for line in comparisons(row))])
+
+
+def _counted(modules: Sequence[str]) -> str:
+    kinds: dict[str, int] = {}
+    for module in modules:
+        kind = module.partition(" ")[0]
+        kinds[kind] = kinds.get(kind, 0) + 1
+    named = modules if len(modules) <= 3 else [f"{count} {kind}" for kind, count in kinds.items()]
+    return ", ".join(named) or "none"
+
+
+def comparisons(row: Row) -> Iterator[str]:
+    """What modules gain, against no modules, against peers, and against starting again."""
+    on, off, duckdb = (row.of(system) for system in (ON, OFF, DUCKDB))
+    if on is None:
+        return
+    if off is not None:
+        yield from _against(on, off)
+    if duckdb is not None:
+        yield f"materialise: {duckdb.seconds / on.seconds:,.1f} times as fast as DuckDB"
+    recorded = ROWS[row.name].souffle if row.name in ROWS else None
+    if recorded is not None and row.duckdb_dag is not None:
+        estimate = scaled(recorded, row.duckdb_dag)
+        yield (
+            f"materialise: {estimate / on.seconds:,.1f} times as fast as Soufflé, estimated at {estimate:.1f} s "
+            f"(recorded {recorded:g} s × DuckDB's dag here / there)"
+        )
+    for what, seconds in on.updates.items():
+        yield f"{what}: {median(seconds) / on.seconds:.2f} times materialising anew"
+
+
+def _against(on: Measured, off: Measured) -> Iterator[str]:
+    yield f"materialise: {off.seconds / on.seconds:,.1f} times as fast as without modules"
+    for what, seconds in on.updates.items():
+        if what in off.updates:
+            yield f"{what}: {median(off.updates[what]) / median(seconds):,.1f} times as fast as without modules"
+
+
+def as_json(request: Request, rows: Sequence[Row]) -> dict[str, Any]:
+    return {
+        "request": asdict(request),
+        "rows": [
+            {**asdict(row), "disagreements": row.disagreements(), "comparisons": list(comparisons(row))} for row in rows
+        ],
+    }

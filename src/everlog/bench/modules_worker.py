@@ -1,0 +1,108 @@
+"""Measures one system on one row of the benchmark `modules`: `python -m everlog.bench.modules_worker ROW SYSTEM REQUEST`.
+
+A process of its own, so that systems do not share memory. What it measured is the last line that it prints.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from time import perf_counter
+from typing import Any
+
+from everlog.bench.modules import DUCKDB, OFF, ROWS, SMALL
+from everlog.bench.updates_worker import Samples
+from everlog.bench.workload import Instance
+from everlog.errors import EverlogError
+
+
+def measure(instance: Instance, system: str, asked: Mapping[str, Any]) -> dict[str, Any]:
+    """What `Measured` has but for the process's memory."""
+    return _duckdb(instance, asked) if system == DUCKDB else _everlog(instance, system, asked)
+
+
+def _everlog(instance: Instance, system: str, asked: Mapping[str, Any]) -> dict[str, Any]:
+    from everlog import KnowledgeBase, parse_program
+
+    program = parse_program(instance.program)
+    options = {"engine": "memory", "modules": "off" if system == OFF else "auto", **asked["options"]}
+    samples, heads = Samples(instance.facts), sorted({rule.head.predicate for rule in program.rules})
+    seconds: list[float] = []
+    updates: dict[str, list[float]] = {}
+    content: dict[str, Any] = {"changed": {}}
+    began = perf_counter()
+    for number in range(asked["repeat"]):
+        if number and perf_counter() - began > asked["limit"]:
+            break
+        kb: Any = KnowledgeBase(program, **options)
+        kb.add(instance.facts)
+        report: Any = kb.materialise()
+        seconds.append(report.seconds["reasoning"])
+        content["explicit"] = report.facts["explicit"]
+        content["facts"] = sum(kb.size(predicate) for predicate in heads)
+        content["modules"] = [f"{one['kind']} of {', '.join(one['predicates'])}" for one in report.modules]
+        for size in dict.fromkeys((min(SMALL, instance.size // 4), instance.size // 4)):
+            sample = samples.of(size, seed=number)
+            for way in ("delete", "add"):
+                if perf_counter() - began > asked["limit"]:
+                    continue
+                started = perf_counter()
+                report = kb.update(**{way: sample})
+                what = f"{way} {size}"
+                updates.setdefault(what, []).append(perf_counter() - started)
+                content["changed"].setdefault(what, report.added - report.deleted)
+    return {**content, "materialise": seconds, "updates": updates}
+
+
+def _duckdb(instance: Instance, asked: Mapping[str, Any]) -> dict[str, Any]:
+    try:
+        import duckdb
+    except ImportError as missing:
+        return {"status": f"absent: {missing}"}
+    import pyarrow as pa
+
+    from everlog.bench.relational import relational
+    from everlog.bench.sql import recursive_query
+    from everlog.datalog.reader import parse_program
+
+    work = relational(parse_program(instance.program), instance)
+    query = recursive_query(work)
+    seconds: list[float] = []
+    content: dict[str, Any] = {"explicit": instance.size}
+    began = perf_counter()
+    for number in range(asked["repeat"]):
+        if number and perf_counter() - began > asked["limit"]:
+            break
+        with duckdb.connect() as connection:
+            for relation in work.relations:
+                columns = [f"a{position}" for position in range(relation.arity)]
+                connection.execute(f"CREATE TABLE {relation.name} ({', '.join(f'{name} BIGINT' for name in columns)})")
+                if relation.rows:
+                    facts = pa.table(dict(zip(columns, relation.columns, strict=True)))
+                    connection.register("facts", facts)
+                    connection.execute(f"INSERT INTO {relation.name} SELECT * FROM facts")
+                    connection.unregister("facts")
+            started = perf_counter()
+            connection.execute(f"CREATE TABLE result AS {query}")
+            seconds.append(perf_counter() - started)
+            row = connection.execute("SELECT count(*) FROM result").fetchone()
+            content["facts"] = int(row[0]) if row is not None else 0
+    return {**content, "materialise": seconds}
+
+
+def main(argv: Sequence[str]) -> int:
+    name, system, asked = argv
+    subject = ROWS[name]
+    build = subject.peer if system == DUCKDB and subject.peer is not None else subject.instance
+    try:
+        content = measure(build(), system, json.loads(asked))
+    except EverlogError as mistake:
+        print(mistake, file=sys.stderr)
+        return 2
+    print(json.dumps(content))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
