@@ -72,7 +72,7 @@ class State(Protocol):
 _OPTIONS = {
     "engine": ("auto", "memory", "spark"),
     "modules": ("auto", "off"),
-    "hypertree": ("auto", "off"),
+    "hypertree": ("auto", "cyclic", "off", "all"),
     "stratification": ("levels", "single"),
     "equality": ("off",),
 }
@@ -96,7 +96,7 @@ class KnowledgeBase:
         engine: str = "auto",
         algorithm: str = "auto",
         modules: str = "auto",
-        hypertree: str = "auto",
+        hypertree: Literal["auto", "cyclic", "off", "all"] = "off",
         stratification: Literal["levels", "single"] = "levels",
         equality: str = "off",
         workers: int | None = None,
@@ -110,7 +110,7 @@ class KnowledgeBase:
         if not isinstance(program, Program):
             raise EverlogError(f"a program is what parse_program returns, not a {type(program).__name__}")
         self.program = program
-        self._settings = Settings(stratification, algorithm, "off" if modules == "off" else "auto")
+        self._settings = Settings(stratification, algorithm, "off" if modules == "off" else "auto", hypertree)
         self._workers = workers
         self._arities = program_arities(program)
         for predicate in self._arities:

@@ -104,8 +104,14 @@ class Materialisation:
         self.kept, self.made = kept, names
 
     def restore(self, I: FactSet) -> None:
-        """Takes over what was computed earlier."""
+        """Takes over what was computed earlier; what modules did not store is computed again."""
         self.I = I
+        for module in self.module_list():
+            module.rebuild(I)
+
+    def state_bytes(self) -> int:
+        """The memory of what is kept for updates besides the facts; 0 where that is unknown."""
+        return self.kept.nbytes() + sum(module.nbytes() for module in self.module_list())
 
     def update(
         self, minus: FactSet, plus: FactSet, algorithm: Algorithm, progress: Progress, allowed: Allowance | None = None

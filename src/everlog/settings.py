@@ -10,13 +10,18 @@ from typing import Literal
 class Settings:
     """`algorithm` is the one that updates use, and the reason for what is kept between them.
 
-    Counting meets every rule instance, which modules exist to avoid: it switches them off.
+    Counting meets every rule instance, which modules and decompositions exist to avoid: it switches them off.
     """
 
     stratification: Literal["levels", "single"] = "levels"
     algorithm: str = "auto"
     modules: Literal["auto", "off"] = "auto"
+    hypertree: Literal["auto", "cyclic", "off", "all"] = "off"
 
     @property
     def modular(self) -> bool:
         return self.modules != "off" and self.algorithm != "counting"
+
+    @property
+    def decomposed(self) -> bool:
+        return self.hypertree != "off" and self.algorithm != "counting"

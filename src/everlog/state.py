@@ -30,11 +30,13 @@ from everlog.engine.memory.table import Ids
 from everlog.errors import EverlogError
 from everlog.goals import answer_order, answer_variables
 from everlog.materialisation import Difference, Materialisation, Outcome
+from everlog.planning.decomposing import TREES, Decomposer
 from everlog.planning.matching import MemoryMatcher
 from everlog.planning.modules import relation_name
 from everlog.planning.negation import HIDDEN
-from everlog.planning.program import compile_program
+from everlog.planning.program import compile_program, prepared
 from everlog.planning.rules import MemoryCompiler
+from everlog.planning.statistics import Statistics, memory_facts
 from everlog.reasoning.algorithms import TRACE, needed
 from everlog.reasoning.change import Allowance, Progress, TooCostly
 from everlog.reasoning.modules.making import make_modules
@@ -224,7 +226,8 @@ class MemoryState:
 
     def _mostly_dead(self) -> bool:
         """Whether most rows belong to facts that are gone."""
-        rows = sum(table.n for relation in self.engine.relations().values() for table in relation.tables())
+        relations = [one for name, one in self.engine.relations().items() if not name.startswith(TREES)]
+        rows = sum(table.n for relation in relations for table in relation.tables())
         return rows > _FEW_ROWS and rows > 2 * len(self._I)
 
     def _compacted(self) -> MemoryState:
@@ -264,11 +267,16 @@ class MemoryState:
 
     def _compiled(self, program: Program, settings: Settings, kinds: frozenset[str]) -> Materialisation:
         graphs = MemoryGraphs(self.engine)
+        compiler = MemoryCompiler(self.engine)
         given = graphs if settings.modular and TRACE not in kinds else None
-        strata = compile_program(program.rules, MemoryCompiler(self.engine), settings.stratification, given)
+        decomposer = Decomposer(
+            settings.hypertree if settings.decomposed and TRACE not in kinds else "off",
+            lambda: Statistics(prepared(program.rules), memory_facts(self.engine)),
+        )
+        strata = compile_program(program.rules, compiler, settings.stratification, given, decomposer)
         if any(stratum.modules for stratum in strata):
             self._compilation += start_graphs()
-        modules = make_modules(strata, self.engine, graphs, MemoryMatcher(self.engine))
+        modules = make_modules(strata, self.engine, graphs, MemoryMatcher(self.engine), compiler)
         self.materialisation = Materialisation(strata, self.engine, self._E, kinds, modules)
         return self.materialisation
 
@@ -288,7 +296,8 @@ class MemoryState:
             gone |= self.engine.present(predicate, ids)
         kept = self._E - gone
         after = MemoryState(MemoryEngine(self.engine.dictionary, self.engine.workers))
-        after.insert((predicate, self.engine.columns(kept, predicate)) for predicate in self.engine.relations())
+        names = [name for name in self.engine.relations() if not name.startswith(HIDDEN)]
+        after.insert((predicate, self.engine.columns(kept, predicate)) for predicate in names)
         after.insert(added)
         after._kinds = self.kept_kinds()
         report = after.materialise(program, settings, progress, started)
@@ -343,9 +352,12 @@ class MemoryState:
             rounds=outcome.rounds,
             added=added,
             deleted=deleted,
-            modules=[{"kind": module.kind, "predicates": [relation_name(module.atom)]} for module in self._modules()],
+            modules=[
+                {"kind": module.kind, "predicates": [relation_name(module.atom)], **module.described()}
+                for module in self._modules()
+            ],
             strata=outcome.strata,
-            state_bytes=0 if self.materialisation is None else self.materialisation.kept.nbytes(),
+            state_bytes=0 if self.materialisation is None else self.materialisation.state_bytes(),
             peak_rss_bytes=peak_rss_bytes(),
             warnings=list(outcome.warnings),
             reasons=list(reasons),

@@ -67,7 +67,10 @@ ModulesOption = Annotated[
     str, typer.Option("--modules", help="Special algorithms for some rules: auto or off.", rich_help_panel=_REASONING)
 ]
 HypertreeOption = Annotated[
-    str, typer.Option("--hypertree", help="Decompositions of wide rules: auto or off.", rich_help_panel=_REASONING)
+    str,
+    typer.Option(
+        "--hypertree", help="Decompositions of wide rules: auto, cyclic, off or all.", rich_help_panel=_REASONING
+    ),
 ]
 StratificationOption = Annotated[
     str,

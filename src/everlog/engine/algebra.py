@@ -259,6 +259,10 @@ class Engine(ABC):
         """No fact has a value of its own yet; `sparse` says that few ever will."""
         ...
 
+    def bytes_of(self, predicate: str) -> int:
+        """The memory that the facts of a predicate take; 0 where that is unknown."""
+        return 0
+
 
 class Neighbours(ABC):
     """The facts of one binary atom whose ends follow each other in the order of the values that a unary atom has."""

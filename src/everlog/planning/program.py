@@ -9,8 +9,9 @@ from typing import Literal, TypeAlias
 from everlog.datalog.equalities import eliminate_equalities
 from everlog.datalog.stratify import Stratum, stratify
 from everlog.datalog.substitution import canonical_rule, pattern
-from everlog.datalog.syntax import Rule
+from everlog.datalog.syntax import Atom, Rule
 from everlog.engine.algebra import Graphs, Region, Rules
+from everlog.planning.jointree import JoinTree
 from everlog.planning.modules import Module, Partition, partition, sequence
 from everlog.planning.negation import rewrite_negation
 
@@ -19,10 +20,13 @@ Stratification = Literal["levels", "single"]
 Compiler: TypeAlias = Callable[[Sequence[Rule]], Rules]
 """Compiles some rules for an engine; it is asked for several parts of one program."""
 
+Decomposing: TypeAlias = Callable[[Rule, Callable[[Atom], bool]], JoinTree | None]
+"""The tree of a rule that is to be decomposed; it is told which atoms belong to the rule's stratum."""
+
 
 @dataclass(frozen=True)
 class CompiledStratum:
-    """`Π^s`, `Π_r^s` and `Π_nr^s` without the rules of modules, `Out^s`, and the modules."""
+    """`Π^s`, `Π_r^s` and `Π_nr^s` without the rules of modules, `Out^s`, the modules, and the decomposed rules."""
 
     index: int
     rules: Rules
@@ -30,6 +34,7 @@ class CompiledStratum:
     nonrecursive: Rules
     region: Region
     modules: tuple[Module, ...] = ()
+    trees: tuple[JoinTree, ...] = ()
 
 
 def solved(rules: Sequence[Rule]) -> list[Rule]:
@@ -48,8 +53,9 @@ def compile_program(
     compiled: Compiler,
     stratification: Stratification = "levels",
     graphs: Graphs | None = None,
+    decomposed: Decomposing | None = None,
 ) -> tuple[CompiledStratum, ...]:
-    """The strata of a program, lowest first; with modules if it is given graphs for them."""
+    """The strata of a program, lowest first; with modules if it is given graphs for them, and decomposed rules."""
     plain = solved(rules)
     sequences: dict[Rule, Module] = {}
     if graphs is not None:
@@ -60,15 +66,19 @@ def compile_program(
     found = []
     for stratum in strata:
         parts = Partition((), stratum.rules) if graphs is None else _partition(stratum, sequences, graphs)
-        generic = set(parts.generic)
+        trees = () if decomposed is None else _trees(stratum, parts.generic, decomposed)
+        taken = {tree.rule for tree in trees}
+        rules = [rule for rule in parts.generic if rule not in taken]
+        generic = set(rules)
         found.append(
             CompiledStratum(
                 stratum.index,
-                compiled(parts.generic),
+                compiled(rules),
                 compiled([rule for rule in stratum.recursive if rule in generic]),
                 compiled([rule for rule in stratum.nonrecursive if rule in generic]),
                 _region(stratum, strata),
                 parts.modules,
+                trees,
             )
         )
     return tuple(found)
@@ -81,6 +91,12 @@ def _partition(stratum: Stratum, sequences: Mapping[Rule, Module], graphs: Graph
     modules = (*found.modules, *(sequences[rule] for rule in stratum.rules if rule in sequences))
     modular = {rule for module in modules for rule in module.rules}
     return Partition(modules, tuple(rule for rule in stratum.rules if rule not in modular))
+
+
+def _trees(stratum: Stratum, rules: Sequence[Rule], decomposed: Decomposing) -> tuple[JoinTree, ...]:
+    mine = {pattern(atom) for atom in stratum.patterns}
+    found = (decomposed(rule, lambda atom: pattern(atom) in mine) for rule in rules)
+    return tuple(tree for tree in found if tree is not None)
 
 
 def _region(stratum: Stratum, strata: Sequence[Stratum]) -> Region:

@@ -223,6 +223,10 @@ class MemoryEngine(Engine):
         for other in others:
             other.result()
 
+    def bytes_of(self, predicate: str) -> int:
+        relation = self._relations.get(predicate)
+        return 0 if relation is None else sum(sum(table.nbytes().values()) for table in relation.tables())
+
     def nbytes(self) -> dict[str, int]:
         """Bytes in use, by part."""
         total: dict[str, int] = {}

@@ -6,8 +6,9 @@ from collections import abc
 
 from everlog.engine.algebra import Engine, Graphs, Matcher
 from everlog.planning import modules as planned
-from everlog.planning.program import CompiledStratum
+from everlog.planning.program import CompiledStratum, Compiler
 from everlog.reasoning.modular import Modules
+from everlog.reasoning.modules.hypertree import Hypertree
 from everlog.reasoning.modules.module import Module
 from everlog.reasoning.modules.reachability import Reachability
 from everlog.reasoning.modules.sequence import Sequence
@@ -15,8 +16,10 @@ from everlog.reasoning.modules.symmetric import SymmetricTransitive
 from everlog.reasoning.modules.transitive import Transitive
 
 
-def make_modules(strata: abc.Sequence[CompiledStratum], engine: Engine, graphs: Graphs, matcher: Matcher) -> Modules:
-    """New modules, with nothing in their backbones."""
+def make_modules(
+    strata: abc.Sequence[CompiledStratum], engine: Engine, graphs: Graphs, matcher: Matcher, compiled: Compiler
+) -> Modules:
+    """New modules, with nothing in their backbones and nodes."""
 
     def made(module: planned.Module) -> Module:
         if module.kind == "stc":
@@ -29,4 +32,9 @@ def make_modules(strata: abc.Sequence[CompiledStratum], engine: Engine, graphs: 
             return Transitive(module.atom, engine.empty(), module.grounded, paths, matcher)
         return Reachability(module.atom, module.step, module.rules[0], engine.empty(), paths, matcher)
 
-    return {stratum.index: [made(module) for module in stratum.modules] for stratum in strata if stratum.modules}
+    def all_of(stratum: CompiledStratum) -> abc.Iterator[Module]:
+        yield from map(made, stratum.modules)
+        for tree in stratum.trees:
+            yield Hypertree(tree, engine, compiled, matcher)
+
+    return {stratum.index: list(all_of(stratum)) for stratum in strata if stratum.modules or stratum.trees}

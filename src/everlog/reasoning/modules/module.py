@@ -64,6 +64,17 @@ class Module(ABC):
     def savepoint(self) -> Callable[[], None]:
         """A function that brings back the state of now."""
 
+    def rebuild(self, I: FactSet) -> None:  # noqa: B027
+        """Computes what a store does not keep, from facts that were materialised earlier."""
+
+    def nbytes(self) -> int:
+        """The memory of what it keeps besides facts of the materialisation."""
+        return 0
+
+    def described(self) -> dict[str, object]:
+        """What a report says of it besides its kind and its relation."""
+        return {}
+
 
 class Backbone(Module):
     """Rules about the relation of one atom; `X` is its backbone."""

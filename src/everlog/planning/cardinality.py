@@ -1,0 +1,71 @@
+"""How many matches a conjunction has, by the textbook (Garcia-Molina et al., *Database Systems*, 16.4).
+
+An atom has a size and, for each variable, a number of different values. Values are taken to be spread evenly, and those of
+the smaller set to occur in the larger: a join is the product of the sizes, divided for each variable by all of its numbers
+of values but the smallest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from everlog.datalog.syntax import Variable
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """About how many facts match an atom, and how many values each of its variables has."""
+
+    size: float
+    values: Mapping[Variable, float]
+
+
+class Cardinalities:
+    """Estimates for the joins of some atoms; what `hypertree.Costs` asks for."""
+
+    def __init__(self, atoms: Sequence[Estimate]) -> None:
+        self._atoms = atoms
+
+    def joined(self, atoms: Sequence[int]) -> Estimate:
+        """The join of some atoms, given by their places."""
+        size = 1.0
+        values: dict[Variable, list[float]] = {}
+        for place in atoms:
+            size *= self._atoms[place].size
+            for variable, number in self._atoms[place].values.items():
+                values.setdefault(variable, []).append(max(1.0, number))
+        for numbers in values.values():
+            numbers.sort()
+            for number in numbers[1:]:
+                size /= number
+        return Estimate(size, {variable: min(numbers[0], max(1.0, size)) for variable, numbers in values.items()})
+
+    def size(self, atoms: Sequence[int], variables: frozenset[Variable]) -> float:
+        """How many different values some variables have in the join of some atoms."""
+        found = self.joined(atoms)
+        return projected(found, variables)
+
+    def join(self, atoms: Sequence[int]) -> float:
+        """The bindings that a good order of some atoms goes through, the smallest atom first."""
+        left = sorted(atoms, key=lambda place: self._atoms[place].size)
+        order, bound = [left.pop(0)], set[Variable]()
+        cost = self._atoms[order[0]].size
+        bound.update(self._atoms[order[0]].values)
+        while left:
+            near = [place for place in left if not bound.isdisjoint(self._atoms[place].values)] or left
+            sizes = {place: self.joined([*order, place]).size for place in near}
+            best = min(near, key=sizes.__getitem__)
+            left.remove(best)
+            order.append(best)
+            bound.update(self._atoms[best].values)
+            cost += sizes[best]
+        return cost
+
+
+def projected(found: Estimate, variables: frozenset[Variable]) -> float:
+    """How many different values some variables have together."""
+    product = 1.0
+    for variable in variables:
+        product *= found.values.get(variable, 1.0)
+    return min(found.size, product)

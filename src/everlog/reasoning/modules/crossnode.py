@@ -1,0 +1,147 @@
+"""Cross-node evaluation of a decomposed rule (*Hypertree*, Algorithm 4), over sets of facts that are *active* in its nodes.
+
+The full reducer takes out of the nodes whatever joins with nothing: semijoins away from a small node, then from the leaves
+to the root, then back. What is left is joined from the leaves to the root. Two things are done less often than in the
+paper. Below a node, a subtree without a variable that the head asks for is not joined: that its parent's facts join with it
+is known after the second pass. And the third pass goes only to nodes that are joined.
+
+A semijoin asks for the values of the shared variables alone, so that it costs what both sides have, however many facts
+share a value. They are facts of hidden predicates; so is what a subtree is joined to, where that drops a variable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from everlog.datalog.syntax import Atom, Variable
+from everlog.engine.algebra import FactSet, Labelled, Matcher
+from everlog.planning.jointree import JoinTree
+
+_SMALLER = 3
+"""How many times smaller than the largest node the small one is if a pass away from it is worth it (§5)."""
+
+
+class Active:
+    """The facts that are active in each node, with at most how many there are; `small` is where the first pass starts."""
+
+    def __init__(self, facts: Sequence[FactSet], sizes: Sequence[int], small: int) -> None:
+        self.facts, self.sizes, self.small = list(facts), list(sizes), small
+
+    def __bool__(self) -> bool:
+        return all(self.sizes)
+
+    def set(self, node: int, facts: FactSet) -> None:
+        self.facts[node], self.sizes[node] = facts, len(facts)
+
+
+class CrossNode:
+    """The join of the nodes of one tree."""
+
+    def __init__(self, tree: JoinTree, matcher: Matcher) -> None:
+        self._tree, self._prefix, self._matcher = tree, tree.prefix, matcher
+        self._atoms = [node.atom for node in tree.nodes]
+        self._variables = [node.variables for node in tree.nodes]
+        self._children: list[list[int]] = [[] for _ in tree.nodes]
+        for node, parent in enumerate(tree.parents):
+            if parent is not None:
+                self._children[parent].append(node)
+        self._joined = [node == 0 or self._asked(node) for node in range(len(tree.nodes))]
+        """The nodes whose variables the head needs; a node below one that is not is not either."""
+
+    def _asked(self, node: int) -> bool:
+        parent = self._tree.parents[node]
+        assert parent is not None, "the root is always joined"
+        return bool((self._below(node) & self._tree.needed) - self._variables[parent])
+
+    def _below(self, node: int) -> frozenset[Variable]:
+        return self._variables[node].union(*map(self._below, self._children[node]))
+
+    def heads(self, active: Active, tests: Sequence[Labelled], excluding: FactSet | None = None) -> FactSet | None:
+        """The heads of the matches of all nodes and tests, but for those in a set; None if there is none.
+
+        Tests have no variables but those that the root needs. A positive one reduces the nodes before anything else.
+        """
+        if not active:
+            return None
+        for test in tests:
+            if not test.negative and not self._tested(active, test):
+                return None
+        if not self._reduced(active):
+            return None
+        literals = [*self._literals(0, active), *tests]
+        return self._matcher.match(literals, self._tree.comparisons).facts(self._tree.rule.head, excluding)
+
+    def _tested(self, active: Active, test: Labelled) -> bool:
+        """Reduces the nodes that share variables with a small test; whether all have facts left."""
+        size = len(test.view)
+        for node, variables in enumerate(self._variables):
+            if _SMALLER * size < active.sizes[node] and not variables.isdisjoint(test.atom.variables()):
+                name = f"{self._prefix}t{node}"
+                active.set(node, self._semijoin(node, active, self._shared(name, node, test)))
+        active.small = min(range(len(active.sizes)), key=active.sizes.__getitem__)
+        return bool(size and active)
+
+    # ------------------------------------------------------------------------------------ the full reducer
+
+    def _reduced(self, active: Active) -> bool:
+        """Lines 6 and 7; whether there are facts left in every node."""
+        if _SMALLER * active.sizes[active.small] < max(active.sizes) and not self._away(active):
+            return False
+        order = range(len(self._atoms))
+        for node in reversed(order):
+            parent = self._tree.parents[node]
+            if parent is not None and not self._reduce(parent, node, active):
+                return False
+        for node in order:
+            parent = self._tree.parents[node]
+            if parent is not None and self._joined[node] and not self._reduce(node, parent, active):
+                return False
+        return True
+
+    def _away(self, active: Active) -> bool:
+        """The first pass: from the small node to all others."""
+        waiting: list[tuple[int, int | None]] = [(active.small, None)]
+        for node, before in waiting:
+            parent = self._tree.parents[node]
+            for other in (*self._children[node], *(() if parent is None else (parent,))):
+                if other != before:
+                    if not self._reduce(other, node, active):
+                        return False
+                    waiting.append((other, node))
+        return True
+
+    def _reduce(self, node: int, by: int, active: Active) -> bool:
+        """`node ⋉ by`; whether something is left."""
+        literal = self._shared(f"{self._prefix}s{node}.{by}", node, Labelled(self._atoms[by], active.facts[by]))
+        active.set(node, self._semijoin(node, active, literal))
+        return bool(active.sizes[node])
+
+    def _shared(self, name: str, node: int, literal: Labelled) -> Labelled:
+        """What a literal has of the variables of a node: itself if that is all of them, else its values of them."""
+        shared = tuple(dict.fromkeys(one for one in literal.atom.variables() if one in self._variables[node]))
+        if self._variables[node].issuperset(literal.atom.variables()):
+            return literal
+        atom = Atom(name, shared)
+        return Labelled(atom, self._matcher.match([literal]).facts(atom))
+
+    def _semijoin(self, node: int, active: Active, literal: Labelled) -> FactSet:
+        atom = self._atoms[node]
+        return self._matcher.match([Labelled(atom, active.facts[node]), literal]).facts(atom)
+
+    # ------------------------------------------------------------------------------------ the join
+
+    def _literals(self, node: int, active: Active) -> list[Labelled]:
+        """What has to be joined for the subtree of a node: its literals or, where that drops a variable, their join."""
+        found = [Labelled(self._atoms[node], active.facts[node])]
+        for child in self._children[node]:
+            if self._joined[child]:
+                found += self._literals(child, active)
+        parent = self._tree.parents[node]
+        if parent is None:
+            return found
+        variables = tuple(dict.fromkeys(one for literal in found for one in literal.atom.variables()))
+        kept = tuple(one for one in variables if one in self._variables[parent] or one in self._tree.needed)
+        if kept == variables:
+            return found
+        atom = Atom(f"{self._prefix}j{node}", kept)
+        return [Labelled(atom, self._matcher.match(found).facts(atom))]

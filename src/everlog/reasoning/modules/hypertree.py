@@ -1,0 +1,321 @@
+"""A rule by its hypertree decomposition: Add, Del and Red of *Hypertree* (Algorithms 3–6) as a module of the framework.
+
+Each node `p` of the tree has its *instantiations*: for a node of one atom the facts of that atom, which are not copied; for
+others the facts of a hidden atom (`inst_p^I`), which are kept between updates with the number of their derivations. A
+change of facts changes nodes (in-node evaluation) and then the heads that follow from some changed node (cross-node
+evaluation, `crossnode.py`), with the labels (8) for additions and (10) for deletions: each node in turn is matched in what
+changed, the nodes before it with additions or before deletions, and those after it the other way round.
+
+It departs from the paper in these points. A node without atoms of the head's stratum is exact: only what has no derivation
+left goes away, and nothing has to come back. Where the hidden atom has all variables of its node, there is one derivation
+for each instantiation and nothing is counted. A head is rederived by a match of the nodes with the deleted heads; the paper
+counts the derivations of heads, for which it would have to look at each, and none could be projected away. Negations are
+matched in the nodes, as in any rule; what no node covers is tested at the root, and when that changes it drives a match
+like a node.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from everlog.datalog.printer import print_atom, print_rule
+from everlog.engine.algebra import Annotation, Engine, FactSet, Labelled, Matcher, Region
+from everlog.planning.jointree import JoinTree, TreeNode
+from everlog.planning.program import Compiler
+from everlog.reasoning.kept import NEVER
+from everlog.reasoning.modules.crossnode import Active, CrossNode
+from everlog.reasoning.modules.module import Module, Oracle
+
+
+@dataclass(frozen=True)
+class _Changed:
+    """The instantiations of a node that came or went, and all of them before and after; each with its size."""
+
+    delta: tuple[FactSet, int]
+    before: tuple[FactSet, int]
+    after: tuple[FactSet, int]
+
+
+class Instantiations(ABC):
+    """`inst_p^I` of a node. `P` are positive facts that came or went; `N`, the other way round, may be negated."""
+
+    def __init__(self, node: TreeNode, nothing: FactSet) -> None:
+        self.node = node
+        self._nothing = nothing
+
+    @abstractmethod
+    def gained(self, now: FactSet, P: FactSet, N: FactSet) -> _Changed:
+        """What came with `P ⊆ now`."""
+
+    @abstractmethod
+    def lost(self, now: FactSet, negative: FactSet, P: FactSet, N: FactSet) -> _Changed:
+        """What goes with `P`, which is not in `now`; negated facts were outside of `negative`."""
+
+    @abstractmethod
+    def facts(self, now: FactSet) -> tuple[FactSet, int]:
+        """All of them, and how many there are."""
+
+    @abstractmethod
+    def commit(self, changed: _Changed) -> None:
+        """Makes a change."""
+
+    @abstractmethod
+    def savepoint(self) -> Callable[[], None]:
+        """A function that brings back the state of now."""
+
+    def again(self) -> None:  # noqa: B027
+        """Takes back what went and has a derivation left (Algorithm 6, lines 1, 2, 5 and 6)."""
+
+
+class Atomic(Instantiations):
+    """A node of one atom: facts of the materialisation, of which only the number is kept."""
+
+    def __init__(self, node: TreeNode, nothing: FactSet) -> None:
+        super().__init__(node, nothing)
+        self._region = Region((node.atom,))
+        self._size = 0
+
+    def gained(self, now: FactSet, P: FactSet, N: FactSet) -> _Changed:
+        new = P.within(self._region)
+        size = len(new)
+        return _Changed((new, size), (now - P, self._size), (now, self._size + size))
+
+    def lost(self, now: FactSet, negative: FactSet, P: FactSet, N: FactSet) -> _Changed:
+        gone = P.within(self._region)
+        size = len(gone)
+        return _Changed((gone, size), (now | P, self._size), (now, self._size - size))
+
+    def facts(self, now: FactSet) -> tuple[FactSet, int]:
+        return now, self._size
+
+    def commit(self, changed: _Changed) -> None:
+        self._size = changed.after[1]
+
+    def savepoint(self) -> Callable[[], None]:
+        before = self._size
+
+        def undo() -> None:
+            self._size = before
+
+        return undo
+
+
+class Joined(Instantiations):
+    """A node of several atoms, as facts of a hidden atom."""
+
+    def __init__(self, node: TreeNode, engine: Engine, compiled: Compiler) -> None:
+        super().__init__(node, engine.empty())
+        assert node.rule is not None, "a node of several atoms has a rule"
+        self._rules = compiled([node.rule])
+        self.inst = self._again = self._nothing
+        every = {variable for atom in node.atoms for variable in atom.variables()}
+        self.counts: Annotation | None = None if node.variables == every else engine.annotation()
+
+    def gained(self, now: FactSet, P: FactSet, N: FactSet) -> _Changed:
+        some = () if P is now else ((P, N),)
+        if self.counts is None:
+            new = self._rules.apply(now, some=some, excluding=self.inst)
+        else:
+            derived = self._rules.apply_counted(now, some=some)
+            self.counts.add(derived)
+            new = derived.support()
+            new -= self.inst
+        return self._changed(new, self.inst | new, len(self.inst) + len(new))
+
+    def lost(self, now: FactSet, negative: FactSet, P: FactSet, N: FactSet) -> _Changed:
+        then = now | P
+        if self.counts is None:
+            gone = self._rules.apply(then, negative, some=((P, N),))
+        else:
+            derived = self._rules.apply_counted(then, negative, some=((P, N),))
+            self.counts.add(derived, -1)
+            gone = derived.support()
+            if not self.node.recursive:
+                gone -= self.counts.between(1, NEVER)
+        gone &= self.inst
+        if self.node.recursive and self.counts is not None:
+            self._again |= gone
+        return self._changed(gone, self.inst - gone, len(self.inst) - len(gone))
+
+    def _changed(self, delta: FactSet, after: FactSet, size: int) -> _Changed:
+        return _Changed((delta, len(delta)), (self.inst, len(self.inst)), (after, size))
+
+    def facts(self, now: FactSet) -> tuple[FactSet, int]:
+        return self.inst, len(self.inst)
+
+    def commit(self, changed: _Changed) -> None:
+        delta, size = changed.delta
+        if not size:
+            return
+        if changed.after[1] > changed.before[1]:
+            self.inst |= delta
+        else:
+            self.inst -= delta
+
+    def again(self) -> None:
+        if self._again and self.counts is not None:
+            self._again &= self.counts.between(1, NEVER)
+            self.inst |= self._again
+        self._again = self._nothing
+
+    def savepoint(self) -> Callable[[], None]:
+        inst, again = self.inst, self._again
+        counts = None if self.counts is None else self.counts.savepoint()
+
+        def undo() -> None:
+            self.inst, self._again = inst, again
+            if counts is not None:
+                counts()
+
+        return undo
+
+
+class Hypertree(Module):
+    """One rule."""
+
+    kind = "hypertree"
+
+    def __init__(self, tree: JoinTree, engine: Engine, compiled: Compiler, matcher: Matcher) -> None:
+        nothing = engine.empty()
+        super().__init__(tree.rule.head, nothing)
+        self.tree = tree
+        self._engine = engine
+        self.nodes: list[Instantiations] = [
+            Atomic(node, nothing) if node.rule is None else Joined(node, engine, compiled) for node in tree.nodes
+        ]
+        self._recursive = any(node.recursive for node in tree.nodes)
+        self._across = CrossNode(tree, matcher)
+        self._heads = Region((tree.rule.head,))
+        self._now = self._outside = nothing
+
+    # ------------------------------------------------------------------------------------ Add
+
+    def stepped(self, now: FactSet, more: FactSet, fewer: FactSet) -> FactSet:
+        return self._gained(now, more, fewer)
+
+    def add(self, now: FactSet, Δ: FactSet, own: FactSet) -> FactSet:
+        return self._gained(now, Δ, self._nothing) if self._recursive else self._nothing
+
+    def _gained(self, now: FactSet, P: FactSet, N: FactSet) -> FactSet:
+        """Algorithm 3: what follows since `P` came, which is in `now`, and `N` went."""
+        changes = [node.gained(now, P, N) for node in self.nodes]
+        tests = [Labelled(atom, now, negative=True) for atom in self.tree.negative]
+        found = self._nothing
+        for heads in self._crossed(changes, True, tests, N, now):
+            found |= heads
+        for node, changed in zip(self.nodes, changes, strict=True):
+            node.commit(changed)
+        return found
+
+    # ------------------------------------------------------------------------------------ Del
+
+    def halted(self, now: FactSet, more: FactSet, fewer: FactSet, oracle: Oracle) -> FactSet:
+        then = now | fewer
+        lost = self._lost(now, then, fewer, more, oracle)
+        self._outside = then | more
+        return lost
+
+    def delete(self, now: FactSet, Δ: FactSet, oracle: Oracle) -> FactSet:
+        return self._lost(now, self._outside, Δ, self._nothing, oracle) if self._recursive else self._nothing
+
+    def _lost(self, now: FactSet, negative: FactSet, P: FactSet, N: FactSet, oracle: Oracle) -> FactSet:
+        """Algorithm 5: what may not follow since `P` went, which is not in `now`, and `N` came."""
+        self._now = now
+        changes = [node.lost(now, negative, P, N) for node in self.nodes]
+        tests = [Labelled(atom, negative, negative=True) for atom in self.tree.negative]
+        lost = self._nothing
+        for heads in self._crossed(changes, False, tests, N, None):
+            lost |= heads
+        for node, changed in zip(self.nodes, changes, strict=True):
+            node.commit(changed)
+        lost &= now
+        if lost:
+            lost -= oracle(lost)
+        return lost
+
+    # ------------------------------------------------------------------------------------ Red
+
+    def rederive(self, deleted: FactSet) -> FactSet:
+        """Algorithm 6."""
+        for node in self.nodes:
+            node.again()
+        found: FactSet | None = None
+        mine = deleted.within(self._heads)
+        if mine:
+            every = [node.facts(self._now) for node in self.nodes]
+            tests = [Labelled(atom, self._outside, negative=True) for atom in self.tree.negative]
+            found = self._across.heads(_active(every), [*tests, Labelled(self.tree.rule.head, mine)])
+        self._now = self._outside = self._nothing
+        return self._nothing if found is None else found
+
+    # ------------------------------------------------------------------------------------ in common
+
+    def _crossed(
+        self,
+        changes: Sequence[_Changed],
+        growing: bool,
+        tests: Sequence[Labelled],
+        N: FactSet,
+        excluding: FactSet | None,
+    ) -> Iterator[FactSet]:
+        """The heads of the matches that have some change of a node, or a fact of `N` for a negated atom of the root."""
+        for number, changed in enumerate(changes):
+            if changed.delta[1]:
+                labelled = [
+                    changed.delta if place == number else other.after if (place < number) == growing else other.before
+                    for place, other in enumerate(changes)
+                ]
+                heads = self._across.heads(_active(labelled, number), tests, excluding)
+                if heads is not None:
+                    yield heads
+        for number, atom in enumerate(self.tree.negative):
+            facts = N.within(Region((atom,)))
+            if facts:
+                others = [test for place, test in enumerate(tests) if place != number]
+                after = _active([changed.after for changed in changes])
+                heads = self._across.heads(after, [*others, Labelled(atom, facts)], excluding)
+                if heads is not None:
+                    yield heads
+
+    def rebuild(self, I: FactSet) -> None:
+        for node in self.nodes:
+            node.commit(node.gained(I, I, self._nothing))
+
+    def savepoint(self) -> Callable[[], None]:
+        undo = [node.savepoint() for node in self.nodes]
+
+        def undo_all() -> None:
+            for one in undo:
+                one()
+
+        return undo_all
+
+    def nbytes(self) -> int:
+        """The memory of all nodes."""
+        return sum(map(self._nbytes, self.nodes))
+
+    def _nbytes(self, node: Instantiations) -> int:
+        if not isinstance(node, Joined):
+            return 0
+        return self._engine.bytes_of(node.node.atom.predicate) + (0 if node.counts is None else node.counts.nbytes())
+
+    def described(self) -> dict[str, object]:
+        nodes = [
+            {
+                "atoms": [print_atom(atom) for atom in node.node.atoms],
+                "variables": [variable.name for variable in node.node.atom.variables()],
+                "facts": node.facts(self._nothing)[1],
+                "bytes": self._nbytes(node),
+            }
+            for node in self.nodes
+        ]
+        return {"rule": print_rule(self.tree.rule), "width": self.tree.width, "nodes": nodes}
+
+
+def _active(facts: Sequence[tuple[FactSet, int]], small: int | None = None) -> Active:
+    sizes = [size for _, size in facts]
+    if small is None:
+        small = min(range(len(sizes)), key=sizes.__getitem__)
+    return Active([one for one, _ in facts], sizes, small)
