@@ -8,9 +8,9 @@ from random import Random
 from typing import TYPE_CHECKING
 
 import pytest
+from joint import joint_case
 from spark_sets import Facts
 
-from batches import joint_case
 from everlog.datalog.reader import parse_program
 from everlog.datalog.syntax import Program
 from everlog.engine.algebra import FactSet

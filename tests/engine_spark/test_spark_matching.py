@@ -7,9 +7,9 @@ from random import Random
 from typing import TYPE_CHECKING
 
 import pytest
+from joint import VALUES
 from spark_sets import Facts
 
-from batches import VALUES
 from everlog.datalog.syntax import Atom
 from everlog.engine.algebra import Labelled
 from everlog.planning.spark_matching import SparkMatcher

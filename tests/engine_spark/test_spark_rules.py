@@ -7,9 +7,9 @@ from random import Random
 from typing import TYPE_CHECKING
 
 import pytest
+from joint import VALUES, Question, joint_questions
 from spark_sets import Facts
 
-from batches import VALUES, Question, joint_questions
 from everlog.datalog.reader import parse_program
 from everlog.datalog.syntax import Atom, Variable
 from everlog.engine.algebra import FactSet, Region

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
-from engine_spark.batches import joint_case, renamed_atom
+from engine_spark.joint import joint_case, renamed_atom
 from everlog import KnowledgeBase
 from everlog.datalog.ntriples import read_term
 from everlog.pipeline.knowledge import is_on_spark

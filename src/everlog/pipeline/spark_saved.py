@@ -1,7 +1,7 @@
 """What a state of the Spark engine keeps for updates, as the section `state` of a store has it, and back.
 
-The relations are those of `everlog.saved`: `hidden:p`, `nonrecursive:p`, `recursive:p`, `trace:p`. Here they are rows of
-one DataFrame, so that one job writes all of them.
+The relations are those of `everlog.saved`: `hidden:p`, `nonrecursive:p`, `recursive:p`, `trace:p`, `backbone:p`. Here they
+are rows of one DataFrame, so that one job writes all of them.
 """
 
 from __future__ import annotations
@@ -24,17 +24,18 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 HIDDEN_FACTS = "hidden"
+BACKBONE = "backbone"
 _PADDING = -1
 
 
 def kinds(materialisation: Materialisation) -> frozenset[str]:
     """The kinds of relations that a materialisation has."""
-    return materialisation.kept.names() | {HIDDEN_FACTS}
+    return materialisation.kept.names() | {HIDDEN_FACTS} | ({BACKBONE} if materialisation.backbones() else set())
 
 
 def arities(engine: SparkEngine, found: frozenset[str]) -> dict[str, int]:
     """The relations of some kinds that there may be, and how many columns they have."""
-    more = {HIDDEN_FACTS: 0, NONRECURSIVE: 1, RECURSIVE: 1, TRACE: 3}
+    more = {HIDDEN_FACTS: 0, NONRECURSIVE: 1, RECURSIVE: 1, TRACE: 3, BACKBONE: 1}
     return {
         f"{kind}:{predicate}": arity + more[kind]
         for kind in sorted(found)
@@ -59,6 +60,10 @@ def whole(engine: SparkEngine, materialisation: Materialisation, names: Sequence
         if values is not None:
             further = [*(lit(number).cast("bigint") for number in place), col(COUNT)]
             frames.append(_laid_out(engine, values, kind, numbers, width, further))
+    for number, module in enumerate(materialisation.backbones()):
+        if module.X:
+            further = [lit(number).cast("bigint")]
+            frames.append(_laid_out(engine, engine.together(module.X), BACKBONE, numbers, width, further))
     if not frames:
         return None
     joint = frames[0]
@@ -109,6 +114,9 @@ def restore(engine: SparkEngine, materialisation: Materialisation, I: FactSet, f
         counts = _as_facts(engine, frames, kind, [COUNT])
         if annotation is not None and counts is not None:
             annotation.add(engine.counted(counts))
+    backbones = _as_facts(engine, frames, BACKBONE, ["module"])
+    for number, X in ({} if backbones is None else engine.by_number(backbones, "module")).items():
+        materialisation.backbones()[number].X |= X
     counts = None if kept.trace is None else _as_facts(engine, frames, TRACE, ["place", "iteration", COUNT])
     if kept.trace is None or counts is None:
         return

@@ -20,6 +20,7 @@ from everlog.datalog.values import Value
 from everlog.engine.algebra import FactSet
 from everlog.engine.spark.cutting import CutName
 from everlog.engine.spark.engine import SparkEngine
+from everlog.engine.spark.graphs import SparkGraphs
 from everlog.errors import EverlogError
 from everlog.goals import answer_order, answer_variables, constants
 from everlog.materialisation import Difference, Materialisation, Outcome
@@ -28,11 +29,15 @@ from everlog.pipeline.dictionary import FEW, NUMBER, together
 from everlog.pipeline.handover import to_arrow, to_spark
 from everlog.pipeline.metrics import Rounds
 from everlog.pipeline.spark_terms import SparkTerms
+from everlog.planning.modules import relation_name
 from everlog.planning.negation import HIDDEN
 from everlog.planning.program import compile_program
+from everlog.planning.spark_matching import SparkMatcher
 from everlog.planning.spark_rules import SparkCompiler
-from everlog.reasoning.algorithms import needed
+from everlog.reasoning.algorithms import TRACE, needed
 from everlog.reasoning.change import Progress, TooCostly
+from everlog.reasoning.modules.making import make_modules
+from everlog.reasoning.modules.module import Module
 from everlog.report import Report, peak_rss_bytes
 from everlog.settings import Settings
 
@@ -220,6 +225,8 @@ class SparkState:
         begun = perf_counter()
         materialisation = self.materialisation
         if materialisation is None:
+            if spark_saved.BACKBONE not in self._kinds:
+                settings = replace(settings, modules="off")
             materialisation = self._compiled(program, settings, self._kinds)
             spark_saved.restore(self.engine, materialisation, self._I, self._kept())
         self.engine.terms = self.terms.frame  # the facts may have brought new terms
@@ -254,9 +261,12 @@ class SparkState:
     def _compiled(self, program: Program, settings: Settings, kinds: frozenset[str]) -> Materialisation:
         # All constants at once: each look-up is a job.
         self.engine.ids(constants(program.rules))
-        strata = compile_program(program.rules, SparkCompiler(self.engine), settings.stratification)
+        graphs = SparkGraphs(self.engine)
+        given = graphs if settings.modular and TRACE not in kinds else None
+        strata = compile_program(program.rules, SparkCompiler(self.engine), settings.stratification, given)
         self.engine.terms = self.terms.frame
-        self.materialisation = Materialisation(strata, self.engine, self._E, kinds)
+        modules = make_modules(strata, self.engine, graphs, SparkMatcher(self.engine))
+        self.materialisation = Materialisation(strata, self.engine, self._E, kinds, modules)
         return self.materialisation
 
     def _started_again(
@@ -311,7 +321,11 @@ class SparkState:
             peak_rss_bytes=peak_rss_bytes(),
             warnings=list(outcome.warnings),
             reasons=list(reasons),
+            modules=[{"kind": module.kind, "predicates": [relation_name(module.atom)]} for module in self._modules()],
         )
+
+    def _modules(self) -> list[Module]:
+        return [] if self.materialisation is None else self.materialisation.module_list()
 
     # ------------------------------------------------------------------------------------ sizes
 

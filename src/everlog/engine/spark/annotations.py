@@ -34,6 +34,10 @@ class SparkCounted(Counted):
             self._table = None
         return self._run
 
+    def computed_run(self) -> Run | None:
+        """The run of a multiset that is computed already."""
+        return self._run
+
     def table(self) -> Table | None:
         """Facts with `COUNT`."""
         if self._run is not None:
@@ -136,7 +140,11 @@ class SparkAnnotation(Annotation):
             self._replace(self._with_others(chosen, select(["*", f"{value - self.default}L AS {COUNT}"], table)))
 
     def add(self, facts: Counted | FactSet, sign: int = 1) -> None:
-        more = as_counted(facts).table()
+        given = as_counted(facts)
+        if self._values is None and sign == 1 and (run := given.computed_run()) is not None:
+            self._values = run
+            return
+        more = given.table()
         if more is not None:
             self._replace(added(self.engine, self.table(), more, sign))
 

@@ -188,6 +188,19 @@ class SparkEngine(Engine):
         """A multiset, from a frame with `p`, `a0`, … and `n`, each fact once."""
         return SparkCounted(self, None, self.run(self._named(self._here(frame))))
 
+    def by_number(self, frame: DataFrame, number: str) -> dict[int, Stored]:
+        """Sets of facts, from a frame with `p`, `a0`, … and a column with the number of the set."""
+        run = self.run(self._named(self._here(frame)))
+        columns = tuple(name for name in run.columns if name != number)
+        sizes = self.spark.sql(f"SELECT {number}, count(*) FROM {run.view()} GROUP BY {number}").collect()
+        return {
+            one: Stored(
+                self,
+                [Run(select(columns, run.view(), [f"{number} = {one}"]), columns, rows, run.classes, source=run)],
+            )
+            for one, rows in sizes
+        }
+
     def frame(self, facts: FactSet, predicate: str, arity: int) -> DataFrame:
         """The facts of a predicate as ids; of a nullary one, a row if it holds. It is computed where it is used."""
         number = self.relation(predicate, arity)
@@ -332,7 +345,8 @@ class SparkEngine(Engine):
                 columns = columns_of(self.fetched(run), self.width)
                 run.near[self.width] = self._named(self._local(naming.columns(self.width), columns))
                 weakref.finalize(run, self._forgotten.append, run.near[self.width])
-            return run.near[self.width]
+            # Spark cannot tell rows of the driver from a run that was made of them, unless their columns are other ones.
+            return select([f"{name} AS {name}" for name in naming.columns(self.width)], run.near[self.width])
         names = naming.columns(self.width)
         if tuple(names) == run.columns:
             return run.name
@@ -352,6 +366,12 @@ class SparkEngine(Engine):
         import pyarrow as pa
 
         return self.spark.createDataFrame(pa.table([pa.array(column, pa.int64()) for column in columns], list(names)))
+
+    def few(self, names: Sequence[str], columns: Sequence[Sequence[int]]) -> Run:
+        """A few rows from the driver that are no facts."""
+        run = Run(self._named(self._local(names, columns)), tuple(names), len(columns[0]), {})
+        weakref.finalize(run, self._forgotten.append, run.view())
+        return run
 
     def number(self, query: str) -> int:
         """The one number that a query gives."""

@@ -1,0 +1,39 @@
+"""Programs with rules that form modules, beside others that feed and use them, and facts for them."""
+
+from __future__ import annotations
+
+from random import Random
+
+TRANSITIVE = "t(?x, ?z) :- t(?x, ?y), t(?y, ?z) . "
+SYMMETRIC = "t(?y, ?x) :- t(?x, ?y) . "
+PROGRAMS = {
+    "tc": "t(?x, ?y) :- e(?x, ?y) . " + TRANSITIVE,
+    "tc fed by what follows": "t(?x, ?y) :- e(?x, ?y) . s(?x, ?y) :- t(?x, ?y), not b(?x) . t(?x, ?y) :- s(?y, ?x) . "
+    "u(?x) :- t(?x, ?x) . " + TRANSITIVE,
+    "tc in a circle": "s(?x, ?y) :- t(?x, ?y) . t(?x, ?y) :- s(?x, ?y) . t(?x, ?y) :- v(?x, ?y) . " + TRANSITIVE,
+    "stc": "t(?x, ?y) :- e(?x, ?y) . " + SYMMETRIC + TRANSITIVE,
+    "stc beside tc": "t(?x, ?y) :- e(?x, ?y), not b(?y) . s(?x, ?y) :- t(?x, ?y), v(?y, ?x) . "
+    "t(?x, ?y) :- s(?x, ?z), v(?z, ?y) . q(?x, ?z) :- q(?x, ?y), q(?y, ?z) . q(?x, ?y) :- s(?x, ?y) . "
+    "t(?x, ?y) :- q(?x, ?y) . " + SYMMETRIC + TRANSITIVE,
+    "reach": "t(?x, ?y) :- e(?x, ?y) . t(?x, ?z) :- t(?x, ?y), e(?y, ?z) .",
+    "reach backwards": "t(?x, ?y) :- v(?x, ?y), not b(?y) . t(?x, ?z) :- e(?x, ?y), t(?y, ?z) . u(?x) :- t(?x, ?x) . "
+    "w(?x, ?y) :- t(?x, ?y), u(?y) .",
+    "reach after negation": "d(?x, ?y) :- e(?x, ?y), not b(?x) . t(?x, ?z) :- d(?y, ?z), t(?x, ?y) . "
+    "t(?x, ?y) :- v(?x, ?y) . w(?x) :- b(?x), not t(?x, ?x) .",
+    "seq": "q(?x) :- b(?x), not v(?x, ?x) . t(?x, ?y) :- q(?y), q(?x), ?y > ?x, "
+    "NOT EXISTS ?z IN (q(?z), ?x < ?z, ?z < ?y) . u(?x, ?z) :- t(?x, ?y), t(?y, ?z) . t(?x, ?y) :- e(?x, ?y), q(?y) . "
+    "u(?x, ?z) :- u(?x, ?y), u(?y, ?z) .",
+    "seq fed by what follows": "t(?x, ?y) :- b(?x), b(?y), ?x < ?y, NOT EXISTS ?z IN (b(?z), ?x < ?z, ?z < ?y) . "
+    "s(?x, ?y) :- t(?x, ?y), e(?x, ?y) . t(?y, ?x) :- s(?x, ?y) . t(?x, ?y) :- v(?x, ?y) .",
+    "triples": "[?x, p, ?y] :- e(?x, ?y) . [?x, p, ?z] :- [?x, p, ?y], [?y, p, ?z] . [?y, q, ?x] :- [?x, q, ?y] . "
+    "[?x, q, ?y] :- v(?x, ?y) . [?x, q, ?z] :- [?y, q, ?z], [?x, q, ?y] . t(?x, ?y) :- [?x, q, ?y], [?y, p, ?x] .",
+}
+
+
+def some_facts(random: Random, most: int, nodes: int) -> dict[str, list[tuple[int, ...]]]:
+    found: dict[str, list[tuple[int, ...]]] = {}
+    for _ in range(random.randint(0, most)):
+        predicate = random.choice("eeevvtbb")
+        arity = 1 if predicate == "b" else 2
+        found.setdefault(predicate, []).append(tuple(random.randrange(nodes) for _ in range(arity)))
+    return found

@@ -1,0 +1,74 @@
+"""Modules on Spark: all kinds of programs side by side, over updates, and through a store that either engine opens."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING
+
+import pytest
+from on_spark import all_facts
+
+import everlog
+from batches import joined
+from everlog import KnowledgeBase, parse_program
+from everlog.datalog.syntax import Atom, Constant
+from everlog.engine.spark import limits
+from module_programs import PROGRAMS, some_facts
+from oracles import naive
+from oracles.exchange import facts_of, rows_of
+from sequences import Sequence, Update
+from strategies import Case
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+def atoms(random: Random, most: int, nodes: int) -> tuple[Atom, ...]:
+    found = some_facts(random, most, nodes)
+    return tuple(Atom(name, tuple(map(Constant, row))) for name, rows in found.items() for row in rows)
+
+
+def sequence(seed: int, updates: int, *names: str) -> Sequence:
+    """Some programs as one, with facts and updates."""
+    random = Random(seed)
+    parts = []
+    for name in names:
+        nodes = random.randint(3, 5)
+        given = atoms(random, 14, nodes)
+        changes = [Update(atoms(random, 4, nodes), atoms(random, 6, nodes)) for _ in range(updates)]
+        parts.append(Sequence(Case(parse_program(PROGRAMS[name]), given), tuple(changes)))
+    return joined(parts)
+
+
+def test_updates(spark: SparkSession, tmp_path: Path) -> None:
+    """The second update is made by both engines, from a store."""
+    given = sequence(5, 2, "stc beside tc", "reach backwards")
+    rules, explicit = given.case.program.rules, given.explicit()
+    kb = KnowledgeBase(given.case.program, engine="spark", spark=spark, algorithm="dredc")
+    kb.add(rows_of(given.case.facts))
+    report = kb.materialise()
+    assert {one["kind"] for one in report.modules} == {"tc", "stc", "reach"}
+    assert all_facts(kb) == naive.materialise(rules, explicit[0])
+    first, second = given.updates
+    kb.update(add=rows_of(first.add), delete=rows_of(first.delete))
+    assert all_facts(kb) == naive.materialise(rules, explicit[1])
+    kb.save(tmp_path / "store")
+    for engine in ("memory", "spark"):
+        opened = everlog.open(tmp_path / "store", engine=engine, spark=spark)
+        report = opened.update(add=rows_of(second.add), delete=rows_of(second.delete))
+        assert report.engine == engine and report.algorithm == "dredc" and len(report.modules) == 3
+        found = facts_of(opened) if engine == "memory" else all_facts(opened)
+        assert found == naive.materialise(rules, explicit[2])
+
+
+def test_without_counts(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With every set in jobs, and triples."""
+    monkeypatch.setattr(limits, "TINY", 0)
+    given = sequence(3, 1, "triples", "reach after negation", "seq fed by what follows")
+    rules, explicit = given.case.program.rules, given.explicit()
+    kb = KnowledgeBase(given.case.program, engine="spark", spark=spark, algorithm="dred")
+    kb.add(rows_of(given.case.facts))
+    assert [one["kind"] for one in kb.materialise().modules] == ["tc", "stc", "seq", "reach"]
+    kb.update(add=rows_of(given.updates[0].add), delete=rows_of(given.updates[0].delete))
+    assert all_facts(kb) == naive.materialise(rules, explicit[1])
