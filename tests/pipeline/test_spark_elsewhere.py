@@ -40,7 +40,16 @@ def test_from_the_shell(tmp_path: Path) -> None:
     (tmp_path / "edge.csv").write_text("1,2\n2,3\n")
     said = ran(
         *("-m", "everlog.cli", "run", str(tmp_path / "rules.dlog"), "--facts", str(tmp_path / "edge.csv")),
-        *("--engine", "spark", "--out", str(tmp_path / "out"), "--stats", str(tmp_path / "stats.json")),
+        *(
+            "--engine",
+            "spark",
+            "--modules",
+            "off",
+            "--out",
+            str(tmp_path / "out"),
+            "--stats",
+            str(tmp_path / "stats.json"),
+        ),
     )
     assert "Spark: " in said
     assert (tmp_path / "out" / "reach.csv").read_text() == "1,2\n1,3\n2,3\n"

@@ -263,9 +263,10 @@ class SparkState:
         self.engine.ids(constants(program.rules))
         graphs = SparkGraphs(self.engine)
         given = graphs if settings.modular and TRACE not in kinds else None
-        strata = compile_program(program.rules, SparkCompiler(self.engine), settings.stratification, given)
+        compiler = SparkCompiler(self.engine)
+        strata = compile_program(program.rules, compiler, settings.stratification, given)
         self.engine.terms = self.terms.frame
-        modules = make_modules(strata, self.engine, graphs, SparkMatcher(self.engine))
+        modules = make_modules(strata, self.engine, graphs, SparkMatcher(self.engine), compiler)
         self.materialisation = Materialisation(strata, self.engine, self._E, kinds, modules)
         return self.materialisation
 
