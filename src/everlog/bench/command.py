@@ -1,4 +1,4 @@
-"""`everlog bench list`, `run NAME`, `lubm` and `lubm-store`; `python -m everlog.bench` is the same.
+"""`everlog bench list`, `run NAME`, `report`, `lubm` and `lubm-store`; `python -m everlog.bench` is the same.
 
 Exit code 0 if the systems agree, 1 if they disagree or Everlog itself failed, 2 for a user's mistake.
 """
@@ -11,7 +11,8 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from time import perf_counter
+from typing import Any, Final
 
 from everlog.bench.peers import PEERS
 from everlog.bench.report import as_json, as_text
@@ -19,6 +20,8 @@ from everlog.bench.runner import Request, run
 from everlog.bench.workload import BenchmarkMistake
 from everlog.bench.workloads import WORKLOADS
 from everlog.errors import EverlogError, Failure
+
+RESULTS: Final = Path("bench-results")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -30,6 +33,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         if arguments.command in ("lubm", "lubm-store"):
             print(_lubm(arguments))
             return 0
+        if arguments.command == "report":
+            return _report(arguments)
+        if arguments.command == "run" and arguments.scale is not None:
+            return _experiments(arguments)
         if arguments.command == "run" and arguments.name == "updates":
             return _updates(arguments)
         if arguments.command == "run" and arguments.name == "modules":
@@ -58,7 +65,17 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("list", help="the workloads with their parameters")
     runs = commands.add_parser("run", help="run one workload")
-    runs.add_argument("name", metavar="NAME", help="a workload, as `list` names them")
+    runs.add_argument(
+        "name", metavar="NAME", help="a workload, as `list` names them; with --scale, an experiment or all"
+    )
+    runs.add_argument("--scale", metavar="S", help="run an experiment of the papers: tiny, small or medium")
+    runs.add_argument(
+        "--results",
+        type=Path,
+        default=RESULTS,
+        metavar="DIR",
+        help=f"where experiments write what they measure ({RESULTS})",
+    )
     runs.add_argument(
         "--repeat", type=int, metavar="N", help="runs of each system (3); samples for each algorithm of updates (30)"
     )
@@ -70,6 +87,9 @@ def _parser() -> argparse.ArgumentParser:
     runs.add_argument("--algorithms", metavar="A,B", help="updates: the algorithms to run (all)")
     runs.add_argument("--changed", metavar="N,M", help="updates: how many facts to delete and add again (100,1000)")
     runs.add_argument("--json", type=Path, metavar="FILE", help="write every measurement to FILE")
+    report = commands.add_parser("report", help="a page and Markdown of what experiments measured")
+    report.add_argument("--results", type=Path, default=RESULTS, metavar="DIR", help=f"what they measured ({RESULTS})")
+    report.add_argument("--out", type=Path, metavar="DIR", help="a folder for report.html and report.md (the same)")
     data = commands.add_parser("lubm", help="write generated universities in LUBM's proportions as N-Triples")
     data.add_argument("--universities", type=int, default=1, metavar="N", help="how many, of some 130,000 triples (1)")
     data.add_argument("--seed", type=int, default=0, metavar="S", help="another seed is other data (0)")
@@ -105,6 +125,32 @@ def _lubm(arguments: argparse.Namespace) -> str:
         arguments.master,
         arguments.data,
     )
+
+
+def _experiments(arguments: argparse.Namespace) -> int:
+    from everlog.bench.experiments.experiment import EXPERIMENTS, experiment
+    from everlog.bench.experiments.instances import SCALES
+    from everlog.bench.experiments.records import Results
+
+    if arguments.scale not in SCALES:
+        raise BenchmarkMistake(f"no scale {arguments.scale!r}; there are {', '.join(SCALES)}")
+    chosen = EXPERIMENTS if arguments.name == "all" else (experiment(arguments.name),)
+    results = Results(arguments.results)
+    for each in chosen:
+        begun = perf_counter()
+        count = sum(1 for _ in results.write(each.name, arguments.scale, each.run(arguments.scale)))
+        print(f"{each.name}: {count} records in {perf_counter() - begun:.0f} s", flush=True)
+    print(f"everlog bench report --results {arguments.results} makes a page of them")
+    return 0
+
+
+def _report(arguments: argparse.Namespace) -> int:
+    from everlog.bench.experiments.page import write_report
+    from everlog.bench.experiments.records import Results
+
+    for path in write_report(Results(arguments.results), arguments.out or arguments.results):
+        print(path)
+    return 0
 
 
 def _updates(arguments: argparse.Namespace) -> int:
@@ -202,8 +248,12 @@ def _listing() -> str:
     for each in WORKLOADS:
         lines.append(f"{each.name}: {each.about}")
         lines.append(f"    {', '.join(f'{name}={value}' for name, value in each.defaults.items())}")
+    from everlog.bench.experiments.experiment import EXPERIMENTS
+
     lines.append("updates: deletions and additions by every algorithm, on several programs with data")
     lines.append("modules: materialisation and updates with modules on and off, beside DuckDB")
     lines.append("ontologies: univ-bench.owl over universities (--rows 1,10,50), against reasonable and owlrl")
     lines.append("spark: the Spark engine by itself: what rounds cost, and Spark's recursive CTE")
+    lines.append("experiments of the papers, with --scale tiny, small or medium; all of them: all")
+    lines += [f"    {each.name}: {each.about}" for each in EXPERIMENTS]
     return "\n".join(lines)

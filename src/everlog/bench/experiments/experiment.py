@@ -1,0 +1,77 @@
+"""The experiments by name, and how one is run: instance by instance, each in a process of its own."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from everlog.bench.experiments.instances import SCALES, maintained
+from everlog.bench.experiments.peers import growth, peers
+from everlog.bench.experiments.records import Record
+from everlog.bench.process import run_module
+from everlog.bench.runner import progress
+from everlog.bench.workload import BenchmarkMistake
+from everlog.errors import Failure
+
+_TIMEOUT: Final = 3600.0
+
+
+@dataclass(frozen=True)
+class Experiment:
+    name: str
+    about: str
+    run: Callable[[str], Iterator[Record]]
+    """Takes a scale."""
+
+
+def _on_instances(name: str) -> Callable[[str], Iterator[Record]]:
+    def run(scale: str) -> Iterator[Record]:
+        for number, instance in enumerate(maintained(scale)):
+            progress(f"{name}: {instance.name}")
+            ended = run_module("everlog.bench.experiments.experiment", [name, scale, str(number)], timeout=_TIMEOUT)
+            if ended.timed_out or ended.code:
+                lines = ended.errors.strip().splitlines() or ["no message"]
+                why = f"took more than {_TIMEOUT:g} s" if ended.timed_out else lines[-1]
+                raise Failure(f"{name}: {instance.name}: {why}")
+            for line in ended.output.splitlines():
+                if line.startswith("{"):
+                    yield {**json.loads(line), "peak_bytes": ended.peak_bytes}
+        progress("")
+
+    return run
+
+
+EXPERIMENTS: Final = (
+    Experiment("robustness", "small updates of many samples (Revisited, Tables 3-6)", _on_instances("robustness")),
+    Experiment(
+        "scalability", "break-even points and large updates (Revisited, Tables 7-9)", _on_instances("scalability")
+    ),
+    Experiment("peers", "Everlog beside other systems", peers),
+    Experiment("growth", "how time grows with the data", growth),
+)
+
+
+def experiment(name: str) -> Experiment:
+    found = next((each for each in EXPERIMENTS if each.name == name), None)
+    if found is None:
+        raise BenchmarkMistake(f"no experiment {name}; there are {', '.join(each.name for each in EXPERIMENTS)}")
+    return found
+
+
+def main(argv: list[str]) -> int:
+    """`python -m everlog.bench.experiments.experiment NAME SCALE NUMBER`: one instance, a record a line."""
+    from everlog.bench.experiments.robustness import robustness
+    from everlog.bench.experiments.scalability import scalability
+
+    name, scale, number = argv
+    assert scale in SCALES
+    for record in {"robustness": robustness, "scalability": scalability}[name](maintained(scale)[int(number)], scale):
+        print(json.dumps(record), flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,58 @@
+"""The programs and data that experiments run on, by scale.
+
+`tiny` is for tests; `small` is for twenty minutes on two cores; `medium` is what the papers' findings can be seen on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from everlog.bench.data import data_file
+from everlog.bench.workload import BenchmarkMistake, Instance
+from everlog.bench.workloads import workload
+
+SCALES: Final = ("tiny", "small", "medium")
+
+
+@dataclass(frozen=True)
+class Named:
+    """An instance with the name that tables show; `program` is another one for the workload's data."""
+
+    name: str
+    workload: str
+    parameters: Mapping[str, int]
+    program: str | None = None
+
+    def build(self) -> Instance:
+        made = workload(self.workload).instance(**self.parameters)
+        if self.program is None:
+            return made
+        return Instance(data_file(f"programs/{self.program}.dlog").read_text(encoding="utf-8"), made.facts)
+
+    def described(self) -> dict[str, Any]:
+        return {"instance": self.name, "workload": self.workload, "parameters": dict(self.parameters)}
+
+
+_LUBM: Final = {"tiny": 1, "small": 3, "medium": 13}
+_UOBM: Final = {"tiny": 1, "small": 1, "medium": 4}
+_COLLECTIONS: Final = {"tiny": 4, "small": 25, "medium": 100}
+_DAG: Final = {"tiny": (60, 120), "small": (1_000, 3_000), "medium": (5_000, 25_000)}
+
+
+def maintained(scale: str) -> list[Named]:
+    """What the experiments of *Revisited* run on."""
+    if scale not in SCALES:
+        raise BenchmarkMistake(f"no scale {scale!r}; there are {', '.join(SCALES)}")
+    nodes, edges = _DAG[scale]
+    dag = Named("DAG", "dag", {"nodes": nodes, "edges": edges})
+    if scale == "tiny":
+        return [dag]
+    return [
+        Named("LUBM_L", "lubm", {"k": _LUBM[scale]}),
+        Named("LUBM_LE", "lubm", {"k": _LUBM[scale]}, "LUBM_LE"),
+        Named("UOBM_L", "uobm", {"universities": _UOBM[scale]}),
+        Named("Claros_LE", "claros-extended", {"collections": _COLLECTIONS[scale]}),
+        dag,
+    ]

@@ -1,0 +1,89 @@
+"""Everlog beside other systems on the same work, each in a process of its own, with limits; and how time grows.
+
+Results are compared before times count. A system that is absent, fails or takes too long has a record that says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from everlog.bench.experiments.records import Record
+from everlog.bench.outcome import SystemRuns
+from everlog.bench.runner import Request, Result, run
+
+_PEERS: Final[Mapping[str, Mapping[str, Mapping[str, int]]]] = {
+    "tiny": {"dag": {"nodes": 60, "edges": 120}},
+    "small": {
+        "dag": {"nodes": 2_000, "edges": 20_000},
+        "dag-nonlinear": {"nodes": 500, "edges": 2_500},
+        "lubm": {"k": 3},
+        "andersen": {"groups": 40},
+        "same-generation": {"people": 3_000, "edges": 4_000},
+        "pc": {"n": 60, "k": 60},
+    },
+    "medium": {name: {} for name in ("dag", "dag-nonlinear", "lubm", "andersen", "same-generation", "pc")},
+}
+
+_GROWTH: Final[Mapping[str, Mapping[str, list[dict[str, int]]]]] = {
+    "tiny": {"dag": [{"nodes": 30, "edges": 60}, {"nodes": 60, "edges": 120}]},
+    "small": {
+        "dag": [{"nodes": nodes, "edges": 10 * nodes} for nodes in (500, 1_000, 2_000, 4_000)],
+        "lubm": [{"k": k} for k in (1, 2, 4, 8)],
+        "andersen": [{"groups": groups} for groups in (10, 20, 40, 80)],
+        "pc": [{"n": n, "k": 60} for n in (50, 100, 200, 400)],
+    },
+    "medium": {
+        "dag": [{"nodes": nodes, "edges": 10 * nodes} for nodes in (1_250, 2_500, 5_000, 10_000)],
+        "lubm": [{"k": k} for k in (12, 25, 50, 100)],
+        "uobm": [{"universities": count} for count in (1, 2, 4, 8)],
+        "claros-extended": [{"collections": count} for count in (25, 50, 100, 200)],
+        "andersen": [{"groups": groups} for groups in (50, 100, 200, 400)],
+        "same-generation": [{"people": people, "edges": 4 * people // 3} for people in (2_250, 4_500, 9_000, 18_000)],
+        "pc": [{"n": n, "k": 200} for n in (100, 200, 400, 800)],
+    },
+}
+
+_TIMEOUT: Final = {"tiny": 60.0, "small": 30.0, "medium": 300.0}
+_REPEAT: Final = {"tiny": 1, "small": 3, "medium": 3}
+
+
+def peers(scale: str) -> Iterator[Record]:
+    """Every workload on every system."""
+    names = ("everlog", "duckdb", "clingo", "nemo", "souffle")
+    for workload, parameters in _PEERS[scale].items():
+        asked = names if scale != "tiny" else ("everlog", "clingo")
+        yield from _systems(run(Request(workload, parameters, asked, _REPEAT[scale], _TIMEOUT[scale])))
+
+
+def growth(scale: str) -> Iterator[Record]:
+    """Every workload at several sizes, on Everlog."""
+    for workload, sizes in _GROWTH[scale].items():
+        for parameters in sizes:
+            yield from _systems(run(Request(workload, parameters, ("everlog",), _REPEAT[scale], _TIMEOUT[scale])))
+
+
+def _systems(result: Result) -> Iterator[Record]:
+    for runs in result.systems:
+        yield {
+            "workload": result.request.workload,
+            "parameters": dict(result.parameters),
+            "explicit": sum(result.facts.values()),
+            "system": runs.system,
+            "agrees": not result.disagreements,
+            **_measured(runs),
+        }
+
+
+def _measured(runs: SystemRuns) -> Record:
+    if runs.status != "ok":
+        return {"status": runs.status, "reason": runs.last.reason}
+    return {
+        "status": "ok",
+        "version": runs.last.version,
+        "total": sum(runs.last.facts.values()),
+        "load_seconds": [outcome.load_seconds for outcome in runs.outcomes],
+        "seconds": [outcome.reasoning_seconds for outcome in runs.outcomes],
+        "loads_while_reasoning": runs.loads_while_reasoning,
+        "peak_bytes": runs.peak_bytes,
+    }

@@ -1,0 +1,129 @@
+"""Small updates of many samples (*Revisited*, section 10.3): what they take, and whether that depends on the facts.
+
+Samples are uniform or random walks (section 10.1). Each is deleted from the materialisation and added again. The engine
+always counts derivations, so they need no run of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, Final
+
+import pyarrow as pa
+
+from everlog.bench.experiments.instances import Named
+from everlog.bench.experiments.records import Record
+from everlog.bench.updates_worker import Samples
+from everlog.bench.workload import Instance
+
+if TYPE_CHECKING:
+    from everlog import KnowledgeBase
+
+STRATIFICATIONS: Final = {"N": "single", "Y": "levels"}
+"""As the paper's tables say it: without stratification, and with it."""
+
+ALGORITHMS: Final = {"counting": "CNT", "dred": "DRed", "bf": "FBF", "fbf": "FBF, adaptive", "dredc": "DRed^c"}
+"""With the paper's names; its FBF never aborts. The last two are ours and of *Modular-2019*."""
+
+SAMPLES: Final = {"tiny": 2, "small": 10, "medium": 30}
+CHANGED: Final = {"tiny": 5, "small": 1_000, "medium": 1_000}
+LIMIT: Final = {"tiny": 5.0, "small": 3.0, "medium": 60.0}
+"""Seconds for an algorithm on an instance with one kind of samples; it has fewer samples then, but two."""
+
+Facts = Mapping[str, pa.Table]
+
+
+def robustness(named: Named, scale: str) -> Iterator[Record]:
+    """A record for each stratification, kind of samples, and algorithm."""
+    instance = named.build()
+    changed = min(CHANGED[scale], instance.size // 10)
+    samples: dict[str, list[Facts]] = {
+        "uniform": [Samples(instance.facts).of(changed, seed) for seed in range(SAMPLES[scale] + 1)],
+        "walk": list(walks(instance, changed, SAMPLES[scale] + 1)),
+    }
+    for letter, stratification in STRATIFICATIONS.items():
+        for algorithm in ALGORITHMS:
+            kb, sizes = materialised(instance, algorithm, stratification)
+            for kind, given in samples.items():
+                measured = _measured(kb, algorithm, given, LIMIT[scale])
+                yield {
+                    **named.described(),
+                    **sizes,
+                    "stratification": letter,
+                    "sampling": kind,
+                    "algorithm": algorithm,
+                    "changed": changed,
+                    **measured,
+                }
+
+
+def materialised(instance: Instance, algorithm: str, stratification: str) -> tuple[KnowledgeBase, dict[str, Any]]:
+    """A knowledge base without modules, and what its materialisation came to."""
+    from everlog import KnowledgeBase, parse_program
+
+    options = {"engine": "memory", "modules": "off", "hypertree": "off", "workers": 1}
+    program = parse_program(instance.program)
+    kb = KnowledgeBase(program, algorithm=algorithm, stratification=stratification, **options)  # type: ignore[arg-type]
+    kb.add(instance.facts)
+    report = kb.materialise()
+    return kb, {
+        "explicit": report.facts["explicit"],
+        "total": report.facts["total"],
+        "materialise_seconds": report.seconds["reasoning"],
+        "materialise_derivations": sum(report.derivations.values()),
+        "state_bytes": report.state_bytes,
+    }
+
+
+def _measured(kb: KnowledgeBase, algorithm: str, samples: list[Facts], limit: float) -> dict[str, Any]:
+    """All samples, deleted and added again; the first one makes indexes that later ones find, and is not counted."""
+    found: dict[str, dict[str, list[Any]]] = {
+        way: {"seconds": [], "derivations": [], "phases": [], "facts": []} for way in ("deletion", "addition")
+    }
+    spent = 0.0
+    for number, sample in enumerate(samples):
+        if spent > limit and len(found["deletion"]["seconds"]) > 1:
+            break
+        for way, facts in (("deletion", {"delete": sample}), ("addition", {"add": sample})):
+            begun = perf_counter()
+            report = kb.update(**facts, algorithm=algorithm)  # type: ignore[arg-type]
+            seconds = perf_counter() - begun
+            spent += seconds
+            if number:
+                found[way]["seconds"].append(seconds)
+                found[way]["derivations"].append(sum(report.derivations.values()))
+                found[way]["phases"].append(report.derivations)
+                found[way]["facts"].append(report.added + report.deleted)
+    return found
+
+
+def walks(instance: Instance, size: int, count: int) -> Iterator[Facts]:
+    """Samples by random walks, with the seeds 0, 1, …, made by Spark."""
+    from everlog.pipeline.sampling import walk_sample
+    from everlog.pipeline.session import start_session
+
+    spark = start_session(brief=True)
+    frames = {predicate: spark.createDataFrame(_texts(table)).persist() for predicate, table in instance.facts.items()}
+    try:
+        for seed in range(count):
+            found = walk_sample(frames, size, seed)
+            yield {
+                predicate: pa.table(frame.toArrow().columns, schema=_plain(instance.facts[predicate]))
+                for predicate, frame in found.items()
+            }
+    finally:
+        spark.stop()
+
+
+def _plain(table: pa.Table) -> pa.Schema:
+    """The schema of a table without dictionaries."""
+    fields = [
+        field.with_type(field.type.value_type) if pa.types.is_dictionary(field.type) else field
+        for field in table.schema
+    ]
+    return pa.schema(fields)
+
+
+def _texts(table: pa.Table) -> pa.Table:
+    return table.cast(_plain(table))

@@ -1,0 +1,124 @@
+"""Every experiment, tiny: its records, and a page whose numbers are those of the records."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from statistics import mean, median
+
+import pytest
+
+from everlog.bench.command import main
+from everlog.bench.experiments.experiment import EXPERIMENTS
+from everlog.bench.experiments.records import Record, Results
+from everlog.bench.experiments.robustness import ALGORITHMS
+from everlog.bench.experiments.scalability import Order
+from everlog.bench.experiments.tables import Table, exponent, of, short, tables
+from everlog.bench.updates import interval
+from everlog.bench.workloads import workload
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The results of all experiments."""
+    folder = tmp_path_factory.mktemp("results")
+    assert main(["run", "all", "--scale", "tiny", "--results", str(folder)]) == 0
+    return folder
+
+
+@pytest.fixture(scope="module")
+def records(folder: Path) -> list[Record]:
+    return Results(folder).read()
+
+
+def table(records: Sequence[Record], title: str) -> Table:
+    return next(one for one in tables(records) if one.title.startswith(title))
+
+
+def test_records_say_what_they_were_measured_with(folder: Path, records: Sequence[Record]) -> None:
+    assert {one["experiment"] for one in records} == {each.name for each in EXPERIMENTS}
+    assert {file.stem for file in folder.glob("*.jsonl")} == {each.name for each in EXPERIMENTS}
+    for one in records:
+        assert one["scale"] == "tiny" and one["environment"]["machine"]["cores"] >= 1
+        assert {"python", "numba", "pyspark"} <= one["environment"]["versions"].keys()
+
+
+def test_the_tables_of_small_updates_show_the_records(records: Sequence[Record]) -> None:
+    for way in ("deletion", "addition"):
+        for sampling, words in (("uniform", "sampled uniformly"), ("walk", "sampled by random walks")):
+            shown = table(records, f"Robustness, {way} of 5 facts, {words}")
+            (one,) = of(records, experiment="robustness", sampling=sampling, stratification="Y", algorithm="dred")
+            (row,) = (row for row in shown.rows if row[:2] == ["DAG", "Y"])
+            times = one[way]["seconds"]
+            assert row[list(shown.header).index("DRed s")] == f"{mean(times):.3f} ± {interval(times):.3f}"
+            derivations = one[way]["derivations"]
+            assert row[list(shown.header).index("DRed derivations")].startswith(f"{short(mean(derivations))} ±")
+            assert [sum(each.values()) for each in one[way]["phases"]] == derivations
+    # Whatever the algorithm, the facts that come and go are the same.
+    for sampling in ("uniform", "walk"):
+        changed = [one["deletion"]["facts"] for one in of(records, experiment="robustness", sampling=sampling)]
+        assert all(facts == changed[0] for facts in changed) and changed[0]
+
+
+def test_break_even_points_are_where_times_meet(records: Sequence[Record]) -> None:
+    shown = table(records, "Break-even points")
+    points = of(records, experiment="scalability", part="break-even")
+    assert len(points) == 8
+    for one in points:
+        last = one["steps"][-1]
+        assert one["point"] == last["size"] and 0 < one["point"] <= one["explicit"] and len(one["steps"]) <= 10
+        column = list(shown.header).index(f"{ALGORITHMS[one['algorithm']]}, {one['stratification']}")
+        assert shown.rows[0][column].startswith(short(one["point"]))
+        for before, after in zip(one["steps"], one["steps"][1:], strict=False):
+            assert (after["size"] > before["size"]) == (before["seconds"] < before["again"])
+    sizes = {one["changed"] for one in of(records, experiment="scalability", part="deletion", stratification="Y")}
+    assert max(sizes) == max(one["point"] for one in points if one["stratification"] == "Y")
+
+
+def test_systems_and_growth(records: Sequence[Record]) -> None:
+    for one in of(records, experiment="peers"):
+        assert one["status"] == "ok" and one["agrees"], one
+    row = next(row for row in table(records, "Everlog and other systems").rows if row[2] == "clingo")
+    ours, theirs = (of(records, experiment="peers", system=name)[0] for name in ("everlog", "clingo"))
+    if not theirs["loads_while_reasoning"]:
+        assert row[6] == f"{median(theirs['seconds']) / median(ours['seconds']):.2f}"
+    made = [{"total": size, "seconds": [size**1.5]} for size in (10, 100, 1000)]
+    assert exponent(made) == pytest.approx(1.5)
+    assert table(records, "How time grows").rows[-1][-1] == f"{exponent(of(records, experiment='growth')):.2f}"
+
+
+def test_the_page_has_all_tables_and_plots(folder: Path, records: Sequence[Record], tmp_path: Path) -> None:
+    assert main(["report", "--results", str(folder), "--out", str(tmp_path)]) == 0
+    page, text = ((tmp_path / name).read_text(encoding="utf-8") for name in ("report.html", "report.md"))
+    shown = tables(records)
+    for one in shown:
+        assert f"## {one.title}" in text
+        assert one.title in page
+    assert page.count("<svg") == page.count("</svg>") >= 6
+    for words in ("seconds of reasoning", "facts deleted", "% of the explicit facts", "times as fast as materialising"):
+        assert words in page, "an axis has its name"
+    for name in ("CNT", "DRed", "everlog", "dag"):
+        assert re.search(rf">{name}</text>", page), "a legend or an axis has the name"
+    assert not re.search(r"""(src|href)=["']?http""", page), "nothing is loaded"
+
+
+def test_samples_of_one_order_contain_each_other() -> None:
+    order = Order(workload("dag").instance(nodes=30, edges=60))
+    small, large = (set(zip(*order.sample(size)["edge"].to_pydict().values(), strict=True)) for size in (7, 20))
+    assert len(small) == 7 and small < large
+    rest = set(zip(*order.rest(20).facts["edge"].to_pydict().values(), strict=True))
+    assert len(rest) == 40 and rest.isdisjoint(large)
+
+
+def test_mistakes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "all", "--scale", "huge", "--results", str(tmp_path)]) == 2
+    assert "tiny, small, medium" in capsys.readouterr().err
+    assert main(["run", "nothing", "--scale", "tiny", "--results", str(tmp_path)]) == 2
+    assert "robustness" in capsys.readouterr().err
+    assert main(["report", "--results", str(tmp_path)]) == 2
+    assert "has no results" in capsys.readouterr().err
+    (tmp_path / "peers.jsonl").write_text(json.dumps({}) + "\nno json\n", encoding="utf-8")
+    assert main(["report", "--results", str(tmp_path)]) == 2
+    assert "line 2" in capsys.readouterr().err
