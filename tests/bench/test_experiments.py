@@ -77,6 +77,18 @@ def test_break_even_points_are_where_times_meet(records: Sequence[Record]) -> No
     assert max(sizes) == max(one["point"] for one in points if one["stratification"] == "Y")
 
 
+def test_modules_are_shown_where_results_agree(records: Sequence[Record]) -> None:
+    shown = table(records, "Modules: seconds")
+    found = {one["system"]: one for one in of(records, experiment="modular")}
+    row = dict(zip(shown.header, shown.rows[0], strict=True))
+    assert row["M-Mat"] == f"{found['M-DRed^c']['seconds']['materialisation']:.3f}"
+    assert row["small deletion B/F^c"] == f"{found['B/F^c']['seconds']['small deletion']:.3f}"
+    wrong = [
+        {**one, "total": one["total"] + (one.get("system") == "DRed^c")} if "total" in one else one for one in records
+    ]
+    assert "they disagree" in table(wrong, "Modules: seconds").rows[0]
+
+
 def test_systems_and_growth(records: Sequence[Record]) -> None:
     for one in of(records, experiment="peers"):
         assert one["status"] == "ok" and one["agrees"], one

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
-from everlog.bench.experiments.instances import SCALES, maintained
+from everlog.bench.experiments.instances import maintained
 from everlog.bench.experiments.peers import growth, peers
 from everlog.bench.experiments.records import Record
 from everlog.bench.process import run_module
@@ -27,15 +27,36 @@ class Experiment:
     """Takes a scale."""
 
 
-def _on_instances(name: str) -> Callable[[str], Iterator[Record]]:
+@dataclass(frozen=True)
+class _Kind:
+    """An experiment that is run on one subject after the other."""
+
+    subjects: Callable[[str], Sequence[Any]]
+    """By scale; each has a name."""
+    run: Callable[[Any, str], Iterator[Record]]
+
+
+def _kinds() -> dict[str, _Kind]:
+    from everlog.bench.experiments.modular import modular, subjects
+    from everlog.bench.experiments.robustness import robustness
+    from everlog.bench.experiments.scalability import scalability
+
+    return {
+        "robustness": _Kind(maintained, robustness),
+        "scalability": _Kind(maintained, scalability),
+        "modular": _Kind(subjects, modular),
+    }
+
+
+def _one_by_one(name: str) -> Callable[[str], Iterator[Record]]:
     def run(scale: str) -> Iterator[Record]:
-        for number, instance in enumerate(maintained(scale)):
-            progress(f"{name}: {instance.name}")
+        for number, subject in enumerate(_kinds()[name].subjects(scale)):
+            progress(f"{name}: {subject.name}")
             ended = run_module("everlog.bench.experiments.experiment", [name, scale, str(number)], timeout=_TIMEOUT)
             if ended.timed_out or ended.code:
                 lines = ended.errors.strip().splitlines() or ["no message"]
                 why = f"took more than {_TIMEOUT:g} s" if ended.timed_out else lines[-1]
-                raise Failure(f"{name}: {instance.name}: {why}")
+                raise Failure(f"{name}: {subject.name}: {why}")
             for line in ended.output.splitlines():
                 if line.startswith("{"):
                     yield {**json.loads(line), "peak_bytes": ended.peak_bytes}
@@ -45,10 +66,11 @@ def _on_instances(name: str) -> Callable[[str], Iterator[Record]]:
 
 
 EXPERIMENTS: Final = (
-    Experiment("robustness", "small updates of many samples (Revisited, Tables 3-6)", _on_instances("robustness")),
+    Experiment("robustness", "small updates of many samples (Revisited, Tables 3-6)", _one_by_one("robustness")),
     Experiment(
-        "scalability", "break-even points and large updates (Revisited, Tables 7-9)", _on_instances("scalability")
+        "scalability", "break-even points and large updates (Revisited, Tables 7-9)", _one_by_one("scalability")
     ),
+    Experiment("modular", "modules against plain rules (Modular, Tables 3 and 4)", _one_by_one("modular")),
     Experiment("peers", "Everlog beside other systems", peers),
     Experiment("growth", "how time grows with the data", growth),
 )
@@ -62,13 +84,10 @@ def experiment(name: str) -> Experiment:
 
 
 def main(argv: list[str]) -> int:
-    """`python -m everlog.bench.experiments.experiment NAME SCALE NUMBER`: one instance, a record a line."""
-    from everlog.bench.experiments.robustness import robustness
-    from everlog.bench.experiments.scalability import scalability
-
+    """`python -m everlog.bench.experiments.experiment NAME SCALE NUMBER`: one subject, a record a line."""
     name, scale, number = argv
-    assert scale in SCALES
-    for record in {"robustness": robustness, "scalability": scalability}[name](maintained(scale)[int(number)], scale):
+    kind = _kinds()[name]
+    for record in kind.run(kind.subjects(scale)[int(number)], scale):
         print(json.dumps(record), flush=True)
     return 0
 

@@ -6,6 +6,8 @@ from everlog.bench.workload import BenchmarkMistake, Workload
 from everlog.bench.workloads.andersen import ANDERSEN
 from everlog.bench.workloads.claros import CLAROS, CLAROS_EXTENDED
 from everlog.bench.workloads.collaborators import PC
+from everlog.bench.workloads.concepts import SKOS
+from everlog.bench.workloads.family import FAMILY
 from everlog.bench.workloads.generations import SAME_GENERATION
 from everlog.bench.workloads.graphs import DAG, DAG_NONLINEAR
 from everlog.bench.workloads.lubm import LUBM
@@ -14,7 +16,7 @@ from everlog.bench.workloads.uobm import UOBM
 GENERATED: tuple[Workload, ...] = (UOBM, CLAROS, CLAROS_EXTENDED)
 """Data of a generator of `pipeline`, whose sizes are drawn."""
 
-WORKLOADS: tuple[Workload, ...] = (DAG, DAG_NONLINEAR, LUBM, *GENERATED, ANDERSEN, SAME_GENERATION, PC)
+WORKLOADS: tuple[Workload, ...] = (DAG, DAG_NONLINEAR, LUBM, *GENERATED, ANDERSEN, SAME_GENERATION, PC, FAMILY, SKOS)
 
 
 def workload(name: str) -> Workload:
