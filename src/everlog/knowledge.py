@@ -18,6 +18,7 @@ from everlog.datalog.reader import parse_goal
 from everlog.datalog.syntax import TRIPLE, BodyLiteral, Constant, Program
 from everlog.datalog.values import Value
 from everlog.errors import EverlogError
+from everlog.planning.equality import refuse_equalities, telling_apart, with_same_as
 from everlog.planning.negation import HIDDEN
 from everlog.reasoning.algorithms import needed
 from everlog.report import Report
@@ -74,7 +75,7 @@ _OPTIONS = {
     "modules": ("auto", "off"),
     "hypertree": ("auto", "cyclic", "off", "all"),
     "stratification": ("levels", "single"),
-    "equality": ("off",),
+    "equality": ("off", "axioms"),
 }
 
 
@@ -98,7 +99,7 @@ class KnowledgeBase:
         modules: str = "auto",
         hypertree: Literal["auto", "cyclic", "off", "all"] = "off",
         stratification: Literal["levels", "single"] = "levels",
-        equality: str = "off",
+        equality: Literal["off", "rewrite", "axioms"] = "off",
         workers: int | None = None,
     ) -> None:
         _check("engine", engine)
@@ -109,8 +110,16 @@ class KnowledgeBase:
         _check("equality", equality)
         if not isinstance(program, Program):
             raise EverlogError(f"a program is what parse_program returns, not a {type(program).__name__}")
+        if equality != "off" and engine == "spark":
+            raise EverlogError(
+                f"equality={equality!r} needs the memory engine: choose engine='memory', or equality='off'"
+            )
+        if equality == "off":
+            refuse_equalities(program)
+        else:
+            program = with_same_as(program)
         self.program = program
-        self._settings = Settings(stratification, algorithm, "off" if modules == "off" else "auto", hypertree)
+        self._settings = Settings(stratification, algorithm, "off" if modules == "off" else "auto", hypertree, equality)
         self._workers = workers
         self._arities = program_arities(program)
         for predicate in self._arities:
@@ -254,7 +263,8 @@ class KnowledgeBase:
 
         The variables come in the order of their first occurrence; a goal without any has the answer `()` or none.
         """
-        return self._state.answers(parse_goal(goal, self.program.prefixes))
+        literals = parse_goal(goal, self.program.prefixes)
+        return self._state.answers(telling_apart(literals) if self._settings.equality == "axioms" else literals)
 
 
 def _check(option: str, value: object) -> None:

@@ -17,6 +17,7 @@ class Settings:
     algorithm: str = "auto"
     modules: Literal["auto", "off"] = "auto"
     hypertree: Literal["auto", "cyclic", "off", "all"] = "off"
+    equality: Literal["off", "rewrite", "axioms"] = "off"
 
     @property
     def modular(self) -> bool:

@@ -31,6 +31,7 @@ from everlog.errors import EverlogError
 from everlog.goals import answer_order, answer_variables
 from everlog.materialisation import Difference, Materialisation, Outcome
 from everlog.planning.decomposing import TREES, Decomposer
+from everlog.planning.equality import axiomatised
 from everlog.planning.matching import MemoryMatcher
 from everlog.planning.modules import relation_name
 from everlog.planning.negation import HIDDEN
@@ -91,6 +92,8 @@ class MemoryState:
         self._kept: Callable[[], Iterable[Batch]] = tuple
         self._kinds: frozenset[str] = frozenset()
         """What a store has for the first update, of which kinds."""
+        self._equated: frozenset[str] = frozenset()
+        """The predicates that rules about equality are made for, where equality is a matter of rules."""
         self._cost: Allowance | None = None
         """What computing everything took, if that is known before there is a materialisation."""
 
@@ -172,6 +175,12 @@ class MemoryState:
         progress: Progress,
         started: float,
     ) -> tuple[MemoryState, Report]:
+        unequated = settings.equality == "axioms" and self.materialisation is not None
+        if unequated and any(predicate not in self._equated for predicate, _ in added):
+            reasons = [
+                "everything was computed anew, since there are facts of predicates that no rule about equality knows"
+            ]
+            return self._started_again(added, deleted, program, settings, progress, started, reasons)
         if settings.algorithm == "remat":
             return self._started_again(added, deleted, program, settings, progress, started, [])
         begun = perf_counter()
@@ -266,19 +275,32 @@ class MemoryState:
         return self._kinds if self.materialisation is None else saved.kinds(self.materialisation)
 
     def _compiled(self, program: Program, settings: Settings, kinds: frozenset[str]) -> Materialisation:
+        rules = self._rules(program, settings)
         graphs = MemoryGraphs(self.engine)
         compiler = MemoryCompiler(self.engine)
         given = graphs if settings.modular and TRACE not in kinds else None
         decomposer = Decomposer(
             settings.hypertree if settings.decomposed and TRACE not in kinds else "off",
-            lambda: Statistics(prepared(program.rules), memory_facts(self.engine)),
+            lambda: Statistics(prepared(rules), memory_facts(self.engine)),
         )
-        strata = compile_program(program.rules, compiler, settings.stratification, given, decomposer)
+        strata = compile_program(rules, compiler, settings.stratification, given, decomposer)
         if any(stratum.modules for stratum in strata):
             self._compilation += start_graphs()
         modules = make_modules(strata, self.engine, graphs, MemoryMatcher(self.engine), compiler)
         self.materialisation = Materialisation(strata, self.engine, self._E, kinds, modules)
         return self.materialisation
+
+    def _rules(self, program: Program, settings: Settings) -> Sequence[Rule]:
+        """The rules to be evaluated."""
+        if settings.equality != "axioms":
+            return program.rules
+        self._equated = frozenset(self.engine.relations())
+        return axiomatised(program.rules, self._arities())
+
+    def _arities(self) -> dict[str, int]:
+        """The predicates that facts have."""
+        relations = self.engine.relations().items()
+        return {name: relation.arity for name, relation in relations if not name.startswith(HIDDEN)}
 
     def _started_again(
         self,

@@ -17,6 +17,7 @@ from pyoxigraph import BlankNode, Literal, NamedNode
 from everlog.datalog.escapes import escape_string
 from everlog.datalog.prefixes import NO_PREFIXES, WELL_KNOWN
 from everlog.datalog.syntax import (
+    EQUAL,
     TRIPLE,
     Atom,
     BodyLiteral,
@@ -112,6 +113,8 @@ class _Printer:
             # A bare `a` in the middle would be rdf:type.
             terms = (self.term(term, anonymous, bare=place != 1) for place, term in enumerate(atom.terms))
             return f"[{', '.join(terms)}]"
+        if atom.predicate == EQUAL and len(atom.terms) == 2:
+            return " = ".join(self.term(term, anonymous, bare=False) for term in atom.terms)
         return f"{self.predicate(atom.predicate)}({', '.join(self.term(term, anonymous) for term in atom.terms)})"
 
     def predicate(self, name: str) -> str:

@@ -29,6 +29,7 @@ from everlog.datalog.prefixes import NO_PREFIXES, WELL_KNOWN
 from everlog.datalog.safety import check_goal, check_safety
 from everlog.datalog.substitution import canonical_rule
 from everlog.datalog.syntax import (
+    EQUAL,
     TRIPLE,
     Atom,
     BodyLiteral,
@@ -163,14 +164,18 @@ class _Reader:
         heads, _, body = cast("list[Tree[Token]]", statement.children)
         atoms = []
         for head in cast("list[Tree[Token]]", heads.children):
-            if head.data == "comparison":
-                equality = head.children[1] == "="
-                reason = "an equality as a head needs equality reasoning, which is not supported yet"
-                self._fail(head, reason if equality else "expected an atom as the head, found a comparison")
-            atoms.append((self._atom(head), self._place(head)))
+            atoms.append((self._head(head), self._place(head)))
         literals = self._literals(body) if body is not None else ()
         for atom, where in atoms:
             yield Rule(atom, literals), where
+
+    def _head(self, node: Tree[Token]) -> Atom:
+        if node.data != "comparison":
+            return self._atom(node)
+        equality = self._comparison(node)
+        if equality.operator != "=":
+            self._fail(node, "expected an atom or an equality as the head, found a comparison")
+        return Atom(EQUAL, (equality.left, equality.right))
 
     # Literals
 

@@ -16,7 +16,11 @@ from everlog.datalog.values import Value, identity
 
 TRIPLE: Final = "triple"
 
-Operator: TypeAlias = Literal["=", "!=", "<", "<=", ">", ">="]
+EQUAL: Final = "="
+"""The predicate of an equality in a head; with equality on, such an atom is a triple with owl:sameAs."""
+
+Operator: TypeAlias = Literal["=", "!=", "<", "<=", ">", ">=", "~"]
+"""`~` is for rules that Everlog makes: both values are of kinds that equality can merge."""
 
 
 @dataclass(frozen=True, slots=True)

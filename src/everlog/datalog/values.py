@@ -21,6 +21,8 @@ Value: TypeAlias = str | int | float | bool | NamedNode | BlankNode | Literal
 
 XSD = "http://www.w3.org/2001/XMLSchema#"
 RDF_TYPE = NamedNode("http://www.w3.org/1999/02/22-rdf-syntax-ns#type")
+SAME_AS = NamedNode("http://www.w3.org/2002/07/owl#sameAs")
+DIFFERENT_FROM = NamedNode("http://www.w3.org/2002/07/owl#differentFrom")
 
 _SHORT_INTEGER = re.compile(r"0|-?[1-9][0-9]{0,18}")
 """A canonical integer that may fit into 64 bits; Python refuses to read one with thousands of digits."""

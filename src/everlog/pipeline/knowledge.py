@@ -99,6 +99,8 @@ class KnowledgeBase(MemoryKnowledgeBase):
         """Moves what is there to Spark if it would not fit into memory together with some facts in text form."""
         if self._options.get("engine", "auto") != "auto" or self._materialised or is_on_spark(self._state):
             return
+        if self._settings.equality != "off":
+            return  # only the memory engine reasons with it
         here = needed_by_facts((self.size(name, "explicit"), arity) for name, arity in self._arities.items())
         self._chosen = choose_engine("auto", here + needed_by_frames(self.spark, frames), self._budget)
         if self._chosen.name == "spark":
@@ -249,6 +251,8 @@ def open_store(
     manifest = store.manifest
     kb = KnowledgeBase(parse_program(manifest.program), spark=spark, workers=workers, memory=memory, **manifest.options)
     kb._chosen = engine_of(store.path, manifest, engine, memory)
+    if kb._chosen.name == "spark" and kb._settings.equality != "off":
+        raise EverlogError(f"the store {store.path} has equality, which needs the memory engine: open it with that")
     state: State
     if kb._chosen.name == "spark":
         files = Scratch(None)

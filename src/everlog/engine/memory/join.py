@@ -32,7 +32,7 @@ BLOCK: Final = 1 << 15
 DRIVER_ROW: Final = -1
 """As a variable: the row of the driver's fact."""
 
-OPERATORS: Final = {"=": 0, "!=": 1, "<": 2, "<=": 3, ">": 4, ">=": 5}
+OPERATORS: Final = {"=": 0, "!=": 1, "<": 2, "<=": 3, ">": 4, ">=": 5, "~": 6}
 
 _NO_TWINS: Final = np.empty((0, 2), np.int64)
 

@@ -16,6 +16,7 @@ import numpy as np
 from numba import njit
 
 from everlog.engine.memory.dictionary_kernels import compare
+from everlog.engine.memory.kinds import BLANK, STRING
 
 ROW_ID = -1
 """As a fresh column of a scan: the row's own number instead of a column's value."""
@@ -739,13 +740,15 @@ def keep_equal(block, n, slot, value):
 
 @njit(cache=True, nogil=True)
 def keep_compared(block, n, operator, left, right, consts, order):
-    """Keeps, in place, the bindings for which a comparison holds: 0 `=`, 1 `!=`, 2 `<`, 3 `<=`, 4 `>`, 5 `>=`."""
+    """Keeps, in place, the bindings for which a comparison holds: 0 `=`, 1 `!=`, 2 `<`, 3 `<=`, 4 `>`, 5 `>=`, 6 `~`."""
     k = 0
     for i in range(n):
         a = block[left, i] if left >= 0 else consts[~left]
         b = block[right, i] if right >= 0 else consts[~right]
         if operator < 2:
             good = (a == b) == (operator == 0)
+        elif operator == 6:
+            good = STRING <= order.kinds[a] <= BLANK and STRING <= order.kinds[b] <= BLANK
         else:
             c = compare(order, a, b)
             if operator == 2:

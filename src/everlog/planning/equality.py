@@ -1,0 +1,253 @@
+"""Programs with equality: owl:sameAs as a congruence, by rules or for an engine that rewrites.
+
+An equality in a head, `?x = ?y :- …`, is the triple `[?x, owl:sameAs, ?y]`. Only names can be merged: IRIs other than
+owl:sameAs itself, blank nodes and strings. An equality of other values stays a triple that means nothing, and is reported.
+`c ≈ c` holds for whatever occurs in a fact, and is not stored: an atom of a body is met by it where its terms are one.
+
+The rules that equality depends on are the *core*: they are evaluated together with it, while classes may still grow. The
+others, *above*, see classes that are final. That is why `not` and `!=` mean something there (`!=`: not equal) and would
+not in the core, where a later merge could undo them; such a rule is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from everlog.datalog.printer import print_literal, print_rule
+from everlog.datalog.substitution import canonical_rule, pattern
+from everlog.datalog.syntax import (
+    EQUAL,
+    TRIPLE,
+    Atom,
+    BodyLiteral,
+    Comparison,
+    Constant,
+    Negation,
+    Program,
+    Rule,
+    Term,
+    Variable,
+)
+from everlog.datalog.unification import unifiable_classes
+from everlog.datalog.values import SAME_AS, Value
+from everlog.errors import EverlogError
+from everlog.planning.negation import HIDDEN
+from everlog.planning.program import solved
+
+EQ: Final = Constant(SAME_AS)
+OCCURS: Final = f"{HIDDEN}occurs"
+"""The hidden predicate of what occurs in facts; only there if a rule asks `[?x, owl:sameAs, ?y]` and binds neither."""
+PROPER: Final = f"{HIDDEN}equal"
+"""The hidden predicate of equalities between values that can be merged, where equality is a matter of rules."""
+
+
+def same(left: Term, right: Term) -> Atom:
+    """`left ≈ right`."""
+    return Atom(TRIPLE, (left, EQ, right))
+
+
+def is_equality(atom: Atom) -> bool:
+    return atom.predicate == TRIPLE and atom.terms[1] == EQ
+
+
+def mergeable(value: Value) -> bool:
+    """Whether a value is a name, which may be another name of something."""
+    return type(value).__name__ in ("str", "NamedNode", "BlankNode") and value != SAME_AS
+
+
+def with_same_as(program: Program) -> Program:
+    """The program with triples instead of equalities in heads."""
+    rules = tuple(Rule(_as_triple(rule.head), rule.body) for rule in program.rules)
+    return Program(rules, tuple(map(_as_triple, program.facts)), program.prefixes)
+
+
+def _as_triple(atom: Atom) -> Atom:
+    return same(*atom.terms) if atom.predicate == EQUAL else atom
+
+
+def refuse_equalities(program: Program) -> None:
+    """Raises what there is to say about an equality in a head where equality is off."""
+    for rule in (*program.rules, *(Rule(fact, ()) for fact in program.facts)):
+        if rule.head.predicate == EQUAL:
+            raise EverlogError(
+                f"the head of `{print_rule(rule, program.prefixes)}` is an equality, which means nothing while equality is "
+                "off: choose equality='rewrite' (or 'axioms')"
+            )
+
+
+@dataclass(frozen=True)
+class Divided:
+    """The rules that equality depends on, and those above. Both may have `≈` in bodies."""
+
+    core: tuple[Rule, ...]
+    above: tuple[Rule, ...]
+
+
+def divide(rules: Sequence[Rule], arities: Mapping[str, int]) -> Divided:
+    """The two parts of a program; `arities` has the predicates of facts, too. Refuses what would not be well defined."""
+    source = [_asking(rule) for rule in solved(rules)]
+    if any(atom.predicate == OCCURS for rule in source for atom in rule.positive):
+        source += list(_occurrences({**arities, **_arities(source)}))
+    return partition(source)
+
+
+def partition(source: Sequence[Rule]) -> Divided:
+    """The same for rules that are prepared, perhaps with other constants than at first."""
+    numbers: dict[object, int] = {}
+    equality = Atom(TRIPLE, (Variable("x"), EQ, Variable("y")))
+    atoms = [equality, *(atom for rule in source for atom in (rule.head, *_body_atoms(rule)))]
+    for atom in atoms:
+        numbers.setdefault(pattern(atom), len(numbers))
+    classes = unifiable_classes(list(numbers))  # type: ignore[arg-type]
+
+    def kind(atom: Atom) -> int:
+        return classes[numbers[pattern(atom)]]
+
+    below: dict[int, set[int]] = {}
+    for rule in source:
+        below.setdefault(kind(rule.head), set()).update(kind(atom) for atom in _body_atoms(rule))
+    reached, waiting = set(), [kind(equality)]
+    while waiting:
+        one = waiting.pop()
+        if one not in reached:
+            reached.add(one)
+            waiting += below.get(one, ())
+    core = tuple(rule for rule in source if kind(rule.head) in reached)
+    for rule in core:
+        _check(rule)
+    return Divided(core, tuple(rule for rule in source if kind(rule.head) not in reached))
+
+
+def _arities(rules: Sequence[Rule]) -> dict[str, int]:
+    return {atom.predicate: len(atom.terms) for rule in rules for atom in (rule.head, *_body_atoms(rule))}
+
+
+def _body_atoms(rule: Rule) -> Iterator[Atom]:
+    yield from rule.positive
+    for negation in rule.negative:
+        yield from negation.atoms
+
+
+def _asking(rule: Rule) -> Rule:
+    """The rule with `not s ≈ t` as `s != t`, and with `occurs(s)` where nothing else binds an equality's terms."""
+    body: list[BodyLiteral] = []
+    bound = {variable for atom in rule.positive if not is_equality(atom) for variable in atom.variables()}
+    for literal in rule.body:
+        if isinstance(literal, Negation) and any(map(is_equality, literal.atoms)):
+            if len(literal.atoms) > 1 or literal.local or literal.comparisons:
+                raise EverlogError(
+                    f"the rule `{print_rule(rule)}` has owl:sameAs inside {print_literal(literal)}, which is not supported "
+                    "together with equality: negate owl:sameAs alone, between two bound terms"
+                )
+            literal = Comparison("!=", literal.atoms[0].terms[0], literal.atoms[0].terms[2])
+        elif isinstance(literal, Atom) and is_equality(literal):
+            ends = {literal.terms[0], literal.terms[2]}
+            if ends.isdisjoint(bound):
+                body.append(Atom(OCCURS, (literal.terms[0],)))
+            bound.update(literal.variables())
+        body.append(literal)
+    return Rule(rule.head, tuple(dict.fromkeys(body)))
+
+
+def _occurrences(arities: Mapping[str, int]) -> Iterator[Rule]:
+    """`(≈4)`: what occurs in a fact; owl:sameAs does not by being the property of an equality."""
+    for predicate, arity in sorted(arities.items()):
+        if not predicate.startswith(HIDDEN):
+            variables = tuple(Variable(f"x{place}") for place in range(arity))
+            for place, one in enumerate(variables):
+                verb: tuple[BodyLiteral, ...] = (
+                    (Comparison("!=", one, EQ),) if (predicate, place) == (TRIPLE, 1) else ()
+                )
+                yield Rule(Atom(OCCURS, (one,)), (Atom(predicate, variables), *verb))
+
+
+def _check(rule: Rule) -> None:
+    """Refuses a rule of the core whose instances a later merge could take away."""
+    for literal in rule.body:
+        if isinstance(literal, Negation) or (isinstance(literal, Comparison) and not _is_harmless(literal, rule.head)):
+            raise EverlogError(
+                f"the rule `{print_rule(rule)}` is not well defined together with equality: equalities depend on its head, "
+                f"and an equality that is found later could undo {print_literal(literal)}. Use it only in rules that no "
+                "equality depends on"
+            )
+
+
+def _is_harmless(comparison: Comparison, head: Atom) -> bool:
+    """Whether merges cannot take a comparison away, or what it kept from the head is known anyway."""
+    terms = {comparison.left, comparison.right}
+    if comparison.operator == "!=" and is_equality(head) and terms == {head.terms[0], head.terms[2]}:
+        return True
+    return any(isinstance(term, Constant) and not mergeable(term.value) for term in terms)
+
+
+# ---------------------------------------------------------------------------------------- equality by rules
+
+
+def axiomatised(rules: Sequence[Rule], arities: Mapping[str, int]) -> tuple[Rule, ...]:
+    """A program whose rules make a congruence of owl:sameAs: (≈1)–(≈4) of *Equality*, and the rules as they use it."""
+    divided = divide(rules, arities)
+    found = [made for rule in divided.core for made in _with_equality(rule)]
+    found += [made for rule in divided.above for made in _with_equality(_telling_apart(rule))]
+    known = {TRIPLE: 3, **arities, **_arities(found)}
+    found += _congruence({name: arity for name, arity in known.items() if not name.startswith(HIDDEN)})
+    return tuple({canonical_rule(rule): rule for rule in found}.values())
+
+
+def _telling_apart(rule: Rule) -> Rule:
+    """The rule with `!=` meaning `not equal`."""
+    apart = [Negation((Atom(PROPER, (one.left, one.right)),)) for one in rule.comparisons if one.operator == "!="]
+    return Rule(rule.head, (*rule.body, *apart))
+
+
+def _with_equality(rule: Rule) -> Iterator[Rule]:
+    """The rule for equalities between different names, and for those of a name with itself; no head `c ≈ c`."""
+    for number, literal in enumerate(rule.body):
+        if isinstance(literal, Atom) and is_equality(literal):
+            left, right = literal.terms[0], literal.terms[2]
+            before, after = rule.body[:number], rule.body[number + 1 :]
+            if left != right:
+                yield from _with_equality(Rule(rule.head, (*before, Atom(PROPER, (left, right)), *after)))
+            one = Rule(rule.head, (*before, Comparison("=", left, right), *after))
+            for merged in solved([one]):
+                yield from _with_equality(merged)
+            return
+    yield from _irreflexive(rule)
+
+
+def _irreflexive(rule: Rule) -> Iterator[Rule]:
+    head = rule.head
+    if head.predicate != TRIPLE or (head.terms[1] != EQ and isinstance(head.terms[1], Constant)):
+        yield rule
+        return
+    left, verb, right = head.terms
+    if isinstance(verb, Variable):
+        yield Rule(head, (*rule.body, Comparison("!=", verb, EQ)))
+        yield from (
+            made for one in solved([Rule(head, (*rule.body, Comparison("=", verb, EQ)))]) for made in _irreflexive(one)
+        )
+    elif left != right:
+        yield Rule(head, (*rule.body, Comparison("!=", left, right)))
+
+
+def _congruence(arities: Mapping[str, int]) -> Iterator[Rule]:
+    x, y, z = Variable("x"), Variable("y"), Variable("z")
+    proper = (Comparison("~", x, y), Comparison("!=", x, EQ), Comparison("!=", y, EQ))
+    yield Rule(Atom(PROPER, (x, y)), (same(x, y), *proper))
+    yield Rule(same(y, x), (Atom(PROPER, (x, y)),))
+    yield Rule(same(x, z), (Atom(PROPER, (x, y)), Atom(PROPER, (y, z)), Comparison("!=", x, z)))
+    for predicate, arity in sorted(arities.items()):
+        terms = [Variable(f"x{place}") for place in range(arity)]
+        other: tuple[BodyLiteral, ...] = (Comparison("!=", terms[1], EQ),) if predicate == TRIPLE else ()
+        for place, term in enumerate(terms):
+            replaced = tuple(y if position == place else one for position, one in enumerate(terms))
+            yield Rule(Atom(predicate, replaced), (Atom(predicate, tuple(terms)), Atom(PROPER, (term, y)), *other))
+
+
+def telling_apart(goal: Sequence[BodyLiteral]) -> tuple[BodyLiteral, ...]:
+    """A goal with `!=` meaning `not equal`, where equality is a matter of rules."""
+    apart = [
+        Negation((same(one.left, one.right),)) for one in goal if isinstance(one, Comparison) and one.operator == "!="
+    ]
+    return (*goal, *apart)
