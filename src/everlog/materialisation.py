@@ -8,8 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from hashlib import sha256
 from time import perf_counter
 
+from everlog.datalog.printer import print_atom
 from everlog.engine.algebra import Engine, FactSet
 from everlog.errors import EverlogError
 from everlog.planning.program import CompiledStratum
@@ -82,6 +84,11 @@ class Materialisation:
     def backbones(self) -> list[Backbone]:
         """Those of them that have a backbone."""
         return [module for module in self.module_list() if isinstance(module, Backbone)]
+
+    def backbones_key(self) -> str:
+        """A name for the modules that have backbones: what a store keeps for them is of use to no others."""
+        said = (f"{module.kind} {' '.join(map(print_atom, module.heads))}" for module in self.backbones())
+        return f"modules-{sha256('; '.join(said).encode()).hexdigest()[:16]}"
 
     def materialise(self, progress: Progress) -> Outcome:
         """Computes `I`, and what is to be kept."""

@@ -188,6 +188,8 @@ class MemoryState:
             if saved.BACKBONE not in self._kinds:
                 settings = replace(settings, modules="off")
             compiled = self._compiled(program, settings, self._kinds)
+            if compiled.backbones() and compiled.backbones_key() not in self._kinds:
+                compiled = self._compiled(program, replace(settings, modules="off"), self._kinds)
             compiled.cost = self._cost
             saved.restore(self.engine, compiled, self._I, self._kept())
             self._kept = tuple
@@ -375,7 +377,11 @@ class MemoryState:
             added=added,
             deleted=deleted,
             modules=[
-                {"kind": module.kind, "predicates": [relation_name(module.atom)], **module.described()}
+                {
+                    "kind": module.kind,
+                    "predicates": [relation_name(atom) for atom in module.heads],
+                    **module.described(),
+                }
                 for module in self._modules()
             ],
             strata=outcome.strata,

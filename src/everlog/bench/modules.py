@@ -42,7 +42,7 @@ ROWS: Final[Mapping[str, Subject]] = {
     "dag": Subject(workload("dag").instance, workload("dag").instance, souffle=9.0),
     "dag-nonlinear": Subject(workload("dag-nonlinear").instance, workload("dag-nonlinear").instance, souffle=3.8),
     "stc": Subject(modular.components, modular.components_linear, souffle=5.5),
-    "seq": Subject(lambda: modular.sequence(2000), lambda: modular.sequence(2000)),
+    "seq": Subject(lambda: modular.sequence(2000)),
     "seq-large": Subject(lambda: modular.sequence(100_000), without=False),
     "lubm-extended": Subject(lambda: lubm("LUBM_LE", 13)),
     "claros-cliques": Subject(workload("claros-extended").instance),

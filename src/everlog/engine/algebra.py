@@ -16,7 +16,7 @@ An algorithm of `reasoning/` is written against these protocols and nothing else
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from everlog.datalog.syntax import Atom, Comparison, Rule
@@ -278,8 +278,47 @@ class Neighbours(ABC):
         ...
 
 
+Moves = tuple[Sequence[Mapping[int, int]], frozenset[int]]
+"""A deterministic automaton: for each state, the first being the start, what letters lead to; and the final states.
+
+The letters of a sequence of atoms have the numbers 0, 2, 4, …, and those for steps backwards 1, 3, 5, …
+"""
+
+
+class Chains(ABC):
+    """The facts of some heads whose ends a path connects that an automaton accepts, over `X` and `T`."""
+
+    @abstractmethod
+    def facts(self, X: FactSet, T: FactSet, excluding: FactSet) -> FactSet:
+        """All of them but for those in a set."""
+        ...
+
+    @abstractmethod
+    def more(self, X: FactSet, T: FactSet, before: tuple[FactSet, FactSet], excluding: FactSet) -> FactSet:
+        """The same where the facts that another `X` and `T` lead to, and `X`, are all in the set that is left out."""
+        ...
+
+    @abstractmethod
+    def through(self, X: FactSet, T: FactSet, changed: FactSet, excluding: FactSet) -> FactSet | None:
+        """Those from whose first ends a path leads through some facts; None if there are too many of these ends."""
+        ...
+
+    @abstractmethod
+    def outside(self, X: FactSet, T: FactSet, facts: FactSet) -> FactSet:
+        """Those of some facts that are not in `X` and do not follow."""
+        ...
+
+    @abstractmethod
+    def around(self, X: FactSet, T: FactSet, changed: FactSet, facts: FactSet) -> FactSet:
+        """Those of some facts from whose first ends a path leads through some other facts."""
+        ...
+
+
 class Graphs(ABC):
     """The graphs and orders that modules ask for."""
+
+    has_chains = False
+    """Whether there are paths that automata accept."""
 
     @abstractmethod
     def binary(self, atom: Atom) -> bool:
@@ -299,6 +338,10 @@ class Graphs(ABC):
         """Whether the facts of an atom can be put in an order."""
         ...
 
+    def chains(self, heads: Sequence[Atom], letters: Sequence[Atom], moves: Sequence[Moves]) -> Chains:
+        """Paths over some letters that automata accept, one for each head."""
+        raise NotImplementedError("this engine has no chains")
+
     @abstractmethod
     def neighbours(self, atom: Atom, item: Atom) -> Neighbours:
         """Neighbours among the values of `item`, as facts of an atom."""
@@ -317,6 +360,7 @@ class Matcher(ABC):
 __all__ = [
     "Annotation",
     "Bindings",
+    "Chains",
     "Cliques",
     "Counted",
     "Engine",
@@ -324,6 +368,7 @@ __all__ = [
     "Graphs",
     "Labelled",
     "Matcher",
+    "Moves",
     "Neighbours",
     "Paths",
     "Region",

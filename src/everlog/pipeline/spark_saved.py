@@ -30,7 +30,8 @@ _PADDING = -1
 
 def kinds(materialisation: Materialisation) -> frozenset[str]:
     """The kinds of relations that a materialisation has."""
-    return materialisation.kept.names() | {HIDDEN_FACTS} | ({BACKBONE} if materialisation.backbones() else set())
+    found = materialisation.kept.names() | {HIDDEN_FACTS}
+    return found | {BACKBONE, materialisation.backbones_key()} if materialisation.backbones() else found
 
 
 def arities(engine: SparkEngine, found: frozenset[str]) -> dict[str, int]:

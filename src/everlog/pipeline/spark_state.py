@@ -228,6 +228,8 @@ class SparkState:
             if spark_saved.BACKBONE not in self._kinds:
                 settings = replace(settings, modules="off")
             materialisation = self._compiled(program, settings, self._kinds)
+            if materialisation.backbones() and materialisation.backbones_key() not in self._kinds:
+                materialisation = self._compiled(program, replace(settings, modules="off"), self._kinds)
             spark_saved.restore(self.engine, materialisation, self._I, self._kept())
         self.engine.terms = self.terms.frame  # the facts may have brought new terms
         planned = perf_counter() - begun
@@ -322,7 +324,10 @@ class SparkState:
             peak_rss_bytes=peak_rss_bytes(),
             warnings=list(outcome.warnings),
             reasons=list(reasons),
-            modules=[{"kind": module.kind, "predicates": [relation_name(module.atom)]} for module in self._modules()],
+            modules=[
+                {"kind": module.kind, "predicates": [relation_name(atom) for atom in module.heads]}
+                for module in self._modules()
+            ],
         )
 
     def _modules(self) -> list[Module]:

@@ -3,22 +3,25 @@
 * `tc`: a transitive relation, `R(x, z) :- R(x, y), R(y, z)`;
 * `stc`: one that is symmetric too, `R(y, x) :- R(x, y)`;
 * `reach`: reachability along a relation of a lower stratum, `H(x, z) :- H(x, y), S(y, z)`, or with the step in front;
+* `rch`: relations that regular chain rules derive together, where those above do not suffice (see `chains.py`);
 * `seq`: what follows what, `R(x, y) :- P(x), P(y), x < y, NOT EXISTS z IN (P(z), x < z, z < y)`.
 
 Variables may have any names, body atoms any order, and a relation is a plain predicate or `triple` with a constant
-property. Everything else stays in the generic module of the stratum; so does reachability whose facts other recursive
-rules derive too.
+property. Everything else stays in the generic module of the stratum.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
 from everlog.datalog.syntax import Atom, Comparison, Constant, Rule, Variable
+from everlog.planning.automata import regular_form
+from everlog.planning.chains import ChainRule, Chains, Relation, chain_rule, chains
+from everlog.planning.chains import relation_of as _pair
 
-Kind: TypeAlias = Literal["tc", "stc", "reach", "seq"]
+Kind: TypeAlias = Literal["tc", "stc", "reach", "rch", "seq"]
 
 
 @dataclass(frozen=True)
@@ -33,6 +36,12 @@ class Module:
     """Steps come in front."""
     grounded: bool = True
     """No other recursive rule derives facts of the relation, so what it is fed with does not depend on it."""
+    chains: Chains | None = None
+    """The automata of an `rch`."""
+
+    @property
+    def heads(self) -> tuple[Atom, ...]:
+        return (self.atom,) if self.chains is None else self.chains.heads
 
 
 def relation_name(atom: Atom) -> str:
@@ -49,10 +58,6 @@ class Partition:
     generic: tuple[Rule, ...] = ()
 
 
-_Pair: TypeAlias = tuple[tuple[object, ...], Variable, Variable]
-"""A relation, as a key, and the two variables of one of its atoms."""
-
-
 @dataclass
 class _Found:
     """The rules about one relation that a module could have."""
@@ -63,9 +68,14 @@ class _Found:
     linear: list[tuple[Rule, Atom, bool]] = field(default_factory=list)
 
 
-def partition(rules: Sequence[Rule], inside: Callable[[Atom], bool], binary: Callable[[Atom], bool]) -> Partition:
-    """The modules among the rules of one stratum; `inside` tells whether an atom belongs to it."""
-    found: dict[tuple[object, ...], _Found] = {}
+def partition(
+    rules: Sequence[Rule], inside: Callable[[Atom], bool], binary: Callable[[Atom], bool], chained: bool = True
+) -> Partition:
+    """The modules among the recursive rules of one stratum; `inside` tells whether an atom belongs to it.
+
+    Where an engine has no `chained` rules, they stay with the others.
+    """
+    found: dict[Relation, _Found] = {}
     for rule in rules:
         _look(rule, found, inside)
     candidates = [module for one in found.values() if binary(one.atom) and (module := _module(one, binary)) is not None]
@@ -74,11 +84,64 @@ def partition(rules: Sequence[Rule], inside: Callable[[Atom], bool], binary: Cal
         fed = any(rule not in module.rules and _meets(rule.head, module.atom) for rule in rules)
         if not fed or module.kind != "reach":
             modules.append(replace(module, grounded=not fed))
+    if chained:
+        more = list(_chained(rules, modules, inside, binary))
+        theirs = {rule for module in more for rule in module.rules}
+        modules = [*(module for module in modules if theirs.isdisjoint(module.rules)), *more]
     taken = {rule for module in modules for rule in module.rules}
     return Partition(tuple(modules), tuple(rule for rule in rules if rule not in taken))
 
 
-def _look(rule: Rule, found: dict[tuple[object, ...], _Found], inside: Callable[[Atom], bool]) -> None:
+def _chained(
+    rules: Sequence[Rule], modules: Sequence[Module], inside: Callable[[Atom], bool], binary: Callable[[Atom], bool]
+) -> Iterator[Module]:
+    """Modules of chain rules, for relations that other modules cannot have with all their recursive chain rules."""
+    by_head: dict[Relation, list[ChainRule]] = {}
+    for rule in rules:
+        one = chain_rule(rule)
+        if one is not None and all(binary(atom) for atom in (rule.head, *rule.positive)):
+            by_head.setdefault(one.head, []).append(one)
+    special = {pair[0]: module for module in modules if (pair := _pair(module.atom)) is not None}
+    wanted: list[Relation] = []
+    for head, mine in by_head.items():
+        have = special.get(head)
+        loops = [
+            one.rule for one in mine if one.recursive and len(one.word) > 1 and regular_form(head, one.word) is not None
+        ]
+        if loops and (have is None or not set(loops) <= set(have.rules)):
+            wanted.append(head)
+    for head in wanted:  # what they step along is theirs too, if chain rules derive it: it then gives its backbone only
+        for one in by_head[head]:
+            letters = (letter.relation for letter in one.word if letter.relation in by_head)
+            wanted += [other for other in dict.fromkeys(letters) if other in special and other not in wanted]
+    for together in _connected(wanted, by_head):
+        planned = chains([one for head in together for one in by_head[head]], inside)
+        if planned is None:
+            continue
+        plan, taken = planned
+        mine_too = [atom for atom, within in zip(plan.letters, plan.inside, strict=True) if within]
+        own = {one.rule for one in taken}
+        fed = any(rule not in own and any(_meets(rule.head, atom) for atom in mine_too) for rule in rules)
+        ordered = tuple(rule for rule in rules if rule in own)
+        yield Module("rch", ordered, plan.heads[0], plan.heads[0], grounded=not fed, chains=plan)
+
+
+def _connected(heads: Sequence[Relation], by_head: Mapping[Relation, Sequence[ChainRule]]) -> list[list[Relation]]:
+    """Heads in groups: those among whose letters another one is belong together."""
+    groups: list[list[Relation]] = []
+    for head in heads:
+        near = {head, *(letter.relation for one in by_head[head] for letter in one.word)}
+        joined = [group for group in groups if not near.isdisjoint(group) or _mentions(group, head, by_head)]
+        groups = [group for group in groups if group not in joined]
+        groups.append([*(other for group in joined for other in group), head])
+    return groups
+
+
+def _mentions(group: Sequence[Relation], head: Relation, by_head: Mapping[Relation, Sequence[ChainRule]]) -> bool:
+    return any(letter.relation == head for other in group for one in by_head[other] for letter in one.word)
+
+
+def _look(rule: Rule, found: dict[Relation, _Found], inside: Callable[[Atom], bool]) -> None:
     head, body = _pair(rule.head), rule.positive
     if head is None or len(body) != len(rule.body):
         return
@@ -113,15 +176,6 @@ def _module(found: _Found, binary: Callable[[Atom], bool]) -> Module | None:
         if binary(step):
             return Module("reach", (rule,), found.atom, step, backwards)
     return None
-
-
-def _pair(atom: Atom) -> _Pair | None:
-    """An atom with two different variables and otherwise constants."""
-    variables = list(atom.variables())
-    if len(variables) != 2 or variables[0] == variables[1]:
-        return None
-    key = (atom.predicate, *(None if isinstance(term, Variable) else term for term in atom.terms))
-    return key, variables[0], variables[1]
 
 
 def _meets(head: Atom, relation: Atom) -> bool:

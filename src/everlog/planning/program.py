@@ -87,7 +87,7 @@ def compile_program(
 def _partition(stratum: Stratum, sequences: Mapping[Rule, Module], graphs: Graphs) -> Partition:
     """The modules of a stratum, and the other rules."""
     mine = {pattern(atom) for atom in stratum.patterns}
-    found = partition(stratum.recursive, lambda atom: pattern(atom) in mine, graphs.binary)
+    found = partition(stratum.recursive, lambda atom: pattern(atom) in mine, graphs.binary, graphs.has_chains)
     modules = (*found.modules, *(sequences[rule] for rule in stratum.rules if rule in sequences))
     modular = {rule for module in modules for rule in module.rules}
     return Partition(modules, tuple(rule for rule in stratum.rules if rule not in modular))

@@ -7,7 +7,7 @@ are visited source by source. What was computed last is kept, since an update as
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import pairwise
 from typing import Final, NamedTuple
@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from everlog.datalog.syntax import Atom
-from everlog.engine.algebra import Cliques, FactSet, Graphs, Neighbours, Paths
+from everlog.engine.algebra import Chains, Cliques, FactSet, Graphs, Moves, Neighbours, Paths
 from everlog.engine.memory import graph_kernels as kernels
 from everlog.engine.memory import rows as row_sets
 from everlog.engine.memory.dictionary import Order
@@ -43,7 +43,7 @@ _LOOKUP: Final = 16
 Bits = npt.NDArray[np.uint64]
 
 
-class _Nodes(NamedTuple):
+class Nodes(NamedTuple):
     """Ids as dense numbers: `ids` by number, and `number` (or -1) by id."""
 
     ids: Ids
@@ -56,7 +56,7 @@ class _Nodes(NamedTuple):
         return found
 
 
-def _nodes(*columns: Ids) -> _Nodes:
+def dense_nodes(*columns: Ids) -> Nodes:
     top = max((int(column.max()) for column in columns if len(column)), default=-1)
     seen = np.zeros(top + 1, np.bool_)
     for column in columns:
@@ -64,10 +64,10 @@ def _nodes(*columns: Ids) -> _Nodes:
     ids = np.flatnonzero(seen).astype(np.int32)
     number = np.full(top + 1, -1, np.int32)
     number[ids] = np.arange(len(ids), dtype=np.int32)
-    return _Nodes(ids, number)
+    return Nodes(ids, number)
 
 
-class _Binary:
+class Binary:
     """The table of a binary atom, and its pairs; `turned`, their ends change places."""
 
     def __init__(self, engine: MemoryEngine, atom: Atom, turned: bool) -> None:
@@ -91,7 +91,7 @@ class MemoryPaths(Paths):
 
     def __init__(self, engine: MemoryEngine, atom: Atom, step: Atom, backwards: bool = False) -> None:
         self._engine = engine
-        self._binary, self._steps = _Binary(engine, atom, backwards), _Binary(engine, step, backwards)
+        self._binary, self._steps = Binary(engine, atom, backwards), Binary(engine, step, backwards)
         self._recent: list[tuple[FactSet, FactSet, _Graph]] = []
 
     def facts(self, X: FactSet, T: FactSet, excluding: FactSet) -> Stored:
@@ -108,7 +108,7 @@ class MemoryPaths(Paths):
         graph = self._graph(X, T)
         if rows.size <= _FEW_PAIRS:
             array = rows.array()
-            return _stored(self._engine, table, array[~graph.holds(self._binary.of(table.cols[:, array]))])
+            return stored(self._engine, table, array[~graph.holds(self._binary.of(table.cols[:, array]))])
         # Many rows are looked at where they lie, piece by piece, whether they are in the set or not.
         pieces = [(lo, min(rows.hi, lo + _BUFFER)) for lo in range(rows.lo, rows.hi, _BUFFER)]
         lost: list[Ids] = [np.empty(0, np.int32)] * len(pieces)
@@ -121,7 +121,7 @@ class MemoryPaths(Paths):
         look(0)  # what is computed once is computed here
         self._engine.parallel([partial(look, number) for number in range(1, len(pieces))])
         found = np.concatenate(lost)
-        return _stored(self._engine, table, found if rows.is_span else found[rows.contains(found)])
+        return stored(self._engine, table, found if rows.is_span else found[rows.contains(found)])
 
     def _known(self, X: FactSet, T: FactSet) -> _Graph | None:
         return next((graph for first, steps, graph in self._recent if first is X and steps is T), None)
@@ -139,7 +139,7 @@ class _Graph:
     """`X` and `T` as edges between dense nodes."""
 
     def __init__(self, first: Ids, steps: Ids) -> None:
-        self._nodes = _nodes(*first, *steps)
+        self._nodes = dense_nodes(*first, *steps)
         n = len(self._nodes.ids)
         number = self._nodes.number
         self._starts, self._targets = kernels.adjacency(number[steps[0]], number[steps[1]], n)
@@ -173,36 +173,18 @@ class _Graph:
         """Whether there are so many sources that a closure pays."""
         return len(sources) > _FEW_PAIRS or len(np.unique(sources)) * _FEW_SOURCES > len(self._nodes.ids)
 
-    def facts(self, engine: MemoryEngine, binary: _Binary, excluding: Facts, old: _Graph | None = None) -> Stored:
+    def facts(self, engine: MemoryEngine, binary: Binary, excluding: Facts, old: _Graph | None = None) -> Stored:
         """The facts of all paths, but for those in a set, among which are all of an old graph.
 
         They get rows if they have none.
         """
         if not self._small:
-            return _entered(engine, binary, self._visited(), excluding)
-        table, bits, known = binary.table, self.bits.copy(), []
-        if old is not None and old._small:
-            # What is new lies between two graphs. Of its facts, those of `X` are left out, and others may have dead rows.
+            return entered(engine, binary, self._visited(), excluding)
+        bits = self.bits.copy()
+        if between := old is not None and old._small:
+            # What is new lies between two graphs; what `X` has of it is left out.
             self._without(old, bits)
-            dead = _dead(table, excluding)
-            there = self._cleared(binary.of(table.cols[:, dead]), bits)
-            rows = dead[there]
-        else:
-            for lo in range(0, table.n, _BUFFER):
-                hi = min(table.n, lo + _BUFFER)
-                there = self._cleared(binary.of(table.cols[:, lo:hi]), bits)
-                known.append(np.flatnonzero(there).astype(np.int32) + np.int32(lo))
-            rows = np.concatenate([np.empty(0, np.int32), *known])
-            rows = rows[~excluding.contains(table, rows)]
-        first = table.n
-        table.append(self._pairs(engine, binary, bits))
-        return _united(engine, table, rows, row_sets.span(table, first, table.n))
-
-    def _cleared(self, pairs: Ids, bits: Bits) -> npt.NDArray[np.bool_]:
-        """Takes pairs of ids out of rows of bits; says of each whether it was there."""
-        there = np.empty(pairs.shape[1], np.bool_)
-        kernels.clear(pairs[0], pairs[1], self._nodes.number, bits, there)
-        return there
+        return entered_bits(engine, binary, self._nodes, bits, excluding, between)
 
     def _without(self, old: _Graph, bits: Bits) -> None:
         """Takes the pairs of an old graph out of rows of bits, and those of `X`."""
@@ -211,18 +193,6 @@ class _Graph:
         else:
             kernels.clear_graph(old._nodes.ids, old.bits, self._nodes.number, bits)
         kernels.clear_edges(self._heads, self._first, bits)
-
-    def _pairs(self, engine: MemoryEngine, binary: _Binary, bits: Bits) -> Ids:
-        n, workers = len(bits), engine.workers
-        cuts = [n * worker // workers for worker in range(workers + 1)]
-        sizes = [kernels.count_bits(bits, lo, hi) for lo, hi in pairwise(cuts)]
-        out = np.empty((2, sum(sizes)), np.int32)
-        at, jobs = 0, []
-        for (lo, hi), size in zip(pairwise(cuts), sizes, strict=True):
-            jobs.append(partial(kernels.enumerate_bits, bits, lo, hi, self._nodes.ids, out, at))
-            at += size
-        engine.parallel(jobs)
-        return binary.of(out)
 
     def _visited(self) -> Iterator[Ids]:
         n, lo = len(self._nodes.ids), 0
@@ -245,14 +215,14 @@ class MemoryCliques(Cliques):
 
     def __init__(self, engine: MemoryEngine, atom: Atom) -> None:
         self._engine = engine
-        self._binary = _Binary(engine, atom, False)
-        self._last: tuple[FactSet, _Nodes, Ids] | None = None
+        self._binary = Binary(engine, atom, False)
+        self._last: tuple[FactSet, Nodes, Ids] | None = None
 
-    def _components(self, X: FactSet) -> tuple[_Nodes, Ids]:
+    def _components(self, X: FactSet) -> tuple[Nodes, Ids]:
         """The nodes of `X`, and the component of each."""
         if self._last is None or self._last[0] is not X:
             pairs = self._binary.pairs(own(X))
-            nodes = _nodes(*pairs)
+            nodes = dense_nodes(*pairs)
             number = nodes.number
             found = kernels.connected_components(number[pairs[0]], number[pairs[1]], len(nodes.ids))
             self._last = X, nodes, found
@@ -261,7 +231,7 @@ class MemoryCliques(Cliques):
     def joined(self, X: FactSet, more: FactSet, excluding: FactSet) -> Stored:
         before, old = self._components(X)
         pairs = self._binary.pairs(own(more))
-        nodes = _nodes(before.ids, *pairs)
+        nodes = dense_nodes(before.ids, *pairs)
         # Each node is joined to the first one of its old component, and the new pairs to each other.
         number = nodes.number
         own_number = number[before.ids]
@@ -274,10 +244,10 @@ class MemoryCliques(Cliques):
         earlier[own_number] = old
         n = len(nodes.ids)
         starts, members = kernels.adjacency(found, np.arange(n, dtype=np.int32), n)
-        return _entered(self._engine, self._binary, self._between(nodes, starts, members, earlier), own(excluding))
+        return entered(self._engine, self._binary, self._between(nodes, starts, members, earlier), own(excluding))
 
     @staticmethod
-    def _between(nodes: _Nodes, starts: Positions, members: Ids, earlier: Ids) -> Iterator[Ids]:
+    def _between(nodes: Nodes, starts: Positions, members: Ids, earlier: Ids) -> Iterator[Ids]:
         """The pairs of each component's members that were in different ones earlier, or in none (-1)."""
         n = len(nodes.ids)
         out = np.empty((2, max(_BUFFER, n)), np.int32)
@@ -288,7 +258,7 @@ class MemoryCliques(Cliques):
 
     def outside(self, X: FactSet, facts: FactSet) -> Stored:
         array, first, second = self._ends(X, own(facts))
-        return _stored(self._engine, self._binary.table, array[(first < 0) | (first != second)])
+        return stored(self._engine, self._binary.table, array[(first < 0) | (first != second)])
 
     def around(self, X: FactSet, edges: FactSet, facts: FactSet) -> Stored:
         _, *touched = self._ends(X, own(edges))
@@ -301,12 +271,12 @@ class MemoryCliques(Cliques):
         starts, members = kernels.adjacency(component[inside], inside, len(component))
         if _LOOKUP * int((np.diff(starts) ** 2).sum()) > table.n:
             array, first, second = self._ends(X, own(facts))
-            return _stored(self._engine, table, array[near[first] & (first == second)])
+            return stored(self._engine, table, array[near[first] & (first == second)])
         nowhere = np.full(len(component), -1, np.int32)
         found = [table.find(pairs) for pairs in self._between(nodes, starts, members, nowhere)]
         array = np.concatenate([np.empty(0, np.int32), *found])
         array = array[array >= 0]
-        return _stored(self._engine, table, array[own(facts).contains(table, array)])
+        return stored(self._engine, table, array[own(facts).contains(table, array)])
 
     def _ends(self, X: FactSet, facts: Facts) -> tuple[Ids, Ids, Ids]:
         """The rows of some facts, and the components of their ends, -1 where there is none."""
@@ -324,7 +294,7 @@ class MemoryNeighbours(Neighbours):
 
     def __init__(self, engine: MemoryEngine, atom: Atom, item: Atom) -> None:
         self._engine = engine
-        self._binary = _Binary(engine, atom, False)
+        self._binary = Binary(engine, atom, False)
         self._items = _unary(engine, item)
         self._last: tuple[FactSet, Ids, Positions] | None = None
 
@@ -332,7 +302,7 @@ class MemoryNeighbours(Neighbours):
         ids, rank = self._ranked(P)
         pairs = np.empty((2, kernels.neighbour_pairs(ids, rank, np.empty((2, 0), np.int32))), np.int32)
         kernels.neighbour_pairs(ids, rank, pairs)
-        return _entered(self._engine, self._binary, iter([pairs]), own(excluding))
+        return entered(self._engine, self._binary, iter([pairs]), own(excluding))
 
     def outside(self, P: FactSet, facts: FactSet) -> Stored:
         ids, rank = self._ranked(P)
@@ -345,7 +315,7 @@ class MemoryNeighbours(Neighbours):
             known = column < len(number)
             found[known] = number[column[known]]
             ends.append(found)
-        return _stored(self._engine, self._binary.table, array[(ends[0] < 0) | (ends[1] != ends[0] + 1)])
+        return stored(self._engine, self._binary.table, array[(ends[0] < 0) | (ends[1] != ends[0] + 1)])
 
     def _ranked(self, P: FactSet) -> tuple[Ids, Positions]:
         """The ids in their order, with numbers that grow by one from a value to the next and skip one between kinds."""
@@ -362,6 +332,47 @@ class MemoryNeighbours(Neighbours):
                 ranks.append(rank)
             self._last = P, np.concatenate(found), np.concatenate(ranks)
         return self._last[1], self._last[2]
+
+
+def entered_bits(
+    engine: MemoryEngine, binary: Binary, nodes: Nodes, bits: Bits, excluding: Facts, between: bool
+) -> Stored:
+    """The facts of rows of bits, which are written to, but for those in a set; `between`, there are none of these.
+
+    Those that have no rows get new ones, and those whose rows are dead get these.
+    """
+    table, known = binary.table, [np.empty(0, np.int32)]
+
+    def cleared(pairs: Ids) -> npt.NDArray[np.bool_]:
+        there = np.empty(pairs.shape[1], np.bool_)
+        kernels.clear(pairs[0], pairs[1], nodes.number, bits, there)
+        return there
+
+    if between:
+        dead = _dead(table, excluding)
+        known.append(dead[cleared(binary.of(table.cols[:, dead]))])
+    else:
+        for lo in range(0, table.n, _BUFFER):
+            hi = min(table.n, lo + _BUFFER)
+            there = np.flatnonzero(cleared(binary.of(table.cols[:, lo:hi]))).astype(np.int32) + np.int32(lo)
+            known.append(there[~excluding.contains(table, there)])
+    first = table.n
+    table.append(binary.of(_pairs(engine, nodes, bits)))
+    return _united(engine, table, np.concatenate(known), row_sets.span(table, first, table.n))
+
+
+def _pairs(engine: MemoryEngine, nodes: Nodes, bits: Bits) -> Ids:
+    """The pairs of ids of rows of bits."""
+    n, workers = len(bits), engine.workers
+    cuts = [n * worker // workers for worker in range(workers + 1)]
+    sizes = [kernels.count_bits(bits, lo, hi) for lo, hi in pairwise(cuts)]
+    out = np.empty((2, sum(sizes)), np.int32)
+    at, jobs = 0, []
+    for (lo, hi), size in zip(pairwise(cuts), sizes, strict=True):
+        jobs.append(partial(kernels.enumerate_bits, bits, lo, hi, nodes.ids, out, at))
+        at += size
+    engine.parallel(jobs)
+    return out
 
 
 def _dead(table: Table, excluding: Facts) -> Ids:
@@ -386,7 +397,7 @@ def _unary(engine: MemoryEngine, atom: Atom) -> Table:
     return table
 
 
-def _stored(engine: MemoryEngine, table: Table, rows: Ids) -> Stored:
+def stored(engine: MemoryEngine, table: Table, rows: Ids) -> Stored:
     return Stored(engine.within, {table: row_sets.listed(table, rows)} if len(rows) else {})
 
 
@@ -395,7 +406,7 @@ def _united(engine: MemoryEngine, table: Table, rows: Ids, more: Rows) -> Stored
     return Stored(engine.within, {table: together} if len(together) else {})
 
 
-def _entered(engine: MemoryEngine, binary: _Binary, pieces: Iterator[Ids], excluding: Facts) -> Stored:
+def entered(engine: MemoryEngine, binary: Binary, pieces: Iterator[Ids], excluding: Facts) -> Stored:
     """The facts of pairs that come in pieces, each once, but for those in a set."""
     table = binary.table
     entry = Entry(table, 1, excluding.view(table))
@@ -409,6 +420,8 @@ def _entered(engine: MemoryEngine, binary: _Binary, pieces: Iterator[Ids], exclu
 
 class MemoryGraphs(Graphs):
     """Makes graphs of one engine's tables."""
+
+    has_chains = True
 
     def __init__(self, engine: MemoryEngine) -> None:
         self._engine = engine
@@ -432,3 +445,8 @@ class MemoryGraphs(Graphs):
 
     def neighbours(self, atom: Atom, item: Atom) -> MemoryNeighbours:
         return MemoryNeighbours(self._engine, atom, item)
+
+    def chains(self, heads: Sequence[Atom], letters: Sequence[Atom], moves: Sequence[Moves]) -> Chains:
+        from everlog.engine.memory.chains import MemoryChains
+
+        return MemoryChains(self._engine, heads, letters, moves)

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from everlog.engine.memory import graph_kernels, kernels
+from everlog.engine.memory import chain_kernels, graph_kernels, kernels
 from everlog.engine.memory.engine import MemoryEngine
 
 _ready: set[str] = set()
@@ -104,6 +104,16 @@ def _exercise_graphs() -> None:
     graph_kernels.visit_pairs(starts, targets, starts, targets, ends, np.arange(2), ids, room, ids.copy(), there)
     graph_kernels.connected_components(ids, ends, 2)
     graph_kernels.joined_pairs(starts, targets, (0, 0), room, ids, pairs)
+    delta, finals = np.array([[1], [1]], np.int32), np.array([False, True])
+    first, _ = chain_kernels.product(np.arange(1), ids, ends, np.array([0, 2]), delta, 2)
+    heads, tails = graph_kernels.adjacency(first, first, 4)
+    component, found = graph_kernels.strong_components(heads, tails)
+    accepted = chain_kernels.accepted_closure(heads, tails, component, found, finals, 2)
+    chain_kernels.accepted_rows(accepted, component, 0, 0, 2, bits)
+    chain_kernels.leading_to(heads, tails, ids, np.zeros(4, np.bool_))
+    stamps, seen, queue = np.full(4, -1, np.int32), room.copy(), np.empty(4, np.int32)
+    chain_kernels.visit_accepted(heads, tails, finals, 2, 0, ids, 0, ids, stamps, seen, queue, pairs)
+    chain_kernels.accepted_pairs(heads, tails, finals, 2, 0, ids, ends, np.arange(2), stamps, seen, queue, there)
     graph_kernels.sort_values(ids[:0], order)
     graph_kernels.ranks(ids[:0], order, 0, np.empty(0, np.int64))
     graph_kernels.neighbour_pairs(ids[:0], np.empty(0, np.int64), pairs)

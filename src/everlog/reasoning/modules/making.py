@@ -8,6 +8,7 @@ from everlog.engine.algebra import Engine, Graphs, Matcher
 from everlog.planning import modules as planned
 from everlog.planning.program import CompiledStratum, Compiler
 from everlog.reasoning.modular import Modules
+from everlog.reasoning.modules.chain import RegularChains
 from everlog.reasoning.modules.hypertree import Hypertree
 from everlog.reasoning.modules.module import Module
 from everlog.reasoning.modules.reachability import Reachability
@@ -27,6 +28,14 @@ def make_modules(
         if module.kind == "seq":
             neighbours = graphs.neighbours(module.atom, module.step)
             return Sequence(module.atom, module.step, engine.empty(), neighbours)
+        if (plan := module.chains) is not None:
+            moves = list(zip(plan.moves, plan.finals, strict=True))
+            inside, below = (
+                [atom for atom, mine in zip(plan.letters, plan.inside, strict=True) if mine is within]
+                for within in (True, False)
+            )
+            chains = graphs.chains(plan.heads, plan.letters, moves)
+            return RegularChains(plan.heads, inside, below, engine.empty(), module.grounded, chains)
         paths = graphs.paths(module.atom, module.step, module.backwards)
         if module.kind == "tc":
             return Transitive(module.atom, engine.empty(), module.grounded, paths, matcher)

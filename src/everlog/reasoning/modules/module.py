@@ -35,6 +35,7 @@ class Module(ABC):
 
     def __init__(self, atom: Atom, nothing: FactSet) -> None:
         self.atom = atom
+        self.heads: tuple[Atom, ...] = (atom,)
         self._nothing = nothing
 
     def begin(self, now: FactSet) -> None:  # noqa: B027

@@ -1,0 +1,194 @@
+"""Regular chains: their automata, what is found, and that they are right over sequences of updates."""
+
+from __future__ import annotations
+
+from itertools import product
+from random import Random
+
+import pytest
+from test_modules import check_backbones, truth
+
+from chain_programs import CHAINS
+from everlog.datalog.reader import parse_program
+from everlog.datalog.syntax import Program
+from everlog.engine.memory import chains as memory_chains
+from everlog.engine.memory import graphs
+from everlog.engine.memory.engine import MemoryEngine
+from everlog.engine.memory.graphs import MemoryGraphs
+from everlog.knowledge import KnowledgeBase
+from everlog.planning.automata import Automaton, Letter, TooLarge, Word, automata, inverse, regular_form
+from everlog.planning.chains import chain_rule, regular
+from everlog.planning.program import compile_program
+from everlog.planning.rules import MemoryCompiler
+from module_programs import some_facts
+from oracles.exchange import facts_of
+
+Rules = dict[str, list[Word[str]]]
+
+
+def word(text: str) -> Word[str]:
+    """`ab-` is `a`, and then `b` backwards."""
+    found: list[Letter[str]] = []
+    for sign in text:
+        found = [*found[:-1], found[-1].inverse()] if sign == "-" else [*found, Letter(sign)]
+    return tuple(found)
+
+
+def unfoldings(rules: Rules, head: str, most: int) -> set[Word[str]]:
+    """All words up to a length that rules turn into a letter, by trying (Definition 26)."""
+    found = waiting = {word(head)}
+    while waiting:
+        more = set()
+        for one in waiting:
+            for place, letter in enumerate(one):
+                for body in rules.get(letter.relation, ()):
+                    whole = (*one[:place], *(inverse(body) if letter.backwards else body), *one[place + 1 :])
+                    if len(whole) <= most:
+                        more.add(whole)
+        waiting = more - found
+        found = found | more
+    return found
+
+
+@pytest.mark.parametrize(
+    ("rules", "order"),
+    [
+        ({"r": ["rr"]}, "r"),
+        ({"r": ["rr"], "s": ["sr"]}, "rs"),  # Example 29
+        ({"t": ["w"], "r": ["tv"]}, "tr"),  # Example 31
+        ({"r": ["rs", "tr", "uv"]}, "r"),
+        ({"r": ["rr", "rs-"], "u": ["r-s", "ru"]}, "ru"),
+        ({"r": ["r-", "rs"]}, "r"),
+        ({"r": ["r-", "rr", "st"]}, "r"),
+        ({"a": ["ab", "cb"], "r": ["ra", "a-r", "bb"], "s": ["rr-", "as"]}, "ars"),
+        ({"r": ["rs", "sss"]}, "r"),
+    ],
+)
+def test_automata_accept_unfoldings(rules: dict[str, list[str]], order: str) -> None:
+    words: Rules = {head: [word(one) for one in bodies] for head, bodies in rules.items()}
+    letters = sorted({letter.relation for bodies in words.values() for one in bodies for letter in one} | set(order))
+    made = automata(words, list(order))
+    most = 4 if len(letters) < 4 else 3
+    signs = [Letter(letter, back) for letter in letters for back in (False, True)]
+    for head, automaton in made.items():
+        assert isinstance(automaton, Automaton)
+        assert 0 not in automaton.finals
+        expected = {one for one in unfoldings(words, head, most + 2) if len(one) <= most}
+        accepted = {one for size in range(1, most + 1) for one in product(signs, repeat=size) if automaton.accepts(one)}
+        assert accepted == expected, head
+
+
+def test_automata_are_small() -> None:
+    """Figure 1 of *Modular* has two states each; so has the automaton of many ways to say the same."""
+    made = automata({"r": [word("rr")], "s": [word("sr")]}, ["r", "s"])
+    assert [len(made[head].moves) for head in "rs"] == [2, 2]
+    [same] = automata({"r": [word("rr"), word("rs"), word("sr"), word("ss"), word("s")]}, ["r"]).values()
+    assert len(same.moves) == 2
+    with pytest.raises(TooLarge):
+        automata({"r": [word("r" + 70 * "a")]}, ["r"])
+
+
+def test_what_is_regular() -> None:
+    assert regular_form("r", word("rr")) == () == regular_form("r", word("r-"))
+    assert regular_form("r", word("rst")) == ("s", "t") == regular_form("r", word("s-tr"))
+    for bad in ("r", "srs", "rsr", "r-s", "rrr", "sr-"):
+        assert regular_form("r", word(bad)) is None
+    rules = parse_program(
+        "r(?x, ?z) :- r(?x, ?y), s(?y, ?z) . s(?x, ?z) :- s(?x, ?y), r(?y, ?z) . s(?x, ?z) :- s(?x, ?y), s(?y, ?z) . "
+        "r(?x, ?w) :- s(?x, ?y), r(?y, ?z), s(?z, ?w) . r(?x, ?y) :- s(?y, ?x) ."
+    ).rules
+    chained = [one for rule in rules if (one := chain_rule(rule)) is not None]
+    taken, order = regular(chained)
+    assert [chained.index(one) for one in taken] == [0, 2, 4], "s cannot be above r, too"
+    assert [relation[0] for relation in order] == ["s", "r"]
+
+
+@pytest.mark.parametrize(
+    ("rule", "letters"),
+    [
+        ("r(?a, ?d) :- u(?c, ?d), s(?a, ?b), t(?c, ?b) .", ["s", "t-", "u"]),
+        ("r(?a, ?b) :- s(?b, ?a) .", ["s-"]),
+        ("[?a, p, ?c] :- [?a, q, ?b], r(?b, ?c) .", ["triple", "r"]),
+        ("r(?a, ?c) :- s(?a, ?b), t(?b, ?c), u(?a, ?c) .", None),
+        ("r(?a, ?c) :- s(?a, ?b), t(?b, ?a), u(?a, ?c) .", None),
+        ("r(?a, ?c) :- s(?a, ?b), t(?b, ?c), u(?d, ?e) .", None),
+        ("r(?a, ?a) :- s(?a, ?b), t(?b, ?a) .", None),
+        ("r(?a, ?c) :- s(?a, ?b), t(?b, ?c), ?a != ?c .", None),
+        ("r(?a, ?c) :- s(?a, ?b), t(?b, ?c, ?c) .", None),
+    ],
+)
+def test_what_a_chain_rule_is(rule: str, letters: list[str] | None) -> None:
+    found = chain_rule(parse_program(rule).rules[0])
+    said = found and [f"{letter.relation[0]}{'-' * letter.backwards}" for letter in found.word]
+    assert said == letters
+
+
+@pytest.mark.parametrize("way", ["as a whole", "from sources", "by visits"])
+@pytest.mark.parametrize("name", CHAINS)
+def test_sequences_of_updates(name: str, way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    if way == "as a whole":
+        monkeypatch.setattr(memory_chains, "_FEW_SOURCES", 1000)
+    if way == "from sources":
+        monkeypatch.setattr(memory_chains, "_FEW_SOURCES", 0)
+    if way == "by visits":
+        monkeypatch.setattr(graphs, "_BITS", 0)
+        monkeypatch.setattr(graphs, "_BUFFER", 8)
+    program = parse_program(CHAINS[name])
+    for seed in range(3):
+        for algorithm in ("dred", "fbf", "dredc", "auto"):
+            random = Random(f"{name} {seed}")
+            nodes = random.randint(2, 7)
+            mode = random.choice(["levels", "single"])
+            kb = KnowledgeBase(program, algorithm=algorithm, stratification=mode, workers=1)
+            kb.add(some_facts(random, 14, nodes))
+            kb.materialise()
+            for _ in range(5):
+                kb.update(add=some_facts(random, 4, nodes), delete=some_facts(random, 6, nodes))
+                assert facts_of(kb) == truth(program, kb), (name, seed, algorithm, mode)
+                check_backbones(kb)
+
+
+@pytest.mark.parametrize("name", CHAINS)
+def test_chains_are_found(name: str) -> None:
+    found = {kind for mode in ("levels", "single") for kind in kinds(parse_program(CHAINS[name]), mode)}
+    assert "rch" in found
+
+
+def kinds(program: Program, mode: str) -> list[str]:
+    engine = MemoryEngine(workers=1)
+    strata = compile_program(program.rules, MemoryCompiler(engine), mode, MemoryGraphs(engine))  # type: ignore[arg-type]
+    return [module.kind for stratum in strata for module in stratum.modules]
+
+
+def test_example_29() -> None:
+    """*Modular*, Example 29: two rules in one module, each with the same backbone."""
+    n, m = 9, 5
+    program = parse_program("r(?x, ?z) :- r(?x, ?y), r(?y, ?z) . s(?x, ?z) :- s(?x, ?y), r(?y, ?z) .")
+    assert kinds(program, "single") == ["rch"]
+    kb = KnowledgeBase(program, stratification="single", workers=1)
+    kb.add({"r": [(i, i + 1) for i in range(1, n)], "s": [(100 + k, 1) for k in range(m)]})
+    report = kb.materialise()
+    assert report.derivations["materialise"] == 0, "no rule instance is considered"
+    assert report.modules == [{"kind": "rch", "predicates": ["r", "s"]}]
+    assert set(kb.rows("r")) == {(i, j) for i in range(1, n) for j in range(i + 1, n + 1)}
+    assert set(kb.rows("s")) == {(100 + k, j) for k in range(m) for j in range(1, n + 1)}
+    kb.update(delete={"r": [(4, 5)]})
+    assert set(kb.rows("s")) == {(100 + k, j) for k in range(m) for j in range(1, 5)}
+    kb.update(add={"r": [(2, 7)]})
+    assert set(kb.rows("s")) == {(100 + k, j) for k in range(m) for j in (1, 2, 3, 4, 7, 8, 9)}
+
+
+def test_example_31() -> None:
+    """*Modular*, Example 31: what was derived through a fact that is gone gives nothing with what is added."""
+    program = parse_program(
+        "s(?x, ?y) :- u(?x, ?y) . t(?x, ?y) :- s(?x, ?y) . w(?x, ?y) :- u(?x, ?y) . t(?x, ?y) :- w(?x, ?y) . "
+        "r(?x, ?z) :- t(?x, ?y), v(?y, ?z) . r(?x, ?z) :- r(?x, ?y), o(?y, ?z) . t(?x, ?y) :- t(?x, ?z), o(?z, ?y) ."
+    )
+    kb = KnowledgeBase(program, stratification="single", algorithm="dredc", workers=1)
+    kb.add({"u": [("a", "b")], "v": [("b", "c")]})
+    report = kb.materialise()
+    assert [module["kind"] for module in report.modules] == ["rch"]
+    assert set(kb.rows("r")) == {("a", "c")}
+    kb.update(delete={"u": [("a", "b")]}, add={"v": [("b", "d")]})
+    assert facts_of(kb) == truth(program, kb)
+    assert kb.rows("r") == kb.rows("t") == []
