@@ -39,7 +39,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             return _experiments(arguments)
         if arguments.command == "run" and arguments.name == "updates":
             return _updates(arguments)
-        if arguments.command == "run" and arguments.name == "modules":
+        if arguments.command == "run" and arguments.name in ("modules", "complex"):
             return _modules(arguments)
         if arguments.command == "run" and arguments.name == "spark":
             return _spark(arguments)
@@ -83,7 +83,9 @@ def _parser() -> argparse.ArgumentParser:
     runs.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="a parameter of the workload")
     runs.add_argument("--option", action="append", default=[], metavar="KEY=VALUE", help="an option of Everlog")
     runs.add_argument("--timeout", type=float, metavar="S", help="seconds for each process (300; updates: 3600)")
-    runs.add_argument("--rows", metavar="A,B", help="updates, modules, spark: what to run (all); ontologies: sizes")
+    runs.add_argument(
+        "--rows", metavar="A,B", help="updates, modules, complex, spark: what to run (all); ontologies: sizes"
+    )
     runs.add_argument("--algorithms", metavar="A,B", help="updates: the algorithms to run (all)")
     runs.add_argument("--changed", metavar="N,M", help="updates: how many facts to delete and add again (100,1000)")
     runs.add_argument("--json", type=Path, metavar="FILE", help="write every measurement to FILE")
@@ -183,7 +185,7 @@ def _modules(arguments: argparse.Namespace) -> int:
     if arguments.peers != ",".join(PEERS):
         named = set(arguments.peers.split(","))
         given["systems"] = (modules.ON, modules.OFF, *([modules.DUCKDB] if modules.DUCKDB in named else []))
-    request = modules.Request(**given, options=dict(map(_assignment, arguments.option)))
+    request = modules.Request(arguments.name, **given, options=dict(map(_assignment, arguments.option)))
     rows = modules.run_modules(request, lambda row: print(f"{modules_report.row_text(row)}\n", flush=True))
     if arguments.json is not None:
         content = json.dumps(modules_report.as_json(request, rows), indent=2)
@@ -252,6 +254,7 @@ def _listing() -> str:
 
     lines.append("updates: deletions and additions by every algorithm, on several programs with data")
     lines.append("modules: materialisation and updates with modules on and off, beside DuckDB")
+    lines.append("complex: rules with cyclic and wide bodies, with decompositions and without, beside DuckDB")
     lines.append("ontologies: univ-bench.owl over universities (--rows 1,10,50), against reasonable and owlrl")
     lines.append("spark: the Spark engine by itself: what rounds cost, and Spark's recursive CTE")
     lines.append("experiments of the papers, with --scale tiny, small or medium; all of them: all")

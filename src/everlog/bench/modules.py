@@ -1,7 +1,7 @@
-"""`everlog bench run modules`: rules with algorithms of their own, on and off, and a peer beside them.
+"""`everlog bench run modules` and `complex`: something on and off, modules or decompositions, and a peer beside them.
 
-A row is a program with data. Each system works on it in a process of its own: Everlog with modules, Everlog without, and
-DuckDB where one recursive query says the same. Everlog materialises; then a sample of explicit facts is deleted and added
+A row is a program with data. Each system works on it in a process of its own: Everlog with it, Everlog without, and DuckDB
+where one recursive query says the same. Everlog materialises; then a sample of explicit facts is deleted and added
 again, a small one and a quarter of them. All systems must count the same facts before any time is shown.
 """
 
@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from statistics import median
 from typing import Any, Final
 
@@ -17,7 +18,7 @@ from everlog.bench.process import run_module
 from everlog.bench.runner import progress
 from everlog.bench.updates import lubm
 from everlog.bench.workload import BenchmarkMistake, Instance
-from everlog.bench.workloads import modular, workload
+from everlog.bench.workloads import modular, wide, workload
 
 ON, OFF, DUCKDB = "on", "off", "duckdb"
 SYSTEMS: Final = (ON, OFF, DUCKDB)
@@ -38,6 +39,15 @@ class Subject:
         return (ON, *([OFF] if self.without else []), *([DUCKDB] if self.peer is not None else []))
 
 
+@dataclass(frozen=True)
+class Bench:
+    """The rows of a benchmark, and the option of `KnowledgeBase` that is on (`auto`) or off."""
+
+    name: str
+    option: str
+    rows: Mapping[str, Subject]
+
+
 ROWS: Final[Mapping[str, Subject]] = {
     "dag": Subject(workload("dag").instance, workload("dag").instance, souffle=9.0),
     "dag-nonlinear": Subject(workload("dag-nonlinear").instance, workload("dag-nonlinear").instance, souffle=3.8),
@@ -50,9 +60,23 @@ ROWS: Final[Mapping[str, Subject]] = {
 }
 
 
+COMPLEX_ROWS: Final[Mapping[str, Subject]] = {
+    "pc": Subject(lambda: workload("pc").instance(n=1000, k=300), lambda: workload("pc").instance(n=1000, k=300)),
+    "exp": Subject(lambda: wide.expressions(50, 1500)),
+    "lubm-c": Subject(lambda: wide.campus(13)),
+    "lubm": Subject(lambda: wide.campus(13, complex_rules=False)),
+    **{name: Subject(partial(wide.pattern, name), partial(wide.pattern, name)) for name in wide.PATTERNS},
+}
+BENCHES: Final = {
+    bench.name: bench for bench in (Bench("modules", "modules", ROWS), Bench("complex", "hypertree", COMPLEX_ROWS))
+}
+
+
 @dataclass(frozen=True)
 class Request:
-    rows: Sequence[str] = tuple(ROWS)
+    bench: str = "modules"
+    rows: Sequence[str] = ()
+    """None for all."""
     systems: Sequence[str] = SYSTEMS
     repeat: int = 3
     limit: float = 120.0
@@ -62,11 +86,17 @@ class Request:
     options: Mapping[str, str] = field(default_factory=dict)
     """Options of `KnowledgeBase`."""
 
+    @property
+    def subjects(self) -> Mapping[str, Subject]:
+        rows = BENCHES[self.bench].rows
+        return {name: rows[name] for name in self.rows} if self.rows else rows
+
     def check(self) -> None:
-        for what, chosen, known in (("row", self.rows, ROWS), ("system", self.systems, SYSTEMS)):
+        rows = BENCHES[self.bench].rows
+        for what, chosen, known in (("row", self.rows or rows, rows), ("system", self.systems, SYSTEMS)):
             unknown = [name for name in chosen if name not in known]
             if unknown or not chosen:
-                raise BenchmarkMistake(f"modules has no {what} {', '.join(unknown)}; there are {', '.join(known)}")
+                raise BenchmarkMistake(f"{self.bench} has no {what} {', '.join(unknown)}; there are {', '.join(known)}")
         if self.repeat < 1:
             raise BenchmarkMistake("a run is repeated at least once: --repeat 1")
 
@@ -86,6 +116,8 @@ class Measured:
     """By what was done, by how many facts the materialisation changed."""
     explicit: int = 0
     modules: Sequence[str] = ()
+    state_bytes: int = 0
+    """What is kept besides the facts."""
     peak_bytes: int = 0
 
     @property
@@ -120,11 +152,11 @@ def run_modules(request: Request, show: Callable[[Row], None]) -> list[Row]:
     request.check()
     rows: list[Row] = []
     duckdb_dag = None
-    for name in request.rows:
+    for name, subject in request.subjects.items():
         measured = []
-        for system in ROWS[name].systems():
+        for system in subject.systems():
             if system in request.systems:
-                progress(f"modules: {name}, {system}")
+                progress(f"{request.bench}: {name}, {system}")
                 measured.append(_measured(name, system, request))
         progress("")
         row = Row(name, measured, duckdb_dag)
@@ -137,13 +169,20 @@ def run_modules(request: Request, show: Callable[[Row], None]) -> list[Row]:
 
 
 def _measured(name: str, system: str, request: Request) -> Measured:
-    asked = json.dumps({"repeat": request.repeat, "limit": request.limit, "options": dict(request.options)})
-    ended = run_module("everlog.bench.modules_worker", [name, system, asked], timeout=request.timeout)
+    asked = json.dumps(
+        {
+            "repeat": request.repeat,
+            "limit": request.limit,
+            "option": BENCHES[request.bench].option,
+            "options": dict(request.options),
+        }
+    )
+    ended = run_module("everlog.bench.modules_worker", [request.bench, name, system, asked], timeout=request.timeout)
     if ended.timed_out:
         return Measured(system, f"stopped after {request.timeout:g} s", peak_bytes=ended.peak_bytes)
     lines = ended.errors.strip().splitlines() or ["no message"]
     if ended.code == 2:
-        raise BenchmarkMistake(f"modules: {name}: {lines[-1]}")
+        raise BenchmarkMistake(f"{request.bench}: {name}: {lines[-1]}")
     if ended.code:
         return Measured(system, f"failed: {lines[-1]}", peak_bytes=ended.peak_bytes)
     content: dict[str, Any] = json.loads(ended.output.splitlines()[-1])

@@ -1,4 +1,4 @@
-"""Measures one system on one row of the benchmark `modules`: `python -m everlog.bench.modules_worker ROW SYSTEM REQUEST`.
+"""Measures one system on one row: `python -m everlog.bench.modules_worker BENCH ROW SYSTEM REQUEST`.
 
 A process of its own, so that systems do not share memory. What it measured is the last line that it prints.
 """
@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from time import perf_counter
 from typing import Any
 
-from everlog.bench.modules import DUCKDB, OFF, ROWS, SMALL
+from everlog.bench.modules import BENCHES, DUCKDB, OFF, SMALL
 from everlog.bench.updates_worker import Samples
 from everlog.bench.workload import Instance
 from everlog.errors import EverlogError
@@ -26,7 +26,7 @@ def _everlog(instance: Instance, system: str, asked: Mapping[str, Any]) -> dict[
     from everlog import KnowledgeBase, parse_program
 
     program = parse_program(instance.program)
-    options = {"engine": "memory", "modules": "off" if system == OFF else "auto", **asked["options"]}
+    options = {"engine": "memory", asked["option"]: "off" if system == OFF else "auto", **asked["options"]}
     samples, heads = Samples(instance.facts), sorted({rule.head.predicate for rule in program.rules})
     seconds: list[float] = []
     updates: dict[str, list[float]] = {}
@@ -41,6 +41,7 @@ def _everlog(instance: Instance, system: str, asked: Mapping[str, Any]) -> dict[
         seconds.append(report.seconds["reasoning"])
         content["explicit"] = report.facts["explicit"]
         content["facts"] = sum(kb.size(predicate) for predicate in heads)
+        content["state_bytes"] = report.state_bytes
         content["modules"] = [f"{one['kind']} of {', '.join(one['predicates'])}" for one in report.modules]
         for size in dict.fromkeys((min(SMALL, instance.size // 4), instance.size // 4)):
             sample = samples.of(size, seed=number)
@@ -92,8 +93,8 @@ def _duckdb(instance: Instance, asked: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def main(argv: Sequence[str]) -> int:
-    name, system, asked = argv
-    subject = ROWS[name]
+    bench, name, system, asked = argv
+    subject = BENCHES[bench].rows[name]
     build = subject.peer if system == DUCKDB and subject.peer is not None else subject.instance
     try:
         content = measure(build(), system, json.loads(asked))

@@ -34,6 +34,8 @@ def recursive_query(work: Relational) -> str:
             start.append(_select(rule, relation, None))
         steps.extend(_select(rule, relation, driver) for driver in recursive)
     query = " UNION ".join(start)
+    if not steps and len(start) == 1:
+        query = f"SELECT DISTINCT * FROM ({query})"  # there is no UNION to do so
     if steps:
         query = f"({query}) UNION (SELECT * FROM ({' UNION ALL '.join(steps)}))"
     return f"WITH RECURSIVE {LAST_ROUND}({columns}) AS ({query}) SELECT {columns} FROM {LAST_ROUND}"

@@ -2,7 +2,7 @@
 
 * `all`: every rule with two positive atoms or more;
 * `cyclic`: those whose width is greater than 1, the paper's *combined* approach;
-* `auto`: those where a decomposition is expected to save most of the work, and that is much.
+* `auto`: those of them where a decomposition is expected to save most of the work, and that is much.
 
 It is decided when a program is compiled, by the facts that are there.
 """
@@ -52,7 +52,7 @@ class Decomposer:
         asked: tuple[Atom | Negation | Comparison, ...] = (rule.head, *rule.negative, *rule.comparisons)
         needed = frozenset(variable for part in asked for variable in part.variables())
         found = decompose(atoms, needed, costs)
-        if self._option == "cyclic" and found.width == 1:
+        if self._option != "all" and found.width == 1:
             return None
         if self._option == "auto" and whole < _CHEAPER * found.cost:
             return None

@@ -22,22 +22,23 @@ SinkOf = Callable[[Mapping[int, int]], Sink]
 
 
 class MemoryMatcher(Matcher):
-    """Makes queries for one engine."""
+    """Makes queries for one engine; modules ask the same ones again and again, so their plans are kept."""
 
     def __init__(self, engine: MemoryEngine) -> None:
         self._engine = engine
+        self._known: dict[object, Conjunction] = {}
+        self._unit = engine.insert_nullary(UNIT)
 
     def match(self, literals: Sequence[Labelled], comparisons: Sequence[Comparison] = ()) -> Matches:
         positive = [literal for literal in literals if not literal.negative]
         negative = [literal for literal in literals if literal.negative]
-        conjunction = Conjunction(
-            self._engine,
-            [literal.atom for literal in positive],
-            [literal.atom for literal in negative],
-            comparisons,
-        )
+        true, false = tuple(one.atom for one in positive), tuple(one.atom for one in negative)
+        key = true, false, tuple(comparisons)
+        conjunction = self._known.get(key)
+        if conjunction is None:
+            conjunction = self._known[key] = Conjunction(self._engine, true, false, comparisons)
         views = [own(literal.view) for literal in (*positive, *negative)]
-        return Matches(self._engine, conjunction, [*views, self._engine.insert_nullary(UNIT)])
+        return Matches(self._engine, conjunction, [*views, self._unit])
 
 
 class Matches(Bindings):
@@ -84,7 +85,7 @@ class Matches(Bindings):
             sum(view.about(table) for table in literal.tables())
             for literal, view in zip(self._conjunction.positive, self._views, strict=False)
         ]
-        # The smallest set goes first, as a delta would: modules ask for the same joins again and again.
+        # The smallest set goes first, as a delta would: an index that it needs serves the next time too.
         smallest = min(range(len(sizes)), key=sizes.__getitem__) if sizes else None
         plan, used = self._conjunction.plan(self._views, None, needed, small=smallest)
         call = Call(plan, [self._views[place] for place in used], sink(plan.layout))
