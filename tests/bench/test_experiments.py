@@ -89,6 +89,14 @@ def test_modules_are_shown_where_results_agree(records: Sequence[Record]) -> Non
     assert "they disagree" in table(wrong, "Modules: seconds").rows[0]
 
 
+def test_decomposed_rules_have_times_and_memory(records: Sequence[Record]) -> None:
+    shown, memory = table(records, "Decomposed rules: seconds"), table(records, "Decomposed rules: peak memory")
+    assert [row[0] for row in shown.rows] == ["standard", "HD", "combined", "auto"]
+    (one,) = of(records, experiment="hypertree", system="HD")
+    assert shown.rows[1][list(shown.header).index("large deletion, PC")] == f"{one['seconds']['large deletion']:.3f}"
+    assert memory.rows[1][1].startswith(f"{one['peak_bytes'] / 1e6:,.0f} ")
+
+
 def test_systems_and_growth(records: Sequence[Record]) -> None:
     for one in of(records, experiment="peers"):
         assert one["status"] == "ok" and one["agrees"], one

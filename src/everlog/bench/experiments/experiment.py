@@ -37,14 +37,17 @@ class _Kind:
 
 
 def _kinds() -> dict[str, _Kind]:
-    from everlog.bench.experiments.modular import modular, subjects
+    from everlog.bench.experiments.hypertree import hypertree
+    from everlog.bench.experiments.modular import modular
     from everlog.bench.experiments.robustness import robustness
     from everlog.bench.experiments.scalability import scalability
+    from everlog.bench.experiments.tasks import tasks
 
     return {
         "robustness": _Kind(maintained, robustness),
         "scalability": _Kind(maintained, scalability),
-        "modular": _Kind(subjects, modular),
+        "modular": _Kind(modular, tasks),
+        "hypertree": _Kind(hypertree, tasks),
     }
 
 
@@ -71,6 +74,7 @@ EXPERIMENTS: Final = (
         "scalability", "break-even points and large updates (Revisited, Tables 7-9)", _one_by_one("scalability")
     ),
     Experiment("modular", "modules against plain rules (Modular, Tables 3 and 4)", _one_by_one("modular")),
+    Experiment("hypertree", "decomposed rules (Hypertree, Tables 1 and 2, and memory)", _one_by_one("hypertree")),
     Experiment("peers", "Everlog beside other systems", peers),
     Experiment("growth", "how time grows with the data", growth),
 )

@@ -1,0 +1,101 @@
+"""Materialisation, small deletions and additions, and large deletions, by one system (*Modular*, section 11).
+
+Small is a thousand facts and large a quarter of all, sampled uniformly. Every system has a process of its own, so that
+their memory can be compared.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, Final
+
+from everlog.bench.experiments.records import Record
+from everlog.bench.updates_worker import Samples
+from everlog.bench.workload import Instance
+
+if TYPE_CHECKING:
+    from everlog import KnowledgeBase
+
+_LIMIT: Final = {"tiny": 20.0, "small": 20.0, "medium": 900.0}
+"""Seconds after which what is left is not asked of a system any more."""
+
+
+@dataclass(frozen=True)
+class Data:
+    """An instance, how many of its facts are a small update, and the paper's row if it is the paper's data."""
+
+    instance: str
+    build: Callable[[], Instance]
+    small: int = 1000
+    paper: str | None = None
+
+
+@dataclass(frozen=True)
+class Subject:
+    """An instance and a system: the options of a `KnowledgeBase`."""
+
+    data: Data
+    system: str
+    options: Mapping[str, str]
+
+    @property
+    def name(self) -> str:
+        return f"{self.data.instance}, {self.system}"
+
+
+def tasks(subject: Subject, scale: str) -> Iterator[Record]:
+    """One record: seconds by task, and facts, so that results can be compared."""
+    instance = subject.data.build()
+    samples = Samples(instance.facts)
+    small = min(subject.data.small, instance.size // 4)
+    wanted = {
+        "small deletion": ("delete", small),
+        "small addition": ("add", small),
+        "large deletion": ("delete", instance.size // 4),
+    }
+    begun = perf_counter()
+    kb, content = _materialised(instance, subject.options)
+    times = {"materialisation": content.pop("seconds")}
+    changed = {}
+    for task, (way, size) in wanted.items():
+        if perf_counter() - begun > _LIMIT[scale]:
+            break
+        started = perf_counter()
+        report = kb.update(**{way: samples.of(size, seed=1)})  # type: ignore[arg-type]
+        times[task] = perf_counter() - started
+        changed[task] = report.added - report.deleted
+    yield {
+        "instance": subject.data.instance,
+        "paper": subject.data.paper,
+        "system": subject.system,
+        "options": dict(subject.options),
+        "small": small,
+        **content,
+        "seconds": times,
+        "changed": changed,
+    }
+
+
+def _materialised(instance: Instance, options: Mapping[str, str]) -> tuple[KnowledgeBase, dict[str, Any]]:
+    from everlog import KnowledgeBase, parse_program
+    from everlog.datalog.stratify import stratify
+
+    program = parse_program(instance.program)
+    kb = KnowledgeBase(program, engine="memory", **options)  # type: ignore[arg-type]
+    kb.add(instance.facts)
+    report = kb.materialise()
+    strata = stratify(program.rules)
+    recursive = sum(len(stratum.recursive) for stratum in strata)
+    return kb, {
+        "explicit": report.facts["explicit"],
+        "total": report.facts["total"],
+        "nonrecursive_rules": len(program.rules) - recursive,
+        "recursive_rules": recursive,
+        "strata": len(strata),
+        "modules": dict(Counter(module["kind"] for module in report.modules)),
+        "seconds": report.seconds["reasoning"],
+        "state_bytes": report.state_bytes,
+    }
