@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from everlog.bench.experiments.cluster import cluster
 from everlog.bench.experiments.instances import maintained
 from everlog.bench.experiments.peers import growth, peers
 from everlog.bench.experiments.records import Record
@@ -77,6 +78,7 @@ EXPERIMENTS: Final = (
     Experiment("hypertree", "decomposed rules (Hypertree, Tables 1 and 2, and memory)", _one_by_one("hypertree")),
     Experiment("peers", "Everlog beside other systems", peers),
     Experiment("growth", "how time grows with the data", growth),
+    Experiment("cluster", "the Spark engine, round by round, and what a cluster would take", cluster),
 )
 
 

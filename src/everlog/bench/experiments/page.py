@@ -9,7 +9,8 @@ from typing import Any, Final
 
 from everlog.bench.experiments.plots import Plot, plots
 from everlog.bench.experiments.records import Record, Results
-from everlog.bench.experiments.tables import Table, names, tables
+from everlog.bench.experiments.tables import tables
+from everlog.bench.experiments.tables.table import Table, names
 
 _STYLE: Final = """
 body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 72rem; padding: 0 1rem; color: #222 }

@@ -10,7 +10,7 @@ from statistics import mean, median
 from typing import TYPE_CHECKING, Any, Final
 
 from everlog.bench.experiments.records import Record
-from everlog.bench.experiments.tables import NAMES, names, of
+from everlog.bench.experiments.tables.table import NAMES, names, of
 from everlog.bench.updates import interval
 from everlog.bench.workload import BenchmarkMistake
 

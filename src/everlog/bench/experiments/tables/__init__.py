@@ -1,0 +1,24 @@
+"""The papers' tables, made from records alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from everlog.bench.experiments.records import Record
+from everlog.bench.experiments.tables.hypertree import hypertree
+from everlog.bench.experiments.tables.modular import modular
+from everlog.bench.experiments.tables.revisited import break_even, largest, robustness
+from everlog.bench.experiments.tables.systems import cluster, growth, peers
+from everlog.bench.experiments.tables.table import Table
+
+
+def tables(records: Sequence[Record]) -> list[Table]:
+    """All tables that there are records for."""
+    found: list[Table] = []
+    for way in ("deletion", "addition"):
+        for sampling in ("uniform", "walk"):
+            found += robustness(records, way, sampling)
+    found += break_even(records)
+    for part in ("deletion", "addition"):
+        found += largest(records, part)
+    return [*found, *modular(records), *hypertree(records), *peers(records), *growth(records), *cluster(records)]
