@@ -19,7 +19,7 @@ from collections.abc import Callable
 from everlog.datalog.syntax import Atom
 from everlog.engine.algebra import FactSet, Region
 
-_FEW = 32
+_FEW = 4
 """Up to one fact in so many of the backbone is followed step by step; more is computed as a whole."""
 
 Oracle = Callable[[FactSet], FactSet]
@@ -85,14 +85,19 @@ class Backbone(Module):
         self.region = Region((atom,))
         self.X = X
         self.exact = self._grounded = grounded
+        self._derived = 0
+        """How many facts follow from the backbone, which tells how far a change of it spreads."""
 
     def savepoint(self) -> Callable[[], None]:
-        before = self.X
+        before = self.X, self._derived
 
         def undo() -> None:
-            self.X = before
+            self.X, self._derived = before
 
         return undo
+
+    def rebuild(self, I: FactSet) -> None:
+        self._derived = len(I.within(self.region)) - len(self.X)
 
     def add(self, now: FactSet, Δ: FactSet, own: FactSet) -> FactSet:
         """What follows from adding `Δ`, which is in `now`; `own` are those of it that this module has derived."""
@@ -102,14 +107,18 @@ class Backbone(Module):
             return new
         J = self._added(new, now)
         self.X |= new
+        self._derived += len(J)
         return J
 
     def delete(self, now: FactSet, Δ: FactSet, oracle: Oracle) -> FactSet:
         """What is lost with `Δ`, which is not in `now`."""
         gone = Δ.within(self.region)
         gone &= self.X
-        if not gone:
-            return gone
+        lost = self._given_up(gone, now, oracle) if gone else gone
+        self._derived -= len(lost)
+        return lost
+
+    def _given_up(self, gone: FactSet, now: FactSet, oracle: Oracle) -> FactSet:
         if self._grounded:
             around = self._around(gone, now, self._limit()) if self._few(gone) else None
             self.X -= gone
@@ -129,8 +138,9 @@ class Backbone(Module):
         return len(self.X) // _FEW
 
     def _few(self, facts: FactSet) -> bool:
-        """Whether it is worth a try to follow what some facts lead to: each leads to many, usually."""
-        return len(facts) <= max(8, self._limit() // 64)
+        """Whether it is worth a try to follow what some facts lead to: each to as many as those of the backbone did."""
+        spread = 1 + max(0, self._derived) / max(1, len(self.X))
+        return len(facts) <= max(8, self._limit() / spread)
 
     def _lost(self, facts: FactSet, oracle: Oracle) -> FactSet:
         """Those of the relation's facts that no longer follow; what an oracle knows becomes part of the backbone."""
