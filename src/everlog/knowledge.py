@@ -75,7 +75,7 @@ _OPTIONS = {
     "modules": ("auto", "off"),
     "hypertree": ("auto", "cyclic", "off", "all"),
     "stratification": ("levels", "single"),
-    "equality": ("off", "axioms"),
+    "equality": ("off", "rewrite", "axioms"),
 }
 
 
@@ -143,9 +143,10 @@ class KnowledgeBase:
 
     def _new_state(self) -> State:
         # Compiled kernels are loaded here, not with the module.
+        from everlog.equated import EquatedState
         from everlog.state import MemoryState
 
-        return MemoryState(workers=self._workers)
+        return (EquatedState if self._settings.equality == "rewrite" else MemoryState)(workers=self._workers)
 
     # ------------------------------------------------------------------------------------ facts in
 

@@ -149,7 +149,7 @@ class MemoryState:
         planned = perf_counter() - begun
         outcome = materialisation.materialise(progress)
         self._I = own(materialisation.I)
-        return self._report(outcome, planned, started, self.count(self._I), 0)
+        return self._report(outcome, planned, started, self.total(), 0)
 
     def updated(
         self,
@@ -289,8 +289,12 @@ class MemoryState:
         if any(stratum.modules for stratum in strata):
             self._compilation += start_graphs()
         modules = make_modules(strata, self.engine, graphs, MemoryMatcher(self.engine), compiler)
-        self.materialisation = Materialisation(strata, self.engine, self._E, kinds, modules)
+        self.materialisation = Materialisation(strata, self.engine, self._given(), kinds, modules)
         return self.materialisation
+
+    def _given(self) -> FactSet:
+        """The facts that the rules are applied to."""
+        return self._E
 
     def _rules(self, program: Program, settings: Settings) -> Sequence[Rule]:
         """The rules to be evaluated."""
@@ -365,7 +369,7 @@ class MemoryState:
         return Report(
             engine="memory",
             algorithm=outcome.algorithm,
-            facts={"explicit": self.count(self._E), "total": self.count(self._I)},
+            facts={"explicit": self.count(self._E), "total": self.total()},
             derivations=outcome.derivations,
             seconds={
                 "compilation": compilation,
@@ -421,6 +425,10 @@ class MemoryState:
     def count(facts: Facts) -> int:
         """How many facts a set has, without those of hidden predicates."""
         return sum(len(facts.rows(table)) for table in facts.tables() if not table.predicate.startswith(HIDDEN))
+
+    def total(self) -> int:
+        """How many facts there are."""
+        return self.count(self._I)
 
     # ------------------------------------------------------------------------------------ facts out
 

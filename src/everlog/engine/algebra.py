@@ -10,6 +10,7 @@ An algorithm of `reasoning/` is written against these protocols and nothing else
 * An **Annotation** gives every fact an integer; `between` turns it into a view.
 * **Rules** are a part of a compiled program; `apply` is `inst_r[I⁺, I⁻ : P₁, N₁ : …]` of *Revisited* (65) for all of them
   at once, each instance considered once.
+* **Classes** are representatives of equal constants; they rewrite facts and rules.
 * `match` evaluates labelled literals, and **Bindings** are what it finds.
 """
 
@@ -264,6 +265,68 @@ class Engine(ABC):
         return 0
 
 
+class Images(ABC):
+    """Some facts by what they are rewritten to."""
+
+    @abstractmethod
+    def of(self, facts: FactSet) -> FactSet:
+        """Those of the facts whose rewritten form is in a set."""
+        ...
+
+
+class Classes(ABC):
+    """Classes of constants that are one, and their representatives: `π` of *Equality*, least in the order of terms.
+
+    A class of several constants, represented by `c`, is named by the fact `c ≈ c`. `normal` is `π(·)`.
+    """
+
+    @abstractmethod
+    def alone(self) -> Classes:
+        """No classes yet: every constant is alone."""
+        ...
+
+    @abstractmethod
+    def merge(self, facts: FactSet) -> bool:
+        """Makes the ends of equalities one, where they can be; tells whether a class has grown."""
+        ...
+
+    @abstractmethod
+    def outdated(self, facts: FactSet) -> FactSet:
+        """Those of some facts that mention a constant which another one represents."""
+        ...
+
+    @abstractmethod
+    def normal(self, facts: FactSet) -> FactSet: ...
+
+    @abstractmethod
+    def images(self, facts: FactSet) -> Images: ...
+
+    @abstractmethod
+    def of(self, facts: FactSet) -> FactSet:
+        """The classes of several constants that facts about representatives mention."""
+        ...
+
+    @abstractmethod
+    def mentioning(self, classes: FactSet, facts: FactSet) -> FactSet:
+        """Those of some facts that mention the representative of one of some classes."""
+        ...
+
+    @abstractmethod
+    def whole(self, classes: FactSet, others: Classes) -> FactSet:
+        """Those of some classes of `others` that are one here, too."""
+        ...
+
+    @abstractmethod
+    def split(self, classes: FactSet, others: Classes) -> Classes:
+        """These classes, but for some that are as they are in `others`."""
+        ...
+
+    @abstractmethod
+    def rewritten(self, rule: Rule) -> Rule:
+        """A rule about representatives."""
+        ...
+
+
 class Neighbours(ABC):
     """The facts of one binary atom whose ends follow each other in the order of the values that a unary atom has."""
 
@@ -361,11 +424,13 @@ __all__ = [
     "Annotation",
     "Bindings",
     "Chains",
+    "Classes",
     "Cliques",
     "Counted",
     "Engine",
     "FactSet",
     "Graphs",
+    "Images",
     "Labelled",
     "Matcher",
     "Moves",

@@ -225,6 +225,8 @@ class KnowledgeBase(MemoryKnowledgeBase):
         """
         from everlog.pipeline.saving import save
 
+        if self._settings.equality == "rewrite":
+            raise EverlogError("a store keeps no classes of equal constants yet: save with equality='axioms' or 'off'")
         if not self._materialised:
             self.materialise()
         elif self._pending:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from everlog.datalog.printer import print_literal, print_rule
-from everlog.datalog.substitution import canonical_rule, pattern
+from everlog.datalog.substitution import Pattern, canonical_rule, pattern
 from everlog.datalog.syntax import (
     EQUAL,
     TRIPLE,
@@ -85,39 +85,49 @@ class Divided:
     above: tuple[Rule, ...]
 
 
-def divide(rules: Sequence[Rule], arities: Mapping[str, int]) -> Divided:
-    """The two parts of a program; `arities` has the predicates of facts, too. Refuses what would not be well defined."""
-    source = [_asking(rule) for rule in solved(rules)]
-    if any(atom.predicate == OCCURS for rule in source for atom in rule.positive):
-        source += list(_occurrences({**arities, **_arities(source)}))
-    return partition(source)
+def asking(rules: Sequence[Rule], arities: Mapping[str, int]) -> tuple[Rule, ...]:
+    """Rules with `≈` in bodies as `divide` takes them; `arities` has the predicates of facts."""
+    found = [_asking(rule) for rule in solved(rules)]
+    if any(atom.predicate == OCCURS for rule in found for atom in rule.positive):
+        found += list(_occurrences({**arities, **_arities(found)}))
+    return tuple(found)
 
 
-def partition(source: Sequence[Rule]) -> Divided:
-    """The same for rules that are prepared, perhaps with other constants than at first."""
-    numbers: dict[object, int] = {}
-    equality = Atom(TRIPLE, (Variable("x"), EQ, Variable("y")))
-    atoms = [equality, *(atom for rule in source for atom in (rule.head, *_body_atoms(rule)))]
+def divide(rules: Sequence[Rule]) -> Divided:
+    """The two parts of a program. Refuses what would not be well defined."""
+    numbers = core_of(rules)
+    return Divided(
+        tuple(rule for number, rule in enumerate(rules) if number in numbers),
+        tuple(rule for number, rule in enumerate(rules) if number not in numbers),
+    )
+
+
+def core_of(rules: Sequence[Rule]) -> set[int]:
+    """The places of the rules that equality depends on."""
+    numbers: dict[Pattern, int] = {}
+    equality = same(Variable("x"), Variable("y"))
+    atoms = [equality, *(atom for rule in rules for atom in (rule.head, *_body_atoms(rule)))]
     for atom in atoms:
         numbers.setdefault(pattern(atom), len(numbers))
-    classes = unifiable_classes(list(numbers))  # type: ignore[arg-type]
+    classes = unifiable_classes(list(numbers))
 
     def kind(atom: Atom) -> int:
         return classes[numbers[pattern(atom)]]
 
     below: dict[int, set[int]] = {}
-    for rule in source:
+    for rule in rules:
         below.setdefault(kind(rule.head), set()).update(kind(atom) for atom in _body_atoms(rule))
-    reached, waiting = set(), [kind(equality)]
+    reached: set[int] = set()
+    waiting = [kind(equality)]
     while waiting:
         one = waiting.pop()
         if one not in reached:
             reached.add(one)
             waiting += below.get(one, ())
-    core = tuple(rule for rule in source if kind(rule.head) in reached)
-    for rule in core:
-        _check(rule)
-    return Divided(core, tuple(rule for rule in source if kind(rule.head) not in reached))
+    found = {number for number, rule in enumerate(rules) if kind(rule.head) in reached}
+    for number in found:
+        _check(rules[number])
+    return found
 
 
 def _arities(rules: Sequence[Rule]) -> dict[str, int]:
@@ -131,8 +141,12 @@ def _body_atoms(rule: Rule) -> Iterator[Atom]:
 
 
 def _asking(rule: Rule) -> Rule:
-    """The rule with `not s ≈ t` as `s != t`, and with `occurs(s)` where nothing else binds an equality's terms."""
+    """The rule with `not s ≈ t` as `s != t`, and with `occurs(s)` where nothing else binds an equality's terms.
+
+    `s != t` is left out for a head `s ≈ t`, where it keeps away what is known.
+    """
     body: list[BodyLiteral] = []
+    ends = {rule.head.terms[0], rule.head.terms[2]} if is_equality(rule.head) else None
     bound = {variable for atom in rule.positive if not is_equality(atom) for variable in atom.variables()}
     for literal in rule.body:
         if isinstance(literal, Negation) and any(map(is_equality, literal.atoms)):
@@ -143,11 +157,11 @@ def _asking(rule: Rule) -> Rule:
                 )
             literal = Comparison("!=", literal.atoms[0].terms[0], literal.atoms[0].terms[2])
         elif isinstance(literal, Atom) and is_equality(literal):
-            ends = {literal.terms[0], literal.terms[2]}
-            if ends.isdisjoint(bound):
+            if bound.isdisjoint({literal.terms[0], literal.terms[2]}):
                 body.append(Atom(OCCURS, (literal.terms[0],)))
             bound.update(literal.variables())
-        body.append(literal)
+        if not (isinstance(literal, Comparison) and literal.operator == "!=" and {literal.left, literal.right} == ends):
+            body.append(literal)
     return Rule(rule.head, tuple(dict.fromkeys(body)))
 
 
@@ -166,7 +180,7 @@ def _occurrences(arities: Mapping[str, int]) -> Iterator[Rule]:
 def _check(rule: Rule) -> None:
     """Refuses a rule of the core whose instances a later merge could take away."""
     for literal in rule.body:
-        if isinstance(literal, Negation) or (isinstance(literal, Comparison) and not _is_harmless(literal, rule.head)):
+        if isinstance(literal, Negation) or (isinstance(literal, Comparison) and not _is_harmless(literal)):
             raise EverlogError(
                 f"the rule `{print_rule(rule)}` is not well defined together with equality: equalities depend on its head, "
                 f"and an equality that is found later could undo {print_literal(literal)}. Use it only in rules that no "
@@ -174,12 +188,31 @@ def _check(rule: Rule) -> None:
             )
 
 
-def _is_harmless(comparison: Comparison, head: Atom) -> bool:
-    """Whether merges cannot take a comparison away, or what it kept from the head is known anyway."""
-    terms = {comparison.left, comparison.right}
-    if comparison.operator == "!=" and is_equality(head) and terms == {head.terms[0], head.terms[2]}:
-        return True
+def _is_harmless(comparison: Comparison) -> bool:
+    """Whether merges cannot take a comparison away."""
+    terms = (comparison.left, comparison.right)
     return any(isinstance(term, Constant) and not mergeable(term.value) for term in terms)
+
+
+# ---------------------------------------------------------------------------------------- equality by rewriting
+
+
+def over_representatives(rule: Rule) -> list[Rule]:
+    """The rule for facts about representatives, where an equality of a body says that its terms are one."""
+    body = tuple(
+        Comparison("=", literal.terms[0], literal.terms[2])
+        if isinstance(literal, Atom) and is_equality(literal)
+        else literal
+        for literal in rule.body
+    )
+    return solved([Rule(rule.head, body)])
+
+
+def finding(rule: Rule) -> list[Rule]:
+    """The same, but for `c ≈ c` as a head, which is known."""
+    return [
+        made for one in over_representatives(rule) for made in (_irreflexive(one) if is_equality(one.head) else (one,))
+    ]
 
 
 # ---------------------------------------------------------------------------------------- equality by rules
@@ -187,7 +220,7 @@ def _is_harmless(comparison: Comparison, head: Atom) -> bool:
 
 def axiomatised(rules: Sequence[Rule], arities: Mapping[str, int]) -> tuple[Rule, ...]:
     """A program whose rules make a congruence of owl:sameAs: (≈1)–(≈4) of *Equality*, and the rules as they use it."""
-    divided = divide(rules, arities)
+    divided = divide(asking(rules, arities))
     found = [made for rule in divided.core for made in _with_equality(rule)]
     found += [made for rule in divided.above for made in _with_equality(_telling_apart(rule))]
     known = {TRIPLE: 3, **arities, **_arities(found)}

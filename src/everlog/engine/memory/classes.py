@@ -1,0 +1,297 @@
+"""Classes of equal constants in the memory engine: an array of representatives by id, and the members of each class.
+
+Merging is one pass of union–find over the pairs; which constant represents a class is decided afterwards, by the order of
+the terms and not of the ids, so that it does not depend on what was read first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import numpy.typing as npt
+from pyoxigraph import BlankNode, NamedNode
+
+from everlog.datalog.syntax import TRIPLE, Atom, BodyLiteral, Comparison, Constant, Negation, Rule, Term
+from everlog.datalog.values import SAME_AS, Value
+from everlog.engine.algebra import Classes, FactSet, Images
+from everlog.engine.memory import class_kernels
+from everlog.engine.memory import rows as row_sets
+from everlog.engine.memory.engine import MemoryEngine, full_facts
+from everlog.engine.memory.kinds import BLANK, STRING
+from everlog.engine.memory.sets import Facts, Stored, own
+from everlog.engine.memory.table import Ids, Table
+
+Flags = npt.NDArray[np.bool_]
+
+
+class MemoryClasses(Classes):
+    """At first every constant is alone."""
+
+    def __init__(self, engine: MemoryEngine) -> None:
+        self._engine = engine
+        self._same = engine.dictionary.encode_value(SAME_AS)
+        self._representatives: Ids = np.arange(len(engine.dictionary), dtype=np.int32)
+        self.members: dict[int, Ids] = {}
+        """The constants of each class that has several, by its representative."""
+
+    def representatives(self) -> Ids:
+        """The representative of each id."""
+        known, size = self._representatives, len(self._engine.dictionary)
+        if len(known) < size:
+            grown: Ids = np.arange(size + size // 4 + 64, dtype=np.int32)
+            grown[: len(known)] = known
+            self._representatives = known = grown
+        return known
+
+    # ------------------------------------------------------------------------------------ merging
+
+    def alone(self) -> MemoryClasses:
+        return MemoryClasses(self._engine)
+
+    def merge(self, facts: FactSet) -> bool:
+        left, right = self._pairs(own(facts))
+        if not len(left):
+            return False
+        parent: Ids = np.arange(len(self.representatives()), dtype=np.int32)
+        class_kernels.unite(left, right, parent)
+        touched = np.zeros(len(parent), np.bool_)
+        touched[left] = touched[right] = True
+        ids = np.flatnonzero(touched)
+        roots = class_kernels.roots(ids, parent)
+        order = np.argsort(roots, kind="stable")
+        for group in np.split(ids[order], np.flatnonzero(np.diff(roots[order])) + 1):
+            self._join([int(one) for one in group])
+        return True
+
+    def _pairs(self, facts: Facts) -> tuple[Ids, Ids]:
+        """The representatives of the ends of equalities, where they differ and can be merged."""
+        table = self._equalities()
+        rows = facts.rows(table)
+        representatives = self.representatives()
+        left, right = (representatives[column] for column in full_facts(table, rows, 3)[[0, 2]])
+        good = (left != right) & self._mergeable(left) & self._mergeable(right)
+        return left[good], right[good]
+
+    def _equalities(self) -> Table:
+        table = self._engine.relation(TRIPLE, 3).static({1: self._same})
+        assert table is not None
+        return table
+
+    def _mergeable(self, ids: Ids) -> Flags:
+        kinds = self._engine.dictionary.order().kinds[ids]
+        found: Flags = (kinds >= STRING) & (kinds <= BLANK) & (ids != self._same)
+        return found
+
+    def _join(self, group: Sequence[int]) -> None:
+        """Makes one class of those that some constants represent."""
+        least = min(group, key=lambda one: term_order(self._engine.dictionary.value(one)))
+        alone = [np.array([one], np.int32) for one in group]
+        members = np.concatenate([self.members.pop(one, single) for one, single in zip(group, alone, strict=True)])
+        self._representatives[members] = least
+        self.members[least] = members
+
+    # ------------------------------------------------------------------------------------ names again
+
+    def sizes(self) -> npt.NDArray[np.int64]:
+        """How many constants each representative stands for."""
+        found = np.ones(len(self.representatives()), np.int64)
+        for name, members in self.members.items():
+            found[name] = len(members)
+        return found
+
+    def expanded(self, ids: Ids) -> Ids:
+        """All facts that some facts about representatives, one per column of the array, stand for."""
+        if not self.members:
+            return ids
+        sizes = self.sizes()
+        starts = np.zeros(len(sizes), np.int64)
+        names: Ids = np.concatenate(list(self.members.values()))
+        starts[list(self.members)] = np.cumsum([0, *(len(members) for members in self.members.values())])[:-1]
+        for position in range(ids.shape[0]):
+            counts = sizes[ids[position]]
+            if (counts == 1).all():
+                continue
+            ids = np.repeat(ids, counts, axis=1)
+            number = np.arange(ids.shape[1]) - np.repeat(np.cumsum(counts) - counts, counts)
+            several = np.repeat(counts > 1, counts)
+            ids[position, several] = names[starts[ids[position, several]] + number[several]]
+        return ids
+
+    def changed(self, other: MemoryClasses) -> Ids:
+        """The representatives, here or there, of classes that are not the same."""
+        names = {*self.members, *other.members}
+        none = np.empty(0, np.int32)
+        return np.array(
+            [one for one in names if {*self.members.get(one, none)} != {*other.members.get(one, none)}], np.int32
+        )
+
+    # ------------------------------------------------------------------------------------ rewriting
+
+    def outdated(self, facts: FactSet) -> Stored:
+        representatives = self.representatives()
+        if not self.members:
+            return self._engine.empty()
+        gone: Flags = representatives != np.arange(len(representatives), dtype=np.int32)
+        return self._flagged(own(facts), gone)
+
+    def _flagged(self, facts: Facts, flags: Flags) -> Stored:
+        """Those of some facts that mention a flagged constant."""
+        parts = {}
+        for table in facts.tables():
+            rows = facts.rows(table)
+            if not len(rows):
+                continue
+            if any(flags[value] for _, value in table.fixed):
+                parts[table] = rows
+                continue
+            array = rows.array()
+            found = np.zeros(len(array), np.bool_)
+            for column in table.cols:
+                found |= flags[column[array]]
+            if found.any():
+                parts[table] = row_sets.listed(table, array[found])
+        return Stored(self._engine.within, parts)
+
+    def normal(self, facts: FactSet) -> Stored:
+        found = self._engine.empty()
+        for table, _, ids in self._rewritten(own(facts)):
+            found |= self._engine.insert(table.predicate, ids)
+        return found
+
+    def _rewritten(self, facts: Facts) -> Iterator[tuple[Table, Ids, Ids]]:
+        """Rows of tables and what their facts are rewritten to."""
+        representatives = self.representatives()
+        for table in facts.tables():
+            rows = facts.rows(table)
+            if len(rows):
+                arity = self._engine.relations()[table.predicate].arity
+                yield table, rows.array(), representatives[full_facts(table, rows, arity)]
+
+    def images(self, facts: FactSet) -> MemoryImages:
+        return MemoryImages(self._engine, own(facts), self._rewritten(self.outdated(facts)))
+
+    def of(self, facts: FactSet) -> Stored:
+        if not self.members:
+            return self._engine.empty()
+        several = np.zeros(len(self.representatives()), np.bool_)
+        several[list(self.members)] = True
+        mentioned = np.zeros(len(several), np.bool_)
+        for _, _, ids in self._rewritten(own(facts)):
+            mentioned[ids.ravel()] = True
+        return self.named(np.flatnonzero(mentioned & several).astype(np.int32))
+
+    def named(self, ids: Ids) -> Stored:
+        """The facts `c ≈ c` for some constants."""
+        verbs = np.full(len(ids), self._same, np.int32)
+        return self._engine.insert(TRIPLE, np.stack([ids, verbs, ids])) if len(ids) else self._engine.empty()
+
+    def _names(self, classes: Facts) -> Ids:
+        """The representatives of classes."""
+        table = self._equalities()
+        ends = full_facts(table, classes.rows(table), 3)
+        names: Ids = ends[0][ends[0] == ends[2]]
+        return names
+
+    def mentioning(self, classes: FactSet, facts: FactSet) -> Stored:
+        return self.about(self._names(own(classes)), facts)
+
+    def about(self, names: Ids, facts: FactSet) -> Stored:
+        """Those of some facts that mention one of some constants."""
+        if not len(names):
+            return self._engine.empty()
+        flags = np.zeros(len(self.representatives()), np.bool_)
+        flags[names] = True
+        return self._flagged(own(facts), flags)
+
+    def whole(self, classes: FactSet, others: Classes) -> Stored:
+        assert isinstance(others, MemoryClasses)
+        representatives = self.representatives()
+        alone = np.empty(0, np.int32)
+        kept = [
+            one
+            for one in self._names(own(classes))
+            if (representatives[others.members.get(int(one), alone)] == one).all()
+        ]
+        return self.named(np.array(kept, np.int32))
+
+    def split(self, classes: FactSet, others: Classes) -> MemoryClasses:
+        assert isinstance(others, MemoryClasses)
+        found = MemoryClasses(self._engine)
+        found._representatives, found.members = self.representatives().copy(), dict(self.members)
+        theirs = others.representatives()
+        for name in self._names(own(classes)):
+            for one in found.members.pop(int(name), ()):
+                found._representatives[one] = theirs[one]
+                if int(one) in others.members:
+                    found.members[int(one)] = others.members[int(one)]
+        return found
+
+    def rewritten(self, rule: Rule) -> Rule:
+        if not self.members:
+            return rule
+        return Rule(self._atom(rule.head), tuple(self._literal(literal) for literal in rule.body))
+
+    def literal(self, literal: BodyLiteral) -> BodyLiteral:
+        """A literal about representatives."""
+        return self._literal(literal) if self.members else literal
+
+    def _literal(self, literal: BodyLiteral) -> BodyLiteral:
+        if isinstance(literal, Atom):
+            return self._atom(literal)
+        if isinstance(literal, Comparison):
+            return Comparison(literal.operator, self._term(literal.left), self._term(literal.right))
+        inside = tuple(self._comparison(one) for one in literal.comparisons)
+        return Negation(tuple(map(self._atom, literal.atoms)), literal.local, inside)
+
+    def _comparison(self, one: Comparison) -> Comparison:
+        return Comparison(one.operator, self._term(one.left), self._term(one.right))
+
+    def _atom(self, atom: Atom) -> Atom:
+        return Atom(atom.predicate, tuple(map(self._term, atom.terms)))
+
+    def _term(self, term: Term) -> Term:
+        if not isinstance(term, Constant):
+            return term
+        known = self._engine.dictionary.find_value(term.value)
+        if known < 0 or self.representatives()[known] == known:
+            return term
+        return Constant(self._engine.dictionary.value(int(self.representatives()[known])))
+
+
+class MemoryImages(Images):
+    """Facts that are not rewritten are their own images; the others are listed by the row of theirs."""
+
+    def __init__(self, engine: MemoryEngine, facts: Facts, rewritten: Iterator[tuple[Table, Ids, Ids]]) -> None:
+        self._engine = engine
+        self._facts: FactSet = facts
+        self._moved: list[tuple[Table, Ids, Table, Ids]] = []
+        moved = engine.empty()
+        for source, rows, ids in rewritten:
+            moved |= Stored(engine.within, {source: row_sets.listed(source, rows)})
+            for target, tuples, places in engine.relation(source.predicate, ids.shape[0]).split(ids):
+                found = target.find(tuples)
+                known = found >= 0
+                self._moved.append((target, found[known], source, rows[places][known]))
+        self._facts -= moved
+
+    def of(self, facts: FactSet) -> Stored:
+        asked = own(facts)
+        found = self._facts
+        found &= asked
+        tables = asked.tables()
+        for target, images, source, rows in self._moved:
+            if target in tables:
+                inside = rows[asked.rows(target).contains(images)]
+                if len(inside):
+                    found |= Stored(self._engine.within, {source: row_sets.listed(source, np.sort(inside))})
+        return own(found).computed()
+
+
+def term_order(value: Value) -> tuple[int, str]:
+    """The order in which terms represent others: IRIs, then strings, then blank nodes, each by code points."""
+    if isinstance(value, NamedNode):
+        return 0, value.value
+    if isinstance(value, BlankNode):
+        return 2, value.value
+    return 1, str(value)

@@ -1,0 +1,120 @@
+"""The r-materialisation `(π, I)` of *Equality* §2, set at a time, and what additions do to it.
+
+A round's equalities merge classes; facts that mention a constant which another one now represents leave `I`, and what they
+are rewritten to is new. Rules are about representatives, too: one whose constants change is applied to all facts once. Of
+`c ≈ c` only those facts are kept that name a class of several constants, or are explicit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from everlog.datalog.syntax import Rule
+from everlog.engine.algebra import Classes, Engine, FactSet, Rules
+from everlog.planning.equality import core_of, finding
+from everlog.planning.program import Compiler
+from everlog.reasoning.seminaive import Progress
+
+Form = Callable[[Rule], list[Rule]]
+"""What becomes of a rule about representatives before it is compiled."""
+
+
+class Rewritten:
+    """Some rules as they are about the representatives of some classes; `find` and `fresh` follow the classes."""
+
+    def __init__(self, source: Sequence[Rule], compiler: Compiler, classes: Classes, form: Form = finding) -> None:
+        self.source, self.classes = source, classes
+        self._compiler, self._form = compiler, form
+        self.all = compiler(self._now())
+
+    def _now(self) -> list[Rule]:
+        return list(dict.fromkeys(made for rule in self.source for made in self._form(self.classes.rewritten(rule))))
+
+    def follow(self) -> Rules | None:
+        """Brings the rules up to date with the classes; gives those that were others before, if there are any."""
+        before, now = set(self.all.rules), self._now()
+        if len(before) == len(now) and before.issuperset(now):
+            return None
+        self.all = self._compiler(now)
+        return self._compiler([rule for rule in now if rule not in before])
+
+
+class RMaterialisation:
+    """`π` and `I`; `rules` is the program, of which the core is evaluated here."""
+
+    def __init__(self, rules: Sequence[Rule], compiler: Compiler, engine: Engine, classes: Classes) -> None:
+        self.rules, self.compiler, self.engine = rules, compiler, engine
+        self.classes = classes
+        self.I = self.nothing = engine.empty()
+        self.core = core_of(rules)
+        self.rounds = 0
+        self.touched: FactSet | None = None
+        """The facts that came to `I` or left it, where somebody wants to know."""
+
+    def copy(self) -> RMaterialisation:
+        """The same, to be changed apart from this one."""
+        other = RMaterialisation(self.rules, self.compiler, self.engine, self.classes.split(self.nothing, self.classes))
+        other.I, other.core, other.touched = self.I, set(self.core), self.nothing
+        return other
+
+    def touch(self, facts: FactSet) -> None:
+        """Notes that facts come or leave."""
+        if self.touched is not None:
+            touched = self.touched
+            touched |= facts
+            self.touched = touched
+
+    def core_rules(self) -> list[Rule]:
+        return [rule for number, rule in enumerate(self.rules) if number in self.core]
+
+    def rewritten(self) -> Rewritten:
+        """The core as it is now."""
+        return Rewritten(self.core_rules(), self.compiler, self.classes)
+
+    def add(self, facts: FactSet, progress: Progress) -> None:
+        """Adds facts, in whatever names, and what follows from them."""
+        rules = self.rewritten()
+        Δ = self.classes.normal(self.classes.outdated(facts))
+        Δ |= facts - self.classes.outdated(facts)
+        first = not self.I
+        Δ -= self.I
+        self._extend(rules, Δ, progress, first)
+        # Where constants of rules have been merged, equality may depend on more rules than before.
+        while not self.core.issuperset(grown := core_of([self.classes.rewritten(rule) for rule in self.rules])):
+            more = [rule for number, rule in enumerate(self.rules) if number in grown - self.core]
+            self.core |= grown
+            found = Rewritten(more, self.compiler, self.classes).all.apply(self.I, excluding=self.I)
+            self._extend(self.rewritten(), found, progress)
+
+    def _extend(self, rules: Rewritten, Δ: FactSet, progress: Progress, first: bool = False) -> None:
+        while Δ or first:
+            self.I |= Δ
+            self.touch(Δ)
+            steady, fresh = rules.all, None
+            if self.classes.merge(Δ):
+                self.touch(self.classes.outdated(self.I))
+                self.I, Δ = rewrite(self.classes, self.I, Δ)
+                self.touch(Δ)
+                fresh = rules.follow()
+                if fresh is not None:
+                    changed = set(fresh.rules)
+                    steady = self.compiler([rule for rule in rules.all.rules if rule not in changed])
+            some = [] if first else [(Δ, self.nothing)]
+            N = steady.apply(self.I, some=some, excluding=self.I)
+            if fresh is not None:
+                N |= fresh.apply(self.I, excluding=self.I)
+            Δ, first = N, False
+            self.rounds += 1
+            progress(0, self.rounds, len(Δ))
+
+
+def rewrite(classes: Classes, I: FactSet, Δ: FactSet) -> tuple[FactSet, FactSet]:
+    """`I` and the new facts in it after classes have grown."""
+    old = classes.outdated(I)
+    I -= old
+    Δ -= old
+    new = classes.normal(old)
+    new -= I
+    I |= new
+    Δ |= new
+    return I, Δ
