@@ -6,24 +6,29 @@ which takes about as long as computing everything. Whoever never updates, or onc
 counted when updates have taken a fair part of it.
 
 An update that spreads too far costs more than computing everything anew, and nobody knows beforehand: so it is given up
-after a small part of what that takes, in time and in rule instances. Time alone would not do, since the first update after
-a start makes indexes that later ones find.
+after a part of what that takes, in time and in rule instances. Time alone would not do, since the first update after a
+start makes indexes that later ones find. The part is small for FBF; DRed^c has a larger one, but when it was given up once,
+updates that delete as much are not tried again soon.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from everlog.materialisation import Materialisation
+from everlog.materialisation import Materialisation, Past
 from everlog.reasoning.algorithms import RECURSIVE, TRACE, Algorithm, algorithm
 from everlog.reasoning.change import Allowance
 
 _INSTANCES = 0.01
 _SECONDS = 0.12
-"""The shares of what computing everything anew takes that an update may take."""
+_COUNTED_SECONDS = 0.6
+"""The shares of what computing everything anew takes that an update may take, without counts and with them."""
 
-_FREE = 20_000
+_FREE = 2_000
 """Instances that are always allowed."""
+
+_MORE = 1.1
+"""So many times the facts that spread too far are tried again."""
 
 _SPENT = 0.5
 """The share of the time of computing everything that updates take before derivations are counted."""
@@ -42,14 +47,19 @@ class Choice:
     allowed: Allowance | None = None
     counts: bool = False
     """Whether derivations are to be counted first."""
+    again: bool = False
+    """Whether everything is to be computed anew instead."""
 
 
-def choose(name: str, materialisation: Materialisation, may_count: bool = False) -> Choice:
-    """The algorithm for the next update."""
+def choose(name: str, materialisation: Materialisation, deleted: int = 0) -> Choice:
+    """The algorithm for the next update, if it deletes so many facts; 0 where they are not known."""
     if name != "auto":
         return Choice(algorithm(name))
-    kept, cost = materialisation.kept.names(), materialisation.cost
-    counts = may_count and not kept and cost is not None and materialisation.spent > _SPENT * cost.seconds
+    kept, cost, past = materialisation.kept.names(), materialisation.cost, materialisation.past
+    if past.spread is not None and deleted >= past.spread:
+        why = f"everything was computed anew, because deleting {past.spread:,} facts spread too far the last time"
+        return Choice(algorithm("dredc"), (why,), again=True)
+    counts = bool(deleted) and not kept and cost is not None and past.seconds > _SPENT * cost.seconds
     if TRACE in kept:
         chosen, why = "counting", "counting, because derivations are counted by iteration"
     elif counts:
@@ -61,7 +71,15 @@ def choose(name: str, materialisation: Materialisation, may_count: bool = False)
     if cost is None:
         return Choice(algorithm(chosen), (why,))
     facts = _ENTERING * len(materialisation.E) + _COMPARING * len(materialisation.I)
-    seconds = _SECONDS * (cost.seconds + facts)
+    seconds = (_SECONDS if chosen == "fbf" else _COUNTED_SECONDS) * (cost.seconds + facts)
     # Modules derive facts without rule instances.
     instances = max(cost.instances, len(materialisation.I))
     return Choice(algorithm(chosen), (why,), Allowance(int(_INSTANCES * instances) + _FREE, seconds), counts)
+
+
+def given_up(choice: Choice, past: Past, deleted: int, seconds: float) -> Past:
+    """What is remembered when an update was given up after some seconds, or not even tried."""
+    if choice.again and past.spread is not None:
+        return Past(past.seconds, int(_MORE * past.spread) + 1)
+    counted = choice.algorithm.name != "fbf"
+    return Past(past.seconds + seconds, deleted if counted and deleted else past.spread)

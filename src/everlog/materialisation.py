@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from time import perf_counter
 
@@ -51,6 +51,16 @@ class Difference:
     derived_deleted: FactSet
 
 
+@dataclass(frozen=True)
+class Past:
+    """What earlier updates tell about the next."""
+
+    seconds: float = 0.0
+    """What they took since everything was computed, with those that were given up."""
+    spread: int | None = None
+    """Deleting so many facts was given up."""
+
+
 class Materialisation:
     """`E`, `I = mat(Π, E)` once it is computed, and what is kept for updates."""
 
@@ -68,9 +78,7 @@ class Materialisation:
         self.cost: Allowance | None = None
         """What computing everything took last time, if that is known."""
 
-        self.spent = 0.0
-        """Seconds that updates have taken since then."""
-
+        self.past = Past()
         self.made: frozenset[str] = frozenset()
         """The kept state that nobody asked for: it is there to make updates faster, and is not stored."""
 
@@ -146,7 +154,7 @@ class Materialisation:
             I |= change.A
         self.E, self.I, self.kept, self.backbones_before = E, I, kept, before
         seconds = perf_counter() - begun
-        self.spent += seconds
+        self.past = replace(self.past, seconds=self.past.seconds + seconds)
         return Outcome(
             algorithm.name, change.derivations, change.rounds, seconds, change.seconds, kept.dropped
         ), difference

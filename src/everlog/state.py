@@ -16,7 +16,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from everlog import saved
-from everlog.choice import choose
+from everlog.choice import choose, given_up
 from everlog.columns import Columns
 from everlog.datalog.syntax import Atom, BodyLiteral, Program, Rule
 from everlog.datalog.values import Value
@@ -29,7 +29,7 @@ from everlog.engine.memory.start import start_engine, start_graphs
 from everlog.engine.memory.table import Ids
 from everlog.errors import EverlogError
 from everlog.goals import answer_order, answer_variables
-from everlog.materialisation import Difference, Materialisation, Outcome
+from everlog.materialisation import Difference, Materialisation, Outcome, Past
 from everlog.planning.decomposing import TREES, Decomposer
 from everlog.planning.equality import axiomatised
 from everlog.planning.matching import MemoryMatcher
@@ -200,16 +200,25 @@ class MemoryState:
             minus |= self.engine.present(predicate, ids)
         for predicate, ids in added:
             plus |= self.engine.insert(predicate, ids)
-        choice = choose(settings.algorithm, self.materialisation, may_count=bool(deleted))
+        size, past = len(minus), self.materialisation.past
+        choice = choose(settings.algorithm, self.materialisation, size)
+        if choice.again:
+            state, report = self._started_again(added, deleted, program, settings, progress, started, [*choice.reasons])
+            state._remember(given_up(choice, past, size, 0.0))
+            return state, report
         if choice.counts:
             self.materialisation.count(choice.algorithm.needs)
+        tried = perf_counter()
         try:
             outcome, difference = self.materialisation.update(minus, plus, choice.algorithm, progress, choice.allowed)
         except TooCostly:
             why = (
                 f"{choice.algorithm.name} was given up, since the change spreads too far; everything was computed anew"
             )
-            return self._started_again(added, deleted, program, settings, progress, started, [why])
+            wasted = perf_counter() - tried
+            state, report = self._started_again(added, deleted, program, settings, progress, started, [why])
+            state._remember(given_up(choice, past, size, wasted))
+            return state, report
         self._E, self._I = own(self.materialisation.E).computed(), own(self.materialisation.I)
         self._change, self._difference = None, difference
         added_to, deleted_from = self.count(own(difference.added)), self.count(own(difference.deleted))
@@ -222,6 +231,10 @@ class MemoryState:
             parts = (own(getattr(self._difference, part.name)) for part in fields(Difference))
             self._change = Change(*(self._by_predicate(part) for part in parts))
         return self._change
+
+    def _remember(self, past: Past) -> None:
+        assert self.materialisation is not None, "it has been materialised"
+        self.materialisation.past = past
 
     def _not_explicit(self, deleted: Sequence[Batch]) -> list[str]:
         """Says how many facts are to be deleted and only follow from others."""

@@ -186,7 +186,7 @@ def test_small_blocks_and_threads(sequence: Sequence) -> None:
 @pytest.fixture
 def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """An `auto` that may consider nothing."""
-    for name in ("_FREE", "_INSTANCES", "_SECONDS"):
+    for name in ("_FREE", "_INSTANCES", "_SECONDS", "_COUNTED_SECONDS"):
         monkeypatch.setattr(choice, name, 0)
 
 
@@ -203,6 +203,20 @@ def test_giving_up_is_starting_again(kept: str) -> None:
     fresh.add({**RING, "edge": RING["edge"][1:]})
     fresh.materialise()
     assert facts_of(kb) == facts_of(fresh)
+
+
+@pytest.mark.usefixtures("_impatient")
+def test_what_spread_too_far_is_not_tried_again_soon() -> None:
+    kb = ring("dredc")
+    said = []
+    for _ in range(3):
+        report = kb.update(delete={"edge": [(0, 1), (1, 2)]}, algorithm="auto")
+        said.append(" ".join(report.reasons))
+        kb.update(add={"edge": [(0, 1), (1, 2)]}, algorithm="dredc")
+    assert "given up" in said[0]
+    assert "deleting 2 facts spread too far the last time" in said[1]
+    assert "given up" in said[2], "after a while it is tried again"
+    assert kept_state.kept(kb).names() == {"nonrecursive", "recursive"}
 
 
 def test_frequent_updates_are_counted_for() -> None:
