@@ -97,7 +97,7 @@ class KnowledgeBase:
         engine: str = "auto",
         algorithm: str = "auto",
         modules: str = "auto",
-        hypertree: Literal["auto", "cyclic", "off", "all"] = "off",
+        hypertree: Literal["auto", "cyclic", "off", "all"] = "auto",
         stratification: Literal["levels", "single"] = "levels",
         equality: Literal["off", "rewrite", "axioms"] = "off",
         workers: int | None = None,

@@ -16,7 +16,7 @@ class Settings:
     stratification: Literal["levels", "single"] = "levels"
     algorithm: str = "auto"
     modules: Literal["auto", "off"] = "auto"
-    hypertree: Literal["auto", "cyclic", "off", "all"] = "off"
+    hypertree: Literal["auto", "cyclic", "off", "all"] = "auto"
     equality: Literal["off", "rewrite", "axioms"] = "off"
 
     @property

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from random import Random
 
 import pytest
@@ -10,7 +9,7 @@ import pytest
 from decompositions import check_decomposition, clique, cycle, edge, flower, grid, path, petal, random_body
 from everlog.datalog.syntax import Atom, Rule, Variable
 from everlog.planning.cardinality import Cardinalities, Estimate
-from everlog.planning.hypertree import Decomposition, Node, decompose
+from everlog.planning.hypertree import Decomposition, Node, decompose, is_acyclic
 from everlog.planning.jointree import join_tree
 
 KNOWN: dict[str, tuple[list[Atom], int]] = {
@@ -45,24 +44,8 @@ def test_random_hypergraphs() -> None:
         found = decompose(atoms)
         check_decomposition(atoms, found)
         widths.add(found.width)
-        assert (found.width == 1) == acyclic(atoms), atoms
+        assert (found.width == 1) == is_acyclic(atoms), atoms
     assert {1, 2} <= widths
-
-
-def acyclic(atoms: Sequence[Atom]) -> bool:
-    """Whether ears can be cut off until nothing is left (Graham's algorithm)."""
-    edges = [set(atom.variables()) for atom in atoms]
-    while True:
-        for number, one in enumerate(edges):
-            others = edges[:number] + edges[number + 1 :]
-            shared = {variable for variable in one if any(variable in other for other in others)}
-            if not others or any(shared <= other for other in others) or not shared:
-                edges = others
-                break
-        else:
-            return not edges
-        if not edges:
-            return True
 
 
 def test_the_checker_finds_mistakes() -> None:

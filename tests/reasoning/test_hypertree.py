@@ -275,7 +275,35 @@ def test_a_failed_update_leaves_nodes_alone(monkeypatch: pytest.MonkeyPatch) -> 
     check_nodes(kb)
 
 
-def test_many_threads_and_small_blocks() -> None:
+def test_nodes_are_computed_again_where_they_were_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As after a store was opened; here, since most rows are dead and the others are moved."""
+    monkeypatch.setattr("everlog.state._FEW_ROWS", 0)
+    given = collaborators(6, 20)
+    kb = KnowledgeBase(parse_program(COLLABORATORS), hypertree="cyclic", algorithm="dred", workers=1)
+    kb.add(given)
+    kb.materialise()
+    kb.update(delete={"PC": given["PC"][:-60], "CW": given["CW"][:40]})
+    assert kb._state.materialisation is None
+    kb.update(add={"PC": given["PC"][:30]}, delete={"CA": given["CA"][-1:]})
+    assert len(decomposed(kb)) == 1
+    check_nodes(kb)
+    check_facts(kb)
+
+
+def test_the_report_says_what_is_decomposed() -> None:
+    kb = KnowledgeBase(parse_program(COLLABORATORS), hypertree="cyclic", workers=1)
+    kb.add(collaborators(6, 20))
+    report = kb.materialise()
+    [module] = report.modules
+    nodes = module["nodes"]
+    assert isinstance(nodes, list)
+    assert (module["kind"], module["predicates"], module["width"]) == ("hypertree", ["PC"], 2)
+    assert {tuple(node["variables"]) for node in nodes} == {("x", "y")}
+    assert all(node["bytes"] > 0 and node["facts"] == 140 for node in nodes)
+    assert report.state_bytes == sum(node["bytes"] for node in nodes)
+
+
+def test_several_threads() -> None:
     kb = KnowledgeBase(parse_program(COLLABORATORS), hypertree="auto", workers=2)
     kb.add(collaborators(60, 120))
     kb.materialise()

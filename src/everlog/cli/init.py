@@ -59,7 +59,7 @@ def init(
     engine: EngineOption = "auto",
     algorithm: AlgorithmOption = "auto",
     modules: ModulesOption = "auto",
-    hypertree: HypertreeOption = "off",
+    hypertree: HypertreeOption = "auto",
     stratification: StratificationOption = "levels",
     equality: EqualityOption = "off",
     memory: MemoryOption = None,

@@ -71,7 +71,7 @@ def run(
     engine: EngineOption = "auto",
     algorithm: AlgorithmOption = "auto",
     modules: ModulesOption = "auto",
-    hypertree: HypertreeOption = "off",
+    hypertree: HypertreeOption = "auto",
     stratification: StratificationOption = "levels",
     equality: EqualityOption = "off",
     memory: MemoryOption = None,

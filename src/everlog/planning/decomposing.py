@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Final, Literal, TypeAlias
 
 from everlog.datalog.syntax import Atom, Comparison, Negation, Rule
-from everlog.planning.hypertree import decompose
+from everlog.planning.hypertree import decompose, is_acyclic
 from everlog.planning.jointree import JoinTree, join_tree
 from everlog.planning.negation import HIDDEN
 from everlog.planning.statistics import Statistics
@@ -23,8 +23,9 @@ TREES: Final = f"{HIDDEN}h"
 
 Hypertree: TypeAlias = Literal["auto", "cyclic", "off", "all"]
 
-_CHEAPER = 4.0
-"""A decomposition must be so many times as cheap as a join of the whole body: it keeps what a join forgets."""
+_CHEAPER = 8.0
+"""A decomposition must be so many times as cheap as a join of the whole body: a fact that is kept costs more than a
+binding that is forgotten."""
 
 _MUCH = 500_000.0
 """A join with fewer bindings than this is left as it is."""
@@ -41,7 +42,7 @@ class Decomposer:
     def __call__(self, rule: Rule, inside: Callable[[Atom], bool]) -> JoinTree | None:
         """The tree of a rule, if it is to have one; `inside` tells the atoms of its stratum."""
         atoms = rule.positive
-        if len(atoms) < (2 if self._option == "all" else 3) or self._option == "off":
+        if self._option == "off" or len(atoms) < 2 or (self._option != "all" and is_acyclic(atoms)):
             return None
         if self._statistics is None:
             self._statistics = self._make()
@@ -52,10 +53,8 @@ class Decomposer:
         asked: tuple[Atom | Negation | Comparison, ...] = (rule.head, *rule.negative, *rule.comparisons)
         needed = frozenset(variable for part in asked for variable in part.variables())
         found = decompose(atoms, needed, costs)
-        if self._option != "all" and found.width == 1:
-            return None
-        if self._option == "auto" and whole < _CHEAPER * found.cost:
-            return None
+        if found.width == len(atoms) or (self._option == "auto" and whole < _CHEAPER * found.cost):
+            return None  # the body stays whole, or should
         tree = join_tree(rule, found, f"{TREES}{self._number}.", inside)
         if self._option == "auto" and len(tree.nodes) == 1:
             return None

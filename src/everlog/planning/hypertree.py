@@ -100,6 +100,21 @@ def decompose(
     return search.whole()
 
 
+def is_acyclic(atoms: Sequence[Atom]) -> bool:
+    """Whether the width is 1: ears, whose other variables nobody has, can be cut off until nothing is left (Graham)."""
+    edges = [frozenset(atom.variables()) for atom in atoms]
+    while len(edges) > 1:
+        for place, edge in enumerate(edges):
+            others = edges[:place] + edges[place + 1 :]
+            shared = edge.intersection(frozenset().union(*others))
+            if any(shared <= other for other in others):
+                edges = others
+                break
+        else:
+            return False
+    return True
+
+
 def bits(mask: int) -> Iterator[int]:
     """The numbers of the bits that are set."""
     while mask:

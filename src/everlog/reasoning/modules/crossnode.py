@@ -59,7 +59,7 @@ class CrossNode:
     def heads(self, active: Active, tests: Sequence[Labelled], excluding: FactSet | None = None) -> FactSet | None:
         """The heads of the matches of all nodes and tests, but for those in a set; None if there is none.
 
-        Tests have no variables but those that the root needs. A positive one reduces the nodes before anything else.
+        Tests have no variables but those that the root needs. A positive one reduces a node before anything else.
         """
         if not active:
             return None
@@ -72,13 +72,16 @@ class CrossNode:
         return self._matcher.match(literals, self._tree.comparisons).facts(self._tree.rule.head, excluding)
 
     def _tested(self, active: Active, test: Labelled) -> bool:
-        """Reduces the nodes that share variables with a small test; whether all have facts left."""
-        size = len(test.view)
-        for node, variables in enumerate(self._variables):
-            if _SMALLER * size < active.sizes[node] and not variables.isdisjoint(test.atom.variables()):
-                name = f"{self._prefix}t{node}"
-                active.set(node, self._semijoin(node, active, self._shared(name, node, test)))
-        active.small = min(range(len(active.sizes)), key=active.sizes.__getitem__)
+        """Reduces the node that shares most variables with a small test; whether both have facts.
+
+        Other nodes are reduced by that one: if they share fewer variables with the test, it would leave too much in them.
+        """
+        size, shared = len(test.view), set(test.atom.variables())
+        node = max(range(len(self._atoms)), key=lambda one: len(shared & self._variables[one]))
+        if _SMALLER * size < active.sizes[node] and not shared.isdisjoint(self._variables[node]):
+            name = f"{self._prefix}t{node}.{test.atom.predicate}"
+            active.set(node, self._semijoin(node, active, self._shared(name, node, test)))
+            active.small = node
         return bool(size and active)
 
     # ------------------------------------------------------------------------------------ the full reducer
