@@ -7,7 +7,7 @@ rewritten: facts are expanded by the classes of their constants where they are a
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from time import perf_counter
@@ -45,6 +45,7 @@ class EquatedState(MemoryState):
     """`E` has the names that were given, `I` those of representatives."""
 
     _equal: RMaterialisation
+    _total: int | None = None
 
     @property
     def classes(self) -> MemoryClasses:
@@ -118,6 +119,9 @@ class EquatedState(MemoryState):
         E |= plus
         self._E, self._equal, self._I = own(E).computed(), after, own(self.materialisation.I)
         self._change = self._compared(gone, new, minus, plus, before)
+        if self._total is not None:
+            more, fewer = self._change.sizes()
+            self._total += more - fewer
         for phase, number in outcome.derivations.items():
             phases[phase] = phases.get(phase, 0) + number
         outcome = replace(
@@ -181,27 +185,59 @@ class EquatedState(MemoryState):
         after.insert((predicate, self.engine.columns(E, predicate)) for predicate in self.engine.relations())
         after.insert(added)
         report = after.materialise(program, settings, progress, started)
-        lost, gained = (state._named(state._I, state.classes, state._E) for state in (self, after))
-        after._change = _change(self._by_predicate(own(minus)), self._by_predicate(own(plus)), lost, gained)
+        lost = self._lost(self._against(after), self.classes, after, after._I, after.classes)
+        gained = after._lost(after._against(self), after.classes, self, self._I, self.classes)
+        after._change = self._change_of(lost, gained, own(minus), own(plus))
         many, few = after.change.sizes()
         return after, replace(report, added=many, deleted=few, reasons=reasons)
 
     def _compared(self, gone: FactSet, new: FactSet, minus: FactSet, plus: FactSet, before: MemoryClasses) -> Change:
         """What an update did, in all names; `gone` and `new` are what it did to `I`, `before` is `π` as it was."""
-        others = before.changed(self.classes)
-        stayed = self.classes.about(others, self._I - new)
-        lost = self._named(own(gone | stayed), before, own(minus))
-        gained = self._named(own(new | stayed), self.classes, own(plus))
-        return _change(self._by_predicate(own(minus)), self._by_predicate(own(plus)), lost, gained)
+        now, old = self.classes, own((self._I - new) | gone)
+        stayed = now.about(before.changed(now), self._I - new)
 
-    def _named(self, facts: Facts, classes: MemoryClasses, explicit: Facts) -> ByPredicate:
-        """Facts about representatives in all their names, by predicate; `c ≈ c` only where it is explicit."""
-        found = {predicate: classes.expanded(ids) for predicate, ids in self._by_predicate(facts).items()}
-        triples, given = found.get(TRIPLE, np.empty((3, 0), np.int32)), self.engine.columns(explicit, TRIPLE)
-        found[TRIPLE] = np.concatenate(
-            [triples[:, ~self._is_reflexive(triples)], given[:, self._is_reflexive(given)]], axis=1
-        )
+        def beside(facts: FactSet) -> dict[str, tuple[Ids, Ids]]:
+            names = self._by_predicate(own(facts | stayed))
+            return {name: (self.engine.columns(own(facts), name), self.engine.columns(stayed, name)) for name in names}
+
+        lost = self._lost(beside(gone), before, self, self._I, now)
+        gained = self._lost(beside(new), now, self, old, before)
+        return self._change_of(lost, gained, own(minus), own(plus))
+
+    def _against(self, other: EquatedState) -> dict[str, tuple[Ids, Ids]]:
+        """The facts about representatives that another state has not, and those that it has."""
+        found = {}
+        for predicate, ids in self._by_predicate(self._I).items():
+            there = other._among(other._I, predicate, ids)
+            found[predicate] = ids[:, ~there], ids[:, there]
         return found
+
+    def _change_of(self, lost: ByPredicate, gained: ByPredicate, minus: Facts, plus: Facts) -> Change:
+        """What an update did; of `c ≈ c` only what is explicit counts."""
+        for found, explicit in ((lost, minus), (gained, plus)):
+            given = self.engine.columns(explicit, TRIPLE)
+            given = given[:, self._is_reflexive(given)]
+            if given.shape[1]:
+                found[TRIPLE] = np.concatenate([found.get(TRIPLE, given[:, :0]), given], axis=1)
+        return Change(self._by_predicate(plus), self._by_predicate(minus), gained, lost)
+
+    def _lost(
+        self,
+        facts: Mapping[str, tuple[Ids, Ids]],
+        classes: MemoryClasses,
+        other: EquatedState,
+        I: Facts,
+        now: MemoryClasses,
+    ) -> ByPredicate:
+        """In all names, what does not hold in `other`, of facts that are gone there and of facts that stayed."""
+        lost = {}
+        for predicate, (gone, stayed) in facts.items():
+            size = len(self.engine.dictionary)
+            moved = classes.representatives()[:size] != now.representatives()[:size]
+            ids = np.concatenate([classes.expanded(gone), classes.expanded(stayed, moved)], axis=1)
+            ids = ids[:, ~other._among(I, predicate, now.representatives()[ids])]
+            lost[predicate] = ids[:, ~self._is_reflexive(ids)] if predicate == TRIPLE else ids
+        return {predicate: ids for predicate, ids in lost.items() if ids.shape[1]}
 
     def _is_reflexive(self, triples: Ids) -> NDArray[np.bool_]:
         found: NDArray[np.bool_] = (triples[1] == self._same()) & (triples[0] == triples[2])
@@ -223,23 +259,27 @@ class EquatedState(MemoryState):
     # ------------------------------------------------------------------------------------ facts out
 
     def total(self) -> int:
-        return sum(self.size(predicate, "all") for predicate in self._arities())
+        if self._total is None:
+            self._total = sum(self.size(predicate, "all") for predicate in self._arities())
+        return self._total
 
     def size(self, predicate: str, which: Which) -> int:
         explicit = super().size(predicate, "explicit")
         if which == "explicit" or not self._is_materialised():
             return 0 if which == "derived" else explicit
-        ids = self.engine.columns(self._I, predicate)
-        number = int(self.classes.sizes()[ids].prod(axis=0).sum())
+        several = self.classes.about(np.array([*self.classes.members], np.int32), self._I)
+        ids = self.engine.columns(several, predicate)
+        number = super().size(predicate, "all") + int((self.classes.sizes()[ids].prod(axis=0) - 1).sum())
         if predicate == TRIPLE:
             number -= self._reflexive(ids)
         return number - explicit if which == "derived" else number
 
     def _reflexive(self, ids: Ids) -> int:
-        """How many facts `c ≈ c` there are among those that some facts stand for, but for explicit ones."""
-        equalities = ids[0, self._is_reflexive(ids)]
-        explicit = self._is_reflexive(self.engine.columns(self._E, TRIPLE))
-        return int(self.classes.sizes()[equalities].sum()) - int(explicit.sum())
+        """How many facts `c ≈ c` there are among those that some facts with classes stand for, but for explicit ones."""
+        equalities = ids[:, self._is_reflexive(ids)]
+        names = self.classes.expanded(equalities[:1])[0]
+        verbs = np.full(len(names), self._same(), np.int32)
+        return len(names) - int(self._among(self._E, TRIPLE, np.stack([names, verbs, names])).sum())
 
     def _same(self) -> int:
         return self.engine.dictionary.encode_value(SAME_AS)
@@ -305,28 +345,6 @@ class EquatedState(MemoryState):
 def _filled(terms: Sequence[int], answers: Ids) -> Ids:
     """A triple with places for variables, for each answer."""
     return np.stack([np.full(answers.shape[1], ~term, np.int32) if term < 0 else answers[term] for term in terms])
-
-
-def _change(minus: ByPredicate, plus: ByPredicate, lost: ByPredicate, gained: ByPredicate) -> Change:
-    """The difference between facts in all names, of which those in both stayed."""
-    return Change(plus, minus, _difference(gained, lost), _difference(lost, gained))
-
-
-def _difference(some: ByPredicate, others: ByPredicate) -> ByPredicate:
-    found = {}
-    for predicate, ids in some.items():
-        if predicate in others and len(ids):
-            ids = ids[:, ~np.isin(_records(ids), _records(others[predicate]))]
-        elif predicate in others:
-            ids = ids[:, :0]
-        if ids.shape[1]:
-            found[predicate] = ids
-    return found
-
-
-def _records(ids: Ids) -> NDArray[np.void]:
-    """Facts as records, which can be compared as a whole."""
-    return np.ascontiguousarray(ids.T).view([("", ids.dtype)] * ids.shape[0]).ravel()
 
 
 @contextmanager

@@ -1,11 +1,11 @@
-"""Conjunctive goals: which of their variables are asked for, in which order answers come, and which values they mention."""
+"""Conjunctive goals: which of their variables are asked for, and in which order answers come."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 
-from everlog.datalog.syntax import Atom, BodyLiteral, Constant, Negation, Rule, Variable
+from everlog.datalog.syntax import BodyLiteral, Variable
 from everlog.datalog.values import Value, identity
 
 _ANONYMOUS = re.compile(r"_[0-9]+")
@@ -31,22 +31,3 @@ def answer_order(value: Value) -> tuple[str, str | float, str]:
         return "", value, type(value).__name__
     kind, _ = identity(value)
     return kind, str(value), ""
-
-
-def constants(rules: Iterable[Rule]) -> Iterator[Constant]:
-    """The values that rules mention, once per occurrence."""
-    for rule in rules:
-        yield from _mentioned(rule.head)
-        for literal in rule.body:
-            yield from _mentioned(literal)
-
-
-def _mentioned(literal: BodyLiteral) -> Iterator[Constant]:
-    if isinstance(literal, Negation):
-        for atom in literal.atoms:
-            yield from _mentioned(atom)
-        for comparison in literal.comparisons:
-            yield from _mentioned(comparison)
-        return
-    terms = literal.terms if isinstance(literal, Atom) else (literal.left, literal.right)
-    yield from (term for term in terms if isinstance(term, Constant))

@@ -270,7 +270,7 @@ class Images(ABC):
 
     @abstractmethod
     def of(self, facts: FactSet) -> FactSet:
-        """Those of the facts whose rewritten form is in a set."""
+        """Those of the facts whose rewritten form is in a set of facts about representatives."""
         ...
 
 

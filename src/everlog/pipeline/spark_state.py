@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from everlog.choice import choose
 from everlog.columns import Columns
+from everlog.datalog.constants import constants
 from everlog.datalog.syntax import Atom, BodyLiteral, Program, Rule
 from everlog.datalog.values import Value
 from everlog.engine.algebra import FactSet
@@ -22,7 +23,7 @@ from everlog.engine.spark.cutting import CutName
 from everlog.engine.spark.engine import SparkEngine
 from everlog.engine.spark.graphs import SparkGraphs
 from everlog.errors import EverlogError
-from everlog.goals import answer_order, answer_variables, constants
+from everlog.goals import answer_order, answer_variables
 from everlog.materialisation import Difference, Materialisation, Outcome
 from everlog.pipeline import spark_saved
 from everlog.pipeline.dictionary import FEW, NUMBER, together

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from everlog.datalog.printer import print_literal, print_rule
@@ -197,7 +198,8 @@ def _is_harmless(comparison: Comparison) -> bool:
 # ---------------------------------------------------------------------------------------- equality by rewriting
 
 
-def over_representatives(rule: Rule) -> list[Rule]:
+@lru_cache(maxsize=1 << 16)
+def over_representatives(rule: Rule) -> tuple[Rule, ...]:
     """The rule for facts about representatives, where an equality of a body says that its terms are one."""
     body = tuple(
         Comparison("=", literal.terms[0], literal.terms[2])
@@ -205,14 +207,15 @@ def over_representatives(rule: Rule) -> list[Rule]:
         else literal
         for literal in rule.body
     )
-    return solved([Rule(rule.head, body)])
+    return tuple(solved([Rule(rule.head, body)]))
 
 
-def finding(rule: Rule) -> list[Rule]:
+@lru_cache(maxsize=1 << 16)
+def finding(rule: Rule) -> tuple[Rule, ...]:
     """The same, but for `c ≈ c` as a head, which is known."""
-    return [
+    return tuple(
         made for one in over_representatives(rule) for made in (_irreflexive(one) if is_equality(one.head) else (one,))
-    ]
+    )
 
 
 # ---------------------------------------------------------------------------------------- equality by rules

@@ -8,6 +8,7 @@ are rewritten to is new. Rules are about representatives, too: one whose constan
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import copy
 
 from everlog.datalog.syntax import Rule
 from everlog.engine.algebra import Classes, Engine, FactSet, Rules
@@ -15,7 +16,7 @@ from everlog.planning.equality import core_of, finding
 from everlog.planning.program import Compiler
 from everlog.reasoning.seminaive import Progress
 
-Form = Callable[[Rule], list[Rule]]
+Form = Callable[[Rule], Sequence[Rule]]
 """What becomes of a rule about representatives before it is compiled."""
 
 
@@ -43,18 +44,21 @@ class RMaterialisation:
     """`π` and `I`; `rules` is the program, of which the core is evaluated here."""
 
     def __init__(self, rules: Sequence[Rule], compiler: Compiler, engine: Engine, classes: Classes) -> None:
-        self.rules, self.compiler, self.engine = rules, compiler, engine
+        self.rules, self.compiler, self.engine = list(rules), compiler, engine
         self.classes = classes
         self.I = self.nothing = engine.empty()
         self.core = core_of(rules)
+        self._divided = self.rules
+        """The rules, about representatives, that the core was found for."""
         self.rounds = 0
         self.touched: FactSet | None = None
         """The facts that came to `I` or left it, where somebody wants to know."""
 
     def copy(self) -> RMaterialisation:
         """The same, to be changed apart from this one."""
-        other = RMaterialisation(self.rules, self.compiler, self.engine, self.classes.split(self.nothing, self.classes))
-        other.I, other.core, other.touched = self.I, set(self.core), self.nothing
+        other = copy(self)
+        other.classes, other.core = self.classes.split(self.nothing, self.classes), set(self.core)
+        other.touched, other.rounds = self.nothing, 0
         return other
 
     def touch(self, facts: FactSet) -> None:
@@ -80,7 +84,8 @@ class RMaterialisation:
         Δ -= self.I
         self._extend(rules, Δ, progress, first)
         # Where constants of rules have been merged, equality may depend on more rules than before.
-        while not self.core.issuperset(grown := core_of([self.classes.rewritten(rule) for rule in self.rules])):
+        while (now := [self.classes.rewritten(rule) for rule in self.rules]) != self._divided:
+            self._divided, grown = now, core_of(now)
             more = [rule for number, rule in enumerate(self.rules) if number in grown - self.core]
             self.core |= grown
             found = Rewritten(more, self.compiler, self.classes).all.apply(self.I, excluding=self.I)

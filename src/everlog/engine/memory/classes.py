@@ -7,12 +7,14 @@ the terms and not of the ids, so that it does not depend on what was read first.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from pyoxigraph import BlankNode, NamedNode
 
-from everlog.datalog.syntax import TRIPLE, Atom, BodyLiteral, Comparison, Constant, Negation, Rule, Term
+from everlog.datalog.constants import constants, replaced, replaced_in
+from everlog.datalog.syntax import TRIPLE, BodyLiteral, Constant, Rule
 from everlog.datalog.values import SAME_AS, Value
 from everlog.engine.algebra import Classes, FactSet, Images
 from everlog.engine.memory import class_kernels
@@ -28,8 +30,10 @@ Flags = npt.NDArray[np.bool_]
 class MemoryClasses(Classes):
     """At first every constant is alone."""
 
-    def __init__(self, engine: MemoryEngine) -> None:
+    def __init__(self, engine: MemoryEngine, mentioned: dict[Rule, Ids] | None = None) -> None:
         self._engine = engine
+        self._mentioned: dict[Rule, Ids] = {} if mentioned is None else mentioned
+        """The constants of rules."""
         self._same = engine.dictionary.encode_value(SAME_AS)
         self._representatives: Ids = np.arange(len(engine.dictionary), dtype=np.int32)
         self.members: dict[int, Ids] = {}
@@ -47,7 +51,7 @@ class MemoryClasses(Classes):
     # ------------------------------------------------------------------------------------ merging
 
     def alone(self) -> MemoryClasses:
-        return MemoryClasses(self._engine)
+        return MemoryClasses(self._engine, self._mentioned)
 
     def merge(self, facts: FactSet) -> bool:
         left, right = self._pairs(own(facts))
@@ -100,23 +104,33 @@ class MemoryClasses(Classes):
             found[name] = len(members)
         return found
 
-    def expanded(self, ids: Ids) -> Ids:
-        """All facts that some facts about representatives, one per column of the array, stand for."""
-        if not self.members:
-            return ids
-        sizes = self.sizes()
-        starts = np.zeros(len(sizes), np.int64)
-        names: Ids = np.concatenate(list(self.members.values()))
-        starts[list(self.members)] = np.cumsum([0, *(len(members) for members in self.members.values())])[:-1]
-        for position in range(ids.shape[0]):
-            counts = sizes[ids[position]]
-            if (counts == 1).all():
-                continue
-            ids = np.repeat(ids, counts, axis=1)
-            number = np.arange(ids.shape[1]) - np.repeat(np.cumsum(counts) - counts, counts)
-            several = np.repeat(counts > 1, counts)
-            ids[position, several] = names[starts[ids[position, several]] + number[several]]
-        return ids
+    def expanded(self, ids: Ids, some: Flags | None = None) -> Ids:
+        """All facts that some facts about representatives, one per column of the array, stand for.
+
+        With `some`, only those that mention at least one of the flagged constants.
+        """
+        if some is None:
+            return _expanded(ids, [self._names_of(None)] * ids.shape[0])
+        flagged, others, any_of = self._names_of(some), self._names_of(~some), self._names_of(None)
+        arity = ids.shape[0]
+        pieces = [np.empty((arity, 0), np.int32)]
+        for place in range(arity):
+            # Each fact once: by the first place that has a flagged constant.
+            chosen = [others] * place + [flagged] + [any_of] * (arity - place - 1)
+            pieces.append(_expanded(ids, chosen))
+        return np.concatenate(pieces, axis=1)
+
+    def _names_of(self, only: Flags | None) -> _Names:
+        """The constants that each representative stands for, all or the flagged ones."""
+        sizes = np.ones(len(self.representatives()), np.int64)
+        if only is not None:
+            sizes[: len(only)] = only
+        starts = np.full(len(sizes), -1, np.int64)
+        members = [one if only is None else one[only[one]] for one in self.members.values()]
+        lengths = np.array([len(one) for one in members], np.int64)
+        names = list(self.members)
+        sizes[names], starts[names] = lengths, np.cumsum(lengths) - lengths
+        return _Names(sizes, starts, np.concatenate([np.empty(0, np.int32), *members]))
 
     def changed(self, other: MemoryClasses) -> Ids:
         """The representatives, here or there, of classes that are not the same."""
@@ -145,12 +159,14 @@ class MemoryClasses(Classes):
             if any(flags[value] for _, value in table.fixed):
                 parts[table] = rows
                 continue
-            array = rows.array()
-            found = np.zeros(len(array), np.bool_)
-            for column in table.cols:
-                found |= flags[column[array]]
-            if found.any():
-                parts[table] = row_sets.listed(table, array[found])
+            listed = rows.array() if rows.is_listed else None
+            where: Ids | slice = slice(rows.lo, rows.hi) if listed is None else listed
+            hits = np.flatnonzero(np.logical_or.reduce([flags[column[where]] for column in table.cols]))
+            if len(hits):
+                found = (hits + rows.lo).astype(np.int32) if listed is None else listed[hits]
+                found = found if listed is not None or rows.is_span else found[rows.contains(found)]
+                if len(found):
+                    parts[table] = row_sets.listed(table, found)
         return Stored(self._engine.within, parts)
 
     def normal(self, facts: FactSet) -> Stored:
@@ -217,7 +233,7 @@ class MemoryClasses(Classes):
 
     def split(self, classes: FactSet, others: Classes) -> MemoryClasses:
         assert isinstance(others, MemoryClasses)
-        found = MemoryClasses(self._engine)
+        found = self.alone()
         found._representatives, found.members = self.representatives().copy(), dict(self.members)
         theirs = others.representatives()
         for name in self._names(own(classes)):
@@ -230,33 +246,43 @@ class MemoryClasses(Classes):
     def rewritten(self, rule: Rule) -> Rule:
         if not self.members:
             return rule
-        return Rule(self._atom(rule.head), tuple(self._literal(literal) for literal in rule.body))
+        ids = self._mentioned.get(rule)
+        if ids is None:
+            values = [term.value for term in constants([rule])]
+            ids = self._mentioned[rule] = self._engine.dictionary.encode_values(values)
+        if (self.representatives()[ids] == ids).all():
+            return rule
+        return replaced(rule, self._representative)
 
     def literal(self, literal: BodyLiteral) -> BodyLiteral:
         """A literal about representatives."""
-        return self._literal(literal) if self.members else literal
+        return replaced_in(literal, self._representative)
 
-    def _literal(self, literal: BodyLiteral) -> BodyLiteral:
-        if isinstance(literal, Atom):
-            return self._atom(literal)
-        if isinstance(literal, Comparison):
-            return Comparison(literal.operator, self._term(literal.left), self._term(literal.right))
-        inside = tuple(self._comparison(one) for one in literal.comparisons)
-        return Negation(tuple(map(self._atom, literal.atoms)), literal.local, inside)
-
-    def _comparison(self, one: Comparison) -> Comparison:
-        return Comparison(one.operator, self._term(one.left), self._term(one.right))
-
-    def _atom(self, atom: Atom) -> Atom:
-        return Atom(atom.predicate, tuple(map(self._term, atom.terms)))
-
-    def _term(self, term: Term) -> Term:
-        if not isinstance(term, Constant):
-            return term
-        known = self._engine.dictionary.find_value(term.value)
+    def _representative(self, constant: Constant) -> Constant:
+        known = self._engine.dictionary.find_value(constant.value)
         if known < 0 or self.representatives()[known] == known:
-            return term
+            return constant
         return Constant(self._engine.dictionary.value(int(self.representatives()[known])))
+
+
+class _Names(NamedTuple):
+    """Constants by representative: how many, and where in a list; -1 is the representative itself."""
+
+    sizes: npt.NDArray[np.int64]
+    starts: npt.NDArray[np.int64]
+    names: Ids
+
+
+def _expanded(ids: Ids, places: Sequence[_Names]) -> Ids:
+    for place, (sizes, starts, names) in enumerate(places):
+        counts, first = sizes[ids[place]], starts[ids[place]]
+        if (counts == 1).all() and (first < 0).all():
+            continue
+        ids = np.repeat(ids, counts, axis=1)
+        listed = np.repeat(first >= 0, counts)
+        number = np.arange(ids.shape[1]) - np.repeat(np.cumsum(counts) - counts - first, counts)
+        ids[place, listed] = names[number[listed]]
+    return ids
 
 
 class MemoryImages(Images):
@@ -264,21 +290,18 @@ class MemoryImages(Images):
 
     def __init__(self, engine: MemoryEngine, facts: Facts, rewritten: Iterator[tuple[Table, Ids, Ids]]) -> None:
         self._engine = engine
-        self._facts: FactSet = facts
+        self._facts = facts
         self._moved: list[tuple[Table, Ids, Table, Ids]] = []
-        moved = engine.empty()
         for source, rows, ids in rewritten:
-            moved |= Stored(engine.within, {source: row_sets.listed(source, rows)})
             for target, tuples, places in engine.relation(source.predicate, ids.shape[0]).split(ids):
                 found = target.find(tuples)
                 known = found >= 0
                 self._moved.append((target, found[known], source, rows[places][known]))
-        self._facts -= moved
 
     def of(self, facts: FactSet) -> Stored:
         asked = own(facts)
-        found = self._facts
-        found &= asked
+        found: FactSet = asked
+        found &= self._facts
         tables = asked.tables()
         for target, images, source, rows in self._moved:
             if target in tables:
