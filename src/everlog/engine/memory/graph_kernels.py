@@ -338,6 +338,20 @@ def joined_pairs(starts, members, lo, old, nodes, out):
 
 
 @njit(cache=True, nogil=True)
+def joined_bits(starts, members, old, bits):
+    """Sets the bits of the pairs that `joined_pairs` writes."""
+    for component in range(len(starts) - 1):
+        begin, end = starts[component], starts[component + 1]
+        for i in range(begin, end):
+            a = members[i]
+            row = bits[a]
+            for j in range(begin, end):
+                b = members[j]
+                if old[a] < 0 or old[a] != old[b]:
+                    row[b >> 6] |= np.uint64(1) << np.uint64(b & 63)
+
+
+@njit(cache=True, nogil=True)
 def sort_values(ids, order):
     """Sorts the ids of values that are comparable with each other, by value: merges runs of doubling length."""
     n = len(ids)

@@ -244,6 +244,12 @@ class MemoryCliques(Cliques):
         earlier[own_number] = old
         n = len(nodes.ids)
         starts, members = kernels.adjacency(found, np.arange(n, dtype=np.int32), n)
+        words, pairs_at_most = (n + 63) // 64, int((np.diff(starts) ** 2).sum())
+        if n * words <= min(pairs_at_most, _BITS // 8) and self._binary.table.n <= pairs_at_most:
+            # So many pairs are found to be new or not by their bits sooner than one by one.
+            bits = np.zeros((n, words), np.uint64)
+            kernels.joined_bits(starts, members, earlier, bits)
+            return entered_bits(self._engine, self._binary, nodes, bits, own(excluding), between=False)
         return entered(self._engine, self._binary, self._between(nodes, starts, members, earlier), own(excluding))
 
     @staticmethod

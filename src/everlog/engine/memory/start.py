@@ -104,6 +104,7 @@ def _exercise_graphs() -> None:
     graph_kernels.visit_pairs(starts, targets, starts, targets, ends, np.arange(2), ids, room, ids.copy(), there)
     graph_kernels.connected_components(ids, ends, 2)
     graph_kernels.joined_pairs(starts, targets, (0, 0), room, ids, pairs)
+    graph_kernels.joined_bits(starts, targets, room, bits)
     delta, finals = np.array([[1], [1]], np.int32), np.array([False, True])
     first, _ = chain_kernels.product(np.arange(1), ids, ends, np.array([0, 2]), delta, 2)
     heads, tails = graph_kernels.adjacency(first, first, 4)
