@@ -399,7 +399,7 @@ def test_facts_that_cannot_be(facts: Any, message: str) -> None:
     [
         ({"engine": "gpu"}, "engine='gpu' is not supported; choose one of: auto, memory"),
         ({"algorithm": "magic"}, "algorithm='magic' is not supported; choose one of: auto"),
-        ({"modules": ["x"]}, "modules=['x'] is not supported; choose one of: auto, off"),
+        ({"modules": ["x"]}, "modules=['x'] is not supported; choose auto, off, or some of: tc"),
         ({"hypertree": None}, "hypertree=None is not supported; choose one of: auto, cyclic, off, all"),
         ({"stratification": "fine"}, "stratification='fine' is not supported; choose one of: levels, single"),
         ({"equality": "on"}, "equality='on' is not supported; choose one of: off"),

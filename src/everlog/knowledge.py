@@ -19,6 +19,7 @@ from everlog.datalog.syntax import TRIPLE, BodyLiteral, Constant, Program
 from everlog.datalog.values import Value
 from everlog.errors import EverlogError
 from everlog.planning.equality import refuse_equalities, telling_apart, with_same_as
+from everlog.planning.modules import kinds_of
 from everlog.planning.negation import HIDDEN
 from everlog.reasoning.algorithms import needed
 from everlog.report import Report
@@ -72,7 +73,6 @@ class State(Protocol):
 
 _OPTIONS = {
     "engine": ("auto", "memory", "spark"),
-    "modules": ("auto", "off"),
     "hypertree": ("auto", "cyclic", "off", "all"),
     "stratification": ("levels", "single"),
     "equality": ("off", "rewrite", "axioms"),
@@ -96,7 +96,7 @@ class KnowledgeBase:
         *,
         engine: str = "auto",
         algorithm: str = "auto",
-        modules: str = "auto",
+        modules: str | Sequence[str] = "auto",
         hypertree: Literal["auto", "cyclic", "off", "all"] = "auto",
         stratification: Literal["levels", "single"] = "levels",
         equality: Literal["off", "rewrite", "axioms"] = "off",
@@ -104,7 +104,7 @@ class KnowledgeBase:
     ) -> None:
         _check("engine", engine)
         needed(algorithm)  # refuses what is none
-        _check("modules", modules)
+        chosen = kinds_of(modules)
         _check("hypertree", hypertree)
         _check("stratification", stratification)
         _check("equality", equality)
@@ -119,7 +119,7 @@ class KnowledgeBase:
         else:
             program = with_same_as(program)
         self.program = program
-        self._settings = Settings(stratification, algorithm, "off" if modules == "off" else "auto", hypertree, equality)
+        self._settings = Settings(stratification, algorithm, chosen, hypertree, equality)
         self._workers = workers
         self._arities = program_arities(program)
         for predicate in self._arities:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
+
+from everlog.planning.modules import KINDS
 
 
 @dataclass(frozen=True)
@@ -15,13 +17,25 @@ class Settings:
 
     stratification: Literal["levels", "single"] = "levels"
     algorithm: str = "auto"
-    modules: Literal["auto", "off"] = "auto"
+    modules: str = "auto"
+    """`auto`, `off`, or the kinds of modules to be used wherever they are found, with commas between."""
     hypertree: Literal["auto", "cyclic", "off", "all"] = "auto"
     equality: Literal["off", "rewrite", "axioms"] = "off"
 
     @property
     def modular(self) -> bool:
         return self.modules != "off" and self.algorithm != "counting"
+
+    @property
+    def kinds(self) -> frozenset[str]:
+        """The kinds of modules that may be used."""
+        return frozenset(KINDS if self.modules == "auto" else self.modules.split(","))
+
+    def without(self, kind: str) -> Settings:
+        """The same without a kind of module."""
+        if not self.modular:
+            return self
+        return replace(self, modules=",".join(one for one in KINDS if one in self.kinds and one != kind) or "off")
 
     @property
     def decomposed(self) -> bool:

@@ -40,6 +40,7 @@ from everlog.planning.rules import MemoryCompiler
 from everlog.planning.statistics import Statistics, memory_facts
 from everlog.reasoning.algorithms import TRACE, needed
 from everlog.reasoning.change import Allowance, Progress, TooCostly
+from everlog.reasoning.modules.chain import RegularChains
 from everlog.reasoning.modules.making import make_modules
 from everlog.reasoning.modules.module import Module
 from everlog.report import Report, peak_rss_bytes
@@ -149,7 +150,29 @@ class MemoryState:
         planned = perf_counter() - begun
         outcome = materialisation.materialise(progress)
         self._I = own(materialisation.I)
-        return self._report(outcome, planned, started, self.total(), 0)
+        left_out = self._reconsidered(program, settings) if settings.modules == "auto" else []
+        return self._report(outcome, planned, started, self.total(), 0, left_out)
+
+    def _reconsidered(self, program: Program, settings: Settings) -> list[str]:
+        """Leaves regular chains to the rules, for updates, if they turned out to derive little; says so."""
+        before = self.materialisation
+        assert before is not None, "there is a materialisation"
+        chains = [module for module in before.module_list() if isinstance(module, RegularChains)]
+        if not chains or before.kept.names() or any(module.pays(before.I) for module in chains):
+            return []
+        after = self._compiled(program, settings.without("rch"), self._kinds)
+        known = {(module.kind, module.heads): module.X for module in before.backbones()}
+        if len(after.module_list()) != len(after.backbones()) or any(
+            (module.kind, module.heads) not in known for module in after.backbones()
+        ):
+            self.materialisation = before
+            return []
+        for module in after.backbones():
+            module.X = known[module.kind, module.heads]
+        after.restore(before.I)
+        after.cost = before.cost
+        names = ", ".join(relation_name(atom) for module in chains for atom in module.heads)
+        return [f"no rch for {names}, because rules find what it derives as soon"]
 
     def updated(
         self,
@@ -187,9 +210,10 @@ class MemoryState:
         if self.materialisation is None:
             if saved.BACKBONE not in self._kinds:
                 settings = replace(settings, modules="off")
-            compiled = self._compiled(program, settings, self._kinds)
-            if compiled.backbones() and compiled.backbones_key() not in self._kinds:
-                compiled = self._compiled(program, replace(settings, modules="off"), self._kinds)
+            for choice_of in (settings, settings.without("rch"), replace(settings, modules="off")):
+                compiled = self._compiled(program, choice_of, self._kinds)
+                if not compiled.backbones() or compiled.backbones_key() in self._kinds:
+                    break
             compiled.cost = self._cost
             saved.restore(self.engine, compiled, self._I, self._kept())
             self._kept = tuple
@@ -298,10 +322,11 @@ class MemoryState:
             settings.hypertree if settings.decomposed and TRACE not in kinds else "off",
             lambda: Statistics(prepared(rules), memory_facts(self.engine)),
         )
-        strata = compile_program(rules, compiler, settings.stratification, given, decomposer)
+        strata = compile_program(rules, compiler, settings.stratification, given, decomposer, settings.kinds)
         if any(stratum.modules for stratum in strata):
             self._compilation += start_graphs()
-        modules = make_modules(strata, self.engine, graphs, MemoryMatcher(self.engine), compiler)
+        forced = settings.modules != "auto"
+        modules = make_modules(strata, self.engine, graphs, MemoryMatcher(self.engine), compiler, forced)
         self.materialisation = Materialisation(strata, self.engine, self._given(), kinds, modules)
         return self.materialisation
 

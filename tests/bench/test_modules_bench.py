@@ -22,13 +22,15 @@ SMALL: dict[str, tuple[Callable[[], Instance], Callable[[], Instance] | None]] =
     "stc": (lambda: modular.components((7, 5, 2)), lambda: modular.components_linear((7, 5, 2))),
     "seq": (lambda: modular.sequence(20), lambda: modular.sequence(20)),
     "cliques": (lambda: modular.cliques((6, 4)), None),
+    "chains": (lambda: modular.example_29(7, 9), None),
 }
-KINDS = {"dag": "reach", "stc": "stc", "seq": "seq", "cliques": "stc"}
+KINDS = {"dag": "reach", "stc": "stc", "seq": "seq", "cliques": "stc", "chains": "rch"}
 
 
 def measured(name: str) -> Row:
     build, peer = SMALL[name]
-    found = [Measured(system, **measure(build(), system, ASKED)) for system in (ON, OFF)]
+    asked = {**ASKED, "options": ROWS[name].options}
+    found = [Measured(system, **measure(build(), system, asked)) for system in (ON, OFF)]
     if peer is not None:
         found.append(Measured(DUCKDB, **measure(peer(), DUCKDB, ASKED)))
     return Row(name, found, 6.2)
@@ -51,6 +53,11 @@ def test_systems_agree(name: str) -> None:
 def test_the_components_have_the_facts_that_they_are_known_for() -> None:
     assert sum(size**2 for size in modular.COMPONENTS) == 736_000 and sum(modular.COMPONENTS) == 2_000
     assert modular.components((7, 5, 2)).size == 14 + 10 + 1
+
+
+def test_short_chains_are_left_to_rules() -> None:
+    found = Measured(ON, **measure(modular.short_chains(2, 200, 50), ON, {**ASKED, "repeat": 1}))
+    assert not found.modules and found.facts > 98
 
 
 def test_no_times_where_systems_disagree() -> None:

@@ -15,12 +15,13 @@ from everlog.engine.memory import chains as memory_chains
 from everlog.engine.memory import graphs
 from everlog.engine.memory.engine import MemoryEngine
 from everlog.engine.memory.graphs import MemoryGraphs
+from everlog.errors import EverlogError
 from everlog.knowledge import KnowledgeBase
 from everlog.planning.automata import Automaton, Letter, TooLarge, Word, automata, inverse, regular_form
 from everlog.planning.chains import chain_rule, regular
-from everlog.planning.program import compile_program
+from everlog.planning.program import compile_program, found_modules
 from everlog.planning.rules import MemoryCompiler
-from module_programs import some_facts
+from module_programs import PROGRAMS, some_facts
 from oracles.exchange import facts_of
 
 Rules = dict[str, list[Word[str]]]
@@ -139,7 +140,8 @@ def test_sequences_of_updates(name: str, way: str, monkeypatch: pytest.MonkeyPat
             random = Random(f"{name} {seed}")
             nodes = random.randint(2, 7)
             mode = random.choice(["levels", "single"])
-            kb = KnowledgeBase(program, algorithm=algorithm, stratification=mode, workers=1)
+            modules = random.choice(["auto", "rch,tc,stc"])
+            kb = KnowledgeBase(program, algorithm=algorithm, stratification=mode, workers=1, modules=modules)
             kb.add(some_facts(random, 14, nodes))
             kb.materialise()
             for _ in range(5):
@@ -165,11 +167,13 @@ def test_example_29() -> None:
     n, m = 9, 5
     program = parse_program("r(?x, ?z) :- r(?x, ?y), r(?y, ?z) . s(?x, ?z) :- s(?x, ?y), r(?y, ?z) .")
     assert kinds(program, "single") == ["rch"]
-    kb = KnowledgeBase(program, stratification="single", workers=1)
+    kb = KnowledgeBase(program, stratification="single", workers=1, modules=["rch"])
     kb.add({"r": [(i, i + 1) for i in range(1, n)], "s": [(100 + k, 1) for k in range(m)]})
     report = kb.materialise()
     assert report.derivations["materialise"] == 0, "no rule instance is considered"
-    assert report.modules == [{"kind": "rch", "predicates": ["r", "s"]}]
+    [module] = report.modules
+    assert (module["kind"], module["predicates"]) == ("rch", ["r", "s"])
+    assert len(module["rules"]) == 2 and "r by 2 states, s by 2 states" in module["why"]  # type: ignore[arg-type, operator]
     assert set(kb.rows("r")) == {(i, j) for i in range(1, n) for j in range(i + 1, n + 1)}
     assert set(kb.rows("s")) == {(100 + k, j) for k in range(m) for j in range(1, n + 1)}
     kb.update(delete={"r": [(4, 5)]})
@@ -184,7 +188,7 @@ def test_example_31() -> None:
         "s(?x, ?y) :- u(?x, ?y) . t(?x, ?y) :- s(?x, ?y) . w(?x, ?y) :- u(?x, ?y) . t(?x, ?y) :- w(?x, ?y) . "
         "r(?x, ?z) :- t(?x, ?y), v(?y, ?z) . r(?x, ?z) :- r(?x, ?y), o(?y, ?z) . t(?x, ?y) :- t(?x, ?z), o(?z, ?y) ."
     )
-    kb = KnowledgeBase(program, stratification="single", algorithm="dredc", workers=1)
+    kb = KnowledgeBase(program, stratification="single", algorithm="dredc", workers=1, modules="rch")
     kb.add({"u": [("a", "b")], "v": [("b", "c")]})
     report = kb.materialise()
     assert [module["kind"] for module in report.modules] == ["rch"]
@@ -192,3 +196,48 @@ def test_example_31() -> None:
     kb.update(delete={"u": [("a", "b")]}, add={"v": [("b", "d")]})
     assert facts_of(kb) == truth(program, kb)
     assert kb.rows("r") == kb.rows("t") == []
+
+
+def test_chains_that_derive_little_are_left_to_rules(monkeypatch: pytest.MonkeyPatch) -> None:
+    program = parse_program(CHAINS["two steps"])
+    few = {"e": [(i, i + 100) for i in range(90)], "v": [(i, i + 200) for i in range(5)], "t": [(300, 0), (301, 7)]}
+
+    def products(*_: object) -> None:
+        raise AssertionError("the product was searched")
+
+    with monkeypatch.context() as patch:
+        for name in ("facts", "more", "through"):
+            patch.setattr(memory_chains.MemoryChains, name, products)
+        kb = KnowledgeBase(program, workers=1)
+        kb.add(few)
+        report = kb.materialise()
+    assert report.modules == [] and "no rch for t" in report.reasons[0]
+    kb.update(delete={"t": [(300, 0)]}, add={"t": [(302, 1)]})
+    assert facts_of(kb) == truth(program, kb)
+    forced = KnowledgeBase(program, workers=1, modules="rch")
+    forced.add(few)
+    assert [module["kind"] for module in forced.materialise().modules] == ["rch"]
+    forced.update(delete={"t": [(300, 0)]}, add={"t": [(302, 1)]})
+    assert facts_of(forced) == facts_of(kb)
+
+
+def test_what_users_say_about_modules() -> None:
+    program = parse_program("t(?x, ?z) :- t(?x, ?y), t(?y, ?z) .")
+    for modules, kinds in (("auto", ["tc"]), ("off", []), ("stc,tc", ["tc"]), (["seq"], []), (["tc"], ["tc"])):
+        kb = KnowledgeBase(program, modules=modules, workers=1)  # type: ignore[arg-type]
+        kb.add({"t": [(1, 2), (2, 3)]})
+        assert [module["kind"] for module in kb.materialise().modules] == kinds
+    for wrong in ("on", "tc,of", [], ""):
+        with pytest.raises(EverlogError, match="choose auto, off, or some of: tc, stc"):
+            KnowledgeBase(program, modules=wrong)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", [*CHAINS, *PROGRAMS])
+def test_what_rules_alone_tell(name: str) -> None:
+    """What `info` shows are the modules that an engine finds."""
+    program = parse_program({**CHAINS, **PROGRAMS}[name])
+    for mode in ("levels", "single"):
+        found = found_modules(program.rules, mode)  # type: ignore[arg-type]
+        assert [module.kind for module in found] == kinds(program, mode)
+        assert all(module.why and module.rules for module in found)
+    assert all(module.kind == "tc" for module in found_modules(program.rules, "levels", ["tc"]))

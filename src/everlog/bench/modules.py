@@ -34,6 +34,8 @@ class Subject:
     without: bool = True
     souffle: float | None = None
     """Soufflé's recorded time (see `recorded.py`)."""
+    options: Mapping[str, str] = field(default_factory=dict)
+    """Options of `KnowledgeBase` for this row."""
 
     def systems(self) -> tuple[str, ...]:
         return (ON, *([OFF] if self.without else []), *([DUCKDB] if self.peer is not None else []))
@@ -54,6 +56,8 @@ ROWS: Final[Mapping[str, Subject]] = {
     "stc": Subject(modular.components, modular.components_linear, souffle=5.5),
     "seq": Subject(lambda: modular.sequence(2000)),
     "seq-large": Subject(lambda: modular.sequence(100_000), without=False),
+    "chains": Subject(modular.example_29, options={"stratification": "single"}),
+    "chains-short": Subject(modular.short_chains),
     "lubm-extended": Subject(lambda: lubm("LUBM_LE", 13)),
     "claros-cliques": Subject(workload("claros-extended").instance),
     "cliques": Subject(modular.cliques),
@@ -174,7 +178,7 @@ def _measured(name: str, system: str, request: Request) -> Measured:
             "repeat": request.repeat,
             "limit": request.limit,
             "option": BENCHES[request.bench].option,
-            "options": dict(request.options),
+            "options": {**BENCHES[request.bench].rows[name].options, **request.options},
         }
     )
     ended = run_module("everlog.bench.modules_worker", [request.bench, name, system, asked], timeout=request.timeout)

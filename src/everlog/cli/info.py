@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from everlog.cli.options import StoreArgument
 
 if TYPE_CHECKING:
+    from everlog.datalog.syntax import Program
     from everlog.pipeline.store import Store
+    from everlog.planning.modules import Module
 
 
 def info(store: StoreArgument) -> None:
@@ -18,6 +21,7 @@ def info(store: StoreArgument) -> None:
     from rich.table import Table
     from rich.text import Text
 
+    from everlog.datalog.printer import print_rule
     from everlog.datalog.reader import parse_program
     from everlog.pipeline.store import Store
 
@@ -58,6 +62,27 @@ def info(store: StoreArgument) -> None:
     table.add_row("all", "", f"{sums[0]:,}", f"{sums[1]:,}", f"{sum(sums):,}")
     console.print()
     console.print(table)
+    modules = _modules(program, manifest.options)
+    if modules:
+        shown = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+        for name in ("module", "rules", "why"):
+            shown.add_column(name)
+        for module in modules:
+            shown.add_row(module.kind, Text("\n".join(map(print_rule, module.rules))), Text(module.why))
+        console.print()
+        console.print(shown)
+
+
+def _modules(program: Program, options: Mapping[str, str]) -> Sequence[Module]:
+    """The modules of the program, by its rules; whether they are used depends on the engine and on what follows."""
+    from everlog.planning.program import found_modules
+    from everlog.settings import Settings
+
+    settings = Settings(algorithm=options.get("algorithm", "auto"), modules=options.get("modules", "auto"))
+    if not settings.modular:
+        return ()
+    single = options.get("stratification") == "single"
+    return found_modules(program.rules, "single" if single else "levels", settings.kinds)
 
 
 def _version_bytes(store: Store) -> int:

@@ -64,7 +64,12 @@ AlgorithmOption = Annotated[
     ),
 ]
 ModulesOption = Annotated[
-    str, typer.Option("--modules", help="Special algorithms for some rules: auto or off.", rich_help_panel=_REASONING)
+    str,
+    typer.Option(
+        "--modules",
+        help="Special algorithms for some rules: auto, off, or some of tc,stc,reach,rch,seq.",
+        rich_help_panel=_REASONING,
+    ),
 ]
 HypertreeOption = Annotated[
     str,

@@ -267,7 +267,7 @@ class SparkState:
         graphs = SparkGraphs(self.engine)
         given = graphs if settings.modular and TRACE not in kinds else None
         compiler = SparkCompiler(self.engine)
-        strata = compile_program(program.rules, compiler, settings.stratification, given)
+        strata = compile_program(program.rules, compiler, settings.stratification, given, kinds=settings.kinds)
         self.engine.terms = self.terms.frame
         modules = make_modules(strata, self.engine, graphs, SparkMatcher(self.engine), compiler)
         self.materialisation = Materialisation(strata, self.engine, self._E, kinds, modules)

@@ -12,16 +12,30 @@ property. Everything else stays in the generic module of the stratum.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias, get_args
 
-from everlog.datalog.syntax import Atom, Comparison, Constant, Rule, Variable
+from everlog.datalog.syntax import TRIPLE, Atom, Comparison, Constant, Rule, Variable
+from everlog.datalog.values import RDF_TYPE
+from everlog.errors import EverlogError
 from everlog.planning.automata import regular_form
 from everlog.planning.chains import ChainRule, Chains, Relation, chain_rule, chains
 from everlog.planning.chains import relation_of as _pair
 
 Kind: TypeAlias = Literal["tc", "stc", "reach", "rch", "seq"]
+KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
+
+
+def kinds_of(modules: str | Iterable[str]) -> str:
+    """What a user says about modules, in one form: `auto`, `off`, or kinds with commas between."""
+    names = modules.split(",") if isinstance(modules, str) else list(modules)
+    if names in (["auto"], ["off"]):
+        return names[0]
+    unknown = [name for name in names if name not in KINDS]
+    if unknown or not names:
+        raise EverlogError(f"modules={modules!r} is not supported; choose auto, off, or some of: {', '.join(KINDS)}")
+    return ",".join(kind for kind in KINDS if kind in names)
 
 
 @dataclass(frozen=True)
@@ -43,11 +57,48 @@ class Module:
     def heads(self) -> tuple[Atom, ...]:
         return (self.atom,) if self.chains is None else self.chains.heads
 
+    @property
+    def why(self) -> str:
+        """Why these rules are a module, and how facts are deleted from it."""
+        names = [relation_name(atom) for atom in self.heads]
+        reasons = {
+            "tc": f"{names[0]} is transitive",
+            "stc": f"{names[0]} is symmetric and transitive",
+            "reach": f"{names[0]} goes on along {relation_name(self.step)}",
+            "seq": f"{names[0]} are neighbours in the order of {relation_name(self.step)}",
+        }
+        said = reasons.get(self.kind, "")
+        if self.chains is not None:
+            states = ", ".join(
+                f"{name} by {len(moves)} states" for name, moves in zip(names, self.chains.moves, strict=True)
+            )
+            said = f"chain rules that are regular together: {states}"
+        return said if self.grounded else f"{said}; other recursive rules derive its facts, too, so more is overdeleted"
+
 
 def relation_name(atom: Atom) -> str:
     """What users call the relation of a binary atom: its predicate, or the property of its triples."""
     fixed = [str(term.value) for term in atom.terms if isinstance(term, Constant)]
     return fixed[0] if fixed else atom.predicate
+
+
+def is_binary(atom: Atom) -> bool:
+    """Whether an atom has the pairs of one relation: a binary predicate's, or those of a property other than a class."""
+    plain = atom.predicate != TRIPLE and len(atom.terms) == 2
+    return _pair(atom) is not None and (plain or _has_property(atom, is_type=False))
+
+
+def is_unary(atom: Atom) -> bool:
+    """Whether an atom has the members of one set: a unary predicate's, or those of a class."""
+    variables = list(atom.variables())
+    plain = atom.predicate != TRIPLE and len(atom.terms) == 1
+    return len(variables) == 1 and (plain or (_has_property(atom, is_type=True) and variables == [atom.terms[0]]))
+
+
+def _has_property(atom: Atom, is_type: bool) -> bool:
+    if atom.predicate != TRIPLE or not isinstance(atom.terms[1], Constant):
+        return False
+    return (atom.terms[1].value == RDF_TYPE) == is_type
 
 
 @dataclass(frozen=True)
@@ -69,12 +120,12 @@ class _Found:
 
 
 def partition(
-    rules: Sequence[Rule], inside: Callable[[Atom], bool], binary: Callable[[Atom], bool], chained: bool = True
+    rules: Sequence[Rule],
+    inside: Callable[[Atom], bool],
+    binary: Callable[[Atom], bool],
+    kinds: Collection[str] = KINDS,
 ) -> Partition:
-    """The modules among the recursive rules of one stratum; `inside` tells whether an atom belongs to it.
-
-    Where an engine has no `chained` rules, they stay with the others.
-    """
+    """The modules, of some kinds, among the recursive rules of a stratum; `inside` tells whether an atom belongs to it."""
     found: dict[Relation, _Found] = {}
     for rule in rules:
         _look(rule, found, inside)
@@ -82,9 +133,9 @@ def partition(
     modules = []
     for module in candidates:
         fed = any(rule not in module.rules and _meets(rule.head, module.atom) for rule in rules)
-        if not fed or module.kind != "reach":
+        if module.kind in kinds and (not fed or module.kind != "reach"):
             modules.append(replace(module, grounded=not fed))
-    if chained:
+    if "rch" in kinds:
         more = list(_chained(rules, modules, inside, binary))
         theirs = {rule for module in more for rule in module.rules}
         modules = [*(module for module in modules if theirs.isdisjoint(module.rules)), *more]

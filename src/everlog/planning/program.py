@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -12,7 +12,7 @@ from everlog.datalog.substitution import canonical_rule, pattern
 from everlog.datalog.syntax import Atom, Rule
 from everlog.engine.algebra import Graphs, Region, Rules
 from everlog.planning.jointree import JoinTree
-from everlog.planning.modules import Module, Partition, partition, sequence
+from everlog.planning.modules import KINDS, Module, Partition, is_binary, is_unary, partition, sequence
 from everlog.planning.negation import rewrite_negation
 
 Stratification = Literal["levels", "single"]
@@ -54,18 +54,19 @@ def compile_program(
     stratification: Stratification = "levels",
     graphs: Graphs | None = None,
     decomposed: Decomposing | None = None,
+    kinds: Collection[str] = KINDS,
 ) -> tuple[CompiledStratum, ...]:
-    """The strata of a program, lowest first; with modules if it is given graphs for them, and decomposed rules."""
+    """The strata of a program, lowest first; given graphs, with modules of some kinds, and with decomposed rules."""
     plain = solved(rules)
     sequences: dict[Rule, Module] = {}
-    if graphs is not None:
+    if graphs is not None and "seq" in kinds:
         found_in = {rule: sequence(rule, graphs.binary, graphs.unary) for rule in plain}
         sequences = {rule: module for rule, module in found_in.items() if module is not None}
     rewritten = rewrite_negation([rule for rule in plain if rule not in sequences])
     strata = stratify((*rewritten, *sequences), mode=stratification)
     found = []
     for stratum in strata:
-        parts = Partition((), stratum.rules) if graphs is None else _partition(stratum, sequences, graphs)
+        parts = Partition((), stratum.rules) if graphs is None else _partition(stratum, sequences, graphs, kinds)
         trees = () if decomposed is None else _trees(stratum, parts.generic, decomposed)
         taken = {tree.rule for tree in trees}
         rules = [rule for rule in parts.generic if rule not in taken]
@@ -84,18 +85,40 @@ def compile_program(
     return tuple(found)
 
 
-def _partition(stratum: Stratum, sequences: Mapping[Rule, Module], graphs: Graphs) -> Partition:
+def found_modules(
+    rules: Sequence[Rule], stratification: Stratification = "levels", kinds: Collection[str] = KINDS
+) -> list[Module]:
+    """The modules that a program has by its rules alone, whatever engine and facts it gets."""
+    plain = solved(rules)
+    sequences = {rule: one for rule in plain if "seq" in kinds and (one := sequence(rule, is_binary, is_unary))}
+    strata = stratify(
+        (*rewrite_negation([rule for rule in plain if rule not in sequences]), *sequences), mode=stratification
+    )
+    found: list[Module] = []
+    for stratum in strata:
+        found += partition(stratum.recursive, _inside(stratum), is_binary, kinds).modules
+        found += [sequences[rule] for rule in stratum.rules if rule in sequences]
+    return found
+
+
+def _partition(stratum: Stratum, sequences: Mapping[Rule, Module], graphs: Graphs, kinds: Collection[str]) -> Partition:
     """The modules of a stratum, and the other rules."""
-    mine = {pattern(atom) for atom in stratum.patterns}
-    found = partition(stratum.recursive, lambda atom: pattern(atom) in mine, graphs.binary, graphs.has_chains)
+    may = [kind for kind in kinds if kind != "rch" or graphs.has_chains]
+    found = partition(stratum.recursive, _inside(stratum), graphs.binary, may)
     modules = (*found.modules, *(sequences[rule] for rule in stratum.rules if rule in sequences))
     modular = {rule for module in modules for rule in module.rules}
     return Partition(modules, tuple(rule for rule in stratum.rules if rule not in modular))
 
 
-def _trees(stratum: Stratum, rules: Sequence[Rule], decomposed: Decomposing) -> tuple[JoinTree, ...]:
+def _inside(stratum: Stratum) -> Callable[[Atom], bool]:
+    """Whether an atom belongs to a stratum."""
     mine = {pattern(atom) for atom in stratum.patterns}
-    found = (decomposed(rule, lambda atom: pattern(atom) in mine) for rule in rules)
+    return lambda atom: pattern(atom) in mine
+
+
+def _trees(stratum: Stratum, rules: Sequence[Rule], decomposed: Decomposing) -> tuple[JoinTree, ...]:
+    inside = _inside(stratum)
+    found = (decomposed(rule, inside) for rule in rules)
     return tuple(tree for tree in found if tree is not None)
 
 

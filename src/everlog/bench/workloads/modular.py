@@ -36,6 +36,34 @@ admired(?x) :- related(?x, ?y), famous(?y) .
 """
 
 
+EXAMPLE_29: Final = """
+r(?x, ?z) :- r(?x, ?y), r(?y, ?z) .
+s(?x, ?z) :- s(?x, ?y), r(?y, ?z) .
+"""
+
+
+def example_29(n: int = 300, m: int = 3000) -> Instance:
+    """*Modular*, Example 29: a line of `n` constants, and `m` that lead to its first."""
+    line, ends = np.arange(n, dtype=np.int64), n + np.arange(m, dtype=np.int64)
+    return Instance(EXAMPLE_29, {"r": binary(line[:-1], line[1:]), "s": binary(ends, np.zeros(m, np.int64))})
+
+
+def short_chains(relations: int = 12, steps: int = 100_000, facts: int = 2_000, seed: int = 1) -> Instance:
+    """Relations that go on along two others, which lead nowhere much: of little use to an automaton."""
+    random = np.random.default_rng(seed)
+    nodes = 8 * steps
+    names = [f"r{number}" for number in range(relations)]
+    rules = [f"{name}(?x, ?z) :- {name}(?x, ?y), {step}(?y, ?z) ." for name in names for step in ("s", "u")]
+    sizes = {"s": steps, "u": steps, **dict.fromkeys(names, facts)}
+    return Instance(
+        "\n".join(rules),
+        {
+            name: binary(*np.unique(random.integers(nodes, size=(2, size)), axis=1)[:, : size - size // 100])
+            for name, size in sizes.items()
+        },
+    )
+
+
 def components(sizes: Sequence[int] = COMPONENTS, seed: int = 1) -> Instance:
     """A symmetric and transitive relation, given by twice as many edges as there are constants."""
     return Instance(SYMMETRIC_TRANSITIVE, {"same": binary(*_connected(sizes, seed))})

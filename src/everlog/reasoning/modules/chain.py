@@ -13,8 +13,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from everlog.datalog.syntax import Atom
-from everlog.engine.algebra import Chains, FactSet, Region
+from everlog.engine.algebra import Chains, FactSet, Region, Rules
 from everlog.reasoning.modules.module import Backbone, Oracle
+
+_TRY = 4
+"""Up to one fact for so many of the backbone is found by rules; more takes the product."""
 
 
 class RegularChains(Backbone):
@@ -30,16 +33,19 @@ class RegularChains(Backbone):
         X: FactSet,
         grounded: bool,
         chains: Chains,
+        rules: Rules | None,
     ) -> None:
         super().__init__(heads[0], X, grounded)
         self.heads = tuple(heads)
         self.region = Region(tuple(inside))
         self._below = Region(tuple(below))
-        self._chains = chains
+        self._chains, self._rules = chains, rules
         self._T = X
         self._then: tuple[FactSet, FactSet] | None = None
         """`X` and `T` before the update, if they are known."""
         self._begun = False
+        self._needed = rules is None
+        """Whether the product was searched because rules found too much."""
 
     def savepoint(self) -> Callable[[], None]:
         before = self.X, self._T, self._begun
@@ -69,7 +75,9 @@ class RegularChains(Backbone):
         new = more.within(self._below)
         if not new or not self.X:
             return self._nothing  # no word is spelt by what is below alone
-        J = self._chains.through(self.X, self._T, new, now)
+        J = self._tried(new, now)
+        if J is None:
+            J = self._chains.through(self.X, self._T, new, now)
         if J is None and self._then is not None:
             # What followed before and follows now was not lost, or was rederived.
             return self._chains.more(self.X, self._T, self._then, now)
@@ -99,8 +107,31 @@ class RegularChains(Backbone):
         X = self.X
         X |= new
         before, self.X = self.X, X  # the product is remembered for this very set
-        J = self._chains.through(X, self._T, new, now)
+        J = self._tried(new, now)
+        if J is None:
+            J = self._chains.through(X, self._T, new, now)
         return self._chains.more(X, self._T, (before, self._T), now) if J is None else J
+
+    def _tried(self, new: FactSet, now: FactSet) -> FactSet | None:
+        """What follows from some facts by the rules themselves, round by round; None if that is much.
+
+        The product has an edge for each fact of the backbone and each state that it moves. Where less than a part of that
+        follows, the rules find it sooner; where more does, they are given up, and little time is lost.
+        """
+        if self._rules is None:
+            return None
+        found, Q, limit = self._nothing, new, (len(self.X) + len(self._T)) // _TRY
+        while Q:
+            if len(found) > limit:
+                self._needed = True
+                return None
+            Q = self._rules.apply(now | found, some=[(Q, self._nothing)], excluding=now | found)
+            found |= Q
+        return found
+
+    def pays(self, I: FactSet) -> bool:
+        """Whether rules alone were too slow, and most facts are its own and not of the backbone."""
+        return self._needed and 2 * len(self.X) <= len(I.within(self.region))
 
     def _outside(self, X: FactSet, facts: FactSet) -> FactSet:
         return self._chains.outside(X, self._T, facts)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import abc
 
+from everlog.datalog.printer import print_rule
 from everlog.engine.algebra import Engine, Graphs, Matcher
 from everlog.planning import modules as planned
 from everlog.planning.program import CompiledStratum, Compiler
@@ -18,9 +19,14 @@ from everlog.reasoning.modules.transitive import Transitive
 
 
 def make_modules(
-    strata: abc.Sequence[CompiledStratum], engine: Engine, graphs: Graphs, matcher: Matcher, compiled: Compiler
+    strata: abc.Sequence[CompiledStratum],
+    engine: Engine,
+    graphs: Graphs,
+    matcher: Matcher,
+    compiled: Compiler,
+    forced: bool = False,
 ) -> Modules:
-    """New modules, with nothing in their backbones and nodes."""
+    """New modules, with nothing in their backbones and nodes; `forced`, they do what is theirs without trying rules."""
 
     def made(module: planned.Module) -> Module:
         if module.kind == "stc":
@@ -35,14 +41,25 @@ def make_modules(
                 for within in (True, False)
             )
             chains = graphs.chains(plan.heads, plan.letters, moves)
-            return RegularChains(plan.heads, inside, below, engine.empty(), module.grounded, chains)
+            return RegularChains(
+                plan.heads,
+                inside,
+                below,
+                engine.empty(),
+                module.grounded,
+                chains,
+                None if forced else compiled(module.rules),
+            )
         paths = graphs.paths(module.atom, module.step, module.backwards)
         if module.kind == "tc":
             return Transitive(module.atom, engine.empty(), module.grounded, paths, matcher)
         return Reachability(module.atom, module.step, module.rules[0], engine.empty(), paths, matcher)
 
     def all_of(stratum: CompiledStratum) -> abc.Iterator[Module]:
-        yield from map(made, stratum.modules)
+        for planned_one in stratum.modules:
+            module = made(planned_one)
+            module.about = {"rules": [print_rule(rule) for rule in planned_one.rules], "why": planned_one.why}
+            yield module
         for tree in stratum.trees:
             yield Hypertree(tree, engine, compiled, matcher)
 

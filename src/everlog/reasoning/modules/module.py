@@ -37,6 +37,8 @@ class Module(ABC):
         self.atom = atom
         self.heads: tuple[Atom, ...] = (atom,)
         self._nothing = nothing
+        self.about: dict[str, object] = {}
+        """Its rules, and why they are a module, for people."""
 
     def begin(self, now: FactSet) -> None:  # noqa: B027
         """Tells what holds below the stratum, before anything else is asked."""
@@ -74,7 +76,7 @@ class Module(ABC):
 
     def described(self) -> dict[str, object]:
         """What a report says of it besides its kind and its relation."""
-        return {}
+        return dict(self.about)
 
 
 class Backbone(Module):
