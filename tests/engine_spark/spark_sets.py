@@ -54,7 +54,7 @@ class Facts:
         return found if len(found) <= limits.TINY else self.engine.stored(found.table())
 
     def facts_in(self, facts: FactSet) -> frozenset[Fact]:
-        table = own(facts).table()
+        table = own(facts).computed().table()
         found = [] if table is None else [self._fact(row) for row in self.rows(table)]
         assert len(found) == len(set(found)) == len(facts)
         return frozenset(found)

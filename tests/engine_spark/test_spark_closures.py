@@ -46,28 +46,27 @@ def test_a_chain_takes_a_round_per_edge(
     spark: SparkSession, tmp_path: Path, cut: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(limits, "TINY", 3)
-    facts = Facts(spark, range(12), cut=cut, scratch=str(tmp_path / "scratch"))
-    E = facts.stored([naive.fact("edge", i, i + 1) for i in range(12)])
+    facts = Facts(spark, range(7), cut=cut, scratch=str(tmp_path / "scratch"))
+    E = facts.stored([naive.fact("edge", i, i + 1) for i in range(7)])
     I, rounds = closed(facts, REACH, E)
-    assert rounds == 12
-    assert facts.engine.derivations == 12 * 13 // 2
-    pairs = {(i, j) for i in range(13) for j in range(i + 1, 13)}
+    assert rounds == 7
+    assert facts.engine.derivations == 7 * 8 // 2
+    pairs = {(i, j) for i in range(8) for j in range(i + 1, 8)}
     assert {tuple(row) for row in facts.engine.frame(I, "reach", 2).collect()} == {
         tuple(facts.ids.encode(pair)) for pair in pairs
     }
-    assert facts.engine.counts(I) == {"edge": 12, "reach": len(pairs)}
+    assert facts.engine.counts(I) == {"edge": 7, "reach": len(pairs)}
     assert facts.engine.frame(I, "nobody", 3).collect() == facts.engine.frame(I, "nobody ever", 0).collect() == []
     assert (tmp_path / "scratch").exists() == (cut == "parquet")
-    names = [table.name for table in facts.engine.spark.catalog.listTables()]
-    assert len(names) < 40  # of those, each round made several
+    assert 0 < facts.engine.spark.sql("SHOW TABLES").count() < 30  # of those, each round made several
     facts.engine.release()
-    assert not facts.engine.spark.catalog.listTables()
+    assert not facts.engine.spark.sql("SHOW TABLES").count()
 
 
 def test_random_programs(spark: SparkSession) -> None:
     """Results and the number of instances considered are those of the memory engine."""
     random = Random(4)
-    case = joint_case(Writer(random).case(4) for _ in range(16))
+    case = joint_case(Writer(random).case(4) for _ in range(10))
     program = Program(prepared(case.program.rules), case.program.facts)
     memory, facts = MemoryEngine(workers=1), Facts(spark, VALUES)
     strata = compile_program(program.rules, MemoryCompiler(memory))
@@ -75,7 +74,7 @@ def test_random_programs(spark: SparkSession) -> None:
     found, as_many = closed(facts, program, facts.stored(case.explicit))
     assert facts.facts_in(found) == facts_in(memory, expected)  # type: ignore[arg-type]
     assert (facts.engine.derivations, as_many) == (memory.derivations, rounds)
-    assert memory.derivations > 50
+    assert memory.derivations > 30
 
 
 def test_the_gene_ontology(spark: SparkSession, data: Path) -> None:

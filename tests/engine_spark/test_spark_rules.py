@@ -21,7 +21,7 @@ from oracles.naive import Facts as FactsOf
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-SIZE = 4
+SIZE = 3
 """Questions in one."""
 
 

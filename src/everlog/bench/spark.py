@@ -5,24 +5,29 @@
 * `chain`: many rounds with little to do: what a round costs.
 * `long`: two hundred rounds: whether the last cost what the first did, and how the driver's memory grows.
 * `lubm`: rules about universities: seconds by round and by fact, at two sizes.
-* `dbpedia`: thousands of rules over generated triples: seconds by round, and joins in the plan of one.
+* `dbpedia`: thousands of rules over generated triples: seconds by round, shapes of rules, and joins in the largest plan.
+* `components` and `hub`: see `spark_graphs.py`.
 """
 
 from __future__ import annotations
 
+import json
 import resource
 from collections.abc import Callable, Sequence
 from random import Random
 from statistics import median
-from time import perf_counter
+from time import perf_counter, sleep, time
 from typing import TYPE_CHECKING, Any, Final
 
 from everlog.bench.data import data_file
+from everlog.bench.spark_graphs import run_components, run_hub
 from everlog.bench.workload import BenchmarkMistake
 from everlog.datalog.reader import parse_program
 from everlog.datalog.syntax import Constant, Program
 from everlog.datalog.values import RDF_TYPE
 from everlog.pipeline.base import KnowledgeBase
+from everlog.pipeline.metrics import event_log
+from everlog.planning.spark_rules import SparkRules
 from everlog.report import Report
 
 if TYPE_CHECKING:
@@ -148,7 +153,7 @@ def _lubm(spark: SparkSession, repeat: int, say: Line) -> None:
     for count in (10, 50):
         triples = universities(spark, count).persist()
         size = triples.count()
-        runs = [_loaded(spark, program, triples) for _ in range(repeat)]
+        runs = [_loaded(spark, program, triples)[:2] for _ in range(repeat)]
         seconds, report = median(one for one, _ in runs), runs[-1][1]
         derived = report.facts["total"] - report.facts["explicit"]
         say(
@@ -158,28 +163,51 @@ def _lubm(spark: SparkSession, repeat: int, say: Line) -> None:
         triples.unpersist()
 
 
-def _loaded(spark: SparkSession, program: Program, triples: Any) -> tuple[float, Report]:
-    """The same for triples that Spark has, in text form."""
+def _loaded(spark: SparkSession, program: Program, triples: Any) -> tuple[float, Report, KnowledgeBase]:
+    """The same for triples that Spark has, in text form; and the knowledge base."""
     from everlog.pipeline.sources import Read
 
     kb = KnowledgeBase(program, engine="spark", spark=spark, modules="off")
     kb.load_read(Read({"triple": triples}, [], 0))
     begun = perf_counter()
     report = kb.materialise()
-    return perf_counter() - begun, report
+    return perf_counter() - begun, report, kb
 
 
 def _dbpedia(spark: SparkSession, repeat: int, say: Line) -> None:
     program = parse_program(data_file("programs/DBpedia_L.dlog").read_text(encoding="utf-8"))
     triples = generated_triples(spark, program, 1_000_000).persist()
     size = triples.count()
-    seconds, report = _loaded(spark, program, triples)
+    begun = time()
+    seconds, report, kb = _loaded(spark, program, triples)
     derived = report.facts["total"] - report.facts["explicit"]
+    strata = kb._state.materialisation.strata if kb._state.materialisation is not None else ()
+    shapes = [len(stratum.rules.shapes) for stratum in strata if isinstance(stratum.rules, SparkRules)]
     say(
-        f"dbpedia: {len(program.rules):,} rules, {size:,} triples, {derived:,} derived in {seconds:.1f} s, "
-        f"{seconds / report.rounds:.2f} s a round ({_work(report)})"
+        f"dbpedia: {len(program.rules):,} rules in {sum(shapes)} shapes, {size:,} triples, {derived:,} derived in "
+        f"{seconds:.1f} s, {seconds / report.rounds:.2f} s a round ({_work(report)}); "
+        f"at most {joins_in_a_plan(spark, begun)} joins in a plan"
     )
     triples.unpersist()
+
+
+def joins_in_a_plan(spark: SparkSession, since: float) -> int:
+    """The joins of the largest plan that Spark has executed since some time."""
+    file = event_log(spark)
+    assert file is not None, "the session logs its events"
+    sleep(0.5)  # Spark writes its log a moment later
+    most = 0
+    with open(file, encoding="utf-8") as lines:
+        for line in lines:
+            if "SparkListenerSQLExecutionStart" in line[:120]:
+                event = json.loads(line)
+                if event["time"] / 1000 >= since:
+                    most = max(most, _joins(event["sparkPlanInfo"]))
+    return most
+
+
+def _joins(plan: dict[str, Any]) -> int:
+    return ("Join" in plan["nodeName"]) + sum(map(_joins, plan["children"]))
 
 
 def generated_triples(spark: SparkSession, program: Program, size: int) -> Any:
@@ -219,4 +247,6 @@ ROWS: Final[dict[str, Callable[[SparkSession, int, Line], None]]] = {
     "long": _long,
     "lubm": _lubm,
     "dbpedia": _dbpedia,
+    "components": run_components,
+    "hub": run_hub,
 }

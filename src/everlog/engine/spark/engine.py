@@ -291,10 +291,14 @@ class SparkEngine(Engine):
         return run
 
     def _choose_codegen(self) -> None:
-        """Lets Spark generate code for a job over many facts; over few, compiling it takes longer than going without."""
-        generated = sum(self._sizes.values()) > limits.SMALL
+        """Lets Spark generate code for a job over many facts; over few, compiling it takes longer than going without.
+
+        That goes for whole stages, and for the single expressions of the others.
+        """
+        generated = sum(self._sizes.values()) > limits.INTERPRETED
         if self._is_beside and generated != self._generated:
             self.spark.conf.set("spark.sql.codegen.wholeStage", str(generated).lower())
+            self.spark.conf.set("spark.sql.codegen.factoryMode", "FALLBACK" if generated else "NO_CODEGEN")
             self._generated = generated
 
     @contextmanager

@@ -14,5 +14,8 @@ SMALL = 200_000
 MANY = 4_000_000
 """Of more rows no hash table is made."""
 
+INTERPRETED = 200_000
+"""While an engine has up to this many facts, Spark generates no code for its jobs."""
+
 RUNS = 8
 """From this many runs on, a set that grows merges some."""
