@@ -4,7 +4,7 @@
 
 Every case is decided by a number that starts at the seed, so that any of them can be run again alone. On the memory engine
 each sequence of updates is followed by every algorithm, in turn with few and many threads and with blocks of two bindings;
-on Spark, where a round takes long, fifty sequences are followed at once. The first failure is made small and shown.
+on Spark, where a round takes long, many sequences are followed at once. The first failure is made small and shown.
 """
 
 from __future__ import annotations
@@ -12,16 +12,22 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from collections.abc import Callable
 from contextlib import nullcontext
+from functools import partial
+from itertools import repeat
 from random import Random, SystemRandom
 from typing import Any
 
 from batches import joined
 from cramped import cramped
+from everlog import KnowledgeBase
+from everlog.errors import EverlogError
 from maintenance import CONFIGURATIONS, Mode, Truth, untrue, wrong
 from sequences import Sequence, made, smallest_sequence
 
-BATCH = 50
+BATCH = 20
+"""Sequences that are followed on Spark at once."""
 
 
 def numbered(number: int) -> Sequence:
@@ -42,12 +48,12 @@ class Fuzzer:
         """Until time is up; whether nothing was wrong."""
         while time.monotonic() < self._until:
             parts = [numbered(number) for number in range(self._number, self._number + self._batch)]
-            truth = Truth(parts[0] if self._batch == 1 else joined(parts))
+            followed = self._followed(parts[0] if self._batch == 1 else joined(parts))
             for configuration in CONFIGURATIONS:
                 if time.monotonic() > self._until:
                     break
                 with self._surroundings(self._number):
-                    found = untrue(truth, [configuration], **self._options)
+                    found = followed(configuration)
                 if found is not None:
                     self._tell(parts, configuration, found)
                     return False
@@ -56,6 +62,13 @@ class Fuzzer:
             self.sequences += len(parts)
             self._number += self._batch
         return True
+
+    def _followed(self, sequence: Sequence) -> Callable[[tuple[str, Mode]], str | None]:
+        """What is wrong with a way to follow a sequence."""
+        if self._options["engine"] == "spark":
+            return partial(wrong_on_spark, sequence)
+        truth = Truth(sequence)
+        return lambda configuration: untrue(truth, [configuration], **self._options)
 
     def _surroundings(self, number: int) -> Any:
         if self._options["engine"] == "spark":
@@ -68,14 +81,33 @@ class Fuzzer:
         for number, part in enumerate(parts, start=self._number):
             with self._surroundings(self._number):
 
-                def fails(one: Sequence) -> bool:
-                    return wrong(one, [configuration], **self._options) is not None
+                def fault(one: Sequence) -> str | None:
+                    if self._options["engine"] == "spark":
+                        return wrong_on_spark(one, configuration)
+                    return wrong(one, [configuration], **self._options)
 
-                if fails(part):
-                    small = smallest_sequence(part, fails)
-                    print(f"case {number} made small: {wrong(small, [configuration], **self._options)}\n{small}")
+                if fault(part) is not None:
+                    small = smallest_sequence(part, lambda one: fault(one) is not None)
+                    print(f"case {number} made small: {fault(small)}\n{small}")
                     return
         print("no part is wrong alone")
+
+
+def wrong_on_spark(sequence: Sequence, configuration: tuple[str, Mode]) -> str | None:
+    """What is wrong with facts and counts when a knowledge base on Spark follows a sequence."""
+    from everlog.pipeline.session import start_session
+    from pipeline.on_spark import follow
+
+    algorithm, mode = configuration
+    try:
+        KnowledgeBase(sequence.case.program, engine="memory").materialise()
+    except EverlogError:
+        return None  # no program at all, as can happen when one is made smaller
+    try:
+        follow(sequence, start_session(brief=True), repeat(algorithm), algorithm, mode)
+    except Exception as found:
+        return f"{algorithm}, {mode}: {type(found).__name__}: {found}"
+    return None
 
 
 def main() -> int:

@@ -21,7 +21,7 @@ from oracles.naive import Facts as FactsOf
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-SIZE = 3
+SIZE = 4
 """Questions in one."""
 
 

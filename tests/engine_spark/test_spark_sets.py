@@ -13,6 +13,7 @@ from everlog.datalog.syntax import Atom, Constant, Variable
 from everlog.engine.algebra import FactSet, Region
 from everlog.engine.spark import limits
 from everlog.engine.spark.runs import merged_length
+from everlog.engine.spark.sets import own
 from oracles import naive
 from oracles.naive import Fact
 
@@ -152,3 +153,25 @@ def test_runs_are_merged_before_their_number_hurts(spark: SparkSession) -> None:
     for x in range(12):
         found |= facts.stored([naive.fact("e", x, x + 1)])
     assert facts.facts_in(found) == {naive.fact("e", x, x + 1) for x in range(12)}
+
+
+def test_partitions_are_as_many_as_facts_are_worth(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A session with many partitions does not cut few facts into pieces; there are more when there are more facts."""
+    monkeypatch.setattr(limits, "TINY", 0)
+    wide = spark.newSession()
+    wide.conf.set("spark.sql.shuffle.partitions", "64")
+    facts = Facts(wide, range(40))
+    frame = wide.createDataFrame([(x, x + 1) for x in range(30)], "a0 bigint, a1 bigint")
+
+    def parts(found: FactSet) -> int:
+        return len(
+            {row["part"] for row in facts.rows(f"(SELECT spark_partition_id() AS part FROM {own(found).table()})")}
+        )
+
+    found = facts.engine.facts({"e": frame})
+    assert (len(found), facts.engine.partitions, parts(found)) == (30, 1, 1)
+    monkeypatch.setattr(limits, "PARTITION", 3)
+    more = facts.engine.stored(f"(SELECT DISTINCT p, a0, -a1 AS a1 FROM {found.table()})")
+    assert (len(more), facts.engine.partitions) == (30, 16)
+    assert 4 < parts(more) <= 16
+    assert len(more | found) == 60 and len(more & found) == 0

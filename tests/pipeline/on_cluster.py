@@ -126,7 +126,7 @@ def reasoned(spark: object, scratch: Path | None, width: int, kill: Cluster | No
     engine = "memory" if spark is None else "spark"
     kb = everlog.KnowledgeBase(PROGRAM, engine=engine, spark=spark, scratch=scratch, modules="off")
     # Every node of a layer has an edge to every node of the next: few rounds, each with thousands of facts.
-    layers = [[100 * layer + node for node in range(width)] for layer in range(4)]
+    layers = [[100 * layer + node for node in range(width)] for layer in range(3)]
     kb.add({"edge": [pair for one, next in pairwise(layers) for pair in product(one, next)]})
     kb.materialise(progress)
     found = [_facts(kb)]
@@ -222,6 +222,6 @@ def _wait(condition: object, complaint: str, seconds: float = 60) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="Compares a standalone cluster with the memory engine.")
     parser.add_argument("--local", action="store_true", help="compare it with local mode, too")
-    parser.add_argument("--width", type=int, default=40, help="nodes in each layer of the graph that is closed")
+    parser.add_argument("--width", type=int, default=32, help="nodes in each layer of the graph that is closed")
     asked = parser.parse_args()
     print(compared(asked.width, asked.local))

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from itertools import groupby
 from random import Random
 
 from engine_spark.joint import joint_case, renamed_atom
 from everlog import KnowledgeBase
 from everlog.datalog.ntriples import read_term
+from everlog.datalog.syntax import Program
 from everlog.pipeline.knowledge import is_on_spark
 from everlog.planning.negation import HIDDEN
-from oracles.exchange import facts_of
+from everlog.reasoning.algorithms import TRACE
+from oracles import naive
+from oracles.exchange import facts_of, rows_of
 from oracles.naive import Fact, Facts, fact
 from sequences import Sequence, Update, made
 
@@ -60,6 +65,48 @@ def kept_counts(kb: KnowledgeBase) -> Counts:
         for row in [] if frame is None else frame.collect():
             found[kind, _fact(row, names, values), at] = row["n"]
     return found
+
+
+def check_state(kb: KnowledgeBase, sequence: Sequence, number: int) -> None:
+    """After so many updates, facts are those of the naive evaluator, and counts those of starting again in memory."""
+    rules, explicit = sequence.case.program.rules, sequence.explicit()[number]
+    found, expected = all_facts(kb), naive.materialise(rules, explicit)
+    assert found == expected, f"{_few(found - expected)} too many and {_few(expected - found)} missing after {number}"
+    assert kb._state.materialisation is not None
+    kept = kb._state.materialisation.kept.names()
+    again = KnowledgeBase(
+        Program(rules),
+        engine="memory",
+        algorithm="counting" if TRACE in kept else "dredc",
+        stratification=kb._settings.stratification,
+        modules="off",
+    )
+    again.add({name: [tuple(map(naive.value_of, keys)) for _, keys in group] for name, group in _grouped(explicit)})
+    again.materialise()
+    kinds = {*kept, "hidden"}
+    wanted = {key: count for key, count in kept_counts(again).items() if key[0] in kinds}
+    assert kept_counts(kb) == wanted, f"counts after {number}"
+
+
+def _grouped(facts: Facts) -> Iterator[tuple[str, Iterator[Fact]]]:
+    return groupby(sorted(facts, key=repr), key=lambda one: one[0])
+
+
+def _few(facts: Facts) -> str:
+    return ", ".join(sorted(map(repr, facts))[:5]) or "nothing"
+
+
+def follow(sequence: Sequence, spark: object, algorithms: Iterable[str], algorithm: str, mode: str) -> None:
+    """A knowledge base on Spark follows updates, each by an algorithm of its own, with what another one has kept."""
+    options = {"algorithm": algorithm, "stratification": mode, "modules": "off"}
+    kb = KnowledgeBase(sequence.case.program, engine="spark", spark=spark, **options)  # type: ignore[arg-type]
+    kb.add(rows_of(sequence.case.facts))
+    kb.materialise()
+    check_state(kb, sequence, 0)
+    for number, (update, name) in enumerate(zip(sequence.updates, algorithms, strict=False), start=1):
+        report = kb.update(add=rows_of(update.add), delete=rows_of(update.delete), algorithm=name)
+        assert report.algorithm == name or name == "auto"
+        check_state(kb, sequence, number)
 
 
 def _names(kb: KnowledgeBase) -> dict[int, tuple[str, int]]:

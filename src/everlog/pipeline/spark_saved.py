@@ -39,7 +39,7 @@ def arities(engine: SparkEngine, found: frozenset[str]) -> dict[str, int]:
     more = {HIDDEN_FACTS: 0, NONRECURSIVE: 1, RECURSIVE: 1, TRACE: 3, BACKBONE: 1}
     return {
         f"{kind}:{predicate}": arity + more[kind]
-        for kind in sorted(found)
+        for kind in sorted(found & more.keys())
         for predicate, (_, arity) in engine.relations().items()
         if kind != HIDDEN_FACTS or predicate.startswith(HIDDEN)
     }

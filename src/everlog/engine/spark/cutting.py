@@ -11,7 +11,7 @@ Rows come out partitioned as they went in, and Spark knows it: joins of sets on 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 from uuid import uuid4
 
@@ -36,7 +36,7 @@ class Cut(Protocol):
         ...
 
 
-def cut_named(spark: SparkSession, name: str, scratch: str | None, partitions: int) -> Cut:
+def cut_named(spark: SparkSession, name: str, scratch: str | None, partitions: Callable[[], int]) -> Cut:
     if name == "local_checkpoint":
         return LocalCheckpoint()
     if name == "persist":
@@ -80,7 +80,7 @@ class Persist:
 class Parquet:
     """Files in a folder, and columns in the executors."""
 
-    def __init__(self, spark: SparkSession, scratch: str, partitions: int) -> None:
+    def __init__(self, spark: SparkSession, scratch: str, partitions: Callable[[], int]) -> None:
         self._spark = spark
         self._scratch = scratch
         self._partitions = partitions
@@ -92,7 +92,7 @@ class Parquet:
         folder = f"{self._scratch}/{uuid4().hex}"
         frame.observe(seen, *statistics).write.parquet(folder)
         read = self._spark.read.schema(frame.schema).parquet(folder)
-        kept = read.repartition(self._partitions, *read.columns).persist()
+        kept = read.repartition(self._partitions(), *read.columns).persist()
         return kept, seen.get or _statistics(kept, statistics)
 
     def forget(self, frame: DataFrame) -> None:

@@ -74,7 +74,8 @@ class SparkEngine(Engine):
         scratch: str | None = None,
     ) -> None:
         self._given = spark
-        self.partitions = int(str(spark.conf.get("spark.sql.shuffle.partitions")))
+        self._most_partitions = int(str(spark.conf.get("spark.sql.shuffle.partitions")))
+        self.partitions = self._most_partitions
         self.spark = _beside(spark, self.partitions)
         self.derivations = 0
         self.width = 0
@@ -86,7 +87,7 @@ class SparkEngine(Engine):
         self._places: dict[Region, Place] = {}
         self._tables: dict[Parameters, Table] = {}
         self._values: Table | None = None
-        self._cut: Cut = cut_named(self.spark, cut, scratch, self.partitions)
+        self._cut: Cut = cut_named(self.spark, cut, scratch, lambda: self.partitions)
         self._prefix = f"everlog_{uuid4().hex[:8]}"
         self._names = counting_up()
         self._kept: dict[Table, DataFrame] = {}
@@ -171,7 +172,13 @@ class SparkEngine(Engine):
             keys: list[str | int] = [numbers[predicate], *(f"bigint(l.{place})" for place in places)]
             parts.append(select(fact_columns(keys, self.width), f"{name} l"))
         known = frozenset[int]() if apart is None else covered(own(apart))
-        found = self.stored(DISTINCT, known, union(parts)) if parts else self.empty()
+        found = self.empty()
+        if parts:
+            self._partition(self._most_partitions)  # nobody knows yet how many facts there are
+            found = self.stored(DISTINCT, known, union(parts))
+            if self._is_beside and 8 * self._worthwhile() <= self.partitions:
+                self._partition(self._worthwhile())
+                found = self.stored(DISTINCT, known, found.table())
         self._drop(names.values())
         return found
 
@@ -275,6 +282,7 @@ class SparkEngine(Engine):
         from pyspark.sql.functions import count, expr, lit
 
         self._choose_codegen()
+        self._partition(max(self._worthwhile(), self.partitions if self._sizes else 1))
         query = f"SELECT * FROM {table}"
         with self._observed(rows, counting) as observed:
             frame = self.spark.sql(query) if observed is None else self.spark.sql(query, rows=observed)
@@ -300,6 +308,19 @@ class SparkEngine(Engine):
             self.spark.conf.set("spark.sql.codegen.wholeStage", str(generated).lower())
             self.spark.conf.set("spark.sql.codegen.factoryMode", "FALLBACK" if generated else "NO_CODEGEN")
             self._generated = generated
+
+    def _worthwhile(self) -> int:
+        """As many partitions as the facts are worth, in large steps: runs with others have to be moved for a join."""
+        wanted = 1
+        while wanted * limits.PARTITION < sum(self._sizes.values()):
+            wanted *= 4
+        return min(wanted, self._most_partitions)
+
+    def _partition(self, number: int) -> None:
+        """Lets the next jobs have so many partitions; a task costs about the same however little it does."""
+        if self._is_beside and number != self.partitions:
+            self.spark.conf.set("spark.sql.shuffle.partitions", str(number))
+            self.partitions = number
 
     @contextmanager
     def _observed(self, rows: Table | None, counting: bool) -> Iterator[DataFrame | None]:

@@ -14,6 +14,9 @@ SMALL = 200_000
 MANY = 4_000_000
 """Of more rows no hash table is made."""
 
+PARTITION = 20_000
+"""For this many facts there is a partition, but never more of them than the session has."""
+
 INTERPRETED = 200_000
 """While an engine has up to this many facts, Spark generates no code for its jobs."""
 
