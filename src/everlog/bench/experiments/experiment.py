@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from everlog.bench.experiments.cluster import cluster
-from everlog.bench.experiments.instances import maintained
+from everlog.bench.experiments.instances import enlarged, maintained
 from everlog.bench.experiments.peers import growth, peers
 from everlog.bench.experiments.records import Record
 from everlog.bench.process import run_module
@@ -46,7 +46,7 @@ def _kinds() -> dict[str, _Kind]:
 
     return {
         "robustness": _Kind(maintained, robustness),
-        "scalability": _Kind(maintained, scalability),
+        "scalability": _Kind(enlarged, scalability),
         "modular": _Kind(modular, tasks),
         "hypertree": _Kind(hypertree, tasks),
     }

@@ -41,8 +41,19 @@ _COLLECTIONS: Final = {"tiny": 4, "small": 25, "medium": 100}
 _DAG: Final = {"tiny": (60, 120), "small": (1_000, 3_000), "medium": (5_000, 25_000)}
 
 
+def enlarged(scale: str) -> list[Named]:
+    """What the scalability experiments of *Revisited* run on; they try large updates many times over."""
+    if scale != "small":
+        return maintained(scale)
+    return [
+        Named("LUBM_L", "lubm", {"k": 1}),
+        Named("Claros_LE", "claros-extended", {"collections": 6}),
+        Named("DAG", "dag", {"nodes": 500, "edges": 1_000}),
+    ]
+
+
 def maintained(scale: str) -> list[Named]:
-    """What the experiments of *Revisited* run on."""
+    """What the robustness experiments of *Revisited* run on."""
     if scale not in SCALES:
         raise BenchmarkMistake(f"no scale {scale!r}; there are {', '.join(SCALES)}")
     nodes, edges = _DAG[scale]
