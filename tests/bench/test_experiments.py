@@ -134,7 +134,7 @@ def test_the_page_has_all_tables_and_plots(folder: Path, records: Sequence[Recor
     for one in shown:
         assert f"## {one.title}" in text
         assert one.title in page
-    assert page.count("<svg") == page.count("</svg>") >= 6
+    assert page.count("<svg") == page.count("</svg>") == 9
     for words in ("seconds of reasoning", "facts deleted", "% of the explicit facts", "times as fast as materialising"):
         assert words in page, "an axis has its name"
     for name in ("CNT", "DRed", "everlog", "dag"):

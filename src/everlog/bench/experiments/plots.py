@@ -29,7 +29,12 @@ class Plot:
 
 def plots(records: Sequence[Record]) -> list[Plot]:
     """All that there are records for."""
-    return [*_robustness(records), *_scalability(records), *_break_even(records), *_peers(records), *_growth(records)]
+    found = [*_robustness(records), *_scalability(records), *_break_even(records)]
+    found += _speed_ups(records, "modular", "M-DRed^c", "DRed^c", "Modules: how many times as fast as without")
+    found += _speed_ups(
+        records, "hypertree", "combined", "standard", "Decomposed rules: how many times as fast as whole"
+    )
+    return [*found, *_peers(records), *_growth(records)]
 
 
 def _figure(height: float) -> tuple[Any, Axes]:
@@ -133,6 +138,24 @@ def _break_even(records: Sequence[Record]) -> Iterator[Plot]:
     _bars(axes, groups, series)
     axes.set_ylabel("% of the explicit facts")
     yield _drawn("Break-even points (N without stratification)", figure, axes)
+
+
+def _speed_ups(records: Sequence[Record], experiment: str, new: str, old: str, title: str) -> Iterator[Plot]:
+    chosen = of(records, experiment=experiment)
+    if not chosen:
+        return
+    groups = names(chosen, "instance")
+    figure, axes = _figure(3.4)
+    series: dict[str, list[tuple[float, float] | None]] = {}
+    for task in ("materialisation", "small deletion", "small addition", "large deletion"):
+        series[task] = []
+        for instance in groups:
+            times = [of(chosen, instance=instance, system=system)[0]["seconds"].get(task) for system in (new, old)]
+            series[task].append(None if None in times else (times[1] / times[0], 0.0))
+    _bars(axes, groups, series)
+    axes.axhline(1, color="black", linewidth=0.8)
+    axes.set_ylabel("times as fast")
+    yield _drawn(title, figure, axes)
 
 
 def _peers(records: Sequence[Record]) -> Iterator[Plot]:
