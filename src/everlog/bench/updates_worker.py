@@ -5,6 +5,7 @@ A process of its own, so that rows do not share memory. What it measured is the 
 
 from __future__ import annotations
 
+import gc
 import json
 import sys
 from collections.abc import Mapping, Sequence
@@ -46,6 +47,7 @@ def measure(name: str, instance: Instance, asked: Mapping[str, Any]) -> dict[str
             repeat = min(_RESTARTS, asked["repeat"]) if kept == REMAT else asked["repeat"]
             measured += _group(kb, chosen, samples, changed, repeat, asked["limit"])
         del kb
+        gc.collect()  # a large one goes before the next comes
     content["measured"] = [asdict(one) for one in measured]
     return content
 
