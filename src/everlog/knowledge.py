@@ -101,6 +101,7 @@ class KnowledgeBase:
         stratification: Literal["levels", "single"] = "levels",
         equality: Literal["off", "rewrite", "axioms"] = "off",
         workers: int | None = None,
+        checked: bool = False,
     ) -> None:
         _check("engine", engine)
         needed(algorithm)  # refuses what is none
@@ -119,7 +120,7 @@ class KnowledgeBase:
         else:
             program = with_same_as(program)
         self.program = program
-        self._settings = Settings(stratification, algorithm, chosen, hypertree, equality)
+        self._settings = Settings(stratification, algorithm, chosen, hypertree, equality, checked)
         self._workers = workers
         self._arities = program_arities(program)
         for predicate in self._arities:

@@ -16,6 +16,7 @@ from everlog.engine.algebra import Engine, FactSet
 from everlog.errors import EverlogError
 from everlog.planning.program import CompiledStratum
 from everlog.reasoning.algorithms import Algorithm
+from everlog.reasoning.bounds import Bounds
 from everlog.reasoning.change import Allowance, Change, Progress
 from everlog.reasoning.counting import count_derivations, materialise_counted
 from everlog.reasoning.kept import Kept
@@ -71,8 +72,10 @@ class Materialisation:
         E: FactSet,
         names: frozenset[str],
         modules: Modules = _NO_MODULES,
+        bounds: Bounds | None = None,
     ) -> None:
         self.strata, self.engine, self.E, self.modules = strata, engine, E, modules
+        self._bounds = bounds
         self.I = engine.empty()
         self.kept = Kept.empty(engine, strata, names)
         self.cost: Allowance | None = None
@@ -101,10 +104,13 @@ class Materialisation:
     def materialise(self, progress: Progress) -> Outcome:
         """Computes `I`, and what is to be kept."""
         begun, before = perf_counter(), self.engine.derivations
+        modules = self.modules if self._bounds is None else self._bounds.checked(self.modules, self.E)
         if self.kept.names():
-            self.I, rounds = materialise_counted(self.strata, self.E, self.engine, progress, self.modules, self.kept)
+            self.I, rounds = materialise_counted(self.strata, self.E, self.engine, progress, modules, self.kept)
         else:
-            self.I, rounds = materialise(self.strata, self.E, self.engine, progress, self.modules)
+            self.I, rounds = materialise(self.strata, self.E, self.engine, progress, modules)
+        if self._bounds is not None:
+            self._bounds.finish(modules, self.I)
         self.cost = Allowance(self.engine.derivations - before, perf_counter() - begun)
         return Outcome("remat", {"materialise": self.cost.instances}, rounds, self.cost.seconds)
 
@@ -140,11 +146,19 @@ class Materialisation:
             )
         begun = perf_counter()
         kept = self.kept.without(*(self.kept.names() - algorithm.keeps))
-        change = Change(self.strata, self.engine, self.E, self.I, minus, plus, kept, progress, self.modules, allowed)
+        modules = self.modules
+        if self._bounds is not None:
+            E = self.E
+            E -= minus - plus
+            E |= plus
+            modules = self._bounds.checked(modules, E)
+        change = Change(self.strata, self.engine, self.E, self.I, minus, plus, kept, progress, modules, allowed)
         before = [module.X for module in self.backbones()]
         with kept.staged(), _staged(self.module_list()):
             with change.guarded():
                 algorithm.run(change)
+            if self._bounds is not None:
+                self._bounds.finish(modules, change.now)
             # The differences first: a large set is changed in place, and its old value then costs a copy.
             difference = _difference(change)
             E, I = change.E, change.I

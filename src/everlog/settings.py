@@ -21,6 +21,8 @@ class Settings:
     """`auto`, `off`, or the kinds of modules to be used wherever they are found, with commas between."""
     hypertree: Literal["auto", "cyclic", "off", "all"] = "auto"
     equality: Literal["off", "rewrite", "axioms"] = "off"
+    checked: bool = False
+    """Whether every call of a module is checked against the bounds that it has to keep, which takes long."""
 
     @property
     def modular(self) -> bool:

@@ -39,6 +39,7 @@ from everlog.planning.program import compile_program, prepared
 from everlog.planning.rules import MemoryCompiler
 from everlog.planning.statistics import Statistics, memory_facts
 from everlog.reasoning.algorithms import TRACE, needed
+from everlog.reasoning.bounds import Bounds
 from everlog.reasoning.change import Allowance, Progress, TooCostly
 from everlog.reasoning.modules.chain import RegularChains
 from everlog.reasoning.modules.making import make_modules
@@ -327,7 +328,10 @@ class MemoryState:
             self._compilation += start_graphs()
         forced = settings.modules != "auto"
         modules = make_modules(strata, self.engine, graphs, MemoryMatcher(self.engine), compiler, forced)
-        self.materialisation = Materialisation(strata, self.engine, self._given(), kinds, modules)
+        bounds = None
+        if settings.checked and modules:
+            bounds = Bounds(compile_program(rules, compiler, settings.stratification), self.engine, compiler)
+        self.materialisation = Materialisation(strata, self.engine, self._given(), kinds, modules, bounds)
         return self.materialisation
 
     def _given(self) -> FactSet:

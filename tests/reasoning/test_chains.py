@@ -141,7 +141,9 @@ def test_sequences_of_updates(name: str, way: str, monkeypatch: pytest.MonkeyPat
             nodes = random.randint(2, 7)
             mode = random.choice(["levels", "single"])
             modules = random.choice(["auto", "rch,tc,stc"])
-            kb = KnowledgeBase(program, algorithm=algorithm, stratification=mode, workers=1, modules=modules)
+            kb = KnowledgeBase(
+                program, algorithm=algorithm, stratification=mode, workers=1, modules=modules, checked=True
+            )
             kb.add(some_facts(random, 14, nodes))
             kb.materialise()
             for _ in range(5):

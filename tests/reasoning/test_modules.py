@@ -63,7 +63,7 @@ def test_sequences_of_updates(name: str, way: str, monkeypatch: pytest.MonkeyPat
             random = Random(f"{name} {seed}")
             nodes = random.randint(2, 7)
             mode = random.choice(["levels", "single"])
-            kb = KnowledgeBase(program, algorithm=algorithm, stratification=mode, workers=1)
+            kb = KnowledgeBase(program, algorithm=algorithm, stratification=mode, workers=1, checked=True)
             kb.add(some_facts(random, 14, nodes))
             kb.materialise()
             for _ in range(5):

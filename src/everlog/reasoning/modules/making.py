@@ -58,9 +58,12 @@ def make_modules(
     def all_of(stratum: CompiledStratum) -> abc.Iterator[Module]:
         for planned_one in stratum.modules:
             module = made(planned_one)
+            module.rules = planned_one.rules
             module.about = {"rules": [print_rule(rule) for rule in planned_one.rules], "why": planned_one.why}
             yield module
         for tree in stratum.trees:
-            yield Hypertree(tree, engine, compiled, matcher)
+            decomposed = Hypertree(tree, engine, compiled, matcher)
+            decomposed.rules = (tree.rule,)
+            yield decomposed
 
     return {stratum.index: list(all_of(stratum)) for stratum in strata if stratum.modules or stratum.trees}

@@ -14,9 +14,9 @@ lost with that later call. All calls of an update together give at least what th
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
-from everlog.datalog.syntax import Atom
+from everlog.datalog.syntax import Atom, Rule
 from everlog.engine.algebra import FactSet, Region
 
 _FEW = 4
@@ -37,6 +37,7 @@ class Module(ABC):
         self.atom = atom
         self.heads: tuple[Atom, ...] = (atom,)
         self._nothing = nothing
+        self.rules: Sequence[Rule] = ()
         self.about: dict[str, object] = {}
         """Its rules, and why they are a module, for people."""
 
