@@ -23,7 +23,7 @@ TREES: Final = f"{HIDDEN}h"
 
 Hypertree: TypeAlias = Literal["auto", "cyclic", "off", "all"]
 
-_CHEAPER = 8.0
+_CHEAPER = 4.0
 """A decomposition must be so many times as cheap as a join of the whole body: a fact that is kept costs more than a
 binding that is forgotten."""
 

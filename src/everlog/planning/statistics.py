@@ -119,7 +119,10 @@ def _values(table: Table, columns: Sequence[int]) -> float:
     rows = np.arange(table.n)
     if table.n > _SAMPLE:
         rows = np.unique(np.random.default_rng(0).integers(table.n, size=_SAMPLE))
-    sample = np.stack([table.cols[column][rows] for column in columns])
-    counts = np.unique(sample, axis=1, return_counts=True)[1].astype(np.float64)
+    sample = [table.cols[column][rows] for column in columns]
+    found = (
+        np.unique(sample[0], return_counts=True) if len(sample) == 1 else np.unique(sample, axis=1, return_counts=True)
+    )
+    counts = found[1].astype(np.float64)
     alike = float((counts * (counts - 1)).sum()) / max(1.0, len(rows) * (len(rows) - 1.0))
     return min(float(table.n), 1.0 / alike) if alike else float(table.n)
