@@ -7,7 +7,7 @@ rewritten: facts are expanded by the classes of their constants where they are a
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from time import perf_counter
@@ -26,7 +26,7 @@ from everlog.engine.memory.sets import Facts, own
 from everlog.engine.memory.table import Ids
 from everlog.goals import answer_order, answer_variables
 from everlog.materialisation import Outcome
-from everlog.planning.equality import asking, over_representatives
+from everlog.planning.equality import asking, over_representatives, with_keys
 from everlog.planning.negation import HIDDEN
 from everlog.planning.program import compile_program
 from everlog.planning.rules import MemoryCompiler
@@ -58,7 +58,7 @@ class EquatedState(MemoryState):
 
     def materialise(self, program: Program, settings: Settings, progress: Progress, started: float) -> Report:
         begun, before = perf_counter(), self.engine.derivations
-        rules = asking(program.rules, self._arities())
+        rules = with_keys(asking(program.rules, self._arities()))
         self._equal = RMaterialisation(rules, MemoryCompiler(self.engine), self.engine, MemoryClasses(self.engine))
         self._equal.add(self._E, progress)
         instances, seconds = self.engine.derivations - before, perf_counter() - begun
@@ -185,8 +185,9 @@ class EquatedState(MemoryState):
         after.insert((predicate, self.engine.columns(E, predicate)) for predicate in self.engine.relations())
         after.insert(added)
         report = after.materialise(program, settings, progress, started)
-        lost = self._lost(self._against(after), self.classes, after, after._I, after.classes)
-        gained = after._lost(after._against(self), after.classes, self, self._I, self.classes)
+        renaming = self.classes.renaming(after.classes)
+        lost = self._lost(self._by_predicate(self._I), self.classes, after, after._I, after.classes, renaming)
+        gained = after._lost(after._by_predicate(after._I), after.classes, self, self._I, self.classes, renaming)
         after._change = self._change_of(lost, gained, own(minus), own(plus))
         many, few = after.change.sizes()
         return after, replace(report, added=many, deleted=few, reasons=reasons)
@@ -195,22 +196,10 @@ class EquatedState(MemoryState):
         """What an update did, in all names; `gone` and `new` are what it did to `I`, `before` is `π` as it was."""
         now, old = self.classes, own((self._I - new) | gone)
         stayed = now.about(before.changed(now), self._I - new)
-
-        def beside(facts: FactSet) -> dict[str, tuple[Ids, Ids]]:
-            names = self._by_predicate(own(facts | stayed))
-            return {name: (self.engine.columns(own(facts), name), self.engine.columns(stayed, name)) for name in names}
-
-        lost = self._lost(beside(gone), before, self, self._I, now)
-        gained = self._lost(beside(new), now, self, old, before)
+        renaming = before.renaming(now)
+        lost = self._lost(self._by_predicate(own(gone | stayed)), before, self, self._I, now, renaming)
+        gained = self._lost(self._by_predicate(own(new | stayed)), now, self, old, before, renaming)
         return self._change_of(lost, gained, own(minus), own(plus))
-
-    def _against(self, other: EquatedState) -> dict[str, tuple[Ids, Ids]]:
-        """The facts about representatives that another state has not, and those that it has."""
-        found = {}
-        for predicate, ids in self._by_predicate(self._I).items():
-            there = other._among(other._I, predicate, ids)
-            found[predicate] = ids[:, ~there], ids[:, there]
-        return found
 
     def _change_of(self, lost: ByPredicate, gained: ByPredicate, minus: Facts, plus: Facts) -> Change:
         """What an update did; of `c ≈ c` only what is explicit counts."""
@@ -223,18 +212,24 @@ class EquatedState(MemoryState):
 
     def _lost(
         self,
-        facts: Mapping[str, tuple[Ids, Ids]],
+        facts: ByPredicate,
         classes: MemoryClasses,
         other: EquatedState,
         I: Facts,
         now: MemoryClasses,
+        renaming: Ids,
     ) -> ByPredicate:
-        """In all names, what does not hold in `other`, of facts that are gone there and of facts that stayed."""
+        """In all names, what does not hold in `other`, of facts that are not there or have other names there.
+
+        A class that has lost its representative has another name and the same facts. Of a fact that is there but for that,
+        only those names are looked at that have moved to another class.
+        """
         lost = {}
-        for predicate, (gone, stayed) in facts.items():
-            size = len(self.engine.dictionary)
-            moved = classes.representatives()[:size] != now.representatives()[:size]
-            ids = np.concatenate([classes.expanded(gone), classes.expanded(stayed, moved)], axis=1)
+        size = len(self.engine.dictionary)
+        moved = renaming[classes.representatives()[:size]] != now.representatives()[:size]
+        for predicate, ids in facts.items():
+            there = other._among(I, predicate, renaming[ids])
+            ids = np.concatenate([classes.expanded(ids[:, ~there]), classes.expanded(ids[:, there], moved)], axis=1)
             ids = ids[:, ~other._among(I, predicate, now.representatives()[ids])]
             lost[predicate] = ids[:, ~self._is_reflexive(ids)] if predicate == TRIPLE else ids
         return {predicate: ids for predicate, ids in lost.items() if ids.shape[1]}

@@ -20,7 +20,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from everlog.datalog.syntax import Atom, Comparison, Rule
+from everlog.datalog.syntax import Atom, Comparison, Rule, Variable
 
 
 @dataclass(frozen=True, eq=False)
@@ -288,6 +288,11 @@ class Classes(ABC):
     @abstractmethod
     def merge(self, facts: FactSet) -> bool:
         """Makes the ends of equalities one, where they can be; tells whether a class has grown."""
+        ...
+
+    @abstractmethod
+    def group(self, facts: FactSet, atom: Atom, value: Variable) -> FactSet:
+        """Makes the values of a variable one where facts of an atom differ in nothing else; gives the classes that grew."""
         ...
 
     @abstractmethod

@@ -17,7 +17,7 @@ from functools import lru_cache
 from typing import Final
 
 from everlog.datalog.printer import print_literal, print_rule
-from everlog.datalog.substitution import Pattern, canonical_rule, pattern
+from everlog.datalog.substitution import Pattern, canonical_rule, pattern, substitute_atom
 from everlog.datalog.syntax import (
     EQUAL,
     TRIPLE,
@@ -196,6 +196,60 @@ def _is_harmless(comparison: Comparison) -> bool:
 
 
 # ---------------------------------------------------------------------------------------- equality by rewriting
+
+
+@dataclass(frozen=True)
+class Key:
+    """What a rule such as `y₁ ≈ y₂ ← A(x, y₁) ∧ A(x, y₂)` says: `A` has one `y` for each `x`."""
+
+    atom: Atom
+    value: Variable
+
+
+def with_keys(rules: Sequence[Rule]) -> tuple[Rule, ...]:
+    """Rules whose keys are single atoms: `y₁ ≈ y₂ ← A(x, y₁) ∧ A(x, y₂) ∧ B(x)` asks a hidden predicate for `A` and `B`.
+
+    All pairs of equal values would be as many as the square of a class; that way they need not be looked at.
+    """
+    found: list[Rule] = []
+    for number, rule in enumerate(rules):
+        parts = _key_parts(rule)
+        if parts is None or key_of(rule) is not None:
+            found.append(rule)
+            continue
+        value, mine, shared = parts
+        others = tuple(dict.fromkeys(v for atom in mine for v in atom.variables() if v != value))
+        hidden = f"{HIDDEN}key{number}"
+        found.append(Rule(Atom(hidden, (*others, value)), (*mine, *shared)))
+        left, right = rule.head.terms[0], rule.head.terms[2]
+        found.append(Rule(rule.head, (Atom(hidden, (*others, left)), Atom(hidden, (*others, right)))))
+    return tuple(found)
+
+
+@lru_cache(maxsize=1 << 16)
+def key_of(rule: Rule) -> Key | None:
+    """The key of a rule whose body is two copies of one atom."""
+    parts = _key_parts(rule)
+    if parts is None:
+        return None
+    value, mine, shared = parts
+    if len(mine) == 1 and not shared and mine[0].terms.count(value) == 1:
+        return Key(mine[0], value)
+    return None
+
+
+def _key_parts(rule: Rule) -> tuple[Variable, tuple[Atom, ...], tuple[Atom, ...]] | None:
+    """The first value of a key, the atoms about it, and those about neither value."""
+    if not is_equality(rule.head) or len(rule.positive) != len(rule.body) or any(map(is_equality, rule.positive)):
+        return None
+    one, other = rule.head.terms[0], rule.head.terms[2]
+    if not (isinstance(one, Variable) and isinstance(other, Variable)) or one == other:
+        return None
+    mine = tuple(atom for atom in rule.positive if one in atom.terms)
+    theirs = {atom for atom in rule.positive if other in atom.terms}
+    if not mine or {substitute_atom(atom, {one: other}) for atom in mine} != theirs or theirs & set(mine):
+        return None
+    return one, mine, tuple(atom for atom in rule.positive if atom not in mine and atom not in theirs)
 
 
 @lru_cache(maxsize=1 << 16)

@@ -93,6 +93,9 @@ class Deletion:
         facts = asked
         facts -= self.C
         while True:
+            # Lines 29–31, before anything else: without its classes no fact counts as proved, and with them no equality
+            # that facts of C derive has to wait in Y, where there would be one for every pair of names.
+            facts |= self.π.of(facts) - self.C
             self.C |= facts
             self._frontier |= facts
             self._saturate(facts)
@@ -104,7 +107,6 @@ class Deletion:
             begun = self._engine.derivations
             left = self.I - self.S
             facts = self._doubting.premises(self._frontier, left, left, _EVERYTHING)
-            facts |= self.π.of(self._frontier)
             self.phases["backward"] += self._engine.derivations - begun
             facts -= self.S
             facts -= self.C
@@ -121,8 +123,9 @@ class Deletion:
         while Δ:
             self.P |= Δ
             steady, fresh = self._proving.all, None
-            if self.γ.merge(Δ):
-                self.P, Δ = rewrite(self.γ, self.P, Δ)
+            grown, classes = self._proving.merged(Δ, self._nothing)
+            if grown:
+                self.P, Δ = rewrite(self.γ, self.P, Δ, classes)
                 fresh = self._proving.follow()
                 if fresh is not None:
                     changed = set(fresh.rules)

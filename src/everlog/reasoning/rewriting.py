@@ -12,7 +12,7 @@ from copy import copy
 
 from everlog.datalog.syntax import Rule
 from everlog.engine.algebra import Classes, Engine, FactSet, Rules
-from everlog.planning.equality import core_of, finding
+from everlog.planning.equality import core_of, finding, key_of
 from everlog.planning.program import Compiler
 from everlog.reasoning.seminaive import Progress
 
@@ -29,7 +29,19 @@ class Rewritten:
         self.all = compiler(self._now())
 
     def _now(self) -> list[Rule]:
-        return list(dict.fromkeys(made for rule in self.source for made in self._form(self.classes.rewritten(rule))))
+        rules = [self.classes.rewritten(rule) for rule in self.source]
+        self.keys = list(dict.fromkeys(key for rule in rules if (key := key_of(rule)) is not None))
+        return list(dict.fromkeys(made for rule in rules for made in self._form(rule)))
+
+    def merged(self, Δ: FactSet, nothing: FactSet) -> tuple[bool, FactSet]:
+        """Makes one what new facts say is equal; tells whether classes grew, and which did without an equality in `Δ`.
+
+        Values of a key are made one before any rule looks at their pairs, of which there may be many.
+        """
+        grown, classes = self.classes.merge(Δ), nothing
+        for key in self.keys:
+            classes |= self.classes.group(Δ, key.atom, key.value)
+        return grown or bool(classes), classes
 
     def follow(self) -> Rules | None:
         """Brings the rules up to date with the classes; gives those that were others before, if there are any."""
@@ -96,9 +108,10 @@ class RMaterialisation:
             self.I |= Δ
             self.touch(Δ)
             steady, fresh = rules.all, None
-            if self.classes.merge(Δ):
+            grown, classes = rules.merged(Δ, self.nothing)
+            if grown:
                 self.touch(self.classes.outdated(self.I))
-                self.I, Δ = rewrite(self.classes, self.I, Δ)
+                self.I, Δ = rewrite(self.classes, self.I, Δ, classes)
                 self.touch(Δ)
                 fresh = rules.follow()
                 if fresh is not None:
@@ -113,12 +126,13 @@ class RMaterialisation:
             progress(0, self.rounds, len(Δ))
 
 
-def rewrite(classes: Classes, I: FactSet, Δ: FactSet) -> tuple[FactSet, FactSet]:
-    """`I` and the new facts in it after classes have grown."""
+def rewrite(classes: Classes, I: FactSet, Δ: FactSet, names: FactSet) -> tuple[FactSet, FactSet]:
+    """`I` and the new facts in it after classes have grown; `names` are those of some that did."""
     old = classes.outdated(I)
     I -= old
     Δ -= old
     new = classes.normal(old)
+    new |= classes.normal(names)
     new -= I
     I |= new
     Δ |= new

@@ -14,12 +14,13 @@ import numpy.typing as npt
 from pyoxigraph import BlankNode, NamedNode
 
 from everlog.datalog.constants import constants, replaced, replaced_in
-from everlog.datalog.syntax import TRIPLE, BodyLiteral, Constant, Rule
+from everlog.datalog.syntax import TRIPLE, Atom, BodyLiteral, Constant, Rule, Variable
 from everlog.datalog.values import SAME_AS, Value
 from everlog.engine.algebra import Classes, FactSet, Images
 from everlog.engine.memory import class_kernels
 from everlog.engine.memory import rows as row_sets
 from everlog.engine.memory.engine import MemoryEngine, full_facts
+from everlog.engine.memory.join import facts_of
 from everlog.engine.memory.kinds import BLANK, STRING
 from everlog.engine.memory.sets import Facts, Stored, own
 from everlog.engine.memory.table import Ids, Table
@@ -54,9 +55,34 @@ class MemoryClasses(Classes):
         return MemoryClasses(self._engine, self._mentioned)
 
     def merge(self, facts: FactSet) -> bool:
-        left, right = self._pairs(own(facts))
+        table = self._equalities()
+        left, right = full_facts(table, own(facts).rows(table), 3)[[0, 2]]
+        return bool(len(self._merged(left, right)))
+
+    def group(self, facts: FactSet, atom: Atom, value: Variable) -> Stored:
+        numbers = {variable: number for number, variable in enumerate(dict.fromkeys(atom.variables()))}
+        literal = self._engine.literal(atom, numbers)
+        grown = [np.empty(0, np.int32)]
+        for table in facts_of(literal, own(facts)):
+            ids = full_facts(table, own(facts).rows(table), len(atom.terms))
+            ids = ids[:, _instances(literal.terms, ids)]
+            mine = numbers[value]
+            others = [ids[literal.terms.index(number)] for number in numbers.values() if number != mine]
+            values = ids[literal.terms.index(mine)]
+            order = np.lexsort([values, *others])
+            beside = np.ones(max(len(order) - 1, 0), np.bool_)
+            for column in others:
+                ordered = column[order]
+                beside &= ordered[1:] == ordered[:-1]
+            values = values[order]
+            grown.append(self._merged(values[:-1][beside], values[1:][beside]))
+        return self.named(self.representatives()[np.concatenate(grown)])
+
+    def _merged(self, left: Ids, right: Ids) -> Ids:
+        """Makes the two sides of pairs one, where they can be; gives constants of the classes that grew."""
+        left, right = self._apart(left, right)
         if not len(left):
-            return False
+            return left
         parent: Ids = np.arange(len(self.representatives()), dtype=np.int32)
         class_kernels.unite(left, right, parent)
         touched = np.zeros(len(parent), np.bool_)
@@ -66,14 +92,12 @@ class MemoryClasses(Classes):
         order = np.argsort(roots, kind="stable")
         for group in np.split(ids[order], np.flatnonzero(np.diff(roots[order])) + 1):
             self._join([int(one) for one in group])
-        return True
+        return ids.astype(np.int32)
 
-    def _pairs(self, facts: Facts) -> tuple[Ids, Ids]:
-        """The representatives of the ends of equalities, where they differ and can be merged."""
-        table = self._equalities()
-        rows = facts.rows(table)
+    def _apart(self, left: Ids, right: Ids) -> tuple[Ids, Ids]:
+        """The representatives of pairs, where they differ and can be merged."""
         representatives = self.representatives()
-        left, right = (representatives[column] for column in full_facts(table, rows, 3)[[0, 2]])
+        left, right = representatives[left], representatives[right]
         good = (left != right) & self._mergeable(left) & self._mergeable(right)
         return left[good], right[good]
 
@@ -139,6 +163,23 @@ class MemoryClasses(Classes):
         return np.array(
             [one for one in names if {*self.members.get(one, none)} != {*other.members.get(one, none)}], np.int32
         )
+
+    def renaming(self, other: MemoryClasses) -> Ids:
+        """A permutation of the constants that makes representatives here those of nearly the same classes there."""
+        theirs = other.representatives()
+        likely = []
+        for name, members in self.members.items():
+            if theirs[name] != name or name not in other.members:
+                names, counts = np.unique(theirs[members], return_counts=True)
+                likely.append((int(counts.max()), name, int(names[counts.argmax()])))
+        chosen: dict[int, int] = {}
+        for _, name, others in sorted(likely, reverse=True):
+            if others not in chosen.values() and theirs[others] == others and others not in self.members:
+                chosen[name] = others
+        found: Ids = np.arange(len(self.representatives()), dtype=np.int32)
+        for name, others in chosen.items():
+            found[name], found[others] = others, name
+        return found
 
     # ------------------------------------------------------------------------------------ rewriting
 
@@ -271,6 +312,14 @@ class _Names(NamedTuple):
     sizes: npt.NDArray[np.int64]
     starts: npt.NDArray[np.int64]
     names: Ids
+
+
+def _instances(terms: Sequence[int], ids: Ids) -> Flags:
+    """Which facts, one per column, are instances of an atom."""
+    found = np.ones(ids.shape[1], np.bool_)
+    for place, term in enumerate(terms):
+        found &= ids[place] == (~term if term < 0 else ids[terms.index(term)])
+    return found
 
 
 def _expanded(ids: Ids, places: Sequence[_Names]) -> Ids:
