@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from everlog.choice import Choice, choose
+from everlog.clashes import clashes
 from everlog.datalog.syntax import TRIPLE, Atom, BodyLiteral, Constant, Program, Rule, Variable
 from everlog.datalog.values import SAME_AS, Value
 from everlog.engine.algebra import FactSet
@@ -69,6 +70,7 @@ class EquatedState(MemoryState):
         self.materialisation.cost = Allowance(above.instances + instances, above.seconds + seconds)
         return replace(
             report,
+            facts={**report.facts, "representatives": self.count(self._I)},
             derivations={"materialise": report.derivations["materialise"] + instances},
             rounds=report.rounds + self._equal.rounds,
             seconds={**report.seconds, "reasoning": report.seconds["reasoning"] + seconds},
@@ -127,7 +129,8 @@ class EquatedState(MemoryState):
         outcome = replace(
             outcome, derivations=phases, rounds=outcome.rounds + after.rounds, seconds=perf_counter() - begun
         )
-        return self, self._report(outcome, 0.0, started, *self.change.sizes(), choice.reasons)
+        report = self._report(outcome, 0.0, started, *self.change.sizes(), choice.reasons)
+        return self, replace(report, facts={**report.facts, "representatives": self.count(self._I)})
 
     def _sets(self, added: Sequence[Batch], deleted: Sequence[Batch]) -> tuple[FactSet, FactSet]:
         """`E⁻ ⊆ E` and `E⁺`, disjoint with `E`; a fact that is added is not deleted."""
@@ -246,6 +249,10 @@ class EquatedState(MemoryState):
         if not derived:
             return []
         return [f"{derived:,} of the facts to be deleted are not explicit but follow from others, and stay"]
+
+    def _clashes(self) -> list[str]:
+        """The same, with the explicit facts that tell merged names apart in the names they were given."""
+        return clashes(self.engine, self._I | self._E)
 
     def _mostly_dead(self) -> bool:
         """Rows of facts that are gone stay until everything is computed anew."""

@@ -8,7 +8,10 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Report:
-    """`added` and `deleted` count facts of the materialisation; `seconds` always has `total` and `reasoning`."""
+    """`added` and `deleted` count facts of the materialisation; `seconds` always has `total` and `reasoning`.
+
+    Where equal constants are rewritten, `facts` has `representatives` besides: how many facts are stored.
+    """
 
     engine: str
     algorithm: str

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from everlog import saved
 from everlog.choice import choose, given_up
+from everlog.clashes import clashes
 from everlog.columns import Columns
 from everlog.datalog.syntax import Atom, BodyLiteral, Program, Rule
 from everlog.datalog.values import Value
@@ -152,7 +153,8 @@ class MemoryState:
         outcome = materialisation.materialise(progress)
         self._I = own(materialisation.I)
         left_out = self._reconsidered(program, settings) if settings.modules == "auto" else []
-        return self._report(outcome, planned, started, self.total(), 0, left_out)
+        report = self._report(outcome, planned, started, self.total(), 0, left_out)
+        return report if settings.equality == "off" else replace(report, warnings=[*report.warnings, *self._clashes()])
 
     def _reconsidered(self, program: Program, settings: Settings) -> list[str]:
         """Leaves regular chains to the rules, for updates, if they turned out to derive little; says so."""
@@ -187,6 +189,8 @@ class MemoryState:
         """The state after an update, which is this one or a new one, and a report; a failure leaves this one as it was."""
         warnings = self._not_explicit(deleted)
         state, report = self._changed(added, deleted, program, settings, progress, started)
+        if settings.equality != "off" and report.algorithm != "remat":
+            warnings += state._clashes()
         report = replace(report, warnings=[*warnings, *report.warnings])
         return (state._compacted() if state._mostly_dead() else state), report
 
@@ -333,6 +337,10 @@ class MemoryState:
             bounds = Bounds(compile_program(rules, compiler, settings.stratification), self.engine, compiler)
         self.materialisation = Materialisation(strata, self.engine, self._given(), kinds, modules, bounds)
         return self.materialisation
+
+    def _clashes(self) -> list[str]:
+        """What equality contradicts."""
+        return clashes(self.engine, self._I)
 
     def _given(self) -> FactSet:
         """The facts that the rules are applied to."""

@@ -144,5 +144,34 @@ def test_the_representative_is_the_least_term() -> None:
 def test_values_that_are_no_names_stay_apart(mode: str) -> None:
     kb = KnowledgeBase(parse_program("?x = ?y :- q(?k, ?x), q(?k, ?y) ."), engine="memory", equality=mode)
     kb.add({"q": [("k", 1), ("k", 2), ("k", "a"), ("k", "b")], "p": [(1,), ("a",)]})
-    kb.materialise()
+    report = kb.materialise()
     assert sorted(kb.rows("p"), key=str) == [("a",), ("b",), (1,)]
+    assert any("[1, owl:sameAs, 2] merges nothing: only names can be equal" in message for message in report.warnings)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_merging_what_is_different_is_reported(mode: str) -> None:
+    program = parse_program("[a, owl:differentFrom, b] .  ?x = ?y :- key(?x, ?k), key(?y, ?k) .")
+    kb = KnowledgeBase(program, engine="memory", equality=mode)
+    kb.add({"key": [("a", 1), ("b", 2)]})
+    assert kb.materialise().warnings == []
+    (warning,) = kb.update(add={"key": [("b", 1)]}).warnings[:1]
+    assert "[a, owl:differentFrom, b] and [a, owl:sameAs, b] hold" in warning
+    assert kb.update(delete={"key": [("b", 1)]}).warnings == []
+
+
+def test_a_large_class_is_merged_without_its_pairs() -> None:
+    """A class of 2,000 names: a few thousand rule instances, not four million, and as many facts as were given."""
+    program = parse_program("?x = ?y :- key(?x, ?k), key(?y, ?k), kind(?k) .  q(?x) :- p(?x, 1), not r(?x) .")
+    names = [f"c{number:04}" for number in range(2000)]
+    kb = KnowledgeBase(program, engine="memory", equality="rewrite")
+    kb.add({"kind": [("k",)], "key": [(name, "k") for name in names]})
+    kb.add({"p": [(name, number) for number, name in enumerate(names)], "on": [()]})
+    report = kb.materialise()
+    assert report.derivations["materialise"] < 10_000
+    assert report.facts == {"explicit": 4002, "total": 4_002_000 + 2000 * 1999 + 2000 + 2, "representatives": 2005}
+    assert kb.query("p(c1999, 5)") == [()]
+    assert kb.rows("on") == [()]
+    report = kb.update(delete={"key": [("c0000", "k")]})
+    # Equalities of c0000, its key, its values but for its own, the others' value that was its own, and q.
+    assert (report.added, report.deleted) == (0, 2 * 1999 + 1 + 1999 + 1999 + 1)

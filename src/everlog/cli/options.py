@@ -86,7 +86,10 @@ StratificationOption = Annotated[
     ),
 ]
 EqualityOption = Annotated[
-    str, typer.Option("--equality", help="Equality in the heads of rules: off.", rich_help_panel=_REASONING)
+    str,
+    typer.Option(
+        "--equality", help="Equality by owl:sameAs and `=`: off, rewrite, axioms.", rich_help_panel=_REASONING
+    ),
 ]
 OnErrorOption = Annotated[
     OnError,
