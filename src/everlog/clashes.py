@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
+
 from everlog.datalog.printer import print_atom
 from everlog.datalog.syntax import TRIPLE, Atom, Constant
 from everlog.datalog.values import DIFFERENT_FROM, SAME_AS
