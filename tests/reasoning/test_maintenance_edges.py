@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from itertools import count
@@ -203,6 +205,26 @@ def test_giving_up_is_starting_again(kept: str) -> None:
     fresh.add({**RING, "edge": RING["edge"][1:]})
     fresh.materialise()
     assert facts_of(kb) == facts_of(fresh)
+
+
+@pytest.mark.parametrize("modules", ["auto", "off"])
+def test_starting_again_gives_memory_back_at_once(modules: str) -> None:
+    """Large tables that wait for Python to look for circles fill the memory of a machine."""
+    kb = KnowledgeBase(REACH, modules=modules)
+    kb.add(RING)
+    kb.materialise()
+    kb.update(delete={"edge": [(0, 1)]}, algorithm="dred")  # makes indexes
+    state = kb._state
+    gone = [weakref.ref(table) for relation in state.engine.relations().values() for table in relation.tables()]
+    assert gone
+    del state
+    gc.collect()
+    gc.disable()
+    try:
+        kb.update(add={"edge": [(0, 1)]}, algorithm="remat")
+        assert [table() for table in gone] == [None] * len(gone)
+    finally:
+        gc.enable()
 
 
 @pytest.mark.usefixtures("_impatient")

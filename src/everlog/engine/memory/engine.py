@@ -241,23 +241,10 @@ class _Regional:
     """A region's atoms by the tables that their instances are in."""
 
     def __init__(self, engine: MemoryEngine, region: Region) -> None:
-        self._engine = engine
         self._rest = region.rest
-        self._inside = self._by_table(region.patterns)
-        self._elsewhere = self._by_table(region.elsewhere)
+        self._inside = _by_table(engine, region.patterns)
+        self._elsewhere = _by_table(engine, region.elsewhere)
         self._decided: dict[Table, bool | None] = {}
-
-    def _by_table(self, patterns: Sequence[Atom]) -> dict[Table | str, list[Literal]]:
-        """Atoms by their table where that is known, else by their predicate."""
-        groups: dict[Table | str, list[Literal]] = {}
-        for pattern in patterns:
-            numbers: dict[Variable, int] = {}
-            for variable in pattern.variables():
-                numbers.setdefault(variable, len(numbers))
-            literal = self._engine.literal(pattern, numbers)
-            table = literal.static
-            groups.setdefault(pattern.predicate if table is None else table, []).append(literal)
-        return groups
 
     def within(self, rows: Rows) -> Rows:
         table = rows.table
@@ -370,3 +357,16 @@ def _full(table: Table, tuples: Ids, arity: int) -> Ids:
     for position, value in table.fixed:
         facts[position] = value
     return facts
+
+
+def _by_table(engine: MemoryEngine, patterns: Sequence[Atom]) -> dict[Table | str, list[Literal]]:
+    """Atoms by their table where that is known, else by their predicate."""
+    groups: dict[Table | str, list[Literal]] = {}
+    for pattern in patterns:
+        numbers: dict[Variable, int] = {}
+        for variable in pattern.variables():
+            numbers.setdefault(variable, len(numbers))
+        literal = engine.literal(pattern, numbers)
+        table = literal.static
+        groups.setdefault(pattern.predicate if table is None else table, []).append(literal)
+    return groups

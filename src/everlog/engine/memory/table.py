@@ -81,7 +81,7 @@ class Index:
         self.columns = np.array(columns, np.int64)
         rest = [column for column in range(table.arity) if column not in columns]
         self.covered = rest[0] if len(rest) == 1 else -1
-        self._table = table
+        self._table = ref(table)  # a table's memory goes with the table, not when circles are looked for
         self._runs: tuple[Run, ...] = ()
         self._crowding = -1, 0.0
         self._lock = Lock()
@@ -103,7 +103,9 @@ class Index:
             return self._runs
 
     def _run(self, lo: int, hi: int) -> Run:
-        return Run(lo, hi, *kernels.build_run(self._table.cols, self.columns, lo, hi, self.covered))
+        table = self._table()
+        assert table is not None, "an index belongs to its table"
+        return Run(lo, hi, *kernels.build_run(table.cols, self.columns, lo, hi, self.covered))
 
     def covered_rows(self) -> int:
         return self._runs[-1].hi if self._runs else 0
