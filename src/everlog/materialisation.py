@@ -96,10 +96,13 @@ class Materialisation:
         """Those of them that have a backbone."""
         return [module for module in self.module_list() if isinstance(module, Backbone)]
 
-    def backbones_key(self) -> str:
-        """A name for the modules that have backbones: what a store keeps for them is of use to no others."""
-        said = (f"{module.kind} {' '.join(map(print_atom, module.heads))}" for module in self.backbones())
-        return f"modules-{sha256('; '.join(said).encode()).hexdigest()[:16]}"
+    def keys(self) -> dict[str, Backbone]:
+        """Names for the modules that have backbones: what a store keeps for one is of use to no other."""
+        return {_key(module): module for module in self.backbones()}
+
+    def fits(self, kinds: frozenset[str]) -> bool:
+        """Whether a store that has kept some kinds of state has it for just these modules."""
+        return {kind for kind in kinds if kind.startswith(_MODULE)} == set(self.keys())
 
     def materialise(self, progress: Progress) -> Outcome:
         """Computes `I`, and what is to be kept."""
@@ -172,6 +175,14 @@ class Materialisation:
         return Outcome(
             algorithm.name, change.derivations, change.rounds, seconds, change.seconds, kept.dropped
         ), difference
+
+
+_MODULE = "module-"
+
+
+def _key(module: Backbone) -> str:
+    said = f"{module.kind} {' '.join(map(print_atom, module.heads))}"
+    return f"{_MODULE}{sha256(said.encode()).hexdigest()[:16]}"
 
 
 @contextmanager

@@ -37,7 +37,7 @@ def kind_of(name: str) -> str:
 def kinds(materialisation: Materialisation) -> frozenset[str]:
     """The kinds of relations that a materialisation has; those of others are out of date."""
     found = materialisation.asked().names() | {HIDDEN_FACTS}
-    return found | {BACKBONE, materialisation.backbones_key()} if materialisation.backbones() else found
+    return found | {BACKBONE, *materialisation.keys()} if materialisation.backbones() else found
 
 
 def whole(engine: MemoryEngine, materialisation: Materialisation) -> Relations:

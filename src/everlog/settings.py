@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 from everlog.planning.modules import KINDS
@@ -32,12 +32,6 @@ class Settings:
     def kinds(self) -> frozenset[str]:
         """The kinds of modules that may be used."""
         return frozenset(KINDS if self.modules == "auto" else self.modules.split(","))
-
-    def without(self, kind: str) -> Settings:
-        """The same without a kind of module."""
-        if not self.modular:
-            return self
-        return replace(self, modules=",".join(one for one in KINDS if one in self.kinds and one != kind) or "off")
 
     @property
     def decomposed(self) -> bool:

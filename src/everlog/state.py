@@ -6,7 +6,7 @@ new state and leaves the old one as it is. Either way the state to go on with is
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from time import perf_counter
 from typing import TYPE_CHECKING, TypeAlias
@@ -160,22 +160,19 @@ class MemoryState:
         """Leaves regular chains to the rules, for updates, if they turned out to derive little; says so."""
         before = self.materialisation
         assert before is not None, "there is a materialisation"
-        chains = [module for module in before.module_list() if isinstance(module, RegularChains)]
-        if not chains or before.kept.names() or any(module.pays(before.I) for module in chains):
+        if before.kept.names() or len(before.module_list()) != len(before.backbones()):
             return []
-        after = self._compiled(program, settings.without("rch"), self._kinds)
-        known = {(module.kind, module.heads): module.X for module in before.backbones()}
-        if len(after.module_list()) != len(after.backbones()) or any(
-            (module.kind, module.heads) not in known for module in after.backbones()
-        ):
-            self.materialisation = before
+        chains = [module for module in before.backbones() if isinstance(module, RegularChains)]
+        poor = [module for module in chains if not module.pays(before.I)]
+        if not poor:
             return []
-        for module in after.backbones():
-            module.X = known[module.kind, module.heads]
+        after = self._compiled(program, settings, self._kinds, {module.heads for module in poor})
+        for key, module in after.keys().items():
+            module.X = before.keys()[key].X
         after.restore(before.I)
         after.cost = before.cost
-        names = ", ".join(relation_name(atom) for module in chains for atom in module.heads)
-        return [f"no rch for {names}, because rules find what it derives as soon"]
+        names = ", ".join(relation_name(atom) for module in poor for atom in module.heads)
+        return [f"no rch for {names}, because rules find what follows as soon"]
 
     def updated(
         self,
@@ -215,10 +212,14 @@ class MemoryState:
         if self.materialisation is None:
             if saved.BACKBONE not in self._kinds:
                 settings = replace(settings, modules="off")
-            for choice_of in (settings, settings.without("rch"), replace(settings, modules="off")):
-                compiled = self._compiled(program, choice_of, self._kinds)
-                if not compiled.backbones() or compiled.backbones_key() in self._kinds:
-                    break
+            compiled = self._compiled(program, settings, self._kinds)
+            if compiled.backbones() and not compiled.fits(self._kinds):
+                # Chains that were left to rules have stored nothing; with other modules there is nothing to go on with.
+                unknown = [module for key, module in compiled.keys().items() if key not in self._kinds]
+                refused = {module.heads for module in unknown if isinstance(module, RegularChains)}
+                compiled = self._compiled(program, settings, self._kinds, refused)
+                if not compiled.fits(self._kinds):
+                    compiled = self._compiled(program, replace(settings, modules="off"), self._kinds)
             compiled.cost = self._cost
             saved.restore(self.engine, compiled, self._I, self._kept())
             self._kept = tuple
@@ -318,7 +319,14 @@ class MemoryState:
         """The kinds of relations (`saved.kind_of`) that are still right; others in a store are out of date."""
         return self._kinds if self.materialisation is None else saved.kinds(self.materialisation)
 
-    def _compiled(self, program: Program, settings: Settings, kinds: frozenset[str]) -> Materialisation:
+    def _compiled(
+        self,
+        program: Program,
+        settings: Settings,
+        kinds: frozenset[str],
+        refused: Collection[tuple[Atom, ...]] = (),
+    ) -> Materialisation:
+        """A materialisation without facts; there are no modules with heads that are refused."""
         rules = self._rules(program, settings)
         graphs = MemoryGraphs(self.engine)
         compiler = MemoryCompiler(self.engine)
@@ -327,7 +335,7 @@ class MemoryState:
             settings.hypertree if settings.decomposed and TRACE not in kinds else "off",
             lambda: Statistics(prepared(rules), memory_facts(self.engine)),
         )
-        strata = compile_program(rules, compiler, settings.stratification, given, decomposer, settings.kinds)
+        strata = compile_program(rules, compiler, settings.stratification, given, decomposer, settings.kinds, refused)
         if any(stratum.modules for stratum in strata):
             self._compilation += start_graphs()
         forced = settings.modules != "auto"

@@ -243,3 +243,20 @@ def test_what_rules_alone_tell(name: str) -> None:
         assert [module.kind for module in found] == kinds(program, mode)
         assert all(module.why and module.rules for module in found)
     assert all(module.kind == "tc" for module in found_modules(program.rules, "levels", ["tc"]))
+
+
+@pytest.mark.parametrize("name", CHAINS)
+def test_backbones_are_kept(name: str) -> None:
+    """What a store keeps of chains, and that they were left to rules, is enough to go on with."""
+    program = parse_program(CHAINS[name])
+    for modules in ("auto", "rch,tc"):
+        random = Random(name)
+        kb = KnowledgeBase(program, stratification="single", workers=1, modules=modules)
+        kb.add(some_facts(random, 20, 6))
+        before = kb.materialise().modules
+        kb._current = kb._state._compacted()  # type: ignore[attr-defined]
+        for _ in range(3):
+            report = kb.update(add=some_facts(random, 4, 6), delete=some_facts(random, 6, 6), algorithm="dred")
+            assert facts_of(kb) == truth(program, kb), (name, modules)
+        assert report.modules == before
+        check_backbones(kb)

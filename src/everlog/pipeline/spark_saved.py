@@ -31,7 +31,7 @@ _PADDING = -1
 def kinds(materialisation: Materialisation) -> frozenset[str]:
     """The kinds of relations that a materialisation has."""
     found = materialisation.kept.names() | {HIDDEN_FACTS}
-    return found | {BACKBONE, materialisation.backbones_key()} if materialisation.backbones() else found
+    return found | {BACKBONE, *materialisation.keys()} if materialisation.backbones() else found
 
 
 def arities(engine: SparkEngine, found: frozenset[str]) -> dict[str, int]:

@@ -229,7 +229,7 @@ class SparkState:
             if spark_saved.BACKBONE not in self._kinds:
                 settings = replace(settings, modules="off")
             materialisation = self._compiled(program, settings, self._kinds)
-            if materialisation.backbones() and materialisation.backbones_key() not in self._kinds:
+            if materialisation.backbones() and not materialisation.fits(self._kinds):
                 materialisation = self._compiled(program, replace(settings, modules="off"), self._kinds)
             spark_saved.restore(self.engine, materialisation, self._I, self._kept())
         self.engine.terms = self.terms.frame  # the facts may have brought new terms

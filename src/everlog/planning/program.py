@@ -55,8 +55,12 @@ def compile_program(
     graphs: Graphs | None = None,
     decomposed: Decomposing | None = None,
     kinds: Collection[str] = KINDS,
+    refused: Collection[tuple[Atom, ...]] = (),
 ) -> tuple[CompiledStratum, ...]:
-    """The strata of a program, lowest first; given graphs, with modules of some kinds, and with decomposed rules."""
+    """The strata of a program, lowest first; given graphs, with modules of some kinds, and with decomposed rules.
+
+    Rules of a module whose heads are refused are like others.
+    """
     plain = solved(rules)
     sequences: dict[Rule, Module] = {}
     if graphs is not None and "seq" in kinds:
@@ -66,7 +70,9 @@ def compile_program(
     strata = stratify((*rewritten, *sequences), mode=stratification)
     found = []
     for stratum in strata:
-        parts = Partition((), stratum.rules) if graphs is None else _partition(stratum, sequences, graphs, kinds)
+        parts = (
+            Partition((), stratum.rules) if graphs is None else _partition(stratum, sequences, graphs, kinds, refused)
+        )
         trees = () if decomposed is None else _trees(stratum, parts.generic, decomposed)
         taken = {tree.rule for tree in trees}
         rules = [rule for rule in parts.generic if rule not in taken]
@@ -101,11 +107,20 @@ def found_modules(
     return found
 
 
-def _partition(stratum: Stratum, sequences: Mapping[Rule, Module], graphs: Graphs, kinds: Collection[str]) -> Partition:
+def _partition(
+    stratum: Stratum,
+    sequences: Mapping[Rule, Module],
+    graphs: Graphs,
+    kinds: Collection[str],
+    refused: Collection[tuple[Atom, ...]],
+) -> Partition:
     """The modules of a stratum, and the other rules."""
     may = [kind for kind in kinds if kind != "rch" or graphs.has_chains]
     found = partition(stratum.recursive, _inside(stratum), graphs.binary, may)
-    modules = (*found.modules, *(sequences[rule] for rule in stratum.rules if rule in sequences))
+    modules = (
+        *(one for one in found.modules if one.heads not in refused),
+        *(sequences[rule] for rule in stratum.rules if rule in sequences),
+    )
     modular = {rule for module in modules for rule in module.rules}
     return Partition(modules, tuple(rule for rule in stratum.rules if rule not in modular))
 
