@@ -31,7 +31,7 @@ REACH = parse_program(
     ("algorithm", "mode", "tiny", "updates"),
     [
         ("dredc", "levels", limits.TINY, ["dredc", "bfc", "fbf", "dred", "bf"]),
-        ("counting", "single", 10, ["counting", "counting"]),
+        ("counting", "single", 10, ["counting"]),
     ],
 )
 def test_random_programs_and_updates(

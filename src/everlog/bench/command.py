@@ -256,7 +256,7 @@ def _listing() -> str:
     lines.append("modules: materialisation and updates with modules on and off, beside DuckDB")
     lines.append("complex: rules with cyclic and wide bodies, with decompositions and without, beside DuckDB")
     lines.append("ontologies: univ-bench.owl over universities (--rows 1,10,50), against reasonable and owlrl")
-    lines.append("spark: the Spark engine by itself: what rounds cost, and Spark's recursive CTE")
+    lines.append("spark: the Spark engine by itself: what rounds cost, components, a hub, and Spark's recursive CTE")
     lines.append("experiments of the papers, with --scale tiny, small or medium; all of them: all")
     lines += [f"    {each.name}: {each.about}" for each in EXPERIMENTS]
     return "\n".join(lines)

@@ -105,6 +105,7 @@ def stored(frames: Mapping[str, DataFrame], names: Sequence[str], width: int) ->
 def restore(engine: SparkEngine, materialisation: Materialisation, I: FactSet, frames: Mapping[str, DataFrame]) -> None:
     """Gives a materialisation its facts, and what was kept."""
     from pyspark.sql.functions import col
+    from pyspark.sql.functions import min as least
 
     hidden = {name.partition(":")[2]: frame for name, frame in frames.items() if name.startswith(f"{HIDDEN_FACTS}:")}
     if hidden:
@@ -124,12 +125,13 @@ def restore(engine: SparkEngine, materialisation: Materialisation, I: FactSet, f
     counts = counts.persist()
     for place, i in sorted(map(tuple, counts.select("place", "iteration").distinct().collect())):
         chosen = counts.where((col("place") == place) & (col("iteration") == i)).drop("place", "iteration")
-        facts = engine.counted(chosen)
-        kept.trace.change(engine, place, i, facts)
-        new = facts.support()
-        new -= kept.trace.new[place].between(1, i)
-        kept.trace.old[place].set(new, i)
-        kept.trace.new[place].set(new, i)
+        kept.trace.change(engine, place, i, engine.counted(chosen))
+    keys = [name for name in counts.columns if name not in ("place", "iteration", COUNT)]
+    for place, (old, new) in enumerate(zip(kept.trace.old, kept.trace.new, strict=True)):
+        first = counts.where(col("place") == place).groupBy(*keys).agg(least("iteration").alias(COUNT))
+        stages = engine.counted(first)
+        old.add(stages)
+        new.add(stages)
     counts.unpersist()
 
 

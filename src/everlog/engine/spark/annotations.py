@@ -50,7 +50,7 @@ class SparkCounted(Counted):
 
     def total(self) -> int:
         run = self.run()
-        return 0 if run is None or not run.rows else self.engine.number(f"SELECT sum({COUNT}) FROM {run.view()}")
+        return 0 if run is None else run.sum
 
     def support(self) -> Stored:
         run = self.run()

@@ -289,10 +289,12 @@ class SparkEngine(Engine):
             columns = tuple(frame.columns)
             classed = [name for name in columns if name in naming.columns(self.width)]
             classes = [expr(f"bit_or(shiftleft(1L, int(pmod({name}, {CLASSES}))))").alias(name) for name in classed]
-            kept, seen = self._cut(frame, [count(lit(1)).alias("rows"), *classes])
+            sums = [expr(f"sum({naming.COUNT})").alias("sum")] if naming.COUNT in columns else []
+            kept, seen = self._cut(frame, [count(lit(1)).alias("rows"), *classes, *sums])
         name = self._named(kept)
         self._kept[name] = kept
         run = Run(name, columns, seen["rows"], {one: seen[one] or 0 for one in classed}, apart, parts or new_number())
+        run.sum = seen.get("sum") or 0
         weakref.finalize(run, self._forgotten.append, name)
         self._sizes[name] = run.rows
         self._forget()

@@ -55,6 +55,8 @@ class Run:
     """The numbers of the runs that were merged into this one; its own, if it is not a merger."""
     source: Run | None = None
     """The run that has the rows, where this one is part of its columns."""
+    sum: int = 0
+    """The sum of the numbers beside the facts, where there are such numbers."""
     local: Local | None = None
     """The facts, once the driver has them."""
     near: dict[int, Table] = field(default_factory=dict)
