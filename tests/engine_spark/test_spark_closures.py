@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
@@ -28,12 +27,6 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 REACH = parse_program("reach(?x, ?y) :- edge(?x, ?y) . reach(?x, ?z) :- reach(?x, ?y), edge(?y, ?z) .")
-ANCESTORS = parse_program(
-    """
-    above(?child, ?parent) :- edge(?child, ?kind, ?parent) .
-    above(?child, ?ancestor) :- above(?child, ?parent), edge(?parent, ?kind, ?ancestor) .
-    """
-)
 
 
 def closed(facts: Facts, program: Program, E: FactSet) -> tuple[FactSet, int]:
@@ -75,18 +68,3 @@ def test_random_programs(spark: SparkSession) -> None:
     assert facts.facts_in(found) == facts_in(memory, expected)  # type: ignore[arg-type]
     assert (facts.engine.derivations, as_many) == (memory.derivations, rounds)
     assert memory.derivations > 30
-
-
-def test_the_gene_ontology(spark: SparkSession, data: Path) -> None:
-    def rows(name: str) -> list[tuple[str, ...]]:
-        with gzip.open(data / "go" / f"trixie_cc_{name}.tsv.gz", "rt", encoding="utf-8") as lines:
-            return [tuple(line.rstrip("\n").split("\t")) for line in lines]
-
-    edges, closure = rows("edges"), rows("closure")
-    facts = Facts(spark, dict.fromkeys(value for edge in edges for value in edge))
-    ids = [facts.ids.encode(edge) for edge in edges]
-    E = facts.engine.facts({"edge": spark.createDataFrame(ids, "a0 bigint, a1 bigint, a2 bigint")})
-    I, _ = closed(facts, ANCESTORS, E)
-    found = facts.engine.frame(I, "above", 2).toArrow().to_pylist()
-    assert len(found) == len(closure) > 40_000
-    assert {(row["a0"], row["a1"]) for row in found} == {tuple(facts.ids.encode(pair)) for pair in closure}
