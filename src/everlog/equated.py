@@ -31,8 +31,8 @@ from everlog.planning.equality import asking, over_representatives, with_keys
 from everlog.planning.negation import HIDDEN
 from everlog.planning.program import compile_program
 from everlog.planning.rules import MemoryCompiler
-from everlog.reasoning.bf_equality import Deletion
 from everlog.reasoning.change import Allowance, Progress, TooCostly
+from everlog.reasoning.deletion import Deletions
 from everlog.reasoning.rewriting import RMaterialisation
 from everlog.report import Report
 from everlog.settings import Settings
@@ -46,6 +46,7 @@ class EquatedState(MemoryState):
     """`E` has the names that were given, `I` those of representatives."""
 
     _equal: RMaterialisation
+    _deletions: Deletions
     _total: int | None = None
 
     @property
@@ -61,6 +62,7 @@ class EquatedState(MemoryState):
         begun, before = perf_counter(), self.engine.derivations
         rules = with_keys(asking(program.rules, self._arities()))
         self._equal = RMaterialisation(rules, MemoryCompiler(self.engine), self.engine, MemoryClasses(self.engine))
+        self._deletions = Deletions()
         self._equal.add(self._E, progress)
         instances, seconds = self.engine.derivations - before, perf_counter() - begun
         report = super().materialise(program, settings, progress, started)
@@ -105,9 +107,7 @@ class EquatedState(MemoryState):
         try:
             with _guarded(self.engine, choice.allowed):
                 if minus:
-                    deletion = Deletion(after, self._E - minus)
-                    deletion.run(minus)
-                    phases = deletion.phases
+                    phases = dict(self._deletions.delete(after, self._E, minus, progress))
                 inserting = self.engine.derivations
                 after.add(plus, progress)
                 phases["insertion"] = self.engine.derivations - inserting

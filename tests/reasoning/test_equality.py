@@ -175,3 +175,17 @@ def test_a_large_class_is_merged_without_its_pairs() -> None:
     report = kb.update(delete={"key": [("c0000", "k")]})
     # Equalities of c0000, its key, its values but for its own, the others' value that was its own, and q.
     assert (report.added, report.deleted) == (0, 2 * 1999 + 1 + 1999 + 1999 + 1)
+
+
+def test_a_fact_that_stays_may_have_held_a_class_together() -> None:
+    """r(k, a) loses its derivation; r(k, b) stays, and would stand for both if they were one."""
+    program = parse_program(
+        "?y = ?z :- r(?x, ?y), r(?x, ?z) .  r(?x, ?y) :- m(?x), n(?x, ?y) .  r(?x, ?y) :- o(?x, ?y) ."
+    )
+    kb = KnowledgeBase(program, engine="memory", equality="rewrite")
+    kb.add({"m": [("k",)], "n": [("k", "a")], "o": [("k", "b")]})
+    kb.materialise()
+    assert r_materialisation(kb)[0] == {"a": {"a", "b"}}
+    kb.update(delete={"m": [("k",)]})
+    assert kb.rows("r") == [("k", "b")]
+    assert r_materialisation(kb)[0] == {}
