@@ -80,6 +80,8 @@ class _Checked(Module):
         self.kind, self.exact, self.heads = module.kind, module.exact, module.heads
         self._module, self._own_rules, self._bounds = module, rules, bounds
         self._survivors = self._gone = self._owed_gone = self._owed = bounds.nothing
+        self._outside = bounds.nothing
+        """Negated facts are outside of this before the update and after it; what it takes away comes with `stepped`."""
 
     def begin(self, now: FactSet) -> None:
         self._module.begin(now)
@@ -100,6 +102,7 @@ class _Checked(Module):
 
     def halted(self, now: FactSet, more: FactSet, fewer: FactSet, oracle: Oracle) -> FactSet:
         J = self._module.halted(now, more, fewer, oracle)
+        self._outside = (now | fewer) | more
         with self._bounds.aside():
             self._lost("halted", J, now, fewer)
         return J
@@ -117,9 +120,8 @@ class _Checked(Module):
             self._none("delete", "leaves what no longer holds", self._owed_gone - self._gone)
             self._added("rederive", J, self._survivors)
             if self._own_rules is not None:
-                self._none(
-                    "rederive", "leaves out what a rule derives", self._own_rules.provable(deleted, self._survivors) - J
-                )
+                left = self._own_rules.provable(deleted, self._survivors, self._outside)
+                self._none("rederive", "leaves out what a rule derives", left - J)
         return J
 
     def savepoint(self) -> Callable[[], None]:

@@ -3,7 +3,8 @@
 The full reducer takes out of the nodes whatever joins with nothing: semijoins away from a small node, then from the leaves
 to the root, then back. What is left is joined from the leaves to the root. Two things are done less often than in the
 paper. Below a node, a subtree without a variable that the head asks for is not joined: that its parent's facts join with it
-is known after the second pass. And the third pass goes only to nodes that are joined.
+is known after the second pass. And the third pass goes only to nodes that are joined; where none is but the root, the root
+is tested for its children while it is projected to heads.
 
 A semijoin asks for the values of the shared variables alone, so that it costs what both sides have, however many facts
 share a value. They are facts of hidden predicates; so is what a subtree is joined to, where that drops a variable.
@@ -66,9 +67,10 @@ class CrossNode:
         for test in tests:
             if not test.negative and not self._tested(active, test):
                 return None
-        if not self._reduced(active):
+        filters = self._reduced(active)
+        if filters is None:
             return None
-        literals = [*self._literals(0, active), *tests]
+        literals = [*self._literals(0, active), *filters, *tests]
         return self._matcher.match(literals, self._tree.comparisons).facts(self._tree.rule.head, excluding)
 
     def _tested(self, active: Active, test: Labelled) -> bool:
@@ -86,20 +88,23 @@ class CrossNode:
 
     # ------------------------------------------------------------------------------------ the full reducer
 
-    def _reduced(self, active: Active) -> bool:
-        """Lines 6 and 7; whether there are facts left in every node."""
+    def _reduced(self, active: Active) -> list[Labelled] | None:
+        """Lines 6 and 7: None if a node has no facts left, else what the root has yet to be tested for."""
         if _SMALLER * active.sizes[active.small] < max(active.sizes) and not self._away(active):
-            return False
-        order = range(len(self._atoms))
-        for node in reversed(order):
-            parent = self._tree.parents[node]
-            if parent is not None and not self._reduce(parent, node, active):
-                return False
-        for node in order:
-            parent = self._tree.parents[node]
-            if parent is not None and self._joined[node] and not self._reduce(node, parent, active):
-                return False
-        return True
+            return None
+        for node in reversed(range(len(self._atoms))):
+            children = self._children[node]
+            filters = [self._by(node, child, active) for child in children]
+            if node == 0 and not any(self._joined[child] for child in children):
+                return filters
+            if filters:
+                active.set(node, self._semijoin(node, active, *filters))
+                if not active.sizes[node]:
+                    return None
+        for node, parent in enumerate(self._tree.parents):
+            if parent is not None and self._joined[node]:
+                active.set(node, self._semijoin(node, active, self._by(node, parent, active)))
+        return []
 
     def _away(self, active: Active) -> bool:
         """The first pass: from the small node to all others."""
@@ -108,16 +113,15 @@ class CrossNode:
             parent = self._tree.parents[node]
             for other in (*self._children[node], *(() if parent is None else (parent,))):
                 if other != before:
-                    if not self._reduce(other, node, active):
+                    active.set(other, self._semijoin(other, active, self._by(other, node, active)))
+                    if not active.sizes[other]:
                         return False
                     waiting.append((other, node))
         return True
 
-    def _reduce(self, node: int, by: int, active: Active) -> bool:
-        """`node ⋉ by`; whether something is left."""
-        literal = self._shared(f"{self._prefix}s{node}.{by}", node, Labelled(self._atoms[by], active.facts[by]))
-        active.set(node, self._semijoin(node, active, literal))
-        return bool(active.sizes[node])
+    def _by(self, node: int, other: int, active: Active) -> Labelled:
+        """What a semijoin of a node with another one asks for."""
+        return self._shared(f"{self._prefix}s{node}.{other}", node, Labelled(self._atoms[other], active.facts[other]))
 
     def _shared(self, name: str, node: int, literal: Labelled) -> Labelled:
         """What a literal has of the variables of a node: itself if that is all of them, else its values of them."""
@@ -127,9 +131,10 @@ class CrossNode:
         atom = Atom(name, shared)
         return Labelled(atom, self._matcher.match([literal]).facts(atom))
 
-    def _semijoin(self, node: int, active: Active, literal: Labelled) -> FactSet:
+    def _semijoin(self, node: int, active: Active, *literals: Labelled) -> FactSet:
+        """The facts of a node for which some literals hold, which have no variables but the node's."""
         atom = self._atoms[node]
-        return self._matcher.match([Labelled(atom, active.facts[node]), literal]).facts(atom)
+        return self._matcher.match([Labelled(atom, active.facts[node]), *literals]).facts(atom)
 
     # ------------------------------------------------------------------------------------ the join
 
