@@ -387,6 +387,8 @@ class Graphs(ABC):
 
     has_chains = False
     """Whether there are paths that automata accept."""
+    has_keys = False
+    """Whether values can be ordered by keys."""
 
     @abstractmethod
     def binary(self, atom: Atom) -> bool:
@@ -405,6 +407,10 @@ class Graphs(ABC):
     def unary(self, atom: Atom) -> bool:
         """Whether the facts of an atom can be put in an order."""
         ...
+
+    def keyed_neighbours(self, atom: Atom, item: Atom, key: Variable) -> Neighbours:
+        """Neighbours among the values of a binary atom by their keys, which stand at one of its variables."""
+        raise NotImplementedError("this engine has no order by keys")
 
     def chains(self, heads: Sequence[Atom], letters: Sequence[Atom], moves: Sequence[Moves]) -> Chains:
         """Paths over some letters that automata accept, one for each head."""

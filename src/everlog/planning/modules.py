@@ -52,6 +52,8 @@ class Module:
     """No other recursive rule derives facts of the relation, so what it is fed with does not depend on it."""
     chains: Chains | None = None
     """The automata of an `rch`."""
+    key: Variable | None = None
+    """The variable of a `seq`'s `step` that has the keys by which its items are ordered; none if they are their own."""
 
     @property
     def heads(self) -> tuple[Atom, ...]:
@@ -237,13 +239,17 @@ def _meets(head: Atom, relation: Atom) -> bool:
     )
 
 
-def sequence(rule: Rule, binary: Callable[[Atom], bool], unary: Callable[[Atom], bool]) -> Module | None:
+def sequence(
+    rule: Rule, binary: Callable[[Atom], bool], unary: Callable[[Atom], bool], keyed: bool = True
+) -> Module | None:
     """The module of a sequencing rule; it is looked for before `NOT EXISTS` is rewritten."""
     head = _pair(rule.head)
     if head is None or len(rule.positive) != 2 or len(rule.comparisons) != 1 or len(rule.negative) != 1:
         return None
     _, x, y = head
     negation = rule.negative[0]
+    if len(negation.local) == 2 and len(negation.atoms) == 1 and keyed:
+        return _keyed(rule, x, y, binary)
     if len(negation.local) != 1 or len(negation.atoms) != 1:
         return None
     z = negation.local[0]
@@ -253,6 +259,21 @@ def sequence(rule: Rule, binary: Callable[[Atom], bool], unary: Callable[[Atom],
     if not _less(negation.comparisons, {(x, z), (z, y)}) or list(item.variables()) != [z]:
         return None
     return Module("seq", (rule,), rule.head, item) if binary(rule.head) and unary(item) else None
+
+
+def _keyed(rule: Rule, x: Variable, y: Variable, binary: Callable[[Atom], bool]) -> Module | None:
+    """The same for items with keys: `R(x, y) :- P(x, k), P(y, l), k < l, NOT EXISTS z, m IN (P(z, m), k < m, m < l)`."""
+    negation, item = rule.negative[0], rule.negative[0].atoms[0]
+    said = rule.comparisons[0]
+    k, l = (said.left, said.right) if said.operator == "<" else (said.right, said.left)
+    if not isinstance(k, Variable) or not isinstance(l, Variable) or _pair(item) is None or len({x, y, k, l}) != 4:
+        return None
+    for z, m in (negation.local, negation.local[::-1]):
+        first, second = (_with(_with(item, z, end), m, key) for end, key in ((x, k), (y, l)))
+        same = {*rule.positive} == {first, second} and _less(rule.comparisons, {(k, l)})
+        if same and _less(negation.comparisons, {(k, m), (m, l)}) and binary(rule.head) and binary(item):
+            return Module("seq", (rule,), rule.head, item, key=m)
+    return None
 
 
 def _with(atom: Atom, old: Variable, new: Variable) -> Atom:

@@ -64,7 +64,7 @@ def compile_program(
     plain = solved(rules)
     sequences: dict[Rule, Module] = {}
     if graphs is not None and "seq" in kinds:
-        found_in = {rule: sequence(rule, graphs.binary, graphs.unary) for rule in plain}
+        found_in = {rule: sequence(rule, graphs.binary, graphs.unary, graphs.has_keys) for rule in plain}
         sequences = {rule: module for rule, module in found_in.items() if module is not None}
     rewritten = rewrite_negation([rule for rule in plain if rule not in sequences])
     strata = stratify((*rewritten, *sequences), mode=stratification)

@@ -32,7 +32,10 @@ def make_modules(
         if module.kind == "stc":
             return SymmetricTransitive(module.atom, engine.empty(), module.grounded, graphs.cliques(module.atom))
         if module.kind == "seq":
-            neighbours = graphs.neighbours(module.atom, module.step)
+            if module.key is None:
+                neighbours = graphs.neighbours(module.atom, module.step)
+            else:
+                neighbours = graphs.keyed_neighbours(module.atom, module.step, module.key)
             return Sequence(module.atom, module.step, engine.empty(), neighbours)
         if (plan := module.chains) is not None:
             moves = list(zip(plan.moves, plan.finals, strict=True))

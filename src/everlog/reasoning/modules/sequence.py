@@ -1,8 +1,9 @@
 """seq: what follows what in an order (*Modular*, Algorithms 13–15).
 
 `R(x, y) :- P(x), P(y), x < y, NOT EXISTS z IN (P(z), x < z, z < y)`, with the items `P` in a lower stratum: its facts are
-the pairs of neighbours among the items, whatever else `R` has. A change of items is a change of neighbours on both sides
-of it; the items are sorted anew, which costs far less than the rule.
+the pairs of neighbours among the items, whatever else `R` has. Items may also have keys, as the paper suggests:
+`R(x, y) :- P(x, k), P(y, l), k < l, NOT EXISTS z, m IN (P(z, m), k < m, m < l)`. A change of items is one of neighbours
+on both sides of it; the items are sorted anew, which costs far less than the rule.
 """
 
 from __future__ import annotations
