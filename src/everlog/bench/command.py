@@ -9,7 +9,7 @@ import argparse
 import json
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from time import perf_counter
 from typing import Any, Final
@@ -41,6 +41,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             return _updates(arguments)
         if arguments.command == "run" and arguments.name in ("modules", "complex"):
             return _modules(arguments)
+        if arguments.command == "run" and arguments.name == "equality":
+            return _equality(arguments)
         if arguments.command == "run" and arguments.name == "spark":
             return _spark(arguments)
         if arguments.command == "run" and arguments.name == "ontologies":
@@ -84,7 +86,7 @@ def _parser() -> argparse.ArgumentParser:
     runs.add_argument("--option", action="append", default=[], metavar="KEY=VALUE", help="an option of Everlog")
     runs.add_argument("--timeout", type=float, metavar="S", help="seconds for each process (300; updates: 3600)")
     runs.add_argument(
-        "--rows", metavar="A,B", help="updates, modules, complex, spark: what to run (all); ontologies: sizes"
+        "--rows", metavar="A,B", help="updates, modules, complex, equality, spark: what to run (all); ontologies: sizes"
     )
     runs.add_argument("--algorithms", metavar="A,B", help="updates: the algorithms to run (all)")
     runs.add_argument("--changed", metavar="N,M", help="updates: how many facts to delete and add again (100,1000)")
@@ -194,6 +196,21 @@ def _modules(arguments: argparse.Namespace) -> int:
     return 1 if failed or any(row.disagreements() for row in rows) else 0
 
 
+def _equality(arguments: argparse.Namespace) -> int:
+    from everlog.bench import equality
+
+    given: dict[str, Any] = {name: value for name in ("repeat", "timeout") if (value := getattr(arguments, name))}
+    if arguments.rows is not None:
+        given["rows"] = tuple(filter(None, arguments.rows.split(",")))
+    rows = equality.run_equality(
+        equality.Request(**given), lambda name, measured: print(f"{equality.row_text(name, measured)}\n", flush=True)
+    )
+    if arguments.json is not None:
+        content = {name: [asdict(one) for one in measured] for name, measured in rows.items()}
+        arguments.json.write_text(f"{json.dumps(content, indent=2)}\n", encoding="utf-8")
+    return 1 if any("DISAGREE" in equality.row_text(name, measured) for name, measured in rows.items()) else 0
+
+
 def _spark(arguments: argparse.Namespace) -> int:
     from everlog.bench.spark import run_spark
 
@@ -255,6 +272,7 @@ def _listing() -> str:
     lines.append("updates: deletions and additions by every algorithm, on several programs with data")
     lines.append("modules: materialisation and updates with modules on and off, beside DuckDB")
     lines.append("complex: rules with cyclic and wide bodies, with decompositions and without, beside DuckDB")
+    lines.append("equality: owl:sameAs by rewriting and by rules, materialisation and deletions (Table 1 of Equality)")
     lines.append("ontologies: univ-bench.owl over universities (--rows 1,10,50), against reasonable and owlrl")
     lines.append("spark: the Spark engine by itself: what rounds cost, components, a hub, and Spark's recursive CTE")
     lines.append("experiments of the papers, with --scale tiny, small or medium; all of them: all")

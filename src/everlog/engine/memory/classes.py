@@ -141,7 +141,7 @@ class MemoryClasses(Classes):
         for place in range(arity):
             # Each fact once: by the first place that has a flagged constant.
             chosen = [others] * place + [flagged] + [any_of] * (arity - place - 1)
-            pieces.append(_expanded(ids, chosen))
+            pieces.append(_expanded(ids, chosen, first=place))
         return np.concatenate(pieces, axis=1)
 
     def _names_of(self, only: Flags | None) -> _Names:
@@ -322,14 +322,16 @@ def _instances(terms: Sequence[int], ids: Ids) -> Flags:
     return found
 
 
-def _expanded(ids: Ids, places: Sequence[_Names]) -> Ids:
-    for place, (sizes, starts, names) in enumerate(places):
-        counts, first = sizes[ids[place]], starts[ids[place]]
-        if (counts == 1).all() and (first < 0).all():
+def _expanded(ids: Ids, places: Sequence[_Names], first: int = 0) -> Ids:
+    """Facts with all names at their places; the `first` place goes first, where it leaves few facts over."""
+    for place in sorted(range(len(places)), key=lambda place: place != first):
+        sizes, starts, names = places[place]
+        counts, start = sizes[ids[place]], starts[ids[place]]
+        if (counts == 1).all() and (start < 0).all():
             continue
         ids = np.repeat(ids, counts, axis=1)
-        listed = np.repeat(first >= 0, counts)
-        number = np.arange(ids.shape[1]) - np.repeat(np.cumsum(counts) - counts - first, counts)
+        listed = np.repeat(start >= 0, counts)
+        number = np.arange(ids.shape[1]) - np.repeat(np.cumsum(counts) - counts - start, counts)
         ids[place, listed] = names[number[listed]]
     return ids
 
