@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from time import perf_counter
 
-from everlog.datalog.printer import print_atom
+from everlog.datalog.syntax import Variable
 from everlog.engine.algebra import Engine, FactSet
 from everlog.errors import EverlogError
 from everlog.planning.program import CompiledStratum
@@ -181,7 +181,12 @@ _MODULE = "module-"
 
 
 def _key(module: Backbone) -> str:
-    said = f"{module.kind} {' '.join(map(print_atom, module.heads))}"
+    """Whatever the variables of its heads are called."""
+    heads = (
+        (atom.predicate, *("?" if isinstance(term, Variable) else str(term.value) for term in atom.terms))
+        for atom in module.heads
+    )
+    said = repr((module.kind, *heads))
     return f"{_MODULE}{sha256(said.encode()).hexdigest()[:16]}"
 
 
