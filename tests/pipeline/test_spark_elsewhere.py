@@ -16,7 +16,7 @@ def ran(*command: str, **environment: str) -> str:
         [sys.executable, *command],
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=900,
         check=False,
         env={**os.environ, **environment},
     )
