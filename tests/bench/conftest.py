@@ -23,6 +23,8 @@ TINY: dict[str, dict[str, int]] = {
     "lubm": {"k": 2},
     "andersen": {"groups": 2, "variables": 20, "addresses": 8, "copies": 24, "loads": 4, "stores": 4},
     "same-generation": {"people": 30, "levels": 4, "edges": 40},
+    "family": {"branches": 2, "generations": 3, "width": 4},
+    "skos": {"concepts": 30, "depth": 4, "cycles": 2},
     "pc": {"n": 5, "k": 3},
 }
 

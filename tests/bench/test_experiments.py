@@ -10,6 +10,7 @@ from statistics import mean, median
 
 import pytest
 
+from everlog import KnowledgeBase, parse_program
 from everlog.bench.command import main
 from everlog.bench.experiments.experiment import EXPERIMENTS
 from everlog.bench.experiments.records import Record, Results
@@ -20,6 +21,8 @@ from everlog.bench.experiments.tables.systems import exponent
 from everlog.bench.experiments.tables.table import Table, of, short
 from everlog.bench.updates import interval
 from everlog.bench.workloads import workload
+from oracles import naive
+from oracles.exchange import facts_of
 
 
 @pytest.fixture(scope="module")
@@ -160,3 +163,19 @@ def test_mistakes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "peers.jsonl").write_text(json.dumps({}) + "\nno json\n", encoding="utf-8")
     assert main(["report", "--results", str(tmp_path)]) == 2
     assert "line 2" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["family", "skos"])
+def test_workloads_with_several_modules(name: str) -> None:
+    """Modules are found, and change nothing."""
+    tiny = {"family": {"branches": 2, "generations": 3, "width": 4}, "skos": {"concepts": 30, "depth": 4, "cycles": 2}}
+    instance = workload(name).instance(**tiny[name])
+    program = parse_program(instance.program)
+    found = []
+    for modules in ("auto", "off"):
+        kb = KnowledgeBase(program, modules=modules)
+        kb.add(instance.facts)
+        assert {one["kind"] for one in kb.materialise().modules} == ({"tc", "stc"} if modules == "auto" else set())
+        found.append(facts_of(kb))
+    explicit = facts_of(kb, "explicit")
+    assert found[0] == found[1] == naive.materialise(program.rules, explicit)

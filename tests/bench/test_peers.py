@@ -17,9 +17,9 @@ from everlog.bench.job import Job, open_job
 from everlog.bench.peers import PEERS
 from everlog.bench.worker import answer
 from everlog.bench.workload import BenchmarkMistake, Instance, Workload
-from everlog.bench.workloads import GENERATED, WORKLOADS, workload
+from everlog.bench.workloads import GENERATED, KNOWLEDGE, WORKLOADS, workload
 
-NAMES = [each.name for each in WORKLOADS if each not in GENERATED]
+NAMES = [each.name for each in WORKLOADS if each not in (*GENERATED, *KNOWLEDGE)]
 INEXPRESSIBLE = {("lubm", "duckdb")}
 
 

@@ -16,7 +16,10 @@ from everlog.bench.workloads.uobm import UOBM
 GENERATED: tuple[Workload, ...] = (UOBM, CLAROS, CLAROS_EXTENDED)
 """Data of a generator of `pipeline`, whose sizes are drawn."""
 
-WORKLOADS: tuple[Workload, ...] = (DAG, DAG_NONLINEAR, LUBM, *GENERATED, ANDERSEN, SAME_GENERATION, PC, FAMILY, SKOS)
+KNOWLEDGE: tuple[Workload, ...] = (FAMILY, SKOS)
+"""Programs with several modules, which peers have no part in."""
+
+WORKLOADS: tuple[Workload, ...] = (DAG, DAG_NONLINEAR, LUBM, *GENERATED, ANDERSEN, SAME_GENERATION, PC, *KNOWLEDGE)
 
 
 def workload(name: str) -> Workload:
