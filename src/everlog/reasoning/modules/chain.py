@@ -10,17 +10,17 @@ that Example 31 warns of do not exist.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from everlog.datalog.syntax import Atom
 from everlog.engine.algebra import Chains, FactSet, Region, Rules
-from everlog.reasoning.modules.module import Backbone, Oracle
+from everlog.reasoning.modules.module import Along, Oracle
 
 _TRY = 4
 """Up to one fact for so many of the backbone is found by rules; more takes the product."""
 
 
-class RegularChains(Backbone):
+class RegularChains(Along):
     """Rules with some heads; `inside` are the relations of the stratum in them, `below` those of lower ones."""
 
     kind = "rch"
@@ -35,30 +35,12 @@ class RegularChains(Backbone):
         chains: Chains,
         rules: Rules | None,
     ) -> None:
-        super().__init__(heads[0], X, grounded)
+        super().__init__(heads[0], X, grounded, Region(tuple(below)))
         self.heads = tuple(heads)
         self.region = Region(tuple(inside))
-        self._below = Region(tuple(below))
         self._chains, self._rules = chains, rules
-        self._T = X
-        self._then: tuple[FactSet, FactSet] | None = None
-        """`X` and `T` before the update, if they are known."""
-        self._begun = False
         self._needed = rules is None
         """Whether the product was searched because rules found too much."""
-
-    def savepoint(self) -> Callable[[], None]:
-        before = self.X, self._T, self._begun
-
-        def undo() -> None:
-            self.X, self._T, self._begun = before
-
-        return undo
-
-    def begin(self, now: FactSet) -> None:
-        self._then = (self.X, self._T) if self._begun else None
-        self._T = now.within(self._below)
-        self._begun = True
 
     def halted(self, now: FactSet, more: FactSet, fewer: FactSet, oracle: Oracle) -> FactSet:
         gone = fewer.within(self._below)

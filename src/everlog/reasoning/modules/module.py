@@ -180,6 +180,32 @@ class Backbone(Module):
         """
 
 
+class Along(Backbone):
+    """Rules that lead on from the backbone along relations of lower strata: `T` are their facts, final when it begins."""
+
+    def __init__(self, atom: Atom, X: FactSet, grounded: bool, below: Region) -> None:
+        super().__init__(atom, X, grounded)
+        self._below = below
+        self._T = X
+        self._then: tuple[FactSet, FactSet] | None = None
+        """`X` and `T` before the update, if they are known."""
+        self._begun = False
+
+    def savepoint(self) -> Callable[[], None]:
+        undo_backbone, before = super().savepoint(), (self._T, self._begun)
+
+        def undo() -> None:
+            undo_backbone()
+            self._T, self._begun = before
+
+        return undo
+
+    def begin(self, now: FactSet) -> None:
+        self._then = (self.X, self._T) if self._begun else None
+        self._T = now.within(self._below)
+        self._begun = True
+
+
 def followed(start: FactSet, step: Callable[[FactSet, FactSet], FactSet], limit: int | None) -> FactSet | None:
     """What steps lead to from some facts, these included; None if that is more than a limit.
 

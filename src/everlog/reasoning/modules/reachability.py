@@ -6,43 +6,23 @@ is the regular chain module of *Modular* §9 for the language `H·S*`). The step
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from everlog.datalog.substitution import pattern
 from everlog.datalog.syntax import Atom, Rule
 from everlog.engine.algebra import FactSet, Labelled, Matcher, Paths, Region
-from everlog.reasoning.modules.module import Backbone, Oracle, followed
+from everlog.reasoning.modules.module import Along, Oracle, followed
 
 
-class Reachability(Backbone):
+class Reachability(Along):
     """`H(x, z) :- H(x, y), S(y, z)`, or with the step in front."""
 
     kind = "reach"
 
     def __init__(self, atom: Atom, step: Atom, rule: Rule, X: FactSet, paths: Paths, matcher: Matcher) -> None:
-        super().__init__(atom, X, grounded=True)
+        super().__init__(atom, X, True, Region((step,)))
         self._paths, self._matcher = paths, matcher
-        self._steps = Region((step,))
-        self._T = X
-        self._then: tuple[FactSet, FactSet] | None = None
-        """`X` and `T` before the update, if they are known."""
-        self._begun = False
         first, second = rule.positive
         self._from, self._step = (second, first) if pattern(first) == pattern(step) else (first, second)
         self._to = rule.head
-
-    def savepoint(self) -> Callable[[], None]:
-        before = self.X, self._T, self._begun
-
-        def undo() -> None:
-            self.X, self._T, self._begun = before
-
-        return undo
-
-    def begin(self, now: FactSet) -> None:
-        self._then = (self.X, self._T) if self._begun else None
-        self._T = now.within(self._steps)
-        self._begun = True
 
     def _added(self, new: FactSet, now: FactSet) -> FactSet:
         X = self.X
@@ -53,7 +33,7 @@ class Reachability(Backbone):
         return self._paths.more(X, self._T, (before, self._T), now)
 
     def stepped(self, now: FactSet, more: FactSet, fewer: FactSet) -> FactSet:
-        new = more.within(self._steps)
+        new = more.within(self._below)
         if not new or not self.X:
             return self._nothing
         if self._few(new):
@@ -66,9 +46,9 @@ class Reachability(Backbone):
         return self._paths.more(self.X, self._T, self._then, now)
 
     def halted(self, now: FactSet, more: FactSet, fewer: FactSet, oracle: Oracle) -> FactSet:
-        gone = fewer.within(self._steps)
+        gone = fewer.within(self._below)
         if not gone:
-            if self._then is not None and not more.within(self._steps):
+            if self._then is not None and not more.within(self._below):
                 self._T = self._then[1]  # paths are remembered for this very set
             return gone
         around = None
