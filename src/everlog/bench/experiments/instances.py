@@ -1,6 +1,6 @@
 """The programs and data that experiments run on, by scale.
 
-`tiny` is for tests; `small` is for twenty minutes on two cores; `medium` is what the papers' findings can be seen on.
+`tiny` is for tests; `small` is meant for twenty minutes on two cores; `medium` is what the papers' findings can be seen on.
 """
 
 from __future__ import annotations
