@@ -8,6 +8,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from everlog.engine.memory.graph_kernels import visit
+
 
 @njit(cache=True, nogil=True)
 def product(letters, sources, targets, letter_starts, delta, nodes):
@@ -106,26 +108,14 @@ def visit_accepted(starts, targets, finals, nodes, start, sources, lo, ids, stam
         source = sources[number]
         if at + nodes > out.shape[1]:
             return number, at
-        root = start + source
-        stamps[root] = source
-        queue[0] = root
-        size = 1
-        head = 0
-        while head < size:
-            place = queue[head]
-            head += 1
-            for j in range(starts[place], starts[place + 1]):
-                target = targets[j]
-                if stamps[target] != source:
-                    stamps[target] = source
-                    queue[size] = target
-                    size += 1
-                    node = target % nodes
-                    if finals[target // nodes] and seen[node] != source:
-                        seen[node] = source
-                        out[0, at] = ids[source]
-                        out[1, at] = ids[node]
-                        at += 1
+        size = visit(starts, targets, starts, targets, start + source, source, stamps, queue)
+        for place in queue[:size]:
+            node = place % nodes
+            if finals[place // nodes] and seen[node] != source:
+                seen[node] = source
+                out[0, at] = ids[source]
+                out[1, at] = ids[node]
+                at += 1
     return len(sources), at
 
 
@@ -140,20 +130,8 @@ def accepted_pairs(starts, targets, finals, nodes, start, sources, second, order
             continue
         if source != last:
             last = source
-            root = start + source
-            stamps[root] = source
-            queue[0] = root
-            size = 1
-            head = 0
-            while head < size:
-                place = queue[head]
-                head += 1
-                for j in range(starts[place], starts[place + 1]):
-                    target = targets[j]
-                    if stamps[target] != source:
-                        stamps[target] = source
-                        queue[size] = target
-                        size += 1
-                        if finals[target // nodes]:
-                            seen[target % nodes] = source
+            size = visit(starts, targets, starts, targets, start + source, source, stamps, queue)
+            for place in queue[:size]:
+                if finals[place // nodes]:
+                    seen[place % nodes] = source
         out[i] = seen[second[i]] == source

@@ -225,7 +225,7 @@ def enumerate_bits(bits, lo, hi, nodes, out, at):
 
 
 @njit(forceinline=True)
-def _visit(starts, targets, heads, first, source, stamp, stamps, queue):
+def visit(starts, targets, heads, first, source, stamp, stamps, queue):
     """The nodes that a source reaches through its own targets (`heads`, `first`) and edges; how many are in `queue`."""
     size = 0
     for j in range(heads[source], heads[source + 1]):
@@ -254,7 +254,7 @@ def visit_sources(starts, targets, heads, first, lo, hi, nodes, stamps, queue, o
     for source in range(lo, hi):
         if heads[source] == heads[source + 1]:
             continue
-        size = _visit(starts, targets, heads, first, source, source, stamps, queue)
+        size = visit(starts, targets, heads, first, source, source, stamps, queue)
         if at + size > out.shape[1]:
             for j in range(size):  # it is visited again
                 stamps[queue[j]] = -1
@@ -276,7 +276,7 @@ def visit_pairs(starts, targets, heads, first, second, order, sources, stamps, q
             out[i] = False
             continue
         if source != last:
-            _visit(starts, targets, heads, first, source, source, stamps, queue)
+            visit(starts, targets, heads, first, source, source, stamps, queue)
             last = source
         out[i] = stamps[second[i]] == source
 
