@@ -25,6 +25,7 @@ TINY: dict[str, dict[str, int]] = {
     "same-generation": {"people": 30, "levels": 4, "edges": 40},
     "family": {"branches": 2, "generations": 3, "width": 4},
     "skos": {"concepts": 30, "depth": 4, "cycles": 2},
+    "relations-made": {"properties": 36, "groups": 1, "individuals": 5, "facts": 8},
     "pc": {"n": 5, "k": 3},
 }
 

@@ -12,10 +12,10 @@ import pytest
 
 from everlog import KnowledgeBase, parse_program
 from everlog.bench.command import main
+from everlog.bench.experiments.equilibrium import Order, break_even
 from everlog.bench.experiments.experiment import EXPERIMENTS
 from everlog.bench.experiments.records import Record, Results
 from everlog.bench.experiments.robustness import ALGORITHMS
-from everlog.bench.experiments.scalability import Order
 from everlog.bench.experiments.tables import tables
 from everlog.bench.experiments.tables.systems import exponent
 from everlog.bench.experiments.tables.table import Table, of, short
@@ -102,6 +102,31 @@ def test_decomposed_rules_have_times_and_memory(records: Sequence[Record]) -> No
     assert memory.rows[1][1].startswith(f"{one['peak_bytes'] / 1e6:,.0f} ")
 
 
+def test_equality_has_the_sizes_of_its_equilibrium(records: Sequence[Record]) -> None:
+    shown = table(records, "Equality: deletions")
+    (point,) = of(records, experiment="equality", part="equilibrium")
+    deletions = of(records, experiment="equality", part="deletion", way="rewrite")
+    sizes = [one["changed"] for one in deletions]
+    assert {max(1, int(share * point["point"])) for share in (0.25, 0.5, 0.75, 1)} <= {*sizes}
+    rules = of(records, experiment="equality", part="deletion", way="axioms")
+    assert [one["changed"] for one in rules] == sizes and all(one["agrees"] for one in (*deletions, *rules))
+    for one, other, row in zip(deletions, rules, shown.rows, strict=True):
+        assert one["lost_total"] == other["lost_total"] >= one["lost"] > 0
+        assert row[1] == short(one["changed"]) and row[4] == short(one["update"]["derivations"])
+        assert row[10] == f"{other['again']['seconds']:.3f}"
+    wrong = [{**one, "lost_total": 0} if one.get("way") == "axioms" else one for one in records]
+    assert "they disagree" in table(wrong, "Equality: deletions").rows[0]
+
+
+def test_the_equilibrium_of_two_known_times() -> None:
+    """An update that takes its size, and starting again, which takes what is left: they meet in the middle of 1,000."""
+    point, steps = break_even(1_000, lambda size: size / 3, lambda size: 1_000 - size)
+    assert abs(point - 750) < 20 and len(steps) <= 10
+    # One that never pays, and one that always does.
+    assert break_even(1_000, lambda size: 2.0, lambda size: 1.0)[0] <= 2
+    assert break_even(1_000, lambda size: 1.0, lambda size: 2.0)[0] >= 998
+
+
 def test_systems_and_growth(records: Sequence[Record]) -> None:
     for one in of(records, experiment="peers"):
         assert one["status"] == "ok" and one["agrees"], one
@@ -137,7 +162,7 @@ def test_the_page_has_all_tables_and_plots(folder: Path, records: Sequence[Recor
     for one in shown:
         assert f"## {one.title}" in text
         assert one.title in page
-    assert page.count("<svg") == page.count("</svg>") == 9
+    assert page.count("<svg") == page.count("</svg>") == 10
     for words in ("seconds of reasoning", "facts deleted", "% of the explicit facts", "times as fast as materialising"):
         assert words in page, "an axis has its name"
     for name in ("CNT", "DRed", "everlog", "dag"):
@@ -165,17 +190,19 @@ def test_mistakes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "line 2" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("name", ["family", "skos"])
-def test_workloads_with_several_modules(name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "kinds"),
+    [("family", {"tc", "stc"}), ("skos", {"tc", "stc"}), ("relations-made", {"tc", "reach", "rch"})],
+)
+def test_workloads_with_several_modules(name: str, kinds: set[str], tiny: dict[str, dict[str, int]]) -> None:
     """Modules are found, and change nothing."""
-    tiny = {"family": {"branches": 2, "generations": 3, "width": 4}, "skos": {"concepts": 30, "depth": 4, "cycles": 2}}
     instance = workload(name).instance(**tiny[name])
     program = parse_program(instance.program)
     found = []
     for modules in ("auto", "off"):
         kb = KnowledgeBase(program, modules=modules)
         kb.add(instance.facts)
-        assert {one["kind"] for one in kb.materialise().modules} == ({"tc", "stc"} if modules == "auto" else set())
+        assert {one["kind"] for one in kb.materialise().modules} == (kinds if modules == "auto" else set())
         found.append(facts_of(kb))
     explicit = facts_of(kb, "explicit")
     assert found[0] == found[1] == naive.materialise(program.rules, explicit)

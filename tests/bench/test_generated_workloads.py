@@ -13,7 +13,12 @@ from everlog.bench.workload import BenchmarkMistake, Instance
 from everlog.bench.workloads import GENERATED, workload
 from everlog.pipeline import generate_claros, generate_uobm
 
-SMALL = {"uobm": {"universities": 1}, "claros": {"collections": 3}, "claros-extended": {"collections": 3}}
+SMALL = {
+    "uobm": {"universities": 1},
+    "claros": {"collections": 3},
+    "claros-extended": {"collections": 3},
+    "relations": {"groups": 3},
+}
 
 
 @pytest.fixture(autouse=True)

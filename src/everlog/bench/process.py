@@ -28,7 +28,28 @@ class Ended:
     timed_out: bool
 
 
-def run_module(module: str, arguments: Sequence[str], timeout: float) -> Ended:
+@dataclass(frozen=True)
+class Limits:
+    """What the operating system is asked to see to, where it can (Linux); none for what is None."""
+
+    processor_seconds: int | None = None
+    """Unlike a timeout, this does not count what others took of a busy machine."""
+    memory_bytes: int | None = None
+    """Of each process: what it may write to, so that mappings of files and reserved addresses do not count."""
+
+    def set(self, process: int) -> None:
+        if sys.platform != "linux":
+            return
+        import resource
+
+        wanted = ((resource.RLIMIT_CPU, self.processor_seconds), (resource.RLIMIT_DATA, self.memory_bytes))
+        for which, value in wanted:
+            if value is not None:
+                with contextlib.suppress(ProcessLookupError):  # it ended by itself just now
+                    resource.prlimit(process, which, (value, value))
+
+
+def run_module(module: str, arguments: Sequence[str], timeout: float, limits: Limits | None = None) -> Ended:
     """Runs `python -m module arguments…`; after `timeout` seconds it and its children are killed."""
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
         began = time.perf_counter()
@@ -39,6 +60,8 @@ def run_module(module: str, arguments: Sequence[str], timeout: float) -> Ended:
             stderr=errors,
             start_new_session=True,  # a group of its own, so that what it started ends with it
         )
+        if limits is not None:
+            limits.set(child.pid)
         late = threading.Event()
 
         def end() -> None:
@@ -63,4 +86,11 @@ def run_module(module: str, arguments: Sequence[str], timeout: float) -> Ended:
             file.seek(0)
             texts.append(file.read().decode(errors="replace"))
         unit = 1 if sys.platform == "darwin" else 1024
-        return Ended(texts[0], texts[1], child.returncode, seconds, usage.ru_maxrss * unit, late.is_set())
+        out_of_time = late.is_set() or _ran_out(limits, child.returncode, usage.ru_utime + usage.ru_stime)
+        return Ended(texts[0], texts[1], child.returncode, seconds, usage.ru_maxrss * unit, out_of_time)
+
+
+def _ran_out(limits: Limits | None, code: int, used: float) -> bool:
+    """Whether a process was ended because of the processor time that it used."""
+    allowed = limits.processor_seconds if limits is not None else None
+    return allowed is not None and code in (-signal.SIGXCPU, -signal.SIGKILL) and used >= allowed - 1

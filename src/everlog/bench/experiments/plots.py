@@ -34,7 +34,7 @@ def plots(records: Sequence[Record]) -> list[Plot]:
     found += _speed_ups(
         records, "hypertree", "combined", "standard", "Decomposed rules: how many times as fast as whole"
     )
-    return [*found, *_peers(records), *_growth(records)]
+    return [*found, *_equality(records), *_peers(records), *_growth(records)]
 
 
 def _figure(height: float) -> tuple[Any, Axes]:
@@ -110,7 +110,7 @@ def _scalability(records: Sequence[Record]) -> Iterator[Plot]:
         for mark, algorithm in zip(_MARKS, names(here, "algorithm"), strict=False):
             points = sorted((one["changed"], one["seconds"]) for one in of(here, algorithm=algorithm))
             axes.plot(*zip(*points, strict=True), marker=mark, markersize=4, label=NAMES[algorithm])
-        _log_log(axes, "facts deleted", "seconds of reasoning")
+        _log_log(axes, "facts deleted", "seconds")
         yield _drawn(f"{instance}: time against the size of the deletion", figure, axes)
 
 
@@ -156,6 +156,21 @@ def _speed_ups(records: Sequence[Record], experiment: str, new: str, old: str, t
     axes.axhline(1, color="black", linewidth=0.8)
     axes.set_ylabel("times as fast")
     yield _drawn(title, figure, axes)
+
+
+def _equality(records: Sequence[Record]) -> Iterator[Plot]:
+    chosen = of(records, experiment="equality", part="deletion")
+    for instance in names(chosen, "instance"):
+        figure, axes = _figure(3.4)
+        marks = iter(_MARKS)
+        for way, letter in (("rewrite", "≈"), ("axioms", "^A")):
+            here = sorted(of(chosen, instance=instance, way=way), key=lambda one: one["changed"])
+            for by, name in (("update", "B/F"), ("again", "Remat")):
+                points = [(one["changed"], one[by]["seconds"]) for one in here]
+                if points:
+                    axes.plot(*zip(*points, strict=True), marker=next(marks), markersize=4, label=name + letter)
+        _log_log(axes, "facts deleted", "seconds")
+        yield _drawn(f"Equality, {instance}: rewriting (≈) and rules (^A)", figure, axes)
 
 
 def _peers(records: Sequence[Record]) -> Iterator[Plot]:

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from time import perf_counter
+from time import process_time
 from typing import TYPE_CHECKING, Any, Final
 
+from everlog.bench.experiments.clock import WORKERS, timed
 from everlog.bench.experiments.records import Record
 from everlog.bench.updates_worker import Samples
 from everlog.bench.workload import Instance
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 _LIMIT: Final = {"tiny": 20.0, "small": 20.0, "medium": 900.0}
 """Seconds after which what is left is not asked of a system any more."""
+_FEW: Final = 400
 
 
 @dataclass(frozen=True)
@@ -56,16 +58,16 @@ def tasks(subject: Subject, scale: str) -> Iterator[Record]:
         "small addition": ("add", small),
         "large deletion": ("delete", instance.size // 4),
     }
-    begun = perf_counter()
+    _warm_up(instance, samples, subject.options)
+    begun = process_time()
     kb, content = _materialised(instance, subject.options)
     times = {"materialisation": content.pop("seconds")}
     changed = {}
     for task, (way, size) in wanted.items():
-        if perf_counter() - begun > _LIMIT[scale]:
+        if process_time() - begun > _LIMIT[scale]:
             break
-        started = perf_counter()
-        report = kb.update(**{way: samples.of(size, seed=1)})  # type: ignore[arg-type]
-        times[task] = perf_counter() - started
+        sample = samples.of(size, seed=1)
+        report, times[task] = timed(lambda way=way, sample=sample: kb.update(**{way: sample}))  # type: ignore
         changed[task] = report.added - report.deleted
     yield {
         "instance": subject.data.instance,
@@ -79,14 +81,21 @@ def tasks(subject: Subject, scale: str) -> Iterator[Record]:
     }
 
 
+def _warm_up(instance: Instance, samples: Samples, options: Mapping[str, str]) -> None:
+    """All tasks with a few facts: what the first ones in a process load, later ones find."""
+    kb, _ = _materialised(Instance(instance.program, samples.of(_FEW, seed=2)), options)
+    for way in ("delete", "add"):
+        kb.update(**{way: samples.of(_FEW // 4, seed=2)})  # type: ignore[arg-type]
+
+
 def _materialised(instance: Instance, options: Mapping[str, str]) -> tuple[KnowledgeBase, dict[str, Any]]:
     from everlog import KnowledgeBase, parse_program
     from everlog.datalog.stratify import stratify
 
     program = parse_program(instance.program)
-    kb = KnowledgeBase(program, engine="memory", **options)  # type: ignore[arg-type]
+    kb = KnowledgeBase(program, engine="memory", workers=WORKERS, **options)  # type: ignore[arg-type]
     kb.add(instance.facts)
-    report = kb.materialise()
+    report, seconds = timed(kb.materialise)
     strata = stratify(program.rules)
     recursive = sum(len(stratum.recursive) for stratum in strata)
     return kb, {
@@ -96,6 +105,6 @@ def _materialised(instance: Instance, options: Mapping[str, str]) -> tuple[Knowl
         "recursive_rules": recursive,
         "strata": len(strata),
         "modules": dict(Counter(module["kind"] for module in report.modules)),
-        "seconds": report.seconds["reasoning"],
+        "seconds": seconds,
         "state_bytes": report.state_bytes,
     }

@@ -11,12 +11,13 @@ from everlog.bench.workloads.family import FAMILY
 from everlog.bench.workloads.generations import SAME_GENERATION
 from everlog.bench.workloads.graphs import DAG, DAG_NONLINEAR
 from everlog.bench.workloads.lubm import LUBM
+from everlog.bench.workloads.relations import RELATIONS, RELATIONS_MADE
 from everlog.bench.workloads.uobm import UOBM
 
-GENERATED: tuple[Workload, ...] = (UOBM, CLAROS, CLAROS_EXTENDED)
-"""Data of a generator of `pipeline`, whose sizes are drawn."""
+GENERATED: tuple[Workload, ...] = (UOBM, CLAROS, CLAROS_EXTENDED, RELATIONS)
+"""Generated data under a program or an ontology of the data folder."""
 
-KNOWLEDGE: tuple[Workload, ...] = (FAMILY, SKOS)
+KNOWLEDGE: tuple[Workload, ...] = (FAMILY, SKOS, RELATIONS_MADE)
 """Programs with several modules, which peers have no part in."""
 
 WORKLOADS: tuple[Workload, ...] = (DAG, DAG_NONLINEAR, LUBM, *GENERATED, ANDERSEN, SAME_GENERATION, PC, *KNOWLEDGE)

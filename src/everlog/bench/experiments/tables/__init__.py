@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from everlog.bench.experiments.records import Record
+from everlog.bench.experiments.tables.equality import equality
 from everlog.bench.experiments.tables.hypertree import hypertree
 from everlog.bench.experiments.tables.modular import modular
 from everlog.bench.experiments.tables.revisited import break_even, largest, robustness
@@ -21,4 +22,5 @@ def tables(records: Sequence[Record]) -> list[Table]:
     found += break_even(records)
     for part in ("deletion", "addition"):
         found += largest(records, part)
-    return [*found, *modular(records), *hypertree(records), *peers(records), *growth(records), *cluster(records)]
+    found += [*modular(records), *hypertree(records), *equality(records)]
+    return [*found, *peers(records), *growth(records), *cluster(records)]
