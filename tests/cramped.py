@@ -24,5 +24,6 @@ def cramped(size: int = 2) -> Iterator[None]:
             patch.setattr(module, "SHARED", size)
         patch.setattr(sinks, "LIMIT", size)
         patch.setattr(engine, "_SHARE", size)
+        patch.setattr(table, "_FIRST", size)
         patch.setattr(rows, "_SMALL", size)
         yield

@@ -18,7 +18,7 @@ from everlog.engine.memory.engine import MemoryEngine
 from everlog.engine.memory.table import Table
 from everlog.planning.cardinality import Cardinalities, Estimate, projected
 
-_SAMPLE: Final = 20_000
+_SAMPLE: Final = 4_096
 
 _Key: TypeAlias = tuple[str, tuple[Constant | None, ...]]
 

@@ -134,10 +134,11 @@ def _cell(arity, first, second):
 
 
 @njit(cache=True, nogil=True)
-def admit(tuples, n, shard, shards, groups, fresh):
-    """Enters tuples `0..n`, which all fall into one shard; positions of those that are new go to `fresh`.
+def admit(tuples, start, n, shard, shards, groups, room, fresh, new):
+    """Enters tuples `start..n`, which all fall into one shard; positions of those that are new go behind `new` in `fresh`.
 
-    Returns how many are new, how many groups were made, and a number without meaning.
+    Stops when as many groups were made as there is room for. Returns where it stopped, how many are new with those before,
+    how many groups were made, and a number without meaning.
     """
     part = groups.shape[0] // (2 * shards)
     limit = np.uint64(part - 1)
@@ -147,11 +148,10 @@ def admit(tuples, n, shard, shards, groups, fresh):
     ahead = np.empty(_AHEAD, np.uint64)
     keys = np.empty(_AHEAD, np.int64)
     bits_of = np.empty(_AHEAD, np.int64)
-    new = 0
     made = 0
     touched = np.int64(0)
-    for start in range(0, n, _AHEAD):
-        size = min(_AHEAD, n - start)
+    while start < n and made < room:
+        size = min(_AHEAD, n - start, room - made)
         for j in range(size):
             a = tuples[0, start + j] if arity > 0 else np.int32(0)
             b = tuples[1, start + j] if arity > 1 else np.int32(0)
@@ -182,7 +182,8 @@ def admit(tuples, n, shard, shards, groups, fresh):
                     new += 1
                     break
                 h = (h + one) & limit
-    return new, made, touched
+        start += size
+    return start, new, made, touched
 
 
 @njit(cache=True, nogil=True)
@@ -624,6 +625,54 @@ def scan(listed, use_list, lo, hi, cols, fixed, consts, twins, bounds, care, wan
 
 
 @njit(cache=True, nogil=True)
+def _expand_plainly(block, i, at, n, source, base, groups, starts, payload, carry, fresh, out):
+    """The same for one key column whose groups stand at its values, when every row passes: most joins of most programs.
+
+    Groups of one row are the most frequent; a loop over them would take longer to begin than to end.
+    """
+    k = 0
+    room = out.shape[1]
+    kept = carry.shape[0]
+    keys = block[source]
+    while i < n:
+        place_ = np.int64(keys[i]) - base
+        if 0 <= place_ < groups.shape[0]:
+            g = groups[place_]
+            if g >= 0:
+                p = starts[g] if at < 0 else at
+                end = starts[g + 1]
+                if end - p == 1 and k < room:
+                    for s in range(kept):
+                        out[s, k] = block[carry[s], i]
+                    if fresh == 1:
+                        out[kept, k] = payload[p]
+                    k += 1
+                else:
+                    stop = end if end - p <= room - k else p + room - k
+                    if kept == 1 and fresh == 1:
+                        value = block[carry[0], i]
+                        for t in range(stop - p):
+                            out[0, k + t] = value
+                            out[1, k + t] = payload[p + t]
+                    else:
+                        for s in range(kept):
+                            value = block[carry[s], i]
+                            for t in range(stop - p):
+                                out[s, k + t] = value
+                        if fresh == 1:
+                            for t in range(stop - p):
+                                out[kept, k + t] = payload[p + t]
+                    k += stop - p
+                    if stop < end:
+                        return i, stop, k
+        at = np.int64(-1)
+        i += 1
+        if k == room:
+            break
+    return i, np.int64(-1), k
+
+
+@njit(cache=True, nogil=True)
 def expand(
     block,
     i,
@@ -657,6 +706,8 @@ def expand(
     `plain`, every row of the run passes and at most the payload is fresh. Stops when `out` is full; returns (binding,
     place, rows in `out`), with binding `n` at the end.
     """
+    if plain and keys.shape[0] == 0 and sources.shape[0] == 1 and sources[0] >= 0:
+        return _expand_plainly(block, i, at, n, sources[0], base, groups, starts, payload, carry, fresh.shape[0], out)
     k = 0
     room = out.shape[1]
     kept = carry.shape[0]

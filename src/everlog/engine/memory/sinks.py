@@ -100,20 +100,13 @@ class Entry:
     def _admit(self, tuples: Ids, counts: Positions, parallel: Parallel) -> None:
         table, total = self.table, int(counts.sum())
         table.presence(parallel)
-        table.reserve_groups(counts, parallel)
         together = parallel if total >= SHARED else one_by_one
         fresh = [_scratch(shard, int(n)) for shard, n in enumerate(counts)]
-        found = [(0, 0, 0)] * self._shards
-
-        def admit(shard: int) -> None:
-            found[shard] = kernels.admit(tuples[shard], counts[shard], shard, self._shards, table.groups, fresh[shard])
-
-        together([partial(admit, shard) for shard in range(self._shards) if counts[shard]])
-        table.groups_used += [made for _, made, _ in found]
-        table.reserve_rows(sum(new for new, _, _ in found))
+        found = table.admit(tuples, counts, fresh, together)
+        table.reserve_rows(sum(found))
         jobs = []
         base = table.n
-        for shard, (new, _, _) in enumerate(found):
+        for shard, new in enumerate(found):
             if new:
                 jobs.append(partial(kernels.place, tuples[shard], fresh[shard], new, base, table.cols))
             base += new

@@ -61,7 +61,7 @@ def _exercise() -> None:
     fresh = np.empty(4, np.int32)
     bit = np.uint16(1)
     view = (bounds, nothing16, nothing16, mask, nothing32)
-    kernels.admit(facts, 2, 0, 1, slots.copy(), fresh)
+    kernels.admit(facts, 0, 2, 0, 1, slots.copy(), 4, fresh, 0)
     kernels.route(facts, 2, sources, nothing32, 1, np.empty((1, 2, 4), np.int32), np.zeros(1, np.int64))
     kernels.rehash(0, 1, slots, slots.copy())
     kernels.enter_rows(facts, 0, 2, slots.copy())

@@ -42,6 +42,9 @@ _SOUGHT = 1 << 6
 _SEARCHES = 24
 """Rows of up to one tuple in so many that a table has are searched for, so many times; then all rows are entered."""
 
+_FIRST = 1 << 10
+"""After so many tuples it shows how many groups they make."""
+
 _CHUNK = 1 << 20
 """So many rows are entered into the groups at a time."""
 
@@ -236,21 +239,51 @@ class Table:
         routed = np.empty((self.shards, self.arity, n), np.int32)
         counts = np.zeros(self.shards, np.int64)
         kernels.route(tuples, n, np.arange(self.arity), np.empty(0, np.int32), self.shards, routed, counts)
-        self.reserve_groups(counts, parallel)
+        self.admit(
+            routed, counts, [np.empty(count, np.int32) for count in counts], parallel if n >= SHARED else one_by_one
+        )
+
+    def admit(self, tuples: Ids, counts: Positions, fresh: Sequence[Ids], parallel: Parallel) -> list[int]:
+        """Enters tuples, by shard, into the groups; the positions of new ones go to `fresh`. How many are new in each.
+
+        How many groups they make shows when some are entered: room for one group each would often be far too much, and
+        to move all older groups there takes longer than anything else.
+        """
+        done: Positions = np.zeros(self.shards, np.int64)
+        made: Positions = np.zeros(self.shards, np.int64)
+        new = [0] * self.shards
 
         def enter(shard: int) -> None:
-            fresh = np.empty(counts[shard], np.int32)
-            _, made, _ = kernels.admit(routed[shard], counts[shard], shard, self.shards, self.groups, fresh)
-            self.groups_used[shard] += made
+            done[shard], new[shard], groups, _ = kernels.admit(
+                tuples[shard],
+                done[shard],
+                counts[shard],
+                shard,
+                self.shards,
+                self.groups,
+                self._room(shard),
+                fresh[shard],
+                new[shard],
+            )
+            made[shard] += groups
+            self.groups_used[shard] += groups
 
-        jobs = [partial(enter, shard) for shard in range(self.shards) if counts[shard]]
-        (parallel if n >= SHARED else one_by_one)(jobs)
+        more = np.minimum(counts, _FIRST)
+        while more.any():
+            self._reserve_groups(more, parallel)
+            parallel([partial(enter, shard) for shard in range(self.shards) if more[shard]])
+            more = np.ceil((counts - done) * (made / np.maximum(done, 1))).astype(np.int64)
+        return new
 
-    def reserve_groups(self, more: Positions, parallel: Parallel) -> None:
+    def _room(self, shard: int) -> int:
+        """How many groups a shard has room for."""
+        return int(_LOAD * (len(self.groups) // (2 * self.shards))) - int(self.groups_used[shard])
+
+    def _reserve_groups(self, more: Positions, parallel: Parallel) -> None:
         """Makes room for so many new groups in each shard."""
         old, wanted = self.groups, len(self.groups)
         fullest = int((self.groups_used + more).max())
-        while 2 * self.shards * fullest > _LOAD * wanted:
+        while fullest > int(_LOAD * (wanted // (2 * self.shards))):
             wanted *= 2
         if wanted > len(old):
             self.groups = np.zeros(wanted, np.int64)

@@ -1,14 +1,16 @@
 """A rule by its hypertree decomposition: Add, Del and Red of *Hypertree* (Algorithms 3–6) as a module of the framework.
 
 Each node `p` of the tree has its *instantiations*: for a node of one atom the facts of that atom, which are not copied; for
-others the facts of a hidden atom (`inst_p^I`), which are kept between updates with the number of their derivations. A
-change of facts changes nodes (in-node evaluation) and then the heads that follow from some changed node (cross-node
-evaluation, `crossnode.py`), with the labels (8) for additions and (10) for deletions: each node in turn is matched in what
-changed, the nodes before it with additions or before deletions, and those after it the other way round.
+others the facts of a hidden atom (`inst_p^I`), which are kept between updates. A change of facts changes nodes (in-node
+evaluation) and then the heads that follow from some changed node (cross-node evaluation, `crossnode.py`), with the labels
+(8) for additions and (10) for deletions: each node in turn is matched in what changed, the nodes before it with additions
+or before deletions, and those after it the other way round.
 
 It departs from the paper in these points. A node without atoms of the head's stratum is exact: only what has no derivation
 left goes away, and nothing has to come back. Where the hidden atom has all variables of its node, there is one derivation
-for each instantiation and nothing is counted. A head is rederived by a match of the nodes with the deleted heads; the paper
+for each instantiation and nothing is counted. Elsewhere the numbers of derivations, the paper's oracle, are computed when
+a deletion first concerns many instantiations, and kept from then on; until then a derivation is looked for instead, which
+takes no memory and little time for a few. A head is rederived by a match of the nodes with the deleted heads; the paper
 counts the derivations of heads, for which it would have to look at each, and none could be projected away. Negations are
 matched in the nodes, as in any rule; what no node covers is tested at the root, and when that changes it drives a match
 like a node.
@@ -27,6 +29,9 @@ from everlog.planning.program import Compiler
 from everlog.reasoning.kept import NEVER
 from everlog.reasoning.modules.crossnode import Active, CrossNode
 from everlog.reasoning.modules.module import Module, Oracle
+
+_FEW = 64
+"""For up to one instantiation in so many of a node a derivation is looked for; for more, all derivations are counted."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +70,7 @@ class Instantiations(ABC):
     def savepoint(self) -> Callable[[], None]:
         """A function that brings back the state of now."""
 
-    def again(self) -> None:  # noqa: B027
+    def again(self, now: FactSet, negative: FactSet) -> None:  # noqa: B027
         """Takes back what went and has a derivation left (Algorithm 6, lines 1, 2, 5 and 6)."""
 
 
@@ -108,10 +113,13 @@ class Joined(Instantiations):
     def __init__(self, node: TreeNode, engine: Engine, compiled: Compiler) -> None:
         super().__init__(node, engine.empty())
         assert node.rule is not None, "a node of several atoms has a rule"
+        self._engine = engine
         self._rules = compiled([node.rule])
         self.inst = self._again = self._nothing
         every = {variable for atom in node.atoms for variable in atom.variables()}
-        self.counts: Annotation | None = None if node.variables == every else engine.annotation()
+        self._unique = node.variables == every
+        """Whether an instantiation has but one derivation."""
+        self.counts: Annotation | None = None
 
     def gained(self, now: FactSet, P: FactSet, N: FactSet) -> _Changed:
         some = () if P is now else ((P, N),)
@@ -125,19 +133,30 @@ class Joined(Instantiations):
         return self._changed(new, self.inst | new, len(self.inst) + len(new))
 
     def lost(self, now: FactSet, negative: FactSet, P: FactSet, N: FactSet) -> _Changed:
-        then = now | P
+        then, some = now | P, ((P, N),)
         if self.counts is None:
-            gone = self._rules.apply(then, negative, some=((P, N),))
+            gone = self._rules.apply(then, negative, some=some)
+            gone &= self.inst
+            if not self._unique and _FEW * len(gone) > len(self.inst):
+                self.counts = self._engine.annotation()
+                self.counts.add(self._rules.apply_counted(now, negative | N))
         else:
-            derived = self._rules.apply_counted(then, negative, some=((P, N),))
+            derived = self._rules.apply_counted(then, negative, some=some)
             self.counts.add(derived, -1)
             gone = derived.support()
-            if not self.node.recursive:
-                gone -= self.counts.between(1, NEVER)
-        gone &= self.inst
-        if self.node.recursive and self.counts is not None:
-            self._again |= gone
+            gone &= self.inst
+        if not self._unique and gone:
+            if self.node.recursive:
+                self._again |= gone
+            else:
+                gone -= self._derived(gone, now, negative | N)
         return self._changed(gone, self.inst - gone, len(self.inst) - len(gone))
+
+    def _derived(self, facts: FactSet, now: FactSet, negative: FactSet) -> FactSet:
+        """Those of some instantiations that have a derivation left."""
+        if self.counts is None:
+            return self._rules.provable(facts, now, negative)
+        return facts & self.counts.between(1, NEVER)
 
     def _changed(self, delta: FactSet, after: FactSet, size: int) -> _Changed:
         return _Changed((delta, len(delta)), (self.inst, len(self.inst)), (after, size))
@@ -154,18 +173,17 @@ class Joined(Instantiations):
         else:
             self.inst -= delta
 
-    def again(self) -> None:
-        if self._again and self.counts is not None:
-            self._again &= self.counts.between(1, NEVER)
-            self.inst |= self._again
+    def again(self, now: FactSet, negative: FactSet) -> None:
+        if self._again:
+            self.inst |= self._derived(self._again, now, negative)
         self._again = self._nothing
 
     def savepoint(self) -> Callable[[], None]:
-        inst, again = self.inst, self._again
+        before = self.inst, self._again, self.counts
         counts = None if self.counts is None else self.counts.savepoint()
 
         def undo() -> None:
-            self.inst, self._again = inst, again
+            self.inst, self._again, self.counts = before
             if counts is not None:
                 counts()
 
@@ -240,7 +258,7 @@ class Hypertree(Module):
     def rederive(self, deleted: FactSet) -> FactSet:
         """Algorithm 6."""
         for node in self.nodes:
-            node.again()
+            node.again(self._now, self._outside)
         found: FactSet | None = None
         mine = deleted.within(self._heads)
         if mine:
