@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from functools import cache
 from itertools import product
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 import kept_state
 from everlog import KnowledgeBase, Report
 from everlog.datalog.ntriples import write_term
+from everlog.engine.memory.sets import own
 from everlog.errors import EverlogError
 from everlog.planning.negation import HIDDEN
 from everlog.planning.program import prepared
@@ -203,14 +204,14 @@ def untrue(truth: Truth, configurations: Iterable[tuple[str, Mode]], **options: 
 def check_sequence(truth: Truth, algorithm: str, mode: Mode, **options: object) -> None:
     """A knowledge base follows all updates of a sequence; modules, which skip rule instances, are off unless asked for."""
     program = truth.sequence.case.program
-    options = {"workers": 1, "modules": "off", **options}
-    kb = KnowledgeBase(program, algorithm=algorithm, stratification=mode, **options)  # type: ignore[arg-type]
+    options = {"workers": 1, "modules": "off", "algorithm": algorithm, "stratification": mode, **options}
+    kb = KnowledgeBase(program, **options)  # type: ignore[arg-type]
     kb.add(rows_of(truth.sequence.case.facts))
     kb.materialise()
-    _check_state(kb, truth, 0, mode)
+    _check_state(kb, truth, 0, options)
     for number, update in enumerate(truth.sequence.updates):
         report = apply(kb, update, waiting=number % 2 == 1)
-        _check_state(kb, truth, number + 1, mode)
+        _check_state(kb, truth, number + 1, options)
         _check_report(report, truth, number, algorithm)
         if number % 3 == 0:
             _check_changes(kb, truth, number)
@@ -227,13 +228,39 @@ def apply(kb: KnowledgeBase, update: Update, waiting: bool = False, algorithm: s
     return kb.update(add=rows_of(update.add), delete=rows_of(update.delete), algorithm=algorithm)
 
 
-def _check_state(kb: KnowledgeBase, truth: Truth, number: int, mode: Mode) -> None:
+def _check_state(kb: KnowledgeBase, truth: Truth, number: int, options: dict[str, Any]) -> None:
     E, I = truth.explicit[number], truth.materialised[number]
     _same(f"materialisation after {number}", facts_of(kb), I)
     if number + 1 == len(truth.explicit):
         _same("explicit facts in the end", facts_of(kb, "explicit"), E)
         _same("derived facts in the end", facts_of(kb, "derived"), I - E)
-    check_kept(kb, truth.ground(mode), E, f"after {number}")
+    if options["modules"] == "off":
+        check_kept(kb, truth.ground(options["stratification"]), E, f"after {number}")
+    else:
+        check_backbones(kb)
+        if options["algorithm"] in ("dredc", "bfc"):
+            check_counts_of_the_rest(kb, E, options)
+
+
+def check_backbones(kb: KnowledgeBase) -> None:
+    """A backbone is part of its relation, and the relation follows from it."""
+    materialisation = kb._state.materialisation
+    assert materialisation is not None
+    for module in materialisation.backbones():
+        mine = own(materialisation.I).within(module.region)
+        assert not module.X - mine
+        module.begin(materialisation.I)
+        assert not module._outside(module.X, mine)
+
+
+def check_counts_of_the_rest(kb: KnowledgeBase, E: Facts, options: dict[str, Any]) -> None:
+    """The derivations by rules in no module are as many as they are from scratch."""
+    anew = KnowledgeBase(kb.program, **options)
+    for predicate, arguments in E:
+        anew.add({predicate: [tuple(naive.value_of(one) for one in arguments)]})
+    anew.materialise()
+    for recursive in (False, True):
+        _same("counts", kept_state.counts(kb, recursive), kept_state.counts(anew, recursive))
 
 
 def check_kept(kb: KnowledgeBase, ground: Ground, E: Facts, when: str) -> None:

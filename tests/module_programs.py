@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import product
 from random import Random
+
+from everlog.datalog.reader import parse_program
+from everlog.datalog.substitution import canonical_rule
+from everlog.datalog.syntax import Atom, Constant, Program
+from oracles import naive
+from sequences import Sequence, some_of, updated, web
+from strategies import Case
 
 TRANSITIVE = "t(?x, ?z) :- t(?x, ?y), t(?y, ?z) . "
 SYMMETRIC = "t(?y, ?x) :- t(?x, ?y) . "
@@ -40,3 +48,30 @@ def some_facts(random: Random, most: int, nodes: int) -> dict[str, list[tuple[in
         arity = 1 if predicate == "b" else 2
         found.setdefault(predicate, []).append(tuple(random.randrange(nodes) for _ in range(arity)))
     return found
+
+
+_PATTERNS = [
+    "{r}(?x, ?z) :- {r}(?x, ?y), {r}(?y, ?z) .",
+    "{r}(?x, ?z) :- {r}(?x, ?y), {r}(?y, ?z) . {r}(?y, ?x) :- {r}(?x, ?y) .",
+    "{r}(?x, ?z) :- {r}(?x, ?y), {low}(?y, ?z) .",
+    "{r}(?x, ?z) :- {low}(?x, ?y), {r}(?y, ?z) . {r}(?x, ?y) :- {low}(?x, ?y) .",
+    "{r}(?x, ?z) :- {r}(?x, ?y), {s}(?y, ?z) .",
+    "{r}(?x, ?y) :- n(?x), n(?y), ?x < ?y, NOT EXISTS ?z IN (n(?z), ?x < ?z, ?z < ?y) .",
+]
+
+
+def patterned(random: Random) -> Sequence:
+    """A web of rules, some of which form modules about relations that others feed and use; with updates."""
+    while True:
+        case, atoms, _ = web(random, random.choice([4, 6, 8]))
+        woven = {canonical_rule(rule): None for rule in case.program.rules}
+        for _ in range(random.randint(1, 3)):
+            relation, other = random.sample("efg", 2)
+            text = random.choice(_PATTERNS).format(r=relation, s=other, low=random.choice("ab"))
+            woven.update((canonical_rule(rule), None) for rule in parse_program(text).rules)
+        nodes = [Constant(node) for node in range(5)]
+        low = [Atom(name, pair) for name in "ab" for pair in product(nodes[:4], repeat=2)]
+        low += [Atom("n", (node,)) for node in nodes]
+        found = Case(Program(tuple(woven)), (*case.facts, *some_of(random, low, 0.25)))
+        if len(naive.materialise(found.program.rules, found.explicit)) >= len(found.explicit) + 3:
+            return updated(random, found, [*atoms, *low], [], 5)

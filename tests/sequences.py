@@ -73,12 +73,12 @@ def sequences(rules: int = 8, updates: int = 5) -> st.SearchStrategy[Sequence]:
 
 def made(random: Random, rules: int = 8, updates: int = 5) -> Sequence:
     """A sequence of any kind; mostly one where something follows from the facts."""
-    make = random.choice([_language, _language, _knot, _web])
+    make = random.choice([_language, _language, _knot, web])
     for _ in range(8):
         case, atoms, strangers = make(random, rules)
         if len(naive.materialise(case.program.rules, case.explicit)) >= len(case.explicit) + 3:
             break
-    return _updated(random, case, atoms, strangers, updates)
+    return updated(random, case, atoms, strangers, updates)
 
 
 def _language(random: Random, rules: int) -> tuple[Case, list[Atom], list[Atom]]:
@@ -86,7 +86,8 @@ def _language(random: Random, rules: int) -> tuple[Case, list[Atom], list[Atom]]
     return writer.case(rules), writer.vocabulary.atoms(), _strangers(writer)
 
 
-def _updated(random: Random, case: Case, atoms: list[Atom], strangers: list[Atom], updates: int) -> Sequence:
+def updated(random: Random, case: Case, atoms: list[Atom], strangers: list[Atom], updates: int) -> Sequence:
+    """A sequence of updates of a case with facts of some atoms."""
     possible = {naive.instance_of(atom, {}): atom for atom in [*atoms, *case.program.facts, *strangers]}
     explicit, sequence = case.explicit, []
     for _ in range(random.randint(updates, updates + 1)):
@@ -111,10 +112,10 @@ def _knot(random: Random, rules: int) -> tuple[Case, list[Atom], list[Atom]]:
         if below and random.random() < 0.3:
             body.append(Negation((random.choice(below),)))
         knotted[canonical_rule(Rule(head, tuple(dict.fromkeys(body))))] = None
-    return Case(Program(tuple(knotted)), _some(random, atoms, 0.3)), atoms, []
+    return Case(Program(tuple(knotted)), some_of(random, atoms, 0.3)), atoms, []
 
 
-def _web(random: Random, rules: int) -> tuple[Case, list[Atom], list[Atom]]:
+def web(random: Random, rules: int) -> tuple[Case, list[Atom], list[Atom]]:
     """Edges `e`, `f`, `g` and marks `u`, which depend on each other; `v` and `w` ask what is not there."""
     x, y, z = (Variable(name) for name in "xyz")
     edges, woven = ["e", "f", "g"], {}
@@ -135,7 +136,7 @@ def _web(random: Random, rules: int) -> tuple[Case, list[Atom], list[Atom]]:
     nodes = [Constant(node) for node in range(random.randint(3, 5))]
     atoms = [Atom(name, pair) for name in edges for pair in product(nodes, repeat=2)]
     atoms += [Atom(name, (node,)) for name in ("u", "v") for node in nodes]
-    return Case(Program(tuple(woven)), _some(random, atoms, random.choice([0.1, 0.2, 0.3]))), atoms, []
+    return Case(Program(tuple(woven)), some_of(random, atoms, random.choice([0.1, 0.2, 0.3]))), atoms, []
 
 
 def _update(random: Random, there: list[Atom], absent: list[Atom], case: Case, strangers: list[Atom]) -> Update:
@@ -144,19 +145,19 @@ def _update(random: Random, there: list[Atom], absent: list[Atom], case: Case, s
     poor = 3 * len(there) < 2 * len(case.explicit) and random.random() < 0.8
     kind = "restore" if poor else random.choice(kinds)
     if kind == "delete":
-        return Update(delete=_some(random, there, random.choice([0.1, 0.3])))
+        return Update(delete=some_of(random, there, random.choice([0.1, 0.3])))
     if kind == "add":
-        return Update(add=_some(random, absent, 0.1))
+        return Update(add=some_of(random, absent, 0.1))
     if kind == "both":
-        return Update(_some(random, absent, 0.1), _some(random, there, random.choice([0.1, 0.3])))
+        return Update(some_of(random, absent, 0.1), some_of(random, there, random.choice([0.1, 0.3])))
     if kind == "odd":
-        again = _some(random, there, 0.15)
+        again = some_of(random, there, 0.15)
         return Update(
-            (*_some(random, absent, 0.05), *_some(random, there, 0.2), *again, *_some(random, strangers, 0.2)),
-            (*_some(random, absent, 0.2), *_some(random, there, 0.2), *again),
+            (*some_of(random, absent, 0.05), *some_of(random, there, 0.2), *again, *some_of(random, strangers, 0.2)),
+            (*some_of(random, absent, 0.2), *some_of(random, there, 0.2), *again),
         )
     if kind == "restore":
-        return Update(add=(*case.program.facts, *case.facts), delete=_some(random, there, 0.3))
+        return Update(add=(*case.program.facts, *case.facts), delete=some_of(random, there, 0.3))
     if kind == "empty":
         return Update(delete=tuple(there))
     return Update(_one(random, absent), _one(random, there))
@@ -174,7 +175,7 @@ def _strangers(writer: Writer) -> list[Atom]:
     ]
 
 
-def _some(random: Random, atoms: list[Atom], density: float) -> tuple[Atom, ...]:
+def some_of(random: Random, atoms: list[Atom], density: float) -> tuple[Atom, ...]:
     return tuple(atom for atom in atoms if random.random() < density)
 
 

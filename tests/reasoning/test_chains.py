@@ -6,7 +6,7 @@ from itertools import product
 from random import Random
 
 import pytest
-from test_modules import check_backbones, truth
+from test_modules import truth
 
 from chain_programs import CHAINS
 from everlog.datalog.reader import parse_program
@@ -21,6 +21,7 @@ from everlog.planning.automata import Automaton, Letter, TooLarge, Word, automat
 from everlog.planning.chains import chain_rule, regular
 from everlog.planning.program import compile_program, found_modules
 from everlog.planning.rules import MemoryCompiler
+from maintenance import check_backbones
 from module_programs import PROGRAMS, some_facts
 from oracles.exchange import facts_of
 

@@ -17,10 +17,12 @@ from everlog.engine.memory.engine import MemoryEngine
 from everlog.engine.memory.graphs import MemoryGraphs
 from everlog.engine.memory.sets import own
 from everlog.knowledge import KnowledgeBase
+from everlog.planning.modules import KINDS
 from everlog.planning.program import compile_program
 from everlog.planning.rules import MemoryCompiler
 from everlog.reasoning.modules.module import Backbone
-from module_programs import PROGRAMS, some_facts
+from maintenance import MODES, Truth, check_backbones, check_sequence
+from module_programs import PROGRAMS, patterned, some_facts
 from oracles import naive
 from oracles.exchange import facts_of
 
@@ -36,17 +38,6 @@ def from_scratch(rules: tuple[Rule, ...], explicit: naive.Facts) -> naive.Facts:
 
 def truth(program: Program, kb: KnowledgeBase) -> naive.Facts:
     return from_scratch(program.rules, facts_of(kb, "explicit"))
-
-
-def check_backbones(kb: KnowledgeBase) -> None:
-    """A backbone is part of its relation, and the relation follows from it."""
-    materialisation = kb._state.materialisation
-    assert materialisation is not None
-    for module in materialisation.backbones():
-        mine = own(materialisation.I).within(module.region)
-        assert not module.X - mine
-        module.begin(materialisation.I)
-        assert not module._outside(module.X, mine)
 
 
 @pytest.mark.parametrize("way", ["as a whole", "step by step", "by visits"])
@@ -70,6 +61,17 @@ def test_sequences_of_updates(name: str, way: str, monkeypatch: pytest.MonkeyPat
                 kb.update(add=some_facts(random, 4, nodes), delete=some_facts(random, 6, nodes))
                 assert facts_of(kb) == truth(program, kb), (name, seed, algorithm, mode)
                 check_backbones(kb)
+
+
+@pytest.mark.parametrize("hypertree", ["auto", "all"])
+def test_random_programs(hypertree: str) -> None:
+    """Some of the rules form modules, beside others that feed and use the same relations."""
+    for seed in range(12):
+        truth = Truth(patterned(Random(f"{hypertree} {seed}")))
+        for number, algorithm in enumerate(ALGORITHMS):
+            modules = "auto" if (seed + number) % 3 == 0 else ",".join(KINDS)
+            mode = MODES[(seed + number) % 2]
+            check_sequence(truth, algorithm, mode, modules=modules, hypertree=hypertree, checked=True)
 
 
 def test_examples_20_to_22() -> None:

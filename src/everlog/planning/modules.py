@@ -134,7 +134,7 @@ def partition(
     candidates = [module for one in found.values() if binary(one.atom) and (module := _module(one, binary)) is not None]
     modules = []
     for module in candidates:
-        fed = any(rule not in module.rules and _meets(rule.head, module.atom) for rule in rules)
+        fed = any(rule not in module.rules and meets(rule.head, module.atom) for rule in rules)
         if module.kind in kinds and (not fed or module.kind != "reach"):
             modules.append(replace(module, grounded=not fed))
     if "rch" in kinds:
@@ -174,7 +174,7 @@ def _chained(
         plan, taken = planned
         mine_too = [atom for atom, within in zip(plan.letters, plan.inside, strict=True) if within]
         own = {one.rule for one in taken}
-        fed = any(rule not in own and any(_meets(rule.head, atom) for atom in mine_too) for rule in rules)
+        fed = any(rule not in own and any(meets(rule.head, atom) for atom in mine_too) for rule in rules)
         ordered = tuple(rule for rule in rules if rule in own)
         yield Module("rch", ordered, plan.heads[0], plan.heads[0], grounded=not fed, chains=plan)
 
@@ -231,7 +231,7 @@ def _module(found: _Found, binary: Callable[[Atom], bool]) -> Module | None:
     return None
 
 
-def _meets(head: Atom, relation: Atom) -> bool:
+def meets(head: Atom, relation: Atom) -> bool:
     """Whether an atom can have a fact of a relation, whose variables are different."""
     return head.predicate == relation.predicate and all(
         isinstance(fixed, Variable) or isinstance(term, Variable) or term == fixed

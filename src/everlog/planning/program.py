@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from everlog.datalog.equalities import eliminate_equalities
@@ -12,7 +12,7 @@ from everlog.datalog.substitution import canonical_rule, pattern
 from everlog.datalog.syntax import Atom, Rule
 from everlog.engine.algebra import Graphs, Region, Rules
 from everlog.planning.jointree import JoinTree
-from everlog.planning.modules import KINDS, Module, Partition, is_binary, is_unary, partition, sequence
+from everlog.planning.modules import KINDS, Module, Partition, is_binary, is_unary, meets, partition, sequence
 from everlog.planning.negation import rewrite_negation
 
 Stratification = Literal["levels", "single"]
@@ -103,7 +103,7 @@ def found_modules(
     found: list[Module] = []
     for stratum in strata:
         found += partition(stratum.recursive, _inside(stratum), is_binary, kinds).modules
-        found += [sequences[rule] for rule in stratum.rules if rule in sequences]
+        found += _beside(stratum, sequences)
     return found
 
 
@@ -119,10 +119,18 @@ def _partition(
     found = partition(stratum.recursive, _inside(stratum), graphs.binary, may)
     modules = (
         *(one for one in found.modules if one.heads not in refused),
-        *(sequences[rule] for rule in stratum.rules if rule in sequences),
+        *_beside(stratum, sequences),
     )
     modular = {rule for module in modules for rule in module.rules}
     return Partition(modules, tuple(rule for rule in stratum.rules if rule not in modular))
+
+
+def _beside(stratum: Stratum, sequences: Mapping[Rule, Module]) -> Iterator[Module]:
+    """The sequences of a stratum; recursive rules may derive more of their facts."""
+    for rule in stratum.rules:
+        if rule in sequences:
+            fed = any(meets(other.head, rule.head) for other in stratum.recursive)
+            yield replace(sequences[rule], grounded=not fed)
 
 
 def _inside(stratum: Stratum) -> Callable[[Atom], bool]:

@@ -57,6 +57,7 @@ class RegularChains(Along):
         new = more.within(self._below)
         if not new or not self.X:
             return self._nothing  # no word is spelt by what is below alone
+        now = now | self._back
         J = self._tried(new, now)
         if J is None:
             J = self._chains.through(self.X, self._T, new, now)

@@ -36,7 +36,7 @@ def make_modules(
                 neighbours = graphs.neighbours(module.atom, module.step)
             else:
                 neighbours = graphs.keyed_neighbours(module.atom, module.step, module.key)
-            return Sequence(module.atom, module.step, engine.empty(), neighbours)
+            return Sequence(module.atom, module.step, engine.empty(), module.grounded, neighbours)
         if (plan := module.chains) is not None:
             moves = list(zip(plan.moves, plan.finals, strict=True))
             inside, below = (
@@ -69,4 +69,13 @@ def make_modules(
             decomposed.rules = (tree.rule,)
             yield decomposed
 
-    return {stratum.index: list(all_of(stratum)) for stratum in strata if stratum.modules or stratum.trees}
+    found = {stratum.index: list(all_of(stratum)) for stratum in strata if stratum.modules or stratum.trees}
+    for beside in found.values():
+        for module in beside:
+            # What another module derives, too, comes back by it, and the oracle does not know.
+            module.exact &= not any(_meet(module, other) for other in beside if other is not module)
+    return found
+
+
+def _meet(one: Module, other: Module) -> bool:
+    return any(planned.meets(head, relation) for head in one.heads for relation in other.heads)

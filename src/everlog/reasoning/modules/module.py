@@ -189,6 +189,8 @@ class Along(Backbone):
         self._T = X
         self._then: tuple[FactSet, FactSet] | None = None
         """`X` and `T` before the update, if they are known."""
+        self._back = X
+        """What was rederived in the update: it is about to hold again, and steps lead on from it."""
         self._begun = False
 
     def savepoint(self) -> Callable[[], None]:
@@ -202,8 +204,13 @@ class Along(Backbone):
 
     def begin(self, now: FactSet) -> None:
         self._then = (self.X, self._T) if self._begun else None
-        self._T = now.within(self._below)
+        self._T, self._back = now.within(self._below), self._nothing
         self._begun = True
+
+    def rederive(self, deleted: FactSet) -> FactSet:
+        back = super().rederive(deleted)
+        self._back = back
+        return back
 
 
 def followed(start: FactSet, step: Callable[[FactSet, FactSet], FactSet], limit: int | None) -> FactSet | None:

@@ -36,6 +36,7 @@ class Reachability(Along):
         new = more.within(self._below)
         if not new or not self.X:
             return self._nothing
+        now = now | self._back
         if self._few(new):
             J = self._led_to(self._joined(now, new, now), now)
             if J is not None:

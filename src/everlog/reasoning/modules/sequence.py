@@ -18,8 +18,8 @@ class Sequence(Backbone):
 
     kind = "seq"
 
-    def __init__(self, atom: Atom, item: Atom, X: FactSet, neighbours: Neighbours) -> None:
-        super().__init__(atom, X, grounded=True)
+    def __init__(self, atom: Atom, item: Atom, X: FactSet, grounded: bool, neighbours: Neighbours) -> None:
+        super().__init__(atom, X, grounded)
         self._neighbours = neighbours
         self._items = Region((item,))
         self._P = X
