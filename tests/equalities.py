@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from random import Random
+from typing import Any
 
 from pyoxigraph import NamedNode
 
@@ -49,6 +50,21 @@ def rows(facts: Facts) -> Rows:
     return found
 
 
+def r_materialisation(kb: Any) -> tuple[dict[str, set[str]], set[tuple[str, ...]]]:
+    """`π`, as the constants by their representative, and `I`."""
+    state = kb._state
+    value = state.engine.dictionary.value
+    names = {
+        str(value(name)): {str(value(int(one))) for one in members} for name, members in state.classes.members.items()
+    }
+    stored = {
+        (predicate, *map(str, row))
+        for predicate in state.engine.relations()
+        for row in state._values(state.engine.columns(state._I, predicate))
+    }
+    return names, stored
+
+
 def random_case(seed: int, updates: int = 4) -> EqualityCase:
     random = Random(seed)
     writer = _Writer(random, names=random.randint(3, 7))
@@ -57,7 +73,7 @@ def random_case(seed: int, updates: int = 4) -> EqualityCase:
     present = frozenset(fact for fact in possible if random.random() < 0.65)
     now, changes = present, []
     for _ in range(updates):
-        delete = frozenset(fact for fact in now if random.random() < random.choice([0.1, 0.3, 0.6]))
+        delete = frozenset(fact for fact in sorted(now, key=repr) if random.random() < random.choice([0.1, 0.3, 0.6]))
         add = frozenset(fact for fact in possible if fact not in now and random.random() < random.choice([0, 0.2, 0.5]))
         changes.append((add, delete))
         now = (now - delete) | add

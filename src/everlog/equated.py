@@ -9,25 +9,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from everlog import saved
 from everlog.choice import Choice, choose
 from everlog.clashes import clashes
 from everlog.datalog.syntax import TRIPLE, Atom, BodyLiteral, Constant, Program, Rule, Variable
-from everlog.datalog.values import SAME_AS, Value
-from everlog.engine.algebra import FactSet
+from everlog.datalog.values import DIFFERENT_FROM, SAME_AS, Value
+from everlog.engine.algebra import Classes, FactSet
 from everlog.engine.memory.classes import MemoryClasses
-from everlog.engine.memory.engine import MemoryEngine
+from everlog.engine.memory.engine import MemoryEngine, full_facts
 from everlog.engine.memory.sets import Facts, own
 from everlog.engine.memory.table import Ids
 from everlog.goals import answer_order, answer_variables
-from everlog.materialisation import Outcome
-from everlog.planning.equality import asking, over_representatives, with_keys
+from everlog.materialisation import Difference, Materialisation, Outcome
+from everlog.planning.equality import OCCURS, asking, may_tell_apart, over_representatives, with_keys
 from everlog.planning.negation import HIDDEN
 from everlog.planning.program import compile_program
 from everlog.planning.rules import MemoryCompiler
@@ -35,6 +36,7 @@ from everlog.reasoning.change import Allowance, Progress, TooCostly
 from everlog.reasoning.deletion import Deletions
 from everlog.reasoning.rewriting import RMaterialisation
 from everlog.report import Report
+from everlog.request import Request
 from everlog.settings import Settings
 from everlog.state import Batch, ByPredicate, Change, MemoryState
 
@@ -42,27 +44,53 @@ if TYPE_CHECKING:
     from everlog.knowledge import Which
 
 
+_CONTRADICTORY = "everything was computed anew, since equalities contradict owl:differentFrom"
+
+
 class EquatedState(MemoryState):
     """`E` has the names that were given, `I` those of representatives."""
 
-    _equal: RMaterialisation
+    _equal: RMaterialisation | None = None
+    _restored: MemoryClasses | None = None
+    """`π` of a state that was stored, until its first update."""
+    _before: MemoryClasses | None = None
+    """`π` before the last update."""
     _deletions: Deletions
     _total: int | None = None
 
     @property
     def classes(self) -> MemoryClasses:
         """`π`."""
-        classes = self._equal.classes
+        classes = self._restored if self._equal is None else self._equal.classes
         assert isinstance(classes, MemoryClasses)
         return classes
+
+    def represent(self, pairs: Ids) -> None:
+        """Completes a state that was materialised earlier with its classes: `pairs` as `MemoryClasses.pairs` gave them."""
+        self._restored = MemoryClasses(self.engine)
+        self._restored.restore(pairs)
+        self._restored.separate(self._E)
+        self._I = own(self._I - self._restored.outdated(self._E))
 
     # ------------------------------------------------------------------------------------ reasoning
 
     def materialise(self, program: Program, settings: Settings, progress: Progress, started: float) -> Report:
+        report = self._materialised(program, settings, progress, started, self._E)
+        if self._merged_apart(self._I, self._E, self.classes) and any(
+            may_tell_apart(rule.head) for rule in program.rules
+        ):
+            # It may have been merged before a rule said so: what is different without equality is told apart first.
+            apart = self._E | self._apart_by_rules(program, settings, progress, started)
+            report = self._materialised(program, settings, progress, started, apart)
+        return report
+
+    def _materialised(
+        self, program: Program, settings: Settings, progress: Progress, started: float, apart: FactSet
+    ) -> Report:
+        """Computes everything; names that `apart` tells apart are not merged."""
         begun, before = perf_counter(), self.engine.derivations
-        rules = with_keys(asking(program.rules, self._arities()))
-        self._equal = RMaterialisation(rules, MemoryCompiler(self.engine), self.engine, MemoryClasses(self.engine))
-        self._deletions = Deletions()
+        self._equal = self._unmaterialised(program, MemoryClasses(self.engine))
+        self._equal.classes.separate(apart)
         self._equal.add(self._E, progress)
         instances, seconds = self.engine.derivations - before, perf_counter() - begun
         report = super().materialise(program, settings, progress, started)
@@ -78,31 +106,74 @@ class EquatedState(MemoryState):
             seconds={**report.seconds, "reasoning": report.seconds["reasoning"] + seconds},
         )
 
+    def _apart_by_rules(self, program: Program, settings: Settings, progress: Progress, started: float) -> FactSet:
+        """What would be different if owl:sameAs were a property like others."""
+        plain = MemoryState(MemoryEngine(self.engine.dictionary, self.engine.workers))
+        plain.insert((predicate, self.engine.columns(self._E, predicate)) for predicate in self._arities())
+        plain.materialise(program, replace(settings, equality="off", algorithm="auto"), progress, started)
+        triples = plain.ids(TRIPLE, "all", 3)
+        return self.engine.insert(TRIPLE, triples[:, triples[1] == self.engine.dictionary.encode_value(DIFFERENT_FROM)])
+
+    def _merged_apart(self, I: FactSet, E: FactSet, classes: Classes) -> bool:
+        """Whether somebody is different from itself in `I`, but for what `E` says without any equality."""
+        assert isinstance(classes, MemoryClasses)
+        if np.equal(*classes.representatives()[classes.apart]).any():
+            return True
+        derived, given = (classes.representatives()[self._unlike_themselves(own(facts))] for facts in (I, E))
+        return not {*derived.tolist()} <= {*given.tolist()}
+
+    def _unlike_themselves(self, facts: Facts) -> Ids:
+        table = self.engine.relation(TRIPLE, 3).static({1: self.engine.dictionary.encode_value(DIFFERENT_FROM)})
+        assert table is not None
+        left, _, right = full_facts(table, facts.rows(table), 3)
+        names: Ids = left[left == right]
+        return names
+
+    def _unmaterialised(self, program: Program, classes: MemoryClasses) -> RMaterialisation:
+        self._deletions = Deletions()
+        rules = with_keys(asking(program.rules, self._arities()))
+        return RMaterialisation(rules, MemoryCompiler(self.engine), self.engine, classes)
+
     def _given(self) -> FactSet:
+        assert self._equal is not None
         return self._equal.I
 
     def _rules(self, program: Program, settings: Settings) -> Sequence[Rule]:
         equal = self._equal
+        assert equal is not None
         above = (rule for number, rule in enumerate(equal.rules) if number not in equal.core)
         return [made for rule in above for made in over_representatives(equal.classes.rewritten(rule))]
 
-    def _changed(
-        self,
-        added: Sequence[Batch],
-        deleted: Sequence[Batch],
-        program: Program,
-        settings: Settings,
-        progress: Progress,
-        started: float,
-    ) -> tuple[MemoryState, Report]:
-        unknown = any(predicate not in self.engine.relations() for predicate, _ in added)
-        if settings.algorithm == "remat" or unknown:
-            return self._started_again(added, deleted, program, settings, progress, started, [])
-        assert self.materialisation is not None
+    def _resumed(self, program: Program, settings: Settings) -> Materialisation:
+        if self._equal is None:
+            kept = list(self._kept())
+            self._kept = lambda: kept
+            I: FactSet = self._I
+            for name, ids in kept:
+                if saved.kind_of(name) == saved.HIDDEN_FACTS:
+                    I |= self.engine.insert(name.partition(":")[2], ids)
+            self._equal = self._unmaterialised(program, self.classes)
+            self._equal.resume(self._E, I)
+        return super()._resumed(program, settings)
+
+    def _changed(self, request: Request[Batch]) -> tuple[MemoryState, Report]:
+        program, settings, progress = request.program, request.settings, request.progress
+        if settings.algorithm == "remat":
+            return self._started_again(request, [])
+        if self.classes.refused(self._I) or self._merged_apart(self._I, self._E, self.classes):
+            return self._started_again(request, [_CONTRADICTORY])
         begun = perf_counter()
-        minus, plus = self._sets(added, deleted)
-        choice = choose(settings.algorithm, self.materialisation)
-        after = self._equal.copy()
+        above = self._resumed(program, settings)
+        assert self._equal is not None
+        if self._equal.derives(OCCURS) and any(name not in self.engine.relations() for name, _ in request.added):
+            return self._started_again(request, ["everything was computed anew, since there is a new predicate"])
+        minus, plus = self._sets(request)
+        choice = choose(settings.algorithm, above)
+        after, before = self._equal.copy(), self.classes
+        E: FactSet = self._E
+        E -= minus
+        E |= plus
+        after.classes.separate(E)
         phases: dict[str, int] = {}
         try:
             with _guarded(self.engine, choice.allowed):
@@ -111,34 +182,37 @@ class EquatedState(MemoryState):
                 inserting = self.engine.derivations
                 after.add(plus, progress)
                 phases["insertion"] = self.engine.derivations - inserting
-            outcome, gone, new = self._followed(after, program, settings, choice, progress)
+            if after.classes.refused(after.I):
+                return self._started_again(request, [_CONTRADICTORY])
+            followed = self._followed(after, program, settings, choice, progress)
         except TooCostly:
             why = "B/F≈ was given up, since the change spreads too far; everything was computed anew"
-            return self._started_again(added, deleted, program, settings, progress, started, [why])
-        before = self.classes
-        E: FactSet = self._E
-        E -= minus
-        E |= plus
-        self._E, self._equal, self._I = own(E).computed(), after, own(self.materialisation.I)
-        self._change = self._compared(gone, new, minus, plus, before)
+            return self._started_again(request, [why])
+        if self._merged_apart(followed.I, E, after.classes):
+            return self._started_again(request, [_CONTRADICTORY])
+        stored = own(self._I - self._E)
+        self._E, self._equal, self._I = own(E).computed(), after, own(followed.I)
+        self._before, self._difference, self._kept_change = before, followed.difference, None
+        self._change = self._compared(followed.gone, followed.new, minus, plus, stored)
         if self._total is not None:
             more, fewer = self._change.sizes()
             self._total += more - fewer
+        outcome = followed.outcome
         for phase, number in outcome.derivations.items():
             phases[phase] = phases.get(phase, 0) + number
         outcome = replace(
             outcome, derivations=phases, rounds=outcome.rounds + after.rounds, seconds=perf_counter() - begun
         )
-        report = self._report(outcome, 0.0, started, *self.change.sizes(), choice.reasons)
+        report = self._report(outcome, 0.0, request.started, *self.change.sizes(), choice.reasons)
         return self, replace(report, facts={**report.facts, "representatives": self.count(self._I)})
 
-    def _sets(self, added: Sequence[Batch], deleted: Sequence[Batch]) -> tuple[FactSet, FactSet]:
+    def _sets(self, request: Request[Batch]) -> tuple[FactSet, FactSet]:
         """`E⁻ ⊆ E` and `E⁺`, disjoint with `E`; a fact that is added is not deleted."""
         minus: FactSet = self.engine.empty()
         plus: FactSet = self.engine.empty()
-        for predicate, ids in deleted:
+        for predicate, ids in request.deleted:
             minus |= self.engine.present(predicate, ids)
-        for predicate, ids in added:
+        for predicate, ids in request.added:
             plus |= self.engine.insert(predicate, ids)
         minus &= self._E
         minus -= plus
@@ -147,10 +221,11 @@ class EquatedState(MemoryState):
 
     def _followed(
         self, after: RMaterialisation, program: Program, settings: Settings, choice: Choice, progress: Progress
-    ) -> tuple[Outcome, FactSet, FactSet]:
+    ) -> _Followed:
         """What is above follows the r-materialisation; if constants of its rules are others now, it is computed anew."""
         before, above = self._equal, self.materialisation
         assert above is not None
+        assert before is not None
         assert after.touched is not None
         known = list(self._rules(program, settings))
         self._equal = after
@@ -162,47 +237,49 @@ class EquatedState(MemoryState):
                 gained &= after.I
                 gained -= before.I
                 outcome, difference = above.update(lost, gained, choice.algorithm, progress, choice.allowed)
-                return outcome, difference.deleted, difference.added
+                return _Followed(above.I, outcome, difference.deleted, difference.added, difference)
             anew = self._compiled(program, settings, frozenset())
             outcome = anew.materialise(progress)
-            return outcome, above.I - anew.I, anew.I - above.I
+            return _Followed(anew.I, outcome, above.I - anew.I, anew.I - above.I)
         except BaseException:
             self.materialisation = above
             raise
         finally:
             self._equal = before
 
-    def _started_again(
-        self,
-        added: Sequence[Batch],
-        deleted: Sequence[Batch],
-        program: Program,
-        settings: Settings,
-        progress: Progress,
-        started: float,
-        reasons: list[str],
-    ) -> tuple[MemoryState, Report]:
+    def _started_again(self, request: Request[Batch], reasons: list[str]) -> tuple[MemoryState, Report]:
         after = EquatedState(MemoryEngine(self.engine.dictionary, self.engine.workers))
-        minus, plus = self._sets(added, deleted)
+        minus, plus = self._sets(request)
         E = self._E - minus
-        after.insert((predicate, self.engine.columns(E, predicate)) for predicate in self.engine.relations())
-        after.insert(added)
-        report = after.materialise(program, settings, progress, started)
+        after.insert((predicate, self.engine.columns(E, predicate)) for predicate in self._arities())
+        after.insert(request.added)
+        report = after.materialise(request.program, request.settings, request.progress, request.started)
         renaming = self.classes.renaming(after.classes)
         lost = self._lost(self._by_predicate(self._I), self.classes, after, after._I, after.classes, renaming)
         gained = after._lost(after._by_predicate(after._I), after.classes, self, self._I, self.classes, renaming)
-        after._change = self._change_of(lost, gained, own(minus), own(plus))
+        now, then = own(after._I - after._E), own(self._I - self._E)
+        after._change = replace(
+            self._change_of(lost, gained, own(minus), own(plus)),
+            derived_added=after._missing(now, after.engine.relations(), self, then),
+            derived_deleted=self._missing(then, self.engine.relations(), after, now),
+        )
         many, few = after.change.sizes()
         return after, replace(report, added=many, deleted=few, reasons=reasons)
 
-    def _compared(self, gone: FactSet, new: FactSet, minus: FactSet, plus: FactSet, before: MemoryClasses) -> Change:
-        """What an update did, in all names; `gone` and `new` are what it did to `I`, `before` is `π` as it was."""
-        now, old = self.classes, own((self._I - new) | gone)
+    def _compared(self, gone: FactSet, new: FactSet, minus: FactSet, plus: FactSet, stored: Facts) -> Change:
+        """What an update did, in all names; `gone` and `new` are what it did to `I`, `stored` was `I ∖ E`."""
+        assert self._before is not None
+        before, now, old = self._before, self.classes, own((self._I - new) | gone)
         stayed = now.about(before.changed(now), self._I - new)
         renaming = before.renaming(now)
         lost = self._lost(self._by_predicate(own(gone | stayed)), before, self, self._I, now, renaming)
         gained = self._lost(self._by_predicate(own(new | stayed)), now, self, old, before, renaming)
-        return self._change_of(lost, gained, own(minus), own(plus))
+        touched, derived = gone | new | minus | plus, self._I - self._E
+        return replace(
+            self._change_of(lost, gained, own(minus), own(plus)),
+            derived_added=self._by_predicate(own((touched & derived) - stored)),
+            derived_deleted=self._by_predicate(own((touched & stored) - derived)),
+        )
 
     def _change_of(self, lost: ByPredicate, gained: ByPredicate, minus: Facts, plus: Facts) -> Change:
         """What an update did; of `c ≈ c` only what is explicit counts."""
@@ -250,13 +327,57 @@ class EquatedState(MemoryState):
             return []
         return [f"{derived:,} of the facts to be deleted are not explicit but follow from others, and stay"]
 
-    def _clashes(self) -> list[str]:
-        """The same, with the explicit facts that tell merged names apart in the names they were given."""
-        return clashes(self.engine, self._I | self._E)
+    def clashes(self) -> list[str]:
+        """The same, with facts that tell names apart in the names they were given."""
+        classes = self.classes
+        refused = self.engine.columns(classes.refused(self._I), TRIPLE)[::2].T.tolist()
+        known = {
+            frozenset(ends): pair
+            for ends, pair in zip(
+                classes.representatives()[classes.apart].T.tolist(), classes.apart.T.tolist(), strict=True
+            )
+        }
+        pairs = list(dict.fromkeys(tuple(known.get(frozenset(ends), ends)) for ends in refused))
+        return clashes(self.engine, self._I, np.array(pairs, np.int32).reshape(-1, 2).T)
 
-    def _mostly_dead(self) -> bool:
-        """Rows of facts that are gone stay until everything is computed anew."""
-        return False
+    def _alive(self) -> int:
+        """At most; explicit facts may be facts of `I` as well."""
+        return len(self._I) + len(self._E)
+
+    def _compacted(self) -> Self:
+        after = super()._compacted()
+        after.represent(self.classes.pairs())
+        return after
+
+    # ------------------------------------------------------------------------------------ what is stored
+
+    def stored(self, predicate: str, which: Which, arity: int) -> Ids:
+        """Derived facts are stored in the names of representatives; explicit ones that are not are no facts of `I`."""
+        if which == "explicit":
+            return super().stored(predicate, which, arity)
+        ids = self.engine.columns(self._I - self._E, predicate)
+        return ids if ids.shape[0] else np.empty((arity, 0), np.int32)
+
+    def sizes(self, predicate: str) -> dict[str, int]:
+        """`representatives` are the facts that `I` has."""
+        return {**super().sizes(predicate), "representatives": super().size(predicate, "all")}
+
+    def kept(self) -> ByPredicate:
+        return super().kept() if self._equal is None else {**super().kept(), saved.CLASSES: self.classes.pairs()}
+
+    def kept_change(self) -> tuple[ByPredicate, ByPredicate] | None:
+        change = super().kept_change()
+        if change is None or self._equal is None or self._before is None:
+            return change
+        now, then = self.classes.pairs(), self._before.pairs()
+        added, deleted = change
+        return (
+            {**added, saved.CLASSES: now[:, self._before.representatives()[now[0]] != now[1]]},
+            {**deleted, saved.CLASSES: then[:, self.classes.representatives()[then[0]] != then[1]]},
+        )
+
+    def kept_kinds(self) -> frozenset[str]:
+        return super().kept_kinds() | {saved.CLASSES}
 
     # ------------------------------------------------------------------------------------ facts out
 
@@ -287,7 +408,7 @@ class EquatedState(MemoryState):
         return self.engine.dictionary.encode_value(SAME_AS)
 
     def _is_materialised(self) -> bool:
-        return self.materialisation is not None
+        return self._equal is not None or self._restored is not None
 
     def ids(self, predicate: str, which: Which, arity: int) -> Ids:
         if which == "explicit" or not self._is_materialised():
@@ -342,6 +463,17 @@ class EquatedState(MemoryState):
                 terms = [term for term in atom.terms if isinstance(term, Constant) or term in variables]
                 if len(terms) == 3:
                     yield [self.engine.term(term, {one: at for at, one in enumerate(variables)}) for term in terms]
+
+
+@dataclass(frozen=True)
+class _Followed:
+    """`I` with the facts above, what left it and came to it, and the difference in full, unless all was made anew."""
+
+    I: FactSet
+    outcome: Outcome
+    gone: FactSet
+    new: FactSet
+    difference: Difference | None = None
 
 
 def _filled(terms: Sequence[int], answers: Ids) -> Ids:

@@ -23,6 +23,7 @@ from everlog.planning.modules import kinds_of
 from everlog.planning.negation import HIDDEN
 from everlog.reasoning.algorithms import needed
 from everlog.report import Report
+from everlog.request import Request
 from everlog.settings import Settings
 
 if TYPE_CHECKING:
@@ -50,15 +51,7 @@ class State(Protocol):
 
     def materialise(self, program: Program, settings: Settings, progress: Progress, started: float) -> Report: ...
 
-    def updated(
-        self,
-        added: Sequence[Batch],
-        deleted: Sequence[Batch],
-        program: Program,
-        settings: Settings,
-        progress: Progress,
-        started: float,
-    ) -> tuple[State, Report]: ...
+    def updated(self, request: Request[Batch]) -> tuple[State, Report]: ...
 
     def changes(self, predicate: str, arity: int) -> tuple[pa.Table, pa.Table]: ...
 
@@ -69,6 +62,8 @@ class State(Protocol):
     def rows(self, predicate: str, which: Which) -> list[tuple[Value, ...]]: ...
 
     def answers(self, goal: Sequence[BodyLiteral]) -> list[tuple[Value, ...]]: ...
+
+    def clashes(self) -> list[str]: ...
 
 
 _OPTIONS = {
@@ -229,9 +224,8 @@ class KnowledgeBase:
     ) -> Report:
         """An update with facts that are ids already; `arities` are those with the facts."""
         settings = self._settings if algorithm is None else replace(self._settings, algorithm=algorithm)
-        after, report = self._state.updated(
-            [*self._pending, *added], deleted, self.program, settings, progress or _quiet, started
-        )
+        asked = Request([*self._pending, *added], deleted, self.program, settings, progress or _quiet, started)
+        after, report = self._state.updated(asked)
         self._current, self._pending, self._arities = after, [], arities
         return report
 
@@ -259,6 +253,10 @@ class KnowledgeBase:
     def rows(self, predicate: str, which: Which = "all") -> list[tuple[Value, ...]]:
         """The facts of a predicate as tuples of Python values, in no special order."""
         return self._state.rows(predicate, which)
+
+    def clashes(self) -> list[str]:
+        """What equality contradicts, with facts: values and different names that are said to be equal, and stay apart."""
+        return [] if self._settings.equality == "off" else self._state.clashes()
 
     def query(self, goal: str) -> list[tuple[Value, ...]]:
         """The answers to a conjunctive goal in the rule syntax: distinct bindings of its variables, sorted.

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from time import perf_counter
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Self, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -46,6 +46,7 @@ from everlog.reasoning.modules.chain import RegularChains
 from everlog.reasoning.modules.making import make_modules
 from everlog.reasoning.modules.module import Module
 from everlog.report import Report, peak_rss_bytes
+from everlog.request import Request
 from everlog.settings import Settings
 
 if TYPE_CHECKING:
@@ -111,7 +112,7 @@ class MemoryState:
         workers: int | None = None,
         kept: Callable[[], Iterable[Batch]] | None = None,
         kinds: frozenset[str] = frozenset(),
-    ) -> MemoryState:
+    ) -> Self:
         """A state that was materialised earlier: nothing is derived again.
 
         `kept` gives what else was stored (see `saved.py`), of some kinds; it is called before the first update.
@@ -154,7 +155,7 @@ class MemoryState:
         self._I = own(materialisation.I)
         left_out = self._reconsidered(program, settings) if settings.modules == "auto" else []
         report = self._report(outcome, planned, started, self.total(), 0, left_out)
-        return report if settings.equality == "off" else replace(report, warnings=[*report.warnings, *self._clashes()])
+        return report if settings.equality == "off" else replace(report, warnings=[*report.warnings, *self.clashes()])
 
     def _reconsidered(self, program: Program, settings: Settings) -> list[str]:
         """Leaves regular chains to the rules, for updates, if they turned out to derive little; says so."""
@@ -174,85 +175,77 @@ class MemoryState:
         names = ", ".join(relation_name(atom) for module in poor for atom in module.heads)
         return [f"no rch for {names}, because rules find what follows as soon"]
 
-    def updated(
-        self,
-        added: Sequence[Batch],
-        deleted: Sequence[Batch],
-        program: Program,
-        settings: Settings,
-        progress: Progress,
-        started: float,
-    ) -> tuple[MemoryState, Report]:
+    def updated(self, request: Request[Batch]) -> tuple[MemoryState, Report]:
         """The state after an update, which is this one or a new one, and a report; a failure leaves this one as it was."""
-        warnings = self._not_explicit(deleted)
-        state, report = self._changed(added, deleted, program, settings, progress, started)
-        if settings.equality != "off" and report.algorithm != "remat":
-            warnings += state._clashes()
+        warnings = self._not_explicit(request.deleted)
+        state, report = self._changed(request)
+        if request.settings.equality != "off" and report.algorithm != "remat":
+            warnings += state.clashes()
         report = replace(report, warnings=[*warnings, *report.warnings])
         return (state._compacted() if state._mostly_dead() else state), report
 
-    def _changed(
-        self,
-        added: Sequence[Batch],
-        deleted: Sequence[Batch],
-        program: Program,
-        settings: Settings,
-        progress: Progress,
-        started: float,
-    ) -> tuple[MemoryState, Report]:
+    def _changed(self, request: Request[Batch]) -> tuple[MemoryState, Report]:
+        settings = request.settings
         unequated = settings.equality == "axioms" and self.materialisation is not None
-        if unequated and any(predicate not in self._equated for predicate, _ in added):
+        if unequated and any(predicate not in self._equated for predicate, _ in request.added):
             reasons = [
                 "everything was computed anew, since there are facts of predicates that no rule about equality knows"
             ]
-            return self._started_again(added, deleted, program, settings, progress, started, reasons)
+            return self._started_again(request, reasons)
         if settings.algorithm == "remat":
-            return self._started_again(added, deleted, program, settings, progress, started, [])
+            return self._started_again(request, [])
         begun = perf_counter()
-        if self.materialisation is None:
-            if saved.BACKBONE not in self._kinds:
-                settings = replace(settings, modules="off")
-            compiled = self._compiled(program, settings, self._kinds)
-            if compiled.backbones() and not compiled.fits(self._kinds):
-                # Chains that were left to rules have stored nothing; with other modules there is nothing to go on with.
-                unknown = [module for key, module in compiled.keys().items() if key not in self._kinds]
-                refused = {module.heads for module in unknown if isinstance(module, RegularChains)}
-                compiled = self._compiled(program, settings, self._kinds, refused)
-                if not compiled.fits(self._kinds):
-                    compiled = self._compiled(program, replace(settings, modules="off"), self._kinds)
-            compiled.cost = self._cost
-            saved.restore(self.engine, compiled, self._I, self._kept())
-            self._kept = tuple
-        assert self.materialisation is not None
+        materialisation = self._resumed(request.program, settings)
         planned = perf_counter() - begun
         minus, plus = self.engine.empty(), self.engine.empty()
-        for predicate, ids in deleted:
+        for predicate, ids in request.deleted:
             minus |= self.engine.present(predicate, ids)
-        for predicate, ids in added:
+        for predicate, ids in request.added:
             plus |= self.engine.insert(predicate, ids)
-        size, past = len(minus), self.materialisation.past
-        choice = choose(settings.algorithm, self.materialisation, size)
+        size, past = len(minus), materialisation.past
+        choice = choose(settings.algorithm, materialisation, size)
         if choice.again:
-            state, report = self._started_again(added, deleted, program, settings, progress, started, [*choice.reasons])
+            state, report = self._started_again(request, [*choice.reasons])
             state._remember(given_up(choice, past, size, 0.0))
             return state, report
         if choice.counts:
-            self.materialisation.count(choice.algorithm.needs)
+            materialisation.count(choice.algorithm.needs)
         tried = perf_counter()
         try:
-            outcome, difference = self.materialisation.update(minus, plus, choice.algorithm, progress, choice.allowed)
+            outcome, difference = materialisation.update(
+                minus, plus, choice.algorithm, request.progress, choice.allowed
+            )
         except TooCostly:
             why = (
                 f"{choice.algorithm.name} was given up, since the change spreads too far; everything was computed anew"
             )
             wasted = perf_counter() - tried
-            state, report = self._started_again(added, deleted, program, settings, progress, started, [why])
+            state, report = self._started_again(request, [why])
             state._remember(given_up(choice, past, size, wasted))
             return state, report
-        self._E, self._I = own(self.materialisation.E).computed(), own(self.materialisation.I)
+        self._E, self._I = own(materialisation.E).computed(), own(materialisation.I)
         self._change, self._difference = None, difference
         added_to, deleted_from = self.count(own(difference.added)), self.count(own(difference.deleted))
-        return self, self._report(outcome, planned, started, added_to, deleted_from, choice.reasons)
+        return self, self._report(outcome, planned, request.started, added_to, deleted_from, choice.reasons)
+
+    def _resumed(self, program: Program, settings: Settings) -> Materialisation:
+        """What is to be updated; of a state that was stored it is made before the first update."""
+        if self.materialisation is not None:
+            return self.materialisation
+        if saved.BACKBONE not in self._kinds:
+            settings = replace(settings, modules="off")
+        compiled = self._compiled(program, settings, self._kinds)
+        if compiled.backbones() and not compiled.fits(self._kinds):
+            # Chains that were left to rules have stored nothing; with other modules there is nothing to go on with.
+            unknown = [module for key, module in compiled.keys().items() if key not in self._kinds]
+            refused = {module.heads for module in unknown if isinstance(module, RegularChains)}
+            compiled = self._compiled(program, settings, self._kinds, refused)
+            if not compiled.fits(self._kinds):
+                compiled = self._compiled(program, replace(settings, modules="off"), self._kinds)
+        compiled.cost = self._cost
+        saved.restore(self.engine, compiled, self._I, self._kept())
+        self._kept = tuple
+        return compiled
 
     @property
     def change(self) -> Change:
@@ -282,15 +275,19 @@ class MemoryState:
         """Whether most rows belong to facts that are gone."""
         relations = [one for name, one in self.engine.relations().items() if not name.startswith(TREES)]
         rows = sum(table.n for relation in relations for table in relation.tables())
-        return rows > _FEW_ROWS and rows > 2 * len(self._I)
+        return rows > _FEW_ROWS and rows > 2 * self._alive()
 
-    def _compacted(self) -> MemoryState:
+    def _alive(self) -> int:
+        """How many rows belong to facts."""
+        return len(self._I)
+
+    def _compacted(self) -> Self:
         """The same in a new engine, without the rows of facts that are gone."""
         kept, names = self.kept(), [name for name in self.engine.relations() if not name.startswith(HIDDEN)]
         explicit, derived = (
             [(name, self.engine.columns(facts, name)) for name in names] for facts in (self._E, self._I - self._E)
         )
-        after = MemoryState.restored(
+        after = self.restored(
             self.engine.dictionary,
             explicit,
             derived,
@@ -346,8 +343,8 @@ class MemoryState:
         self.materialisation = Materialisation(strata, self.engine, self._given(), kinds, modules, bounds)
         return self.materialisation
 
-    def _clashes(self) -> list[str]:
-        """What equality contradicts."""
+    def clashes(self) -> list[str]:
+        """What equality contradicts, with facts."""
         return clashes(self.engine, self._I)
 
     def _given(self) -> FactSet:
@@ -366,30 +363,21 @@ class MemoryState:
         relations = self.engine.relations().items()
         return {name: relation.arity for name, relation in relations if not name.startswith(HIDDEN)}
 
-    def _started_again(
-        self,
-        added: Sequence[Batch],
-        deleted: Sequence[Batch],
-        program: Program,
-        settings: Settings,
-        progress: Progress,
-        started: float,
-        reasons: list[str],
-    ) -> tuple[MemoryState, Report]:
+    def _started_again(self, request: Request[Batch], reasons: list[str]) -> tuple[MemoryState, Report]:
         """A new state with the explicit facts `(E ∖ deleted) ∪ added`, materialised; ids keep their meaning."""
         gone = self.engine.empty()
-        for predicate, ids in deleted:
+        for predicate, ids in request.deleted:
             gone |= self.engine.present(predicate, ids)
         kept = self._E - gone
         after = MemoryState(MemoryEngine(self.engine.dictionary, self.engine.workers))
         names = [name for name in self.engine.relations() if not name.startswith(HIDDEN)]
         after.insert((predicate, self.engine.columns(kept, predicate)) for predicate in names)
-        after.insert(added)
+        after.insert(request.added)
         after._kinds = self.kept_kinds()
-        report = after.materialise(program, settings, progress, started)
+        report = after.materialise(request.program, request.settings, request.progress, request.started)
         added_to, deleted_from = self._between(after)
-        plus = after._missing(after._E, (predicate for predicate, _ in added), self, self._E)
-        minus = self._missing(self._E, (predicate for predicate, _ in deleted), after, after._E)
+        plus = after._missing(after._E, (predicate for predicate, _ in request.added), self, self._E)
+        minus = self._missing(self._E, (predicate for predicate, _ in request.deleted), after, after._E)
         after._change = Change(
             plus,
             minus,
@@ -405,7 +393,7 @@ class MemoryState:
             ),
         )
         gained, lost = after.change.sizes()
-        seconds = {**report.seconds, "total": perf_counter() - started}
+        seconds = {**report.seconds, "total": perf_counter() - request.started}
         return after, replace(report, added=gained, deleted=lost, seconds=seconds, reasons=reasons)
 
     def _between(self, after: MemoryState) -> tuple[ByPredicate, ByPredicate]:
@@ -503,10 +491,18 @@ class MemoryState:
         facts = self._chosen(which)
         return sum(len(facts.rows(table)) for table in facts.tables() if table.predicate == predicate)
 
+    def sizes(self, predicate: str) -> dict[str, int]:
+        """How many facts of a predicate a store has to say there are."""
+        return {"explicit": self.size(predicate, "explicit"), "derived": self.size(predicate, "derived")}
+
     def ids(self, predicate: str, which: Which, arity: int) -> Ids:
         """The facts of a predicate, one per column of the array."""
         ids = self.engine.columns(self._chosen(which), predicate)
         return np.empty((arity, 0), np.int32) if ids.shape[0] == 0 and arity else ids
+
+    def stored(self, predicate: str, which: Which, arity: int) -> Ids:
+        """The facts of a predicate as a store has them."""
+        return self.ids(predicate, which, arity)
 
     def facts(self, predicate: str, which: Which, arity: int) -> pa.Table:
         return self.table(self.ids(predicate, which, arity))

@@ -35,6 +35,14 @@ def export(
     all_: Annotated[bool, typer.Option("--all", help="Explicit and derived facts, the default.")] = False,
     explicit: Annotated[bool, typer.Option("--explicit", help="Explicit facts only.")] = False,
     derived: Annotated[bool, typer.Option("--derived", help="Derived facts only.")] = False,
+    representatives: Annotated[
+        bool,
+        typer.Option(
+            "--representatives",
+            help="Facts with one name for each class of equal names, in facts/, and names with those that represent "
+            "them, in representatives.csv (.parquet, .nt).",
+        ),
+    ] = False,
     version: Annotated[
         int | None, typer.Option("--version", metavar="N", help="An older version.", show_default="the newest")
     ] = None,
@@ -49,14 +57,16 @@ def export(
 
     Nothing is written on failure.
     """
-    if all_ + explicit + derived > 1:
-        raise EverlogError("--all, --explicit and --derived exclude each other: give one of them")
+    if all_ + explicit + derived + representatives > 1:
+        raise EverlogError("--all, --explicit, --derived and --representatives exclude each other: give one of them")
     which: _Which = "explicit" if explicit else "derived" if derived else "all"
     settings = session_conf(conf, memory)
     from everlog.pipeline.folders import check_new, new_folder
     from everlog.pipeline.store import Store
 
     opened = Store.open(store, version)
+    if representatives and not opened.is_rewritten:
+        raise EverlogError(f"the store {store} has no representatives: make it with `everlog init --equality rewrite`")
     check_new(out)
     with Progress() as progress:
         progress.step("starting Spark")
@@ -65,10 +75,13 @@ def export(
 
         progress.step(f"writing {form}")
         with new_folder(out) as folder:
-            facts = {predicate: opened.text(predicate, which, spark) for predicate in opened.predicates()}
-            warnings = publish.export(facts, folder, form)
+            if representatives:
+                warnings = publish.export_representatives(*opened.representatives(spark), folder, form)
+            else:
+                facts = {predicate: opened.text(predicate, which, spark) for predicate in opened.predicates()}
+                warnings = publish.export(facts, folder, form)
     warn(warnings)
     counts = opened.manifest.counts
-    sections = ("explicit", "derived") if which == "all" else (which,)
+    sections = ("representatives",) if representatives else ("explicit", "derived") if which == "all" else (which,)
     total = sum(count.get(section, 0) for count in counts.values() for section in sections)
     typer.echo(f"exported: {total:,} facts of version {opened.manifest.version} to {out}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -49,17 +50,20 @@ def info(store: StoreArgument) -> None:
     console.print(about)
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
     table.add_column("predicate")
-    for name in ("arity", "explicit", "derived", "total"):
+    # Where equal constants are rewritten, fewer facts are stored than hold in all names.
+    stored = ("representatives",) if opened.is_rewritten else ()
+    for name in ("arity", "explicit", "derived", "total", *stored):
         table.add_column(name, justify="right")
-    sums = [0, 0]
+    sums = Counter[str]()
     for predicate in opened.predicates():
-        counts = manifest.counts.get(predicate, {})
-        explicit, derived = counts.get("explicit", 0), counts.get("derived", 0)
-        sums = [sums[0] + explicit, sums[1] + derived]
+        counts = Counter(manifest.counts.get(predicate, {}))
+        counts["total"] = counts["explicit"] + counts["derived"]
+        sums.update(counts)
         arity = str(manifest.arities[predicate])
-        table.add_row(Text(predicate), arity, f"{explicit:,}", f"{derived:,}", f"{explicit + derived:,}")
+        numbers = (f"{counts[name]:,}" for name in ("explicit", "derived", "total", *stored))
+        table.add_row(Text(predicate), arity, *numbers)
     table.add_section()
-    table.add_row("all", "", f"{sums[0]:,}", f"{sums[1]:,}", f"{sum(sums):,}")
+    table.add_row("all", "", *(f"{sums[name]:,}" for name in ("explicit", "derived", "total", *stored)))
     console.print()
     console.print(table)
     modules = _modules(program, manifest.options)

@@ -66,7 +66,11 @@ SchemaOption = Annotated[
 ]
 FailOnViolationOption = Annotated[
     bool,
-    typer.Option("--fail-on-violation", help="Fail if the facts contradict the ontology.", rich_help_panel=_PANEL),
+    typer.Option(
+        "--fail-on-violation",
+        help="Fail if the facts contradict the ontology, or equalities what they say.",
+        rich_help_panel=_PANEL,
+    ),
 ]
 
 
@@ -145,12 +149,12 @@ class Contradictions:
             self.messages.append(
                 f"no triple follows from the facts: do they use the names of the ontology, such as {_a_name(kb.program)}?"
             )
-        if not has_violation_rules(kb.program):
-            return
-        total = kb.size(VIOLATION)
-        if not total:
-            return
-        self.messages += summary(total, violations(kb.program, kb.rows(VIOLATION), kb.query))
-        if self.fatal:
-            lines = "\n  ".join(self.messages)
-            raise EverlogError(f"the facts contradict the ontology; nothing was written:\n  {lines}")
+        found = kb.clashes()
+        total = kb.size(VIOLATION) if has_violation_rules(kb.program) else 0
+        if total:
+            found += summary(total, violations(kb.program, kb.rows(VIOLATION), kb.query))
+        self.messages += found
+        if self.fatal and found:
+            lines = "\n  ".join(found)
+            what = "the ontology" if total else "each other"
+            raise EverlogError(f"the facts contradict {what}; nothing was written:\n  {lines}")

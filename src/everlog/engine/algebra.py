@@ -291,6 +291,16 @@ class Classes(ABC):
         ...
 
     @abstractmethod
+    def separate(self, facts: FactSet) -> None:
+        """Keeps apart, from now on, the names that owl:differentFrom tells apart in some facts."""
+        ...
+
+    @abstractmethod
+    def refused(self, facts: FactSet) -> FactSet:
+        """Those of some facts about representatives that are equalities of names which are kept apart."""
+        ...
+
+    @abstractmethod
     def group(self, facts: FactSet, atom: Atom, value: Variable) -> FactSet:
         """Makes the values of a variable one where facts of an atom differ in nothing else; gives the classes that grew."""
         ...

@@ -34,7 +34,7 @@ from everlog.pipeline.loading import Loading, load_state
 from everlog.pipeline.manifest import Layer, Manifest, Part
 from everlog.pipeline.parquet import files_in, rows_in
 from everlog.pipeline.programs import BLANK_NODES, program_facts
-from everlog.pipeline.size import Engine, choose_engine, engine_of, needed_by_version
+from everlog.pipeline.size import Engine, engine_of
 from everlog.pipeline.spark_state import SparkState
 from everlog.pipeline.spark_store import load_spark_state, written
 from everlog.pipeline.store import Store
@@ -106,7 +106,7 @@ def init_store(
             dictionary=(Part(tuple(map(writer.named, terms)), encoded.size),) if terms else (),
             explicit=(Layer(explicit),) if explicit else (),
         )
-        chosen = choose_engine(options.get("engine", "auto"), needed_by_version(place, draft), memory)
+        chosen = engine_of(place, draft, None, memory)
         state = _loaded_by_spark(spark, writer, draft) if chosen.name == "spark" else load_state(place, draft)
         kb._restore(state, arities, materialised=False)
         say("reasoning")
@@ -227,10 +227,7 @@ def _commit(
     state = kb._memory
     derived = write_section(spark, writer, "derived", draft.derived, added, deleted, draft.arities)
     dictionary = extend_dictionary(spark, writer, draft.dictionary, state.engine.dictionary, folder)
-    counts = {
-        predicate: {which: state.size(predicate, which) for which in ("explicit", "derived")}
-        for predicate in sorted(draft.arities)
-    }
+    counts = {predicate: state.sizes(predicate) for predicate in sorted(draft.arities)}
     kept = write_whole(spark, writer, state) if before is None else write_update(spark, writer, before, state)
     manifest = replace(draft, derived=derived, dictionary=dictionary, counts=counts, **kept)
     writer.commit(_with_statistics(manifest, report))
@@ -252,7 +249,7 @@ def _derived(kb: KnowledgeBase) -> dict[str, Ids]:
     return {
         predicate: ids
         for predicate, arity in kb._arities.items()
-        if (ids := kb._memory.ids(predicate, "derived", arity)).shape[1]
+        if (ids := kb._memory.stored(predicate, "derived", arity)).shape[1]
     }
 
 

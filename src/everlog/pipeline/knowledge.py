@@ -225,8 +225,6 @@ class KnowledgeBase(MemoryKnowledgeBase):
         """
         from everlog.pipeline.saving import save
 
-        if self._settings.equality == "rewrite":
-            raise EverlogError("a store keeps no classes of equal constants yet: save with equality='axioms' or 'off'")
         if not self._materialised:
             self.materialise()
         elif self._pending:
@@ -253,8 +251,6 @@ def open_store(
     manifest = store.manifest
     kb = KnowledgeBase(parse_program(manifest.program), spark=spark, workers=workers, memory=memory, **manifest.options)
     kb._chosen = engine_of(store.path, manifest, engine, memory)
-    if kb._chosen.name == "spark" and kb._settings.equality != "off":
-        raise EverlogError(f"the store {store.path} has equality, which needs the memory engine: open it with that")
     state: State
     if kb._chosen.name == "spark":
         files = Scratch(None)

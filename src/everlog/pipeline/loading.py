@@ -55,6 +55,8 @@ class Loading:
 
 def load_state(store: Path, manifest: Manifest, workers: int | None = None) -> MemoryState:
     """The facts of a version, explicit and derived."""
+    from everlog.equated import EquatedState
+    from everlog.saved import CLASSES
     from everlog.state import MemoryState
 
     files = [store / file for part in manifest.dictionary for file in part.files]
@@ -62,14 +64,18 @@ def load_state(store: Path, manifest: Manifest, workers: int | None = None) -> M
     explicit, derived = (
         batches(store, manifest.layers(section), manifest.arities) for section in ("explicit", "derived")
     )
-    return MemoryState.restored(
+    kinds = frozenset(manifest.state_kinds)
+    state = (EquatedState if manifest.options.get("equality") == "rewrite" else MemoryState).restored(
         dictionary,
         explicit,
         derived,
         workers,
         kept=lambda: batches(store, manifest.state, manifest.state_arities),
-        kinds=frozenset(manifest.state_kinds),
+        kinds=kinds,
     )
+    if isinstance(state, EquatedState) and CLASSES in kinds:
+        state.represent(ids_of(facts_table(store, manifest.state, CLASSES, 2), 2))
+    return state
 
 
 def load_dictionary(files: Sequence[Path], size: int) -> Dictionary:

@@ -15,7 +15,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
 
+from everlog.datalog.ntriples import write_term
 from everlog.datalog.syntax import TRIPLE, Program
+from everlog.datalog.values import SAME_AS
 from everlog.errors import EverlogError
 from everlog.pipeline.names import file_stem
 from everlog.pipeline.typed import typed_columns
@@ -60,6 +62,22 @@ def export(facts: Mapping[str, DataFrame], folder: Path, form: Format) -> list[s
         else:
             write_parquet(frame, path)
     return []
+
+
+def export_representatives(facts: Mapping[str, DataFrame], classes: DataFrame, folder: Path, form: Format) -> list[str]:
+    """Facts about representatives in a folder of their own, and names with their representatives; gives warnings."""
+    from pyspark.sql.functions import lit
+
+    (folder / "facts").mkdir()
+    path = folder / f"representatives.{form}"
+    if form == "csv":
+        write_csv(classes, path)
+    elif form == "parquet":
+        write_parquet(classes, path)
+    else:
+        equal = classes.select("a0", lit(write_term(SAME_AS)).alias("a1"), classes["a1"].alias("a2"))
+        return [*write_ntriples("owl:sameAs", equal, path), *export(facts, folder / "facts", form)]
+    return export(facts, folder / "facts", form)
 
 
 def _export_rdf(facts: Mapping[str, DataFrame], folder: Path) -> list[str]:

@@ -59,10 +59,7 @@ def _version(kb: KnowledgeBase, writer: Writing, known: Manifest | None) -> Mani
         added, deleted = _difference(kb, path, section, old)
         layers[section] = write_section(spark, writer, section, old, added, deleted, kb._arities)
     dictionary = extend_dictionary(spark, writer, () if known is None else known.dictionary, state.engine.dictionary)
-    counts = {
-        predicate: {"explicit": kb.size(predicate, "explicit"), "derived": kb.size(predicate, "derived")}
-        for predicate in kb.predicates()
-    }
+    counts = {predicate: state.sizes(predicate) for predicate in kb.predicates()}
     kept = (
         write_saved(spark, writer, known, state) if known is not None else write_whole(spark, writer, state, kb._stored)
     )
@@ -90,7 +87,7 @@ def _difference(
     section: Which = "explicit" if which == "explicit" else "derived"
     added, deleted = {}, {}
     for predicate, arity in kb._arities.items():
-        now = table_of(kb._memory.ids(predicate, section, arity))
+        now = table_of(kb._memory.stored(predicate, section, arity))
         then = facts_table(path, layers, predicate, arity)
         new, gone = ids_of(minus(now, then), arity), ids_of(minus(then, now), arity)
         if new.shape[1]:

@@ -40,6 +40,7 @@ from everlog.reasoning.change import Progress, TooCostly
 from everlog.reasoning.modules.making import make_modules
 from everlog.reasoning.modules.module import Module
 from everlog.report import Report, peak_rss_bytes
+from everlog.request import Request
 from everlog.settings import Settings
 
 if TYPE_CHECKING:
@@ -203,26 +204,17 @@ class SparkState:
         report = self._report(outcome, planned, started, self.count("all"), 0)
         return replace(report, spark=rounds.summary(self.spark))
 
-    def updated(
-        self,
-        added: Sequence[FactSet],
-        deleted: Sequence[FactSet],
-        program: Program,
-        settings: Settings,
-        progress: Progress,
-        started: float,
-    ) -> tuple[SparkState, Report]:
+    def updated(self, request: Request[FactSet]) -> tuple[SparkState, Report]:
         """This state after an update, and a report; a failure leaves it as it was."""
-        minus, plus = self._all_of(deleted), self._all_of(added)
-        warnings, rounds = self._not_explicit(minus), Rounds(progress)
-        report = self._changed(minus, plus, program, settings, rounds, started)
+        minus, plus = self._all_of(request.deleted), self._all_of(request.added)
+        warnings, rounds = self._not_explicit(minus), Rounds(request.progress)
+        report = self._changed(minus, plus, replace(request, progress=rounds))
         return self, replace(report, warnings=[*warnings, *report.warnings], spark=rounds.summary(self.spark))
 
-    def _changed(
-        self, minus: FactSet, plus: FactSet, program: Program, settings: Settings, progress: Progress, started: float
-    ) -> Report:
+    def _changed(self, minus: FactSet, plus: FactSet, request: Request[FactSet]) -> Report:
+        program, settings = request.program, request.settings
         if settings.algorithm == "remat":
-            return self._started_again(minus, plus, program, settings, progress, started, [])
+            return self._started_again(minus, plus, request, [])
         begun = perf_counter()
         materialisation = self.materialisation
         if materialisation is None:
@@ -236,16 +228,23 @@ class SparkState:
         planned = perf_counter() - begun
         choice = choose(settings.algorithm, materialisation)
         try:
-            outcome, difference = materialisation.update(minus, plus, choice.algorithm, progress, choice.allowed)
+            outcome, difference = materialisation.update(
+                minus, plus, choice.algorithm, request.progress, choice.allowed
+            )
         except TooCostly:
             why = (
                 f"{choice.algorithm.name} was given up, since the change spreads too far; everything was computed anew"
             )
-            return self._started_again(minus, plus, program, settings, progress, started, [why])
+            return self._started_again(minus, plus, request, [why])
         self._E, self._I, self._counts = materialisation.E, materialisation.I, {}
         self.difference = difference
         return self._report(
-            outcome, planned, started, self._seen(difference.added), self._seen(difference.deleted), choice.reasons
+            outcome,
+            planned,
+            request.started,
+            self._seen(difference.added),
+            self._seen(difference.deleted),
+            choice.reasons,
         )
 
     def _not_explicit(self, minus: FactSet) -> list[str]:
@@ -273,16 +272,7 @@ class SparkState:
         self.materialisation = Materialisation(strata, self.engine, self._E, kinds, modules)
         return self.materialisation
 
-    def _started_again(
-        self,
-        minus: FactSet,
-        plus: FactSet,
-        program: Program,
-        settings: Settings,
-        progress: Progress,
-        started: float,
-        reasons: list[str],
-    ) -> Report:
+    def _started_again(self, minus: FactSet, plus: FactSet, request: Request[FactSet], reasons: list[str]) -> Report:
         """Computes everything from the explicit facts `(E ∖ deleted) ∪ added`."""
         E, I, before, kinds = self._E, self._I, self.materialisation, self.kept_kinds()
         after = E
@@ -291,9 +281,9 @@ class SparkState:
         self._E = after
         try:
             begun = perf_counter()
-            materialisation = self._compiled(program, settings, kinds)
+            materialisation = self._compiled(request.program, request.settings, kinds)
             planned = perf_counter() - begun
-            outcome = materialisation.materialise(progress)
+            outcome = materialisation.materialise(request.progress)
         except BaseException:
             self._E, self.materialisation = E, before
             raise
@@ -307,7 +297,7 @@ class SparkState:
             _minus(self._I - after, I - E),
             _minus(I - E, self._I - after),
         )
-        return self._report(outcome, planned, started, self._seen(gained), self._seen(lost), reasons)
+        return self._report(outcome, planned, request.started, self._seen(gained), self._seen(lost), reasons)
 
     def _report(
         self, outcome: Outcome, planned: float, started: float, added: int, deleted: int, reasons: Sequence[str] = ()
@@ -402,6 +392,10 @@ class SparkState:
     def rows(self, predicate: str, which: Which) -> list[tuple[Value, ...]]:
         known = self.engine.relations().get(predicate)
         return [] if known is None else _values(self._fetched(self._chosen(which), predicate, known[1]))
+
+    def clashes(self) -> list[str]:
+        """There is no equality on Spark that anything could contradict."""
+        return []
 
     def answers(self, goal: Sequence[BodyLiteral]) -> list[tuple[Value, ...]]:
         """The answers to a goal: distinct bindings of its variables, sorted by kind and value."""

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from everlog.pipeline.dictionary import StoredDictionary
+    from everlog.pipeline.expanding import Rewritten
 
 
 class Store:
@@ -59,6 +60,8 @@ class Store:
         """The facts of a predicate in id form."""
         from everlog.pipeline.layers import facts_frame
 
+        if self.is_rewritten:
+            return self._rewritten(spark).seen(predicate, which)
         arity = self.manifest.arities.get(predicate, 0)
         sections = ("explicit", "derived") if which == "all" else (which,)
         frames = [
@@ -69,3 +72,19 @@ class Store:
     def text(self, predicate: str, which: Literal["all", "explicit", "derived"], spark: SparkSession) -> DataFrame:
         """The facts of a predicate in text form."""
         return self.dictionary(spark).decode(self.ids(predicate, which, spark))
+
+    @property
+    def is_rewritten(self) -> bool:
+        """Whether equal constants are rewritten to one of them."""
+        return self.manifest.options.get("equality") == "rewrite"
+
+    def representatives(self, spark: SparkSession) -> tuple[dict[str, DataFrame], DataFrame]:
+        """The r-materialisation in text form: `I` by predicate, and `π` as names with their representatives."""
+        rewritten, dictionary = self._rewritten(spark), self.dictionary(spark)
+        facts = {predicate: dictionary.decode(rewritten.stored(predicate)) for predicate in self.predicates()}
+        return facts, dictionary.decode(rewritten.classes)
+
+    def _rewritten(self, spark: SparkSession) -> Rewritten:
+        from everlog.pipeline.expanding import Rewritten
+
+        return Rewritten(spark, self.path, self.manifest, self.dictionary(spark))

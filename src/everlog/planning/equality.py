@@ -32,7 +32,7 @@ from everlog.datalog.syntax import (
     Variable,
 )
 from everlog.datalog.unification import unifiable_classes
-from everlog.datalog.values import SAME_AS, Value
+from everlog.datalog.values import DIFFERENT_FROM, SAME_AS, Value
 from everlog.errors import EverlogError
 from everlog.planning.negation import HIDDEN
 from everlog.planning.program import solved
@@ -254,14 +254,28 @@ def _key_parts(rule: Rule) -> tuple[Variable, tuple[Atom, ...], tuple[Atom, ...]
 
 @lru_cache(maxsize=1 << 16)
 def over_representatives(rule: Rule) -> tuple[Rule, ...]:
-    """The rule for facts about representatives, where an equality of a body says that its terms are one."""
+    """The rule for facts about representatives, where an equality of a body says that its terms are one.
+
+    Names that owl:differentFrom tells apart are not: a rule about both sees the equality as the triple that it then is.
+    """
     body = tuple(
         Comparison("=", literal.terms[0], literal.terms[2])
         if isinstance(literal, Atom) and is_equality(literal)
         else literal
         for literal in rule.body
     )
-    return tuple(solved([Rule(rule.head, body)]))
+    apart = {frozenset(atom.terms[::2]) for atom in rule.positive if _tells_apart(atom)}
+    also = [rule] if any(is_equality(atom) and frozenset(atom.terms[::2]) in apart for atom in rule.positive) else []
+    return tuple(solved([Rule(rule.head, body), *also]))
+
+
+def may_tell_apart(head: Atom) -> bool:
+    """Whether a rule with some head may derive that names are different."""
+    return head.predicate == TRIPLE and (_tells_apart(head) or isinstance(head.terms[1], Variable))
+
+
+def _tells_apart(atom: Atom) -> bool:
+    return atom.predicate == TRIPLE and atom.terms[1] == Constant(DIFFERENT_FROM)
 
 
 @lru_cache(maxsize=1 << 16)

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from copy import copy
 
-from everlog.datalog.syntax import Rule
-from everlog.engine.algebra import Classes, Engine, FactSet, Rules
-from everlog.planning.equality import core_of, finding, key_of
+from everlog.datalog.syntax import Rule, Variable
+from everlog.engine.algebra import Classes, Engine, FactSet, Region, Rules
+from everlog.planning.equality import core_of, finding, key_of, same
 from everlog.planning.program import Compiler
 from everlog.reasoning.seminaive import Progress
 
@@ -80,6 +80,10 @@ class RMaterialisation:
             touched |= facts
             self.touched = touched
 
+    def derives(self, predicate: str) -> bool:
+        """Whether a rule derives facts of a predicate."""
+        return any(rule.head.predicate == predicate for rule in self.rules)
+
     def core_rules(self) -> list[Rule]:
         return [rule for number, rule in enumerate(self.rules) if number in self.core]
 
@@ -87,11 +91,28 @@ class RMaterialisation:
         """The core as it is now."""
         return Rewritten(self.core_rules(), self.compiler, self.classes)
 
+    def resume(self, E: FactSet, I: FactSet) -> None:
+        """Takes over what was computed earlier for `E`: of `I`, also with what is above, what the core derives.
+
+        No head above can be a fact of the core's, or it would be in the core itself.
+        """
+        self._divided = [self.classes.rewritten(rule) for rule in self.rules]
+        self.core |= core_of(self._divided)
+        heads = dict.fromkeys(rule.head for number, rule in enumerate(self._divided) if number in self.core)
+        self.I = I.within(Region((same(Variable("x"), Variable("y")), *heads)))
+        self.I |= self._represented(E)
+
+    def _represented(self, facts: FactSet) -> FactSet:
+        """`π(F)` for some facts."""
+        old = self.classes.outdated(facts)
+        found: FactSet = self.classes.normal(old)
+        found |= facts - old
+        return found
+
     def add(self, facts: FactSet, progress: Progress) -> None:
         """Adds facts, in whatever names, and what follows from them."""
         rules = self.rewritten()
-        Δ = self.classes.normal(self.classes.outdated(facts))
-        Δ |= facts - self.classes.outdated(facts)
+        Δ = self._represented(facts)
         first = not self.I
         Δ -= self.I
         self._extend(rules, Δ, progress, first)

@@ -15,7 +15,7 @@ from pyoxigraph import BlankNode, NamedNode
 
 from everlog.datalog.constants import constants, replaced, replaced_in
 from everlog.datalog.syntax import TRIPLE, Atom, BodyLiteral, Constant, Rule, Variable
-from everlog.datalog.values import SAME_AS, Value
+from everlog.datalog.values import DIFFERENT_FROM, SAME_AS, Value
 from everlog.engine.algebra import Classes, FactSet, Images
 from everlog.engine.memory import class_kernels
 from everlog.engine.memory import rows as row_sets
@@ -39,6 +39,8 @@ class MemoryClasses(Classes):
         self._representatives: Ids = np.arange(len(engine.dictionary), dtype=np.int32)
         self.members: dict[int, Ids] = {}
         """The constants of each class that has several, by its representative."""
+        self.apart: Ids = np.empty((2, 0), np.int32)
+        """Pairs of names that are never made one."""
 
     def representatives(self) -> Ids:
         """The representative of each id."""
@@ -55,9 +57,18 @@ class MemoryClasses(Classes):
         return MemoryClasses(self._engine, self._mentioned)
 
     def merge(self, facts: FactSet) -> bool:
-        table = self._equalities()
-        left, right = full_facts(table, own(facts).rows(table), 3)[[0, 2]]
+        left, right = self._ends(SAME_AS, own(facts))
         return bool(len(self._merged(left, right)))
+
+    def separate(self, facts: FactSet) -> None:
+        ends = self._ends(DIFFERENT_FROM, own(facts))
+        self.apart = ends[:, (ends[0] != ends[1]) & self._mergeable(ends).all(axis=0)]
+
+    def refused(self, facts: FactSet) -> Stored:
+        left, right = self._ends(SAME_AS, own(facts))
+        chosen = (left != right) & self._mergeable(left) & self._mergeable(right)
+        verbs = np.full(int(chosen.sum()), self._same, np.int32)
+        return self._engine.present(TRIPLE, np.stack([left[chosen], verbs, right[chosen]]))
 
     def group(self, facts: FactSet, atom: Atom, value: Variable) -> Stored:
         numbers = {variable: number for number, variable in enumerate(dict.fromkeys(atom.variables()))}
@@ -69,42 +80,87 @@ class MemoryClasses(Classes):
             mine = numbers[value]
             others = [ids[literal.terms.index(number)] for number in numbers.values() if number != mine]
             values = ids[literal.terms.index(mine)]
-            order = np.lexsort([values, *others])
-            beside = np.ones(max(len(order) - 1, 0), np.bool_)
-            for column in others:
-                ordered = column[order]
-                beside &= ordered[1:] == ordered[:-1]
-            values = values[order]
-            grown.append(self._merged(values[:-1][beside], values[1:][beside]))
+            pairs = _beside(values, others, values)
+            if self.apart.shape[1] and len(torn := self._torn(*self._different(*pairs))):
+                # Where not all can be one, it matters which are side by side: that must not depend on ids.
+                rank = np.zeros(len(self.representatives()), np.int32)
+                rank[sorted(torn, key=self._order_of)] = np.arange(len(torn))
+                pairs = _beside(values, others, rank[self.representatives()[values]])
+            grown.append(self._merged(*pairs))
         return self.named(self.representatives()[np.concatenate(grown)])
 
     def _merged(self, left: Ids, right: Ids) -> Ids:
         """Makes the two sides of pairs one, where they can be; gives constants of the classes that grew."""
-        left, right = self._apart(left, right)
+        left, right = self._different(left, right)
+        if self.apart.shape[1] and len(torn := self._torn(left, right)):
+            hard = np.isin(left, torn)
+            left, right = (
+                np.concatenate([easy, one])
+                for easy, one in zip((left[~hard], right[~hard]), self._allowed(left[hard], right[hard]), strict=True)
+            )
         if not len(left):
             return left
+        ids, roots = self._components(left, right)
+        order = np.argsort(roots, kind="stable")
+        for group in np.split(ids[order], np.flatnonzero(np.diff(roots[order])) + 1):
+            self._join([int(one) for one in group])
+        return ids
+
+    def _components(self, left: Ids, right: Ids) -> tuple[Ids, Ids]:
+        """The ends of pairs, each once, with one name for all that the pairs connect."""
         parent: Ids = np.arange(len(self.representatives()), dtype=np.int32)
         class_kernels.unite(left, right, parent)
         touched = np.zeros(len(parent), np.bool_)
         touched[left] = touched[right] = True
-        ids = np.flatnonzero(touched)
-        roots = class_kernels.roots(ids, parent)
-        order = np.argsort(roots, kind="stable")
-        for group in np.split(ids[order], np.flatnonzero(np.diff(roots[order])) + 1):
-            self._join([int(one) for one in group])
-        return ids.astype(np.int32)
+        ids = np.flatnonzero(touched).astype(np.int32)
+        return ids, class_kernels.roots(ids, parent)
 
-    def _apart(self, left: Ids, right: Ids) -> tuple[Ids, Ids]:
+    def _different(self, left: Ids, right: Ids) -> tuple[Ids, Ids]:
         """The representatives of pairs, where they differ and can be merged."""
         representatives = self.representatives()
         left, right = representatives[left], representatives[right]
         good = (left != right) & self._mergeable(left) & self._mergeable(right)
         return left[good], right[good]
 
-    def _equalities(self) -> Table:
-        table = self._engine.relation(TRIPLE, 3).static({1: self._same})
+    def _torn(self, left: Ids, right: Ids) -> Ids:
+        """Those ends of pairs that cannot all be made one, as the pairs say, without what is to stay apart."""
+        if not len(left):
+            return left
+        ids, roots = self._components(left, right)
+        component: Ids = np.arange(len(self.representatives()), dtype=np.int32)
+        component[ids] = roots
+        ends = component[self.representatives()[self.apart]]
+        return ids[np.isin(roots, ends[0][ends[0] == ends[1]])]
+
+    def _allowed(self, left: Ids, right: Ids) -> tuple[Ids, Ids]:
+        """Those of some pairs that can be made one, one after the other, the least first."""
+        ends = {one: self._order_of(one) for one in {*left.tolist(), *right.tolist()}}
+        pairs = {tuple(sorted(pair, key=ends.__getitem__)) for pair in zip(left.tolist(), right.tolist(), strict=True)}
+        united = {one: {one} for one in ends}
+        enemies: dict[int, set[int]] = {one: set() for one in ends}
+        for one, other in self.representatives()[self.apart].T.tolist():
+            if one in ends and other in ends:
+                enemies[one].add(other)
+                enemies[other].add(one)
+        taken = []
+        for one, other in sorted(pairs, key=lambda pair: [ends[end] for end in pair]):
+            mine, theirs = united[one], united[other]
+            if mine is not theirs and not any(enemies[end] & theirs for end in mine):
+                taken.append((one, other))
+                mine |= theirs
+                united.update(dict.fromkeys(theirs, mine))
+        found = np.array(taken, np.int32).reshape(-1, 2)
+        return found[:, 0], found[:, 1]
+
+    def _order_of(self, one: int) -> tuple[int, str]:
+        return term_order(self._engine.dictionary.value(int(one)))
+
+    def _ends(self, verb: Value, facts: Facts) -> Ids:
+        """The two ends of the triples with a property."""
+        table = self._engine.relation(TRIPLE, 3).static({1: self._engine.dictionary.encode_value(verb)})
         assert table is not None
-        return table
+        ends: Ids = full_facts(table, facts.rows(table), 3)[[0, 2]]
+        return ends
 
     def _mergeable(self, ids: Ids) -> Flags:
         kinds = self._engine.dictionary.order().kinds[ids]
@@ -113,11 +169,34 @@ class MemoryClasses(Classes):
 
     def _join(self, group: Sequence[int]) -> None:
         """Makes one class of those that some constants represent."""
-        least = min(group, key=lambda one: term_order(self._engine.dictionary.value(one)))
+        least = min(group, key=self._order_of)
         alone = [np.array([one], np.int32) for one in group]
         members = np.concatenate([self.members.pop(one, single) for one, single in zip(group, alone, strict=True)])
         self._representatives[members] = least
         self.members[least] = members
+
+    # ------------------------------------------------------------------------------------ as a relation
+
+    def pairs(self) -> Ids:
+        """Every constant that another one represents, with that one: two rows of an array."""
+        sizes = np.array([len(members) for members in self.members.values()], np.int64)
+        both = np.stack(
+            [
+                np.concatenate([np.empty(0, np.int32), *self.members.values()]),
+                np.repeat(np.array([*self.members], np.int32), sizes),
+            ]
+        )
+        found: Ids = both[:, both[0] != both[1]]
+        return found
+
+    def restore(self, pairs: Ids) -> None:
+        """Takes over the classes that `pairs` gave; every constant was alone before."""
+        order = np.argsort(pairs[1], kind="stable")
+        names, starts = np.unique(pairs[1][order], return_index=True)
+        ends = [*starts[1:], len(order)]
+        for name, start, end in zip(names, starts, ends, strict=False):
+            self.members[int(name)] = np.append(np.int32(name), pairs[0][order[start:end]]).astype(np.int32)
+        self.representatives()[pairs[0]] = pairs[1]
 
     # ------------------------------------------------------------------------------------ names again
 
@@ -245,9 +324,8 @@ class MemoryClasses(Classes):
 
     def _names(self, classes: Facts) -> Ids:
         """The representatives of classes."""
-        table = self._equalities()
-        ends = full_facts(table, classes.rows(table), 3)
-        names: Ids = ends[0][ends[0] == ends[2]]
+        left, right = self._ends(SAME_AS, classes)
+        names: Ids = left[left == right]
         return names
 
     def mentioning(self, classes: FactSet, facts: FactSet) -> Stored:
@@ -275,6 +353,7 @@ class MemoryClasses(Classes):
     def split(self, classes: FactSet, others: Classes) -> MemoryClasses:
         assert isinstance(others, MemoryClasses)
         found = self.alone()
+        found.apart = self.apart
         found._representatives, found.members = self.representatives().copy(), dict(self.members)
         theirs = others.representatives()
         for name in self._names(own(classes)):
@@ -320,6 +399,17 @@ def _instances(terms: Sequence[int], ids: Ids) -> Flags:
     for place, term in enumerate(terms):
         found &= ids[place] == (~term if term < 0 else ids[terms.index(term)])
     return found
+
+
+def _beside(values: Ids, others: Sequence[Ids], rank: Ids) -> tuple[Ids, Ids]:
+    """Pairs of values that connect those for which all `others` are the same; `rank` says which are side by side."""
+    order = np.lexsort([rank, *others])
+    beside = np.ones(max(len(order) - 1, 0), np.bool_)
+    for column in others:
+        ordered = column[order]
+        beside &= ordered[1:] == ordered[:-1]
+    values = values[order]
+    return values[:-1][beside], values[1:][beside]
 
 
 def _expanded(ids: Ids, places: Sequence[_Names], first: int = 0) -> Ids:
