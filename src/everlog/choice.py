@@ -60,6 +60,8 @@ def choose(name: str, materialisation: Materialisation, deleted: int = 0) -> Cho
         why = f"everything was computed anew, because deleting {past.spread:,} facts spread too far the last time"
         return Choice(algorithm("dredc"), (why,), again=True)
     counts = bool(deleted) and not kept and cost is not None and past.seconds > _SPENT * cost.seconds
+    if counts and cost is not None and 2 * cost.instances < len(materialisation.I) - len(materialisation.E):
+        counts = False  # modules derive most facts, without rule instances: counting gains nothing for them
     if TRACE in kept:
         chosen, why = "counting", "counting, because derivations are counted by iteration"
     elif counts:

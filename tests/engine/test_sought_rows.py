@@ -40,3 +40,22 @@ def test_what_is_inserted_is_entered_once() -> None:
     many = engine.insert("p", numbered(2, 20_010))
     assert len(many) == table.n == 20_010
     assert table.find(given).tolist() == [19_998, 20_000, 20_000, 5, 20_001]
+
+
+@pytest.mark.parametrize("leading", [0, 1])
+def test_sorted_rows_are_found_without_an_index(leading: int) -> None:
+    """Between rows in no order, with tuples that are not there, and others that only differ in one column."""
+    engine = MemoryEngine(workers=1)
+    engine.append("p", np.array([[9, 3], [1, 50_000]], np.int32))
+    table = next(iter(engine.relation("p", 2).tables()))
+    pairs = np.array([np.arange(40_000) // 200 * 2, np.arange(40_000) % 200 * 3], np.int32)
+    table.append_sorted(np.ascontiguousarray(pairs if leading == 0 else pairs[::-1]), leading)
+    table.append(np.array([[7, 398], [7, 600]], np.int32))
+    given = np.array([[0, 0], [398, 597], [398, 598], [399, 597], [400, 0], [2, 3], [3, 3]], np.int32).T
+    wanted = np.concatenate([given if leading == 0 else given[::-1], [[7, 398, 9], [7, 600, 1]]], axis=1)
+    expected = [2, 40_001, -1, -1, -1, 203, -1, 40_002, 40_003, 0]
+    assert table.find(wanted.astype(np.int32)).tolist() == expected
+    assert not table.has_row_slots
+    again = engine.insert("p", wanted.astype(np.int32))
+    assert len(again) == wanted.shape[1]
+    assert table.n == 40_004 + 4

@@ -210,7 +210,7 @@ def test_lemmas_1_to_3() -> None:
         busy["added"] += bool(expected)
         # What the old facts derive anew is for the next round to find.
         assert expected - case.derived(known) <= added <= expected
-        module.halted(case.stored(after), nothing, nothing, knows_nothing)
+        module.halted(case.stored(after), nothing, nothing, nothing, knows_nothing)
         gone = Δ - known
         lost = case.shown(module.delete(case.stored(known), case.stored(gone), knows_nothing))
         expected = case.derived(after, gone) & known

@@ -100,8 +100,8 @@ class _Checked(Module):
             self._none("add", "leaves out what a rule derives", self._heads(now, Δ) - (J | now))
         return J
 
-    def halted(self, now: FactSet, more: FactSet, fewer: FactSet, oracle: Oracle) -> FactSet:
-        J = self._module.halted(now, more, fewer, oracle)
+    def halted(self, now: FactSet, more: FactSet, fewer: FactSet, Δ: FactSet, oracle: Oracle) -> FactSet:
+        J = self._module.halted(now, more, fewer, Δ, oracle)
         self._outside = (now | fewer) | more
         with self._bounds.aside():
             self._lost("halted", J, now, fewer)

@@ -63,26 +63,32 @@ def update_stratum(
     """
     for module in modules:
         module.begin(change.now)
-    deleted = certain = change.nothing
+    deleted = change.nothing  # what may be derived in another way, which an exact module knows of what it deletes
     with change.phase(phases[0]):
         Δ = change.lost(stratum)
         Δ -= proved(Δ)
+        going, sure = Δ, change.nothing
         for module in modules:
-            lost = module.halted(change.survivors, change.A, change.D, oracle)
-            certain |= lost if module.exact else change.nothing
-            Δ |= lost
-        while Δ:
+            lost = module.halted(change.survivors, change.A, change.D, going, oracle)
+            if module.exact:
+                sure |= lost
+            else:
+                Δ |= lost
+        while Δ or sure:
             deleted |= Δ
-            N = change.delete(stratum, Δ)
+            Δ |= sure
+            N, sure = change.delete(stratum, Δ), change.nothing
             N -= proved(N)
             for module in modules:
                 lost = module.delete(change.survivors, Δ, oracle)
-                certain |= lost if module.exact else change.nothing
-                N |= lost
+                if module.exact:
+                    sure |= lost
+                else:
+                    N |= lost
             Δ = N
             Δ -= change.D
+            sure -= change.D
     with change.phase(phases[1]):
-        deleted -= certain
         R = rederive(deleted) if deleted else deleted
         own = [module.rederive(deleted) for module in modules]
     for number, module in enumerate(modules):

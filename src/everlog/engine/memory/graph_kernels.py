@@ -138,6 +138,20 @@ def reached(first, second, number, bits, out):
 
 
 @njit(cache=True, nogil=True)
+def unreached(first, second, number, bits, lo, out):
+    """The places, from `lo` on, of the pairs of ids that are not in the rows of bits; how many there are."""
+    found = 0
+    for i in range(len(first)):
+        source, target = _node(number, first[i]), _node(number, second[i])
+        there = np.uint64(0)
+        if source >= 0 and target >= 0:
+            there = (bits[source, target >> 6] >> np.uint64(target & 63)) & np.uint64(1)
+        out[found] = lo + i  # written over if the pair is there: nobody can predict that
+        found += 1 - int(there)
+    return found
+
+
+@njit(cache=True, nogil=True)
 def clear(first, second, number, bits, out):
     """Takes pairs of ids out of the rows of bits; says of each whether it was there."""
     reached(first, second, number, bits, out)

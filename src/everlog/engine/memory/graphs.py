@@ -21,6 +21,7 @@ from everlog.engine.memory import graph_kernels as kernels
 from everlog.engine.memory import rows as row_sets
 from everlog.engine.memory.dictionary import Order
 from everlog.engine.memory.engine import MemoryEngine
+from everlog.engine.memory.kernels import unselected
 from everlog.engine.memory.kinds import FLOAT, STRING
 from everlog.engine.memory.rows import Rows
 from everlog.engine.memory.sets import Facts, Stored, own
@@ -76,6 +77,8 @@ class Binary:
         assert table is not None and table.arity == len(numbers) == 2, "an atom of a binary table"
         self.table: Table = table
         self._turned = turned
+        self.first = 1 if turned else 0
+        """The column of the pairs' first ends."""
 
     def pairs(self, facts: Facts) -> Ids:
         rows = facts.rows(self.table)
@@ -106,20 +109,18 @@ class MemoryPaths(Paths):
         if not len(rows):
             return self._engine.empty()
         graph = self._graph(X, T)
-        if rows.size <= _FEW_PAIRS:
+        if rows.size <= _FEW_PAIRS or not graph.small:
             array = rows.array()
             return stored(self._engine, table, array[~graph.holds(self._binary.of(table.cols[:, array]))])
         # Many rows are looked at where they lie, piece by piece, whether they are in the set or not.
         pieces = [(lo, min(rows.hi, lo + _BUFFER)) for lo in range(rows.lo, rows.hi, _BUFFER)]
         lost: list[Ids] = [np.empty(0, np.int32)] * len(pieces)
+        graph.unreached(np.empty((2, 0), np.int32), 0)  # the closure is computed once, and not by each thread
 
         def look(number: int) -> None:
-            lo, hi = pieces[number]
-            there = graph.holds(self._binary.of(table.cols[:, lo:hi]))
-            lost[number] = np.flatnonzero(~there).astype(np.int32) + np.int32(lo)
+            lost[number] = graph.unreached(self._binary.of(table.cols[:, slice(*pieces[number])]), pieces[number][0])
 
-        look(0)  # what is computed once is computed here
-        self._engine.parallel([partial(look, number) for number in range(1, len(pieces))])
+        self._engine.parallel([partial(look, number) for number in range(len(pieces))])
         found = np.concatenate(lost)
         return stored(self._engine, table, found if rows.is_span else found[rows.contains(found)])
 
@@ -144,7 +145,7 @@ class _Graph:
         number = self._nodes.number
         self._starts, self._targets = kernels.adjacency(number[steps[0]], number[steps[1]], n)
         self._heads, self._first = kernels.adjacency(number[first[0]], number[first[1]], n)
-        self._small = n * ((n + 63) // 64) * 8 <= _BITS
+        self.small = n * ((n + 63) // 64) * 8 <= _BITS
         self._bits: Bits | None = None
 
     @property
@@ -158,10 +159,15 @@ class _Graph:
             kernels.compose(self._heads, self._first, component, closure, 0, n, self._bits)
         return self._bits
 
+    def unreached(self, pairs: Ids, lo: int) -> Ids:
+        """The places, from a number on, of the pairs of ids that there is no path for."""
+        out = np.empty(pairs.shape[1], np.int32)
+        return out[: kernels.unreached(pairs[0], pairs[1], self._nodes.number, self.bits, lo, out)]
+
     def holds(self, pairs: Ids) -> npt.NDArray[np.bool_]:
         """Which pairs of ids there is a path for."""
         out = np.empty(pairs.shape[1], np.bool_)
-        if self._small and (self._bits is not None or self._many(pairs[0])):
+        if self.small and (self._bits is not None or self._many(pairs[0])):
             kernels.reached(pairs[0], pairs[1], self._nodes.number, self.bits, out)
         else:
             sources, targets = (self._nodes.numbers(ends) for ends in pairs)
@@ -178,10 +184,10 @@ class _Graph:
 
         They get rows if they have none.
         """
-        if not self._small:
+        if not self.small:
             return entered(engine, binary, self._visited(), excluding)
         bits = self.bits.copy()
-        if between := old is not None and old._small:
+        if between := old is not None and old.small:
             # What is new lies between two graphs; what `X` has of it is left out.
             self._without(old, bits)
         return entered_bits(engine, binary, self._nodes, bits, excluding, between)
@@ -380,7 +386,7 @@ def entered_bits(
             there = np.flatnonzero(cleared(binary.of(table.cols[:, lo:hi]))).astype(np.int32) + np.int32(lo)
             known.append(there[~excluding.contains(table, there)])
     first = table.n
-    table.append(binary.of(_pairs(engine, nodes, bits)))
+    table.append_sorted(binary.of(_pairs(engine, nodes, bits)), leading=binary.first)
     return _united(engine, table, np.concatenate(known), row_sets.span(table, first, table.n))
 
 
@@ -400,13 +406,16 @@ def _pairs(engine: MemoryEngine, nodes: Nodes, bits: Bits) -> Ids:
 
 def _dead(table: Table, excluding: Facts) -> Ids:
     """The rows of a table that are not in a set."""
-    live = excluding.rows(table)
-    if len(live) == table.n:
+    view = excluding.view(table)
+    if view.is_span and view.bounds[0] == 0 and view.bounds[1] >= table.n:
         return np.empty(0, np.int32)
-    if live.is_span:
-        return np.concatenate([np.arange(live.lo, dtype=np.int32), np.arange(live.hi, table.n, dtype=np.int32)])
-    pin = live.pinned()  # before the mask is read: this may be what sets the bit
-    return np.flatnonzero(table.mask[: table.n] & np.uint16(pin.mark.bit) == 0).astype(np.int32)
+    test = (view.bounds, view.care, view.want, table.mask, view.annotation)
+    out = np.empty(_BUFFER, np.int32)
+    found = unselected(0, table.n, *test, out)
+    if found > len(out):
+        out = np.empty(found, np.int32)
+        unselected(0, table.n, *test, out)
+    return out[:found]
 
 
 def _codes(pairs: Ids) -> Positions:

@@ -353,6 +353,34 @@ def enter_sought(cols, lo, hi, tuples, n, slots):
             slots[two * h + one] = row
 
 
+@njit(cache=True, nogil=True)
+def enter_sorted(cols, lo, leading, starts, tuples, n, slots):
+    """The same for rows from `lo` on that are sorted by one column and then the other; see `table.Sorted`."""
+    limit = np.uint64(slots.shape[0] // 2 - 1)
+    one, two = np.uint64(1), np.uint64(2)
+    values = cols[1 - leading]
+    for i in range(n):
+        first, value = tuples[leading, i], tuples[1 - leading, i]
+        if first + 1 >= len(starts):
+            continue
+        left, right = lo + starts[first], lo + starts[first + 1]
+        end = right
+        while left < right:
+            middle = (left + right) // 2
+            if values[middle] < value:
+                left = middle + 1
+            else:
+                right = middle
+        if left == end or values[left] != value:
+            continue
+        key = _tuple_key(tuples, i) + 1
+        h = _spot(key) & limit
+        while slots[two * h] != VACANT and slots[two * h] != key:
+            h = (h + one) & limit
+        slots[two * h] = key
+        slots[two * h + one] = left
+
+
 @njit(forceinline=True)
 def _find_or_enter(tuples, i, slots, cols, n_rows, new, fresh):
     """The row of a tuple; the next one, `n_rows + new`, if it was not there and is now. `fresh` has the new ones so far."""
@@ -851,6 +879,49 @@ def project(block, lo, n, sources, consts, out, at):
         else:
             for i in range(n):
                 out[c, at + i] = consts[~s]
+
+
+@njit(cache=True, nogil=True)
+def mark(rows, bit, mask):
+    """Gives rows a bit."""
+    for row in rows:
+        mask[row] |= bit
+
+
+@njit(cache=True, nogil=True)
+def unmark(rows, bit, mask):
+    """Takes a bit from rows."""
+    for row in rows:
+        mask[row] &= ~bit
+
+
+@njit(cache=True, nogil=True)
+def marked(rows, bit, mask, out):
+    """Whether each of some rows has a bit."""
+    for i in range(len(rows)):
+        out[i] = mask[rows[i]] & bit != 0
+
+
+@njit(cache=True, nogil=True)
+def unselected(lo, hi, bounds, care, want, mask, ann, out):
+    """The rows among `lo..hi` that are not in a view, as far as there is room; how many there are."""
+    # A view may have many terms, and there are fewer masks than rows.
+    holds = np.zeros(1 << 16, np.bool_)
+    for seen in range(1 << 16):
+        for t in range(care.shape[0]):
+            if (seen & care[t]) == want[t]:
+                holds[seen] = True
+                break
+    masked, valued = bounds[2] != 0, bounds[3] != 0
+    first, last, least, greatest = bounds[0], bounds[1], bounds[4], bounds[5]
+    k = 0
+    for row in range(lo, hi):
+        inside = first <= row < last and (not masked or holds[mask[row]])
+        if not inside or (valued and not least <= ann[row] <= greatest):
+            if k < len(out):
+                out[k] = row
+            k += 1
+    return k
 
 
 @njit(cache=True, nogil=True)

@@ -63,10 +63,10 @@ class Mark:
         marks.append(ref(self))
 
     def set(self, rows: Ids) -> None:
-        self.table.mask[rows] |= np.uint16(self.bit)
+        kernels.mark(rows, np.uint16(self.bit), self.table.mask)
 
     def clear(self, rows: Ids) -> None:
-        self.table.mask[rows] &= np.uint16(0xFFFF ^ self.bit)
+        kernels.unmark(rows, np.uint16(self.bit), self.table.mask)
 
     def __del__(self) -> None:
         if getattr(self, "bit", 0):
@@ -226,8 +226,9 @@ class Rows:
             inside[log.rows[: self.size]] = True
             return inside[rows]
         pin = self.pinned()  # before the mask is read: this may be what sets the bit
-        marked: npt.NDArray[np.bool_] = (self.table.mask[rows] & np.uint16(pin.mark.bit)) != 0
-        return marked
+        inside = np.empty(len(rows), np.bool_)
+        kernels.marked(rows, np.uint16(pin.mark.bit), self.table.mask, inside)
+        return inside
 
 
 def span(table: Table, lo: int, hi: int) -> Rows:
@@ -267,8 +268,9 @@ def union(x: Rows, y: Rows, consume: bool = False) -> Rows:
     if log is not None:
         if not consume or log.n != x.size:
             # The set goes on to be used, and a join may be testing its bit this very moment; or another one has grown.
-            log = _Log(log.rows[: x.size].copy())
-        log.append(more)
+            log = _Log(np.concatenate([log.rows[: x.size], more]))
+        else:
+            log.append(more)
         return Rows(x.table, lo, hi, size, log, None)
     mark = _dense_mark(x, consume)
     mark.set(more)
@@ -291,7 +293,8 @@ def difference(x: Rows, y: Rows, consume: bool = False) -> Rows:
         kept = rows[~y.contains(rows)]
         return x if len(kept) == len(rows) else listed(x.table, kept)
     gone = y.array()
-    gone = gone[x.contains(gone)]
+    if not x.is_span or y.lo < x.lo or x.hi < y.hi:
+        gone = gone[x.contains(gone)]
     if len(gone) == 0:
         return x
     if x.size - len(gone) <= _SMALL:

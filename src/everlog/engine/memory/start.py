@@ -66,6 +66,7 @@ def _exercise() -> None:
     kernels.rehash(0, 1, slots, slots.copy())
     kernels.enter_rows(facts, 0, 2, slots.copy())
     kernels.enter_sought(facts, 0, 2, facts, 2, slots.copy())
+    kernels.enter_sorted(facts, 0, 0, np.zeros(1, np.int64), facts, 2, slots.copy())
     kernels.absorb(facts, 2, slots.copy(), facts, 0, 0, *view, bit, fresh, fresh.copy())
     kernels.tally(facts, 2, slots.copy(), facts, 0, np.zeros(2, np.int32), fresh, fresh.copy())
     kernels.place(facts, fresh, 0, 0, out)
@@ -82,6 +83,10 @@ def _exercise() -> None:
     kernels.collect(out, 0, 0, mask, bit, fresh)
     kernels.project(out, 0, 0, sources, nothing32, facts, 0)
     kernels.select(nothing32, False, 0, 0, *view, fresh)
+    kernels.unselected(0, 0, *view, fresh)
+    kernels.mark(nothing32, bit, mask)
+    kernels.unmark(nothing32, bit, mask)
+    kernels.marked(nothing32, bit, mask, np.empty(0, np.bool_))
 
 
 def _exercise_graphs() -> None:
@@ -95,6 +100,7 @@ def _exercise_graphs() -> None:
     bits = np.zeros((2, closure.shape[1]), np.uint64)
     graph_kernels.compose(starts, targets, component, closure, 0, 2, bits)
     graph_kernels.reached(ids, ends, ids, bits, there)
+    graph_kernels.unreached(ids, ends, ids, bits, 0, ids.copy())
     graph_kernels.clear(ids, ends, ids, bits, there)
     graph_kernels.clear_edges(starts, targets, bits)
     graph_kernels.clear_graph(ids, bits.copy(), ids, bits)

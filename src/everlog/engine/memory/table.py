@@ -42,6 +42,9 @@ _SOUGHT = 1 << 6
 _SEARCHES = 24
 """Rows of up to one tuple in so many that a table has are searched for, so many times; then all rows are entered."""
 
+_SOUGHT_SORTED = 4
+"""The same where rows are sorted: tuples are looked up one by one, and nothing else is looked at."""
+
 _FIRST = 1 << 10
 """After so many tuples it shows how many groups they make."""
 
@@ -129,6 +132,16 @@ class Index:
         return sum(array.nbytes for run in self._runs for array in run[3:])
 
 
+class Sorted(NamedTuple):
+    """Rows `lo..hi` of two columns, sorted by one column (`leading`) and then the other."""
+
+    lo: int
+    hi: int
+    leading: int
+    starts: Positions
+    """The first row, counted from `lo`, of each value in the leading column up to the largest, and the end."""
+
+
 class Table:
     """The stored columns stand at `positions` of the predicate's atoms; `fixed` gives the ids at the other positions."""
 
@@ -151,6 +164,8 @@ class Table:
         self._rows_entered = 0
         self._searched = 0
         """How many rows were looked at to find a few tuples among them."""
+        self._sorted: list[Sorted] = []
+        """Rows that came sorted, lower ones first: tuples are found among them without any index."""
         self.free_bits = [1 << bit for bit in range(16)]
         self.marks: list[ref[Mark]] = []
         """The marks that sets of rows have (see `rows.py`)."""
@@ -225,6 +240,15 @@ class Table:
         self.reserve_rows(more)
         self.cols[:, self.n : self.n + more] = tuples
         self.n += more
+
+    def append_sorted(self, tuples: Ids, leading: int) -> None:
+        """The same for tuples of two columns that are sorted by one of them, and then by the other."""
+        lo = self.n
+        self.append(tuples)
+        if tuples.shape[1] >= SHARED:
+            column = tuples[leading]
+            starts = np.searchsorted(column, np.arange(int(column[-1]) + 2, dtype=np.int32))
+            self._sorted.append(Sorted(lo, self.n, leading, starts.astype(np.int64)))
 
     def presence(self, parallel: Parallel) -> Positions:
         """The groups, with all rows in them."""
@@ -311,16 +335,25 @@ class Table:
         To enter all rows of a large table takes some thirty times as long as to look at them once for a few tuples.
         """
         missing = self.n - self._rows_entered
-        if not self.has_groups or self.arity == 0 or 2 * missing <= self.n or _SOUGHT * n > self.n:
+        if not self.has_groups or self.arity == 0 or 2 * missing <= self.n:
             return self.row_slots(n)
-        self._searched += self.n
-        if self._searched > _SEARCHES * self.n:
+        ordered = sum(part.hi - part.lo for part in self._sorted)
+        rest = self.n - ordered
+        if n > rest // _SOUGHT + ordered // _SOUGHT_SORTED or self._searched + rest > _SEARCHES * self.n:
             return self.row_slots(n)
+        self._searched += rest
         wanted = 32
         while 4 * n > _LOAD * wanted:  # for those that are found and for those that are new
             wanted *= 2
         slots: Positions = np.zeros(wanted, np.int64)
-        kernels.enter_sought(self.cols, 0, self.n, tuples, n, slots)
+        at = 0
+        for part in self._sorted:
+            if at < part.lo:
+                kernels.enter_sought(self.cols, at, part.lo, tuples, n, slots)
+            kernels.enter_sorted(self.cols, part.lo, part.leading, part.starts, tuples, n, slots)
+            at = part.hi
+        if at < self.n:
+            kernels.enter_sought(self.cols, at, self.n, tuples, n, slots)
         return slots
 
     def rows_absorbed(self, new: int) -> None:

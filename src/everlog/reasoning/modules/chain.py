@@ -42,7 +42,7 @@ class RegularChains(Along):
         self._needed = rules is None
         """Whether the product was searched because rules found too much."""
 
-    def halted(self, now: FactSet, more: FactSet, fewer: FactSet, oracle: Oracle) -> FactSet:
+    def halted(self, now: FactSet, more: FactSet, fewer: FactSet, Δ: FactSet, oracle: Oracle) -> FactSet:
         gone = fewer.within(self._below)
         if not gone:
             if self._then is not None and not more.within(self._below):

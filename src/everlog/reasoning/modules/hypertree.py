@@ -229,7 +229,7 @@ class Hypertree(Module):
 
     # ------------------------------------------------------------------------------------ Del
 
-    def halted(self, now: FactSet, more: FactSet, fewer: FactSet, oracle: Oracle) -> FactSet:
+    def halted(self, now: FactSet, more: FactSet, fewer: FactSet, Δ: FactSet, oracle: Oracle) -> FactSet:
         then = now | fewer
         lost = self._lost(now, then, fewer, more, oracle)
         self._outside = then | more

@@ -48,8 +48,11 @@ class Module(ABC):
         """What follows since there are more facts below the stratum, and fewer."""
         return self._nothing
 
-    def halted(self, now: FactSet, more: FactSet, fewer: FactSet, oracle: Oracle) -> FactSet:
-        """What no longer follows since there are more facts below the stratum, and fewer."""
+    def halted(self, now: FactSet, more: FactSet, fewer: FactSet, Δ: FactSet, oracle: Oracle) -> FactSet:
+        """What no longer follows since there are more facts below the stratum, and fewer.
+
+        `Δ`, which is in `now`, is about to be deleted; a module may look at both at once, or wait for `delete`.
+        """
         return self._nothing
 
     @abstractmethod

@@ -46,18 +46,25 @@ class Reachability(Along):
         # What followed before and follows now was not lost, or was rederived.
         return self._paths.more(self.X, self._T, self._then, now)
 
-    def halted(self, now: FactSet, more: FactSet, fewer: FactSet, oracle: Oracle) -> FactSet:
+    def halted(self, now: FactSet, more: FactSet, fewer: FactSet, Δ: FactSet, oracle: Oracle) -> FactSet:
         gone = fewer.within(self._below)
         if not gone:
             if self._then is not None and not more.within(self._below):
                 self._T = self._then[1]  # paths are remembered for this very set
             return gone
+        going = Δ.within(self.region)
+        going &= self.X
         around = None
-        if self._few(gone):
-            around = self._followed(self._joined(now, gone, self._nothing), gone)
+        if self._few(gone) and self._few(going):
+            start = self._joined(now, gone, self._nothing)
+            start |= going
+            around = self._followed(start, gone)
         if around is not None:
             around &= now
-        return self._lost(now.within(self.region) if around is None else around, oracle)
+        self.X -= going
+        lost = self._lost(now.within(self.region) if around is None else around, oracle)
+        lost -= Δ
+        return lost
 
     def _led_to(self, start: FactSet, now: FactSet) -> FactSet | None:
         """What steps lead to from some facts, but for what holds now; None if that is too much."""

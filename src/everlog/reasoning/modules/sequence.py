@@ -32,7 +32,7 @@ class Sequence(Backbone):
             return self._nothing
         return self._neighbours.facts(self._P, now)
 
-    def halted(self, now: FactSet, more: FactSet, fewer: FactSet, oracle: Oracle) -> FactSet:
+    def halted(self, now: FactSet, more: FactSet, fewer: FactSet, Δ: FactSet, oracle: Oracle) -> FactSet:
         if not more.within(self._items) and not fewer.within(self._items):
             return self._nothing
         return self._lost(now.within(self.region), oracle)
