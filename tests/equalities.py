@@ -22,6 +22,15 @@ from oracles.naive import Facts
 _IRI = "http://example.org/"
 _LOWER = {"p": 1, "q": 2, "r": 2, "key": 2}
 _UPPER = {"u": 1, "w": 2}
+_MODULES = [
+    "{r}(?x, ?z) :- {r}(?x, ?y), {r}(?y, ?z) .",
+    "{r}(?x, ?z) :- {r}(?x, ?y), {r}(?y, ?z) . {r}(?y, ?x) :- {r}(?x, ?y) .",
+    "{r}(?x, ?z) :- {r}(?x, ?y), {s}(?y, ?z) .",
+    "w(?x, ?z) :- w(?x, ?y), {s}(?y, ?z) . w(?x, ?y) :- {r}(?x, ?y) .",
+    "w(?x, ?z) :- w(?x, ?y), w(?y, ?z) . w(?x, ?y) :- {r}(?x, ?y) .",
+    "[?x, ex:s, ?z] :- [?x, ex:s, ?y], [?y, ex:s, ?z] .",
+]
+"""Rules that form modules, if they are not part of the core."""
 
 
 @dataclass(frozen=True)
@@ -90,6 +99,14 @@ class _Writer:
         rules = [self._rule(_LOWER) for _ in range(self._random.randint(1, 4))]
         rules += [self._equality() for _ in range(self._random.randint(1, 3))]
         rules += [self._upper() for _ in range(self._random.randint(0, 3))]
+        relations = ["q", "r", "key"]
+        if self._random.random() < 0.5:
+            pattern, r, s = (
+                self._random.choice(_MODULES),
+                self._random.choice(relations),
+                self._random.choice(relations),
+            )
+            rules.append(pattern.format(r=r, s=s))
         return "\n".join([f"@prefix ex: <{_IRI}> .", *rules])
 
     def _term(self) -> str:

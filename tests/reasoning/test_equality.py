@@ -56,6 +56,16 @@ def check(case: EqualityCase, mode: str) -> None:
         assert r_materialisation(kb) == r_materialisation(anew), f"the r-materialisation in the end\n{case}"
 
 
+def test_a_class_may_lose_its_reason_with_a_fact_about_others() -> None:
+    kb = KnowledgeBase(parse_program("?y = ?x :- p(?z), r(?x, ?y) ."), engine="memory", equality="rewrite")
+    kb.add({"p": [("c",)], "r": [("a", "b")]})
+    kb.materialise()
+    assert sorted(kb.rows("r")) == [("a", "a"), ("a", "b"), ("b", "a"), ("b", "b")]
+    kb.update(delete={"p": [("c",)]})
+    assert kb.rows("r") == [("a", "b")]
+    assert kb.size("triple") == 0
+
+
 def test_clingo_agrees_with_the_naive_evaluator() -> None:
     for seed in range(1000, 1006):
         case = random_case(seed)

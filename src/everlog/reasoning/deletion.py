@@ -1,22 +1,26 @@
 """Deletions from an r-materialisation: by FBF where no class of several names is involved, and by B/F≈ where one is.
 
 A fact whose constants are alone stands for itself, and what follows from it is found as without equality, stratum by
-stratum. If that is so for all facts that lose a derivation, whether they are deleted or not, no equality is among them: an
-instance of a rule that derives one has body facts that mention both of its ends. Otherwise the work is B/F≈'s.
+stratum. If that is so for all facts that lose a derivation, whether they are deleted or not, no class is touched: one that
+loses a reason is named by a fact `c ≈ c` that loses a derivation. Otherwise the work is B/F≈'s. So is the deletion of any
+explicit equality, since for a constant that is alone no rule proves `c ≈ c`.
 """
 
 from __future__ import annotations
 
 from contextlib import suppress
 
-from everlog.engine.algebra import Classes, FactSet
-from everlog.planning.equality import finding
+from everlog.datalog.syntax import Variable
+from everlog.engine.algebra import Classes, FactSet, Region
+from everlog.planning.equality import over_representatives, same
 from everlog.planning.program import CompiledStratum, compile_program
 from everlog.reasoning.algorithms import algorithm
 from everlog.reasoning.bf_equality import Deletion
 from everlog.reasoning.change import Change, Progress
 from everlog.reasoning.kept import Kept
 from everlog.reasoning.rewriting import RMaterialisation
+
+_EQUALITIES = Region((same(Variable("x"), Variable("y")),))
 
 
 class _Involved(Exception):
@@ -48,7 +52,8 @@ class Deletions:
 
     def delete(self, before: RMaterialisation, E: FactSet, minus: FactSet, progress: Progress) -> dict[str, int]:
         """Brings `(π, I)` up to date with `E ∖ minus`; gives the rule instances considered by phase."""
-        if not before.classes.outdated(minus) and not before.classes.of(minus):
+        classes, equalities = before.classes, minus.within(_EQUALITIES)
+        if not classes.outdated(minus) and not classes.of(minus) and not equalities:
             with suppress(_Involved):
                 return self._plain(before, E, minus, progress)
         deletion = Deletion(before, E - minus)
@@ -69,6 +74,8 @@ class Deletions:
     def _strata(self, before: RMaterialisation) -> tuple[CompiledStratum, ...]:
         rules: list[object] = [before.classes.rewritten(rule) for rule in before.core_rules()]
         if self._compiled is None or self._compiled[0] != rules:
-            found = [made for rule in before.core_rules() for made in finding(before.classes.rewritten(rule))]
+            found = [
+                made for rule in before.core_rules() for made in over_representatives(before.classes.rewritten(rule))
+            ]
             self._compiled = rules, compile_program(found, before.compiler)
         return self._compiled[1]
