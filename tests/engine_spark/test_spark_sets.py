@@ -28,14 +28,13 @@ EVERYTHING = [
 ]
 
 
-@pytest.fixture(params=["tiny", "few", "many"])
+@pytest.fixture(params=["tiny", "mixed", "few", "many"])
 def size(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """What the sets of these tests count as: enough for the driver, to be broadcast, or neither."""
-    if request.param != "tiny":
-        monkeypatch.setattr(limits, "TINY", 0)
-    if request.param == "many":
-        monkeypatch.setattr(limits, "FEW", 3)
-        monkeypatch.setattr(limits, "SMALL", 3)
+    """What the sets of these tests count as: few enough for the driver, some of them, to be broadcast, or neither."""
+    tiny, few = {"tiny": (30, 30), "mixed": (14, 16), "few": (0, 30), "many": (0, 3)}[request.param]
+    monkeypatch.setattr(limits, "TINY", tiny)
+    monkeypatch.setattr(limits, "FEW", few)
+    monkeypatch.setattr(limits, "SMALL", few)
     return str(request.param)
 
 
@@ -93,7 +92,7 @@ def test_regions(spark: SparkSession) -> None:
     assert not facts.stored([naive.fact("e", 0, 1)]).within(Region(patterns[:2]))
 
 
-@pytest.mark.parametrize("size", ["tiny", "many"], indirect=True)
+@pytest.mark.parametrize("size", ["tiny", "mixed", "many"], indirect=True)
 def test_multisets_and_annotations(spark: SparkSession, size: str) -> None:
     random = Random(7)
     facts = Facts(spark, [*range(6), "a"])
@@ -113,6 +112,8 @@ def test_multisets_and_annotations(spark: SparkSession, size: str) -> None:
             assert facts.facts_in(everything - annotation.between(least, greatest)) == outside
 
     check((2, 2), (-9, -1))
+    annotation.add(everything)
+    values.update(EVERYTHING)
     chosen, more = some(random), some(random)
     annotation.set(facts.stored(chosen), 5)
     values.update({one: 5 - values[one] for one in chosen})

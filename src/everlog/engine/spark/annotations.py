@@ -1,64 +1,49 @@
 """Multisets and annotations: facts with a number beside them.
 
-An annotation is a run of the facts whose value is not the default, with the difference. It is replaced, never changed, so
-that a savepoint is the run of that time.
+Both are runs of facts, each once, whose numbers are in the column `COUNT`. An annotation has the facts whose value is not
+the default, with the difference. Where few of many values change, the new ones are on the driver and lie over the old.
+Runs and what lies over them are replaced, never changed, so that a savepoint is what there was at that time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from everlog.engine.algebra import Annotation, Counted, FactSet
-from everlog.engine.spark import naming
+from everlog.engine.spark import limits, naming
 from everlog.engine.spark.naming import COUNT
 from everlog.engine.spark.queries import Keys, Table, absent, own_keys, present, select, union
-from everlog.engine.spark.runs import Local, Run
-from everlog.engine.spark.sets import EVERYTHING, SparkFacts, Stored, Wanted, own
+from everlog.engine.spark.runs import Local, Numbers, Run, local_run, numbered, total, unnumbered
+from everlog.engine.spark.sets import EVERYTHING, SparkFacts, Stored, Wanted, is_apart, own
 
 if TYPE_CHECKING:
     from everlog.engine.spark.engine import SparkEngine
 
 
 class SparkCounted(Counted):
-    """A multiset: distinct facts with positive numbers, computed when it is first asked for."""
+    """A multiset: distinct facts with positive numbers."""
 
-    def __init__(self, engine: SparkEngine, table: Table | None, run: Run | None = None) -> None:
+    def __init__(self, engine: SparkEngine, runs: Iterable[Run]) -> None:
         self.engine = engine
-        self._table = table
-        self._run = run
-
-    def run(self) -> Run | None:
-        if self._run is None and self._table is not None:
-            self._run = self.engine.run(self._table)
-            self._table = None
-        return self._run
-
-    def computed_run(self) -> Run | None:
-        """The run of a multiset that is computed already."""
-        return self._run
+        self.runs = tuple(run for run in runs if run.rows)
 
     def table(self) -> Table | None:
         """Facts with `COUNT`."""
-        if self._run is not None:
-            return with_numbers(self._run, self.engine.width)
-        return self._table
+        return union([self.engine.table_of(run) for run in self.runs]) if self.runs else None
+
+    def local(self) -> Numbers | None:
+        """The facts with their numbers on the driver, if there are few."""
+        return self.engine.driver.rows(self.runs)
 
     def __bool__(self) -> bool:
-        run = self.run()
-        return run is not None and run.rows > 0
+        return bool(self.runs)
 
     def total(self) -> int:
-        run = self.run()
-        return 0 if run is None else run.sum
+        return sum(run.sum for run in self.runs)
 
     def support(self) -> Stored:
-        run = self.run()
-        if run is None:
-            return self.engine.empty()
-        columns = tuple(name for name in run.columns if name != COUNT)
-        facts = Run(select(columns, run.view()), columns, run.rows, run.classes, run.apart, run.parts, run)
-        return Stored(self.engine, [facts])
+        return Stored(self.engine, [unnumbered(run) for run in self.runs])
 
     def __add__(self, other: Counted | FactSet) -> SparkCounted:
         return self._combined(other, 1)
@@ -67,44 +52,43 @@ class SparkCounted(Counted):
         return self._combined(other, -1)
 
     def _combined(self, other: Counted | FactSet, sign: int) -> SparkCounted:
-        self.run()
         more = as_counted(other)
-        summed = added(self.engine, self.table(), more.table(), sign)
-        found = SparkCounted(self.engine, None if summed is None else select(["*"], summed, [f"{COUNT} > 0"]))
-        found.run()
-        return found
+        if not more or not self:
+            return more if sign == 1 and not self else self
+        mine, others = self.local(), more.local()
+        if mine is not None and others is not None:
+            return positive(self.engine, summed(mine, others, sign))
+        table = select(["*"], added(self.engine, self.table(), more.table(), sign), [f"{COUNT} > 0"])
+        return SparkCounted(self.engine, [self.engine.run(table)])
 
 
 def as_counted(facts: Counted | FactSet) -> SparkCounted:
-    """A multiset of this engine, computed as far as it has to be; a set is one in which each fact occurs once."""
+    """A multiset of this engine; a set is one in which each fact occurs once."""
     if isinstance(facts, SparkCounted):
-        facts.run()
         return facts
     assert isinstance(facts, SparkFacts), "facts of another engine"
-    table = facts.computed().table()
-    return SparkCounted(facts.engine, None if table is None else select(["*", f"1L AS {COUNT}"], table))
+    return SparkCounted(facts.engine, [numbered(run, 1) for run in facts.computed().runs])
 
 
-def with_numbers(run: Run, width: int) -> Table | None:
-    """The facts of a run with their numbers."""
-    return select([*naming.columns(width), COUNT], f"{_widened(run, width)} l") if run.rows else None
+def positive(engine: SparkEngine, numbers: Numbers) -> SparkCounted:
+    """A multiset on the driver, of the facts whose numbers are positive."""
+    chosen = {fact: number for fact, number in numbers.items() if number > 0}
+    return SparkCounted(engine, [local_run(chosen, engine.width, counted=True)])
 
 
-def _widened(run: Run, width: int) -> Table:
-    missing = [name for name in naming.columns(width) if name not in run.columns]
-    return select(["*", *(f"{naming.PADDING}L AS {name}" for name in missing)], run.view()) if missing else run.view()
+def summed(left: Numbers, right: Numbers, sign: int) -> Numbers:
+    """The numbers of facts added, those of the second with a sign."""
+    return {**left, **{fact: left.get(fact, 0) + sign * number for fact, number in right.items()}}
 
 
-def added(engine: SparkEngine, left: Table | None, right: Table | None, sign: int) -> Table | None:
-    """The numbers of two tables added, those of the second with a sign; facts that neither has are not there."""
+def added(engine: SparkEngine, left: Table | None, right: Table | None, sign: int) -> Table:
+    """The same in a query, where one of both may be missing."""
     names = naming.columns(engine.width)
-    if right is None:
-        return left
-    right = select([*names, f"{sign} * {COUNT} AS {COUNT}"], right)
-    if left is None:
-        return right
+    tables = [] if left is None else [left]
+    if right is not None:
+        tables.append(select([*names, f"{sign} * {COUNT} AS {COUNT}"], right))
     columns = ", ".join(names)
-    return f"(SELECT {columns}, sum({COUNT}) AS {COUNT} FROM {union([left, right])} GROUP BY {columns})"
+    return f"(SELECT {columns}, sum({COUNT}) AS {COUNT} FROM {union(tables)} GROUP BY {columns})"
 
 
 class SparkAnnotation(Annotation):
@@ -113,18 +97,58 @@ class SparkAnnotation(Annotation):
     def __init__(self, engine: SparkEngine, default: int) -> None:
         self.engine = engine
         self.default = default
-        self._values: Run | None = None
+        self._runs: tuple[Run, ...] = ()
+        self._over: Run | None = None
+        """On the driver: facts whose values differ from those of the runs; 0 where they are the default again."""
 
-    def table(self) -> Table | None:
-        """The facts whose value is not the default, with the difference as `COUNT`."""
-        return None if self._values is None else with_numbers(self._values, self.engine.width)
+    @property
+    def here(self) -> bool:
+        return all(run.local is not None for run in self._runs)
 
     @property
     def rows(self) -> int:
-        return 0 if self._values is None else self._values.rows
+        return total(self._runs) + (0 if self._over is None else self._over.rows)
+
+    def table(self) -> Table | None:
+        """The facts whose value is not the default, with the difference as `COUNT`."""
+        width = self.engine.width
+        values = union([self.engine.table_of(run) for run in self._runs]) if self._runs else None
+        if self._over is None:
+            return values
+        over = self.engine.table_of(self._over)
+        tables = [select(["*"], over, [f"{COUNT} != 0"])]
+        if values is not None:
+            tables.append(absent(values, own_keys(width), over, self._over.rows, total(self._runs), width))
+        return union(tables)
+
+    def of(self, facts: Local) -> Numbers:
+        """The differences of the values of a few facts to the default; facts that have the default may be missing."""
+        over = {} if self._over is None or self._over.local is None else self._over.local
+        found = {fact: over[fact] for fact in facts & over.keys()}
+        return {**self.engine.driver.numbers(facts.difference(found), self._runs), **found}
+
+    # ------------------------------------------------------------------------------------ changes
+
+    def _put(self, values: Numbers) -> None:
+        """New values of a few facts."""
+        over = values if self._over is None or self._over.local is None else {**self._over.local, **values}
+        if not self._runs:
+            over = {fact: value for fact, value in over.items() if value}
+        self._over = local_run(over, self.engine.width, counted=True) if over else None
+        if len(over) > limits.FEW:
+            self._replace(self.table())
 
     def _replace(self, table: Table | None) -> None:
-        self._values = None if table is None else self.engine.run(select(["*"], table, [f"{COUNT} != 0"]))
+        found = None if table is None else self.engine.run(select(["*"], table, [f"{COUNT} != 0"]))
+        self._runs, self._over = () if found is None or not found.rows else (found,), None
+
+    def _append(self, runs: Iterable[Run]) -> bool:
+        """Takes values of further facts as they are, if it is known that these have none."""
+        new = [run for run in runs if run.rows]
+        if self._over is not None or not all(is_apart(run, self._runs) for run in new):
+            return False
+        self._runs = (*self.engine.compacted(self._runs), *new)
+        return True
 
     def _with_others(self, facts: SparkFacts, table: Table) -> Table:
         """New values of some facts, and the values of all others."""
@@ -134,29 +158,53 @@ class SparkAnnotation(Annotation):
         return union([facts.outside(values, own_keys(self.engine.width), EVERYTHING, self.rows), table])
 
     def set(self, facts: FactSet, value: int) -> None:
-        chosen = own(facts).computed()
-        table = chosen.table()
-        if table is not None:
-            self._replace(self._with_others(chosen, select(["*", f"{value - self.default}L AS {COUNT}"], table)))
+        chosen, offset = own(facts).computed(), value - self.default
+        few = chosen.local()
+        if few is not None:
+            self._put(dict.fromkeys(few, offset))
+        elif not offset or not self._append(numbered(run, offset) for run in chosen.runs):
+            table = chosen.table()
+            assert table is not None, "many facts"
+            self._replace(self._with_others(chosen, select(["*", f"{offset}L AS {COUNT}"], table)))
 
     def add(self, facts: Counted | FactSet, sign: int = 1) -> None:
-        given = as_counted(facts)
-        if self._values is None and sign == 1 and (run := given.computed_run()) is not None:
-            self._values = run
+        more = as_counted(facts)
+        if not more or (sign == 1 and not self.rows and self._append(more.runs)):
             return
-        more = given.table()
-        if more is not None:
-            self._replace(added(self.engine, self.table(), more, sign))
+        few = more.local()
+        if few is not None:
+            self._put(summed(self.of(frozenset(few)), few, sign))
+        elif sign != 1 or not self._append(more.runs):
+            self._replace(added(self.engine, self.table(), more.table(), sign))
 
     def assign(self, facts: FactSet, other: Annotation) -> None:
         assert isinstance(other, SparkAnnotation), "an annotation of another engine"
         chosen = own(facts).computed()
+        few = chosen.local()
+        if few is not None:
+            self._put(other.offsets_of(few, self.default))
+            return
         table = other.offsets(chosen, self.default)
         if table is not None:
             self._replace(self._with_others(chosen, table))
 
+    def savepoint(self) -> Callable[[], None]:
+        values = self._runs, self._over
+
+        def undo() -> None:
+            self._runs, self._over = values
+
+        return undo
+
+    # ------------------------------------------------------------------------------------ values
+
+    def offsets_of(self, facts: Local, default: int) -> Numbers:
+        """A few facts with the difference of their value to some default."""
+        values, shift = self.of(facts), self.default - default
+        return {fact: values.get(fact, 0) + shift for fact in facts}
+
     def offsets(self, facts: SparkFacts, default: int) -> Table | None:
-        """Facts with the difference of their value to some default."""
+        """The same for many facts, in a query."""
         table, values, names = facts.table(), self.table(), naming.columns(self.engine.width)
         shift = self.default - default
         if table is None:
@@ -167,14 +215,6 @@ class SparkAnnotation(Annotation):
         same = " AND ".join(f"l.{name} = s.{name}" for name in names)
         return select(columns, f"{table} l LEFT JOIN {values} s ON {same}", hint="SHUFFLE_HASH(l)")
 
-    def savepoint(self) -> Callable[[], None]:
-        values = self._values
-
-        def undo() -> None:
-            self._values = values
-
-        return undo
-
     def nbytes(self) -> int:
         return 0
 
@@ -182,10 +222,14 @@ class SparkAnnotation(Annotation):
         return Between(self, least, greatest)
 
     def counted(self, facts: FactSet) -> SparkCounted:
-        table = self.offsets(own(facts), 0)
-        found = SparkCounted(self.engine, None if table is None else select(["*"], table, [f"{COUNT} > 0"]))
-        found.run()
-        return found
+        chosen = own(facts)
+        few = chosen.local()
+        if few is not None:
+            return positive(self.engine, self.offsets_of(few, 0))
+        table = self.offsets(chosen, 0)
+        if table is None:
+            return SparkCounted(self.engine, ())
+        return SparkCounted(self.engine, [self.engine.run(select(["*"], table, [f"{COUNT} > 0"]))])
 
 
 class Between(SparkFacts):
@@ -204,8 +248,16 @@ class Between(SparkFacts):
     def about(self, wanted: Wanted = EVERYTHING) -> int:
         return 2**62
 
+    @property
+    def here(self) -> bool:
+        return self._annotation.here
+
     def local(self) -> Local | None:
         return None
+
+    def among(self, facts: Local) -> Local:
+        values = self._annotation.of(facts)
+        return frozenset(fact for fact in facts if self._least <= values.get(fact, 0) <= self._greatest)
 
     def computed(self) -> Stored:
         raise TypeError("a range of annotations has no facts of its own: intersect it with a set")

@@ -46,16 +46,16 @@ class Delivery:
         if excluding is not None:
             facts = excluding.outside(facts, own_keys(self._engine.width), self._wanted(), None)
             apart = covered(excluding)
-        return self._engine.stored(facts, apart, rows, counting)
+        return self._engine.stored(facts, apart, rows, counting, self._are_few())
 
     def multiset(self, counting: bool = True) -> SparkCounted:
         """The facts, each as often as there are instances for it."""
         rows = self._rows()
         if rows is None:
-            return SparkCounted(self._engine, None)
+            return SparkCounted(self._engine, ())
         names = ", ".join(naming.columns(self._engine.width))
         table = f"(SELECT {names}, count(*) AS {COUNT} FROM {{rows}} GROUP BY {names})"
-        return SparkCounted(self._engine, None, self._engine.run(table, rows=rows, counting=counting))
+        return SparkCounted(self._engine, [self._engine.run(table, rows=rows, counting=counting, few=self._are_few())])
 
     def facts_within(self, place: Place) -> Stored:
         """The facts of all patterns of each instance that are in a region, each once."""
@@ -70,7 +70,7 @@ class Delivery:
             return self._engine.empty()
         facts = select([f"inline({_FACTS})"], "{rows}")
         found = f"(SELECT DISTINCT * FROM {facts} WHERE {place.condition()})"
-        return self._engine.stored(found, rows=union(parts), counting=True)
+        return self._engine.stored(found, rows=union(parts), counting=True, few=self._are_few())
 
     def _rows(self) -> Table | None:
         """A row for each instance, with its one fact."""
@@ -80,6 +80,11 @@ class Delivery:
             for instances, table, (pattern,) in self._found
         ]
         return union(parts) if parts else None
+
+    def _are_few(self) -> bool:
+        """Whether the facts that the joins start from are few: then what they lead to is expected to be, too."""
+        starts = [instances.about for instances, _, _ in self._found]
+        return None not in starts and self._engine.driver.takes(sum(about or 0 for about in starts))
 
     def _wanted(self) -> Wanted:
         found = [instances.relations(pattern) for instances, _, patterns in self._found for pattern in patterns]

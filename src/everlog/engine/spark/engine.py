@@ -12,6 +12,7 @@ Through Spark Connect it works in the session that it is given.
 from __future__ import annotations
 
 import weakref
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import count as counting_up
@@ -25,7 +26,8 @@ from everlog.engine.spark import limits, naming
 from everlog.engine.spark.annotations import SparkAnnotation, SparkCounted
 from everlog.engine.spark.comparisons import comparable
 from everlog.engine.spark.cutting import Cut, CutName, cut_named
-from everlog.engine.spark.naming import RELATION
+from everlog.engine.spark.driver import Driver
+from everlog.engine.spark.naming import COUNT, RELATION
 from everlog.engine.spark.patterns import Parameters
 from everlog.engine.spark.queries import DISTINCT, Table, fact_columns, select, union
 from everlog.engine.spark.regions import Place
@@ -38,7 +40,6 @@ from everlog.engine.spark.runs import (
     local_run,
     merged_length,
     new_number,
-    total,
 )
 from everlog.engine.spark.sets import Stored, covered, own
 from everlog.errors import ArityMistake, EverlogError
@@ -53,6 +54,8 @@ _OWN_SETTINGS: Final = {
     "spark.sql.inMemoryColumnarStorage.compressed": "false",
     "spark.sql.ansi.enabled": "true",
     "spark.sql.crossJoin.enabled": "true",
+    # The rows that come to the driver are asked of all partitions at once.
+    "spark.sql.limit.initialNumPartitions": "100000",
     # Its inference of filters fails on unions of views that share columns (key not found in rewriteConstraints).
     "spark.sql.constraintPropagation.enabled": "false",
 }
@@ -96,6 +99,7 @@ class SparkEngine(Engine):
         self._generated = True
         self._forgotten: list[Table] = []
         self.terms = terms
+        self.driver = Driver(self)
 
     # ------------------------------------------------------------------------------------ relations and values
 
@@ -109,6 +113,10 @@ class SparkEngine(Engine):
             raise ArityMistake(f"{predicate} has {known} arguments elsewhere and {arity} here")
         self.width = max(self.width, arity)
         return number
+
+    def arity(self, number: int) -> int:
+        """The arity of the predicate with a number."""
+        return self._arities[number]
 
     def relations(self) -> Mapping[str, tuple[int, int]]:
         """The number and the arity of each predicate."""
@@ -189,11 +197,11 @@ class SparkEngine(Engine):
 
     def local(self, facts: Local, apart: frozenset[int] = frozenset()) -> Stored:
         """A set of a few facts on the driver; none of them is in the runs with the given numbers."""
-        return Stored(self, [local_run(facts, self.width, apart)] if facts else ())
+        return Stored(self, [local_run(dict.fromkeys(facts, 1), self.width, apart)] if facts else ())
 
     def counted(self, frame: DataFrame) -> SparkCounted:
         """A multiset, from a frame with `p`, `a0`, … and `n`, each fact once."""
-        return SparkCounted(self, None, self.run(self._named(self._here(frame))))
+        return SparkCounted(self, [self.run(self._named(self._here(frame)))])
 
     def by_number(self, frame: DataFrame, number: str) -> dict[int, Stored]:
         """Sets of facts, from a frame with `p`, `a0`, … and a column with the number of the set."""
@@ -232,7 +240,11 @@ class SparkEngine(Engine):
     def counts(self, facts: FactSet) -> dict[str, int]:
         """How many facts of each predicate there are."""
         names = {number: predicate for predicate, (number, _) in self._relations.items()}
-        table = own(facts).table()
+        chosen = own(facts)
+        few = chosen.local()
+        if few is not None:
+            return dict(Counter(names[fact[0]] for fact in few))
+        table = chosen.table()
         if table is None:
             return {}
         rows = self.spark.sql(f"SELECT {RELATION}, count(*) FROM {table} GROUP BY {RELATION}").collect()
@@ -262,9 +274,10 @@ class SparkEngine(Engine):
         apart: frozenset[int] = frozenset(),
         rows: Table | None = None,
         counting: bool = False,
+        few: bool = False,
     ) -> Stored:
         """The set of some distinct facts, computed; see `run`."""
-        return Stored(self, () if table is None else [self.run(table, apart, rows=rows, counting=counting)])
+        return Stored(self, () if table is None else [self.run(table, apart, rows=rows, counting=counting, few=few)])
 
     def run(
         self,
@@ -273,11 +286,13 @@ class SparkEngine(Engine):
         parts: frozenset[int] | None = None,
         rows: Table | None = None,
         counting: bool = False,
+        few: bool = False,
     ) -> Run:
         """Computes facts, or bindings. None of the facts is in the runs with the numbers `apart`.
 
         `parts` are the runs that are merged. In the table `{rows}` may stand for further rows, which are given apart; these
-        count as derivations if it is said so.
+        count as derivations if it is said so. If `few` facts are expected, they come to the driver; should they be many,
+        the job is done a second time.
         """
         from pyspark.sql.functions import count, expr, lit
 
@@ -286,10 +301,13 @@ class SparkEngine(Engine):
         query = f"SELECT * FROM {table}"
         with self._observed(rows, counting) as observed:
             frame = self.spark.sql(query) if observed is None else self.spark.sql(query, rows=observed)
+            local = self.driver.computed(frame) if few else None
+            if local is not None:
+                return local_run(local, self.width, apart, counted=COUNT in frame.columns)
             columns = tuple(frame.columns)
             classed = [name for name in columns if name in naming.columns(self.width)]
             classes = [expr(f"bit_or(shiftleft(1L, int(pmod({name}, {CLASSES}))))").alias(name) for name in classed]
-            sums = [expr(f"sum({naming.COUNT})").alias("sum")] if naming.COUNT in columns else []
+            sums = [expr(f"sum({COUNT})").alias("sum")] if COUNT in columns else []
             kept, seen = self._cut(frame, [count(lit(1)).alias("rows"), *classes, *sums])
         name = self._named(kept)
         self._kept[name] = kept
@@ -354,11 +372,10 @@ class SparkEngine(Engine):
         return [*runs[:-length], self._merged(runs[-length:])] if length else runs
 
     def _merged(self, runs: Sequence[Run]) -> Run:
+        few = self.driver.merged(runs)
+        if few is not None:
+            return few
         parts = frozenset[int]().union(*(run.parts for run in runs))
-        if total(runs) <= limits.TINY:
-            merged = local_run(frozenset[tuple[int, ...]]().union(*(self.fetched(run) for run in runs)), self.width)
-            merged.parts = parts
-            return merged
         table = union([self.table_of(run) for run in runs])
         if any(run.name is None for run in runs):
             columns = ", ".join(naming.columns(self.width))
@@ -367,26 +384,19 @@ class SparkEngine(Engine):
 
     def table_of(self, run: Run, near: bool = False) -> Table:
         """The facts of a run; with `near`, from the driver if they are few."""
-        if run.name is None or (near and run.rows <= limits.TINY):
+        counted = COUNT in run.columns
+        names = [*naming.columns(self.width), COUNT] if counted else naming.columns(self.width)
+        if run.name is None or (near and self.driver.takes(run.rows)):
             if self.width not in run.near:
-                columns = columns_of(self.fetched(run), self.width)
-                run.near[self.width] = self._named(self._local(naming.columns(self.width), columns))
+                columns = columns_of(self.driver.fetched(run), self.width, counted)
+                run.near[self.width] = self._named(self._local(names, columns))
                 weakref.finalize(run, self._forgotten.append, run.near[self.width])
             # Spark cannot tell rows of the driver from a run that was made of them, unless their columns are other ones.
-            return select([f"{name} AS {name}" for name in naming.columns(self.width)], run.near[self.width])
-        names = naming.columns(self.width)
+            return select([f"{name} AS {name}" for name in names], run.near[self.width])
         if tuple(names) == run.columns:
             return run.name
         padded = (name if name in run.columns else f"{naming.PADDING}L AS {name}" for name in names)
         return select(padded, run.name)
-
-    def fetched(self, run: Run) -> Local:
-        """The facts of a small run, on the driver."""
-        if run.local is None:
-            names = [name for name in naming.columns(self.width) if name in run.columns]
-            rows = self.spark.sql(f"SELECT {', '.join(names)} FROM {run.name}").collect()
-            run.local = frozenset(tuple(row[: self._arities[row[0]] + 1]) for row in rows)
-        return run.local
 
     def _local(self, names: Sequence[str], columns: Sequence[Sequence[int]]) -> DataFrame:
         """A few rows from the driver, which Spark broadcasts without a job."""

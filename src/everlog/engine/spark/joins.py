@@ -41,7 +41,8 @@ class Conjunction:
         self._needed = set(needed)
         self._bound: set[Term] = set(parameters.fixed)
         self._columns: list[str] = []
-        self._about: int | None = None
+        self.about: int | None = None
+        """How many facts the joins start from; None if nobody knows."""
         self._held: list[Literal | Run] = []
         """What the query names must not be forgotten before it is evaluated."""
         self.table: Table | None = None
@@ -88,14 +89,14 @@ class Conjunction:
                 self._compare(test)
             elif self.table is not None:
                 wanted = self._parameters.wanted(test.pattern)
-                self.table = test.view.outside(self.table, self.keys(test.pattern), wanted, self._about)
+                self.table = test.view.outside(self.table, self.keys(test.pattern), wanted, self.about)
         return waiting
 
     def _compare(self, test: Compared) -> None:
         assert self.table is not None
         values = None if test.operator in ("=", "!=") else self._engine.comparables()
         left, right = (str(key) for key in self._expressions((test.left, test.right)))
-        self.table = compared(self.table, test.operator, left, right, values, self._about)
+        self.table = compared(self.table, test.operator, left, right, values, self.about)
 
     def _start_empty(self) -> None:
         """One binding of nothing, or one for each rule."""
@@ -103,14 +104,14 @@ class Conjunction:
         self.table = self._engine.table(self._parameters) if varying else "(SELECT 1 AS unit)"
         self._columns = [_name(term) for term in varying] or ["unit"]
         self._bound.update(varying)
-        self._about = len(self._parameters.rows)
+        self.about = len(self._parameters.rows)
 
     def _match(self, literal: Literal, keep: set[Term]) -> None:
         """Extends the bindings by a positive literal."""
         pattern = literal.pattern
         wanted = self._parameters.wanted(pattern)
         if self.table is not None and _terms(literal) <= self._bound:
-            self.table = literal.view.inside(self.table, self.keys(pattern), wanted, self._about)
+            self.table = literal.view.inside(self.table, self.keys(pattern), wanted, self.about)
             return
         size = literal.view.about(wanted)
         facts = literal.view.table(wanted, near=self.table is None or size <= limits.SMALL)
@@ -139,7 +140,7 @@ class Conjunction:
         listed = [f"{expression} AS {name}" for name, expression in kept.items()]
         self.table = select(listed, f"{facts} f{joins}", conditions, hint)
         self._columns = list(kept)
-        self._about = about
+        self.about = about
         self._bound.update(pattern.variables(), self._parameters.varying)
 
     def _partners(self, size: int) -> tuple[str, str, int | None]:
@@ -149,11 +150,13 @@ class Conjunction:
                 return "", "", size
             return f" CROSS JOIN {self._engine.table(self._parameters)} r", "BROADCAST(r)", size
         hint = ""
-        if self._about is not None and self._about <= min(limits.SMALL, size):
+        if self._engine.driver.takes(size):
+            hint = "BROADCAST(f)"  # which takes no job, since the driver has the facts
+        elif self.about is not None and self.about <= min(limits.SMALL, size):
             hint = "BROADCAST(l)"
         elif size <= limits.SMALL:
             hint = "BROADCAST(f)"
-        return f" CROSS JOIN {self.table} l", hint, self._about
+        return f" CROSS JOIN {self.table} l", hint, self.about
 
     # ------------------------------------------------------------------------------------ bindings
 
@@ -172,7 +175,7 @@ class Conjunction:
     def with_parameters(self, parameters: Parameters) -> Conjunction:
         """The same bindings, with parameters for further patterns."""
         copy = Conjunction(self._engine, parameters, self._needed)
-        copy.table, copy._columns, copy._held, copy._about = self.table, self._columns, self._held, self._about
+        copy.table, copy._columns, copy._held, copy.about = self.table, self._columns, self._held, self.about
         copy._bound |= self._bound
         return copy
 

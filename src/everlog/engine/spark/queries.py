@@ -56,7 +56,7 @@ def own_keys(width: int) -> list[str]:
 def present(rows: Table, keys: Keys, sought: Table, size: int, about: int | None, width: int) -> Table:
     """The rows whose keys are among some facts, at most `size`; there are at most `about` (None: nobody knows)."""
     if size <= limits.FEW:
-        return select(["l.*"], f"{rows} l LEFT SEMI JOIN {sought} s ON {_same(keys)}", hint="BROADCAST(s)")
+        return select(["l.*"], f"{rows} l LEFT SEMI JOIN {sought} s ON {same(keys)}", hint="BROADCAST(s)")
     if about is not None and about > limits.MANY:
         return select(["l.*"], f"{rows} l LEFT SEMI JOIN {sought} s ON {_same_everywhere(keys, width)}")
     return select(["l.*"], f"{rows} l JOIN {sought} s ON {_same_everywhere(keys, width)}", hint="SHUFFLE_HASH(l)")
@@ -65,7 +65,7 @@ def present(rows: Table, keys: Keys, sought: Table, size: int, about: int | None
 def absent(rows: Table, keys: Keys, sought: Table, size: int, about: int | None, width: int) -> Table:
     """The rows whose keys are not among some facts."""
     if size <= limits.FEW:
-        return select(["l.*"], f"{rows} l LEFT ANTI JOIN {sought} s ON {_same(keys)}", hint="BROADCAST(s)")
+        return select(["l.*"], f"{rows} l LEFT ANTI JOIN {sought} s ON {same(keys)}", hint="BROADCAST(s)")
     if about is not None and about > limits.MANY:
         return select(["l.*"], f"{rows} l LEFT ANTI JOIN {sought} s ON {_same_everywhere(keys, width)}")
     known = select(["*", "true AS known"], sought)
@@ -78,14 +78,15 @@ def any_present(rows: Table, asked: Sequence[tuple[Keys, Table, int]]) -> Table:
     joins, small = f"{rows} l", []
     for number, (keys, sought, size) in enumerate(asked):
         known = select(["*", "true AS known"], sought)
-        joins += f" LEFT JOIN {known} s{number} ON {_same(keys, f's{number}')}"
+        joins += f" LEFT JOIN {known} s{number} ON {same(keys, f's{number}')}"
         if size <= limits.FEW:
             small.append(f"s{number}")
     found = ", ".join(f"s{number}.known" for number in range(len(asked)))
     return select(["l.*"], joins, [f"coalesce({found}, false)"], hint=f"BROADCAST({', '.join(small)})" if small else "")
 
 
-def _same(keys: Keys, alias: str = "s") -> str:
+def same(keys: Keys, alias: str = "s") -> str:
+    """Whether a row asks for a fact."""
     names = naming.columns(len(keys) - 1)
     return " AND ".join(f"{_text(key)} = {alias}.{name}" for key, name in zip(keys, names, strict=True))
 
@@ -98,9 +99,9 @@ def _same_everywhere(keys: Keys, width: int) -> str:
     """
     column = next((key for key in keys if isinstance(key, str)), None)
     if column is None:
-        return _same(keys)
+        return same(keys)
     padded = [*keys, *[PADDING] * (width + 1 - len(keys))]
-    return _same([key if isinstance(key, str) else f"if({column} = {_NO_ID}L, {_NO_ID}L, {key}L)" for key in padded])
+    return same([key if isinstance(key, str) else f"if({column} = {_NO_ID}L, {_NO_ID}L, {key}L)" for key in padded])
 
 
 def _text(key: str | int) -> str:

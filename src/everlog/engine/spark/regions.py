@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from everlog.datalog.syntax import Atom, Constant, Variable
 from everlog.engine.algebra import Region
-from everlog.engine.spark import limits
 from everlog.engine.spark.naming import PADDING, RELATION
 from everlog.engine.spark.queries import Table, select
 from everlog.engine.spark.runs import Local, Run, classes_of
@@ -126,11 +125,21 @@ class Within(SparkFacts):
     def about(self, wanted: Wanted = EVERYTHING) -> int:
         return (self._facts if self._computed is None else self._computed).about(wanted)
 
+    @property
+    def here(self) -> bool:
+        return self._facts.here
+
     def local(self) -> Local | None:
         if self._computed is not None:
             return self._computed.local()
-        facts = self._facts.local() if self._facts.about() <= limits.TINY else None
-        return None if facts is None else frozenset(fact for fact in facts if self._place.has(fact))
+        facts = self._facts.local()
+        return None if facts is None else self._chosen(facts)
+
+    def among(self, facts: Local) -> Local:
+        return self._facts.among(self._chosen(facts))
+
+    def _chosen(self, facts: Local) -> Local:
+        return frozenset(fact for fact in facts if self._place.has(fact))
 
     def computed(self) -> Stored:
         if self._computed is None:

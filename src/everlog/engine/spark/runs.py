@@ -12,8 +12,8 @@ from itertools import count
 from typing import Final, TypeAlias
 
 from everlog.engine.spark import naming
-from everlog.engine.spark.naming import PADDING
-from everlog.engine.spark.queries import Table
+from everlog.engine.spark.naming import COUNT, PADDING
+from everlog.engine.spark.queries import Table, select
 
 CLASSES: Final = 63
 """Ids are classed by their remainder, so that a set of classes is a positive bigint."""
@@ -21,8 +21,12 @@ CLASSES: Final = 63
 _numbers = count()
 
 
-Local: TypeAlias = frozenset[tuple[int, ...]]
-"""Facts on the driver: the number of the relation, and the arguments without padding."""
+Fact: TypeAlias = tuple[int, ...]
+"""A fact on the driver: the number of the relation, and the arguments without padding."""
+
+Local: TypeAlias = frozenset[Fact]
+Numbers: TypeAlias = Mapping[Fact, int]
+"""Facts on the driver with a number beside each: how often it occurs, or its annotation; 1 where nothing is counted."""
 
 
 def new_number() -> frozenset[int]:
@@ -57,8 +61,10 @@ class Run:
     """The run that has the rows, where this one is part of its columns."""
     sum: int = 0
     """The sum of the numbers beside the facts, where there are such numbers."""
-    local: Local | None = None
-    """The facts, once the driver has them."""
+    local: Numbers | None = None
+    """The facts with their numbers, once the driver has them."""
+    known: dict[Fact, int | None] = field(default_factory=dict)
+    """What a run that is not on the driver has of facts that it was asked for: their numbers."""
     near: dict[int, Table] = field(default_factory=dict)
     """The names, by width, under which Spark finds what the driver has."""
 
@@ -77,25 +83,48 @@ class Run:
             return True
         return any(not self._classes(column) & other._classes(column) for column in {*self.classes, *other.classes})
 
+    def may_have(self, fact: Fact, width: int) -> bool:
+        """Whether a fact can be there."""
+        padded = zip(naming.columns(width), _padded(fact, width), strict=True)
+        return all(self._classes(column) & class_of(id) for column, id in padded)
+
     def _classes(self, column: str) -> int:
         return self.classes.get(column, class_of(PADDING))
 
 
-def local_run(facts: Local, width: int, apart: frozenset[int] = frozenset()) -> Run:
-    """A run of facts on the driver."""
+def local_run(facts: Numbers, width: int, apart: frozenset[int] = frozenset(), counted: bool = False) -> Run:
+    """A run of facts on the driver; `counted` if their numbers matter."""
     columns = tuple(naming.columns(width))
     padded = (_padded(fact, width) for fact in facts)
-    classes = {name: classes_of(ids) for name, ids in zip(columns, zip(*padded, strict=True), strict=True)}
-    return Run(None, columns, len(facts), classes, apart, local=facts)
+    classes = {name: classes_of(ids) for name, ids in zip(columns, zip(*padded, strict=True), strict=False)}
+    named = (*columns, COUNT) if counted else columns
+    return Run(None, named, len(facts), classes, apart, sum=sum(facts.values()), local=facts)
 
 
-def _padded(fact: tuple[int, ...], width: int) -> tuple[int, ...]:
+def numbered(run: Run, number: int) -> Run:
+    """The facts of a run, each with the same number beside it."""
+    local = None if run.local is None else dict.fromkeys(run.local, number)
+    name = None if run.name is None else select([*run.columns, f"{number}L AS {COUNT}"], run.name)
+    columns = (*run.columns, COUNT)
+    return Run(name, columns, run.rows, run.classes, run.apart, run.parts, run, number * run.rows, local)
+
+
+def unnumbered(run: Run) -> Run:
+    """The facts of a run without the numbers."""
+    local = None if run.local is None else dict.fromkeys(run.local, 1)
+    columns = tuple(name for name in run.columns if name != COUNT)
+    name = None if run.name is None else select(columns, run.name)
+    return Run(name, columns, run.rows, run.classes, run.apart, run.parts, run, run.rows, local)
+
+
+def _padded(fact: Fact, width: int) -> Fact:
     return (*fact, *[PADDING] * (width + 1 - len(fact)))
 
 
-def columns_of(facts: Local, width: int) -> list[list[int]]:
-    """Facts by column, padded."""
-    return [list(column) for column in zip(*(_padded(fact, width) for fact in facts), strict=True)]
+def columns_of(facts: Numbers, width: int, counted: bool) -> list[list[int]]:
+    """Facts by column, padded; with `counted`, their numbers are the last."""
+    found = [list(column) for column in zip(*(_padded(fact, width) for fact in facts), strict=True)]
+    return [*found, list(facts.values())] if counted else found
 
 
 def total(runs: Iterable[Run]) -> int:

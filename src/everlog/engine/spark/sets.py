@@ -43,9 +43,20 @@ class SparkFacts(FactSet):
         """
         ...
 
+    @property
+    @abstractmethod
+    def here(self) -> bool:
+        """Whether the driver has all that this set is made of, so that no question about it takes a job."""
+        ...
+
     @abstractmethod
     def local(self) -> Local | None:
-        """The facts on the driver, if there are few; None if that takes a job over many."""
+        """The facts on the driver, if there are few."""
+        ...
+
+    @abstractmethod
+    def among(self, facts: Local) -> Local:
+        """Those of a few facts on the driver that are in this set."""
         ...
 
     @abstractmethod
@@ -105,10 +116,18 @@ class Stored(SparkFacts):
     def __init__(self, engine: SparkEngine, runs: Sequence[Run]) -> None:
         super().__init__(engine)
         self.runs = tuple(run for run in runs if run.rows)
+        self._one: Run | None = None
+        """All facts, in one run on the driver."""
 
     def table(self, wanted: Wanted = EVERYTHING, near: bool = False) -> Table | None:
-        tables = [self.engine.table_of(run, near) for run in self.runs if run.may_match(wanted)]
-        return union(tables) if tables else None
+        chosen = [run for run in self.runs if run.may_match(wanted)]
+        if not chosen:
+            return None
+        if near and len(chosen) > 1 and self.engine.driver.takes(total(self.runs)):
+            # Spark broadcasts one list of rows without a job, but not the union of several.
+            self._one = self._one or self.engine.driver.merged(self.runs)
+            chosen = [self._one] if self._one is not None else chosen
+        return union([self.engine.table_of(run, near) for run in chosen])
 
     def outside(self, rows: Table, keys: Keys, wanted: Wanted, about: int | None) -> Table:
         # Runs on the driver are not partitioned, so each sort of runs is asked by itself.
@@ -121,10 +140,16 @@ class Stored(SparkFacts):
                 found = absent(found, keys, sought, total(runs), about, self.engine.width)
         return found
 
+    @property
+    def here(self) -> bool:
+        return all(run.local is not None for run in self.runs)
+
     def local(self) -> Local | None:
-        if total(self.runs) > limits.TINY:
-            return None
-        return frozenset[tuple[int, ...]]().union(*(self.engine.fetched(run) for run in self.runs))
+        rows = self.engine.driver.rows(self.runs)
+        return None if rows is None else frozenset(rows)
+
+    def among(self, facts: Local) -> Local:
+        return frozenset(self.engine.driver.numbers(facts, self.runs))
 
     def about(self, wanted: Wanted = EVERYTHING) -> int:
         return total(run for run in self.runs if run.may_match(wanted))
@@ -160,8 +185,8 @@ class View(SparkFacts):
         self._computed: Stored | None = None
 
     def table(self, wanted: Wanted = EVERYTHING, near: bool = False) -> Table | None:
-        if self._computed is not None:
-            return self._computed.table(wanted, near)
+        if self._is_settled():
+            return self.computed().table(wanted, near)
         left = self.left.table(wanted)
         keys = own_keys(self.engine.width)
         if self.operator == "-":
@@ -177,7 +202,7 @@ class View(SparkFacts):
         return union([left, self.left.outside(right, keys, wanted, self.right.about(wanted))])
 
     def inside(self, rows: Table, keys: Keys, wanted: Wanted, about: int | None) -> Table | None:
-        if self._computed is not None or self.operator == "|":
+        if self.operator == "|" or self._is_settled():
             return super().inside(rows, keys, wanted, about)
         found = self.left.inside(rows, keys, wanted, about)
         if found is None:
@@ -187,7 +212,7 @@ class View(SparkFacts):
         return self.right.outside(found, keys, wanted, about)
 
     def outside(self, rows: Table, keys: Keys, wanted: Wanted, about: int | None) -> Table:
-        if self._computed is not None or self.operator != "|":
+        if self.operator != "|" or self._is_settled():
             return super().outside(rows, keys, wanted, about)
         return self.right.outside(self.left.outside(rows, keys, wanted, about), keys, wanted, about)
 
@@ -200,15 +225,37 @@ class View(SparkFacts):
         right = self.right.about(wanted)
         return left + right if self.operator == "|" else min(left, right)
 
+    def _is_settled(self) -> bool:
+        """Whether the set is computed, or is on the driver as soon as one likes: then a query need not compute it."""
+        return self._computed is not None or (self.here and self.engine.driver.takes(self.about()))
+
+    @property
+    def here(self) -> bool:
+        return self.left.here and self.right.here if self._computed is None else self._computed.here
+
     def local(self) -> Local | None:
         if self._computed is not None:
             return self._computed.local()
-        if self.left.about() > limits.TINY or self.right.about() > limits.TINY:
-            return None
-        left, right = self.left.local(), self.right.local()
-        if left is None or right is None:
-            return None
-        return left | right if self.operator == "|" else left - right if self.operator == "-" else left & right
+        left = self.left.local()
+        if left is None or self.operator != "|":
+            return None if left is None else self._chosen(left)
+        right = self.right.local()
+        return None if right is None else left | right
+
+    def among(self, facts: Local) -> Local:
+        if self._computed is not None:
+            return self._computed.among(facts)
+        if self.operator == "|":
+            found = self.left.among(facts)
+            return found | self.right.among(facts - found)
+        if self.operator == "&" and self.right.here:
+            return self.left.among(self.right.among(facts))
+        return self._chosen(self.left.among(facts))
+
+    def _chosen(self, facts: Local) -> Local:
+        """Those of some facts of the left set that the right one leaves."""
+        found = self.right.among(facts) if facts else facts
+        return facts - found if self.operator == "-" else found
 
     def computed(self) -> Stored:
         if self._computed is None:
