@@ -88,13 +88,16 @@ def test_a_node_joins_what_its_variables_cover() -> None:
             Estimate(1_350_000, {near: 4_500, far: 30_000}),
             Estimate(30_000, {far: 30_000, s: 300}),
         ]
-    found = decompose(atoms, frozenset((e, s)), Cardinalities(sizes))
+    costs = Cardinalities(sizes)
+    found = decompose(atoms, frozenset((e, s)), costs)
     check_decomposition(atoms, found)
     assert sorted(sorted(node.atoms) for node in found.nodes if len(node.atoms) > 1) == [[0, 2], [3, 5]]
     head = Atom("h", (e, s))
-    tree = join_tree(Rule(head, tuple(atoms)), found, "x", lambda atom: False)
+    tree = join_tree(Rule(head, tuple(atoms)), found, "x", lambda atom: False, costs)
     assert {node.atoms for node in tree.nodes} == {tuple(atoms[:3]), tuple(atoms[3:])}
     assert [node.variables for node in tree.nodes] == [{e, s}, {e, s}]
+    # A search for known `e` and `s`: one step from `e`, a hundred to `s`, one pair of them with a step between.
+    assert tree.nodes[0].search == pytest.approx(1 + 1 + 100 + 1)
 
 
 @pytest.mark.parametrize("name", ["cycle 10", "clique 5", "petals", "flower", "grid", "path 10", "star"])

@@ -92,7 +92,7 @@ def test_sequences_of_updates(part: int, monkeypatch: pytest.MonkeyPatch) -> Non
     ways += [("auto", "auto"), ("off", "fbf"), ("all", "counting"), ("cyclic", "remat")]
     for seed in range(part, 20, 4):
         for number in range(seed % 3, len(ways), 3):
-            monkeypatch.setattr("everlog.reasoning.modules.hypertree._FEW", (seed + number) % 2 * 64)
+            monkeypatch.setattr("everlog.reasoning.modules.hypertree._DEAR", (seed + number) % 2 * 1e9)
             follow(seed, *ways[number])
 
 
@@ -242,7 +242,7 @@ def instantiations(kb: KnowledgeBase, node: Joined) -> set[tuple[object, ...]]:
 
 
 def test_examples_1_to_3(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("everlog.reasoning.modules.hypertree._FEW", 0)  # to count them all would be derivations, too
+    monkeypatch.setattr("everlog.reasoning.modules.hypertree._DEAR", 0)  # to count them all would be derivations, too
     n, k = 6, 20
     kb = KnowledgeBase(parse_program(COLLABORATORS), algorithm="dred", hypertree="cyclic", workers=1)
     kb.add(collaborators(n, k))

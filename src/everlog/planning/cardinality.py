@@ -7,7 +7,7 @@ of values but the smallest.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from math import sqrt
 
@@ -68,6 +68,27 @@ class Cardinalities:
             bound.update(self._atoms[best].values)
             cost += bindings
         return cost
+
+    def search(self, atoms: Sequence[int], known: frozenset[Variable]) -> float:
+        """The bindings that a search for one match of some atoms goes through if there is none, for known values."""
+        left, bound = list(atoms), set(known)
+        cost, bindings = 1.0, 1.0
+        while left:
+            fanouts = {place: self._fanout(place, bound) for place in left}
+            best = min(left, key=fanouts.__getitem__)
+            left.remove(best)
+            bindings *= fanouts[best]
+            cost += bindings
+            bound.update(self._atoms[best].values)
+        return cost
+
+    def _fanout(self, place: int, bound: Set[Variable]) -> float:
+        atom = self._atoms[place]
+        size = atom.size
+        for variable, number in atom.values.items():
+            if variable in bound:
+                size /= max(1.0, number)
+        return size
 
 
 def projected(found: Estimate, variables: frozenset[Variable]) -> float:

@@ -60,12 +60,14 @@ class Conjunction:
         *,
         small: int | None = None,
         extra_first: bool = False,
+        again: bool = False,
     ) -> tuple[JoinPlan, tuple[int, ...]]:
         """A join plan, and the places in `views` of the sets that its driver and steps are matched in.
 
         `views` has a set for each positive literal, then each negative one, then perhaps one for `extra`, a further
         positive literal (a head to be matched, or a negative atom whose change drives the join), and last the unit set.
-        The literal at `small` is matched in a delta and goes first unless that is much worse.
+        The literal at `small` is matched in a delta and goes first unless that is much worse; `again` says that the same
+        will be asked again, so that it may use indexes that are made for it.
         """
         needed = tuple(dict.fromkeys(needed))
         literals, places = list(self.positive), list(range(len(self.positive)))
@@ -78,10 +80,10 @@ class Conjunction:
         alike = extra is not None and not extra.negative and small in (None, len(self.positive))
         sized = [_Matched(literal, views[place], alike) for literal, place in zip(literals, places, strict=True)]
         sizes = [size for one in sized for size in (one.facts(), one.rows())] if len(sized) > 1 else []
-        key = (extra, extra_first, small, needed, tuple(size.bit_length() // 3 for size in sizes))
+        key = (extra, extra_first, small, again, needed, tuple(size.bit_length() // 3 for size in sizes))
         found = self._plans.get(key)
         if found is None:
-            order = join_order(sized, len(sized) - 1 if extra_first else small, forced=extra_first)
+            order = join_order(sized, len(sized) - 1 if extra_first else small, forced=extra_first, again=again)
             filters: list[Literal | Compared] = [*self.negative, *self.comparisons]
             steps = with_filters(order, sized, filters)
             rest: list[Literal | Compared] = []

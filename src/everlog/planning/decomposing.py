@@ -55,7 +55,7 @@ class Decomposer:
         found = decompose(atoms, needed, costs)
         if found.width == len(atoms) or (self._option == "auto" and whole < _CHEAPER * found.cost):
             return None  # the body stays whole, or should
-        tree = join_tree(rule, found, f"{TREES}{self._number}.", inside)
+        tree = join_tree(rule, found, f"{TREES}{self._number}.", inside, costs)
         if self._option == "auto" and len(tree.nodes) == 1:
             return None
         self._number += 1

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from everlog.datalog.substitution import substitute_atom
 from everlog.datalog.syntax import Atom, BodyLiteral, Comparison, Negation, Rule, Variable
+from everlog.planning.cardinality import Cardinalities
 from everlog.planning.hypertree import Decomposition
 
 
@@ -26,6 +27,8 @@ class TreeNode:
     """The atoms of the body that it joins."""
     recursive: bool
     """Whether one of them is in the stratum of the head."""
+    search: float
+    """What it is expected to cost to look for a derivation of one instantiation."""
 
     @property
     def variables(self) -> frozenset[Variable]:
@@ -61,7 +64,9 @@ class _Part:
     neighbours: set[int]
 
 
-def join_tree(rule: Rule, found: Decomposition, prefix: str, inside: Callable[[Atom], bool]) -> JoinTree:
+def join_tree(
+    rule: Rule, found: Decomposition, prefix: str, inside: Callable[[Atom], bool], costs: Cardinalities
+) -> JoinTree:
     """The tree of a rule; hidden predicates start with a prefix, and `inside` tells the atoms of the head's stratum."""
     body = rule.positive
     parts = _contracted(_parts(body, found))
@@ -94,7 +99,8 @@ def join_tree(rule: Rule, found: Decomposition, prefix: str, inside: Callable[[A
             kept = sorted(part.variables & elsewhere, key=lambda variable: variable.name)
             atom = Atom(f"{prefix}{place}", tuple(kept))
             defined = Rule(atom, tuple(rest))
-        made.append(TreeNode(atom, defined, atoms, any(map(inside, atoms))))
+        search = costs.search(part.atoms, frozenset(atom.variables()))
+        made.append(TreeNode(atom, defined, atoms, any(map(inside, atoms)), search))
     return JoinTree(rule, prefix, found.width, tuple(made), tuple(above), negative, comparisons)
 
 

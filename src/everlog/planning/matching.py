@@ -87,7 +87,7 @@ class Matches(Bindings):
         ]
         # The smallest set goes first, as a delta would: an index that it needs serves the next time too.
         smallest = min(range(len(sizes)), key=sizes.__getitem__) if sizes else None
-        plan, used = self._conjunction.plan(self._views, None, needed, small=smallest)
+        plan, used = self._conjunction.plan(self._views, None, needed, small=smallest, again=True)
         call = Call(plan, [self._views[place] for place in used], sink(plan.layout))
         shared = not isinstance(emptied, Kept)
         self._engine.run([(plan, call, self._views[used[0]])], emptied, shared)

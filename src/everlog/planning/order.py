@@ -39,19 +39,27 @@ class Filter(Protocol):
 
 
 _LASTING = 16.0
-"""The index that a small delta needs serves later deltas too: this one pays so much less of it."""
+"""The index that a small delta needs serves later deltas too: this one pays so much less of it. The same holds for matches
+that are asked again and again."""
 
 _RELUCTANCE = 2.0
 """A delta goes first unless another order is this many times cheaper: estimates for deltas are too high if anything."""
 
 
-def join_order(literals: Sequence[Sized], first: int | None = None, *, forced: bool = False) -> list[int]:
-    """The places of literals in the order of their evaluation, preferably (or, `forced`, always) starting with `first`."""
+def join_order(
+    literals: Sequence[Sized], first: int | None = None, *, forced: bool = False, again: bool = False
+) -> list[int]:
+    """The places of literals in the order of their evaluation, preferably (or, `forced`, always) starting with `first`.
+
+    `again` says that the same will be asked again.
+    """
     if len(literals) == 1:
         return [0]
     if forced and first is not None:
         return _greedy(literals, first)[1]
-    small = first is not None and literals[first].size() * _LASTING < max(literal.size() for literal in literals)
+    small = first is not None and (
+        again or literals[first].size() * _LASTING < max(literal.size() for literal in literals)
+    )
     costs = {
         start: _greedy(literals, start, 1 / _LASTING if small and start == first else 1.0)
         for start in range(len(literals))

@@ -6,13 +6,16 @@ paper. Below a node, a subtree without a variable that the head asks for is not 
 is known after the second pass. And the third pass goes only to nodes that are joined; where none is but the root, the root
 is tested for its children while it is projected to heads.
 
+Where nothing can be enumerated in vain, nothing is reduced: two nodes are joined as they are, and so is a node that has the
+variables of all others, since these only test what it has.
+
 A semijoin asks for the values of the shared variables alone, so that it costs what both sides have, however many facts
 share a value. They are facts of hidden predicates; so is what a subtree is joined to, where that drops a variable.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from everlog.datalog.syntax import Atom, Variable
 from everlog.engine.algebra import FactSet, Labelled, Matcher
@@ -48,6 +51,15 @@ class CrossNode:
                 self._children[parent].append(node)
         self._joined = [node == 0 or self._asked(node) for node in range(len(tree.nodes))]
         """The nodes whose variables the head needs; a node below one that is not is not either."""
+        self._direct = self._is_direct()
+
+    def _is_direct(self) -> bool:
+        """Whether the nodes can be joined without being reduced."""
+        for node, variables in enumerate(self._variables):
+            others = [other for place, other in enumerate(self._variables) if place != node]
+            if not variables <= self._tree.needed.union(*others):
+                return False  # values that nobody asks for would be enumerated
+        return len(self._atoms) <= 2 or frozenset().union(*self._variables) in self._variables
 
     def _asked(self, node: int) -> bool:
         parent = self._tree.parents[node]
@@ -64,14 +76,21 @@ class CrossNode:
         """
         if not active:
             return None
+        if self._direct:
+            return self._joined_to_heads(map(Labelled, self._atoms, active.facts), tests, excluding)
         for test in tests:
             if not test.negative and not self._tested(active, test):
                 return None
         filters = self._reduced(active)
         if filters is None:
             return None
-        literals = [*self._literals(0, active), *filters, *tests]
-        return self._matcher.match(literals, self._tree.comparisons).facts(self._tree.rule.head, excluding)
+        return self._joined_to_heads([*self._literals(0, active), *filters], tests, excluding)
+
+    def _joined_to_heads(
+        self, literals: Iterable[Labelled], tests: Sequence[Labelled], excluding: FactSet | None
+    ) -> FactSet:
+        found = self._matcher.match([*literals, *tests], self._tree.comparisons)
+        return found.facts(self._tree.rule.head, excluding)
 
     def _tested(self, active: Active, test: Labelled) -> bool:
         """Reduces the node that shares most variables with a small test; whether both have facts.

@@ -9,8 +9,8 @@ or before deletions, and those after it the other way round.
 It departs from the paper in these points. A node without atoms of the head's stratum is exact: only what has no derivation
 left goes away, and nothing has to come back. Where the hidden atom has all variables of its node, there is one derivation
 for each instantiation and nothing is counted. Elsewhere the numbers of derivations, the paper's oracle, are computed when
-a deletion first concerns many instantiations, and kept from then on; until then a derivation is looked for instead, which
-takes no memory and little time for a few. A head is rederived by a match of the nodes with the deleted heads; the paper
+a deletion first concerns so many instantiations that it would take longer to look for a derivation of each, and kept from
+then on. A head is rederived by a match of the nodes with the deleted heads; the paper
 counts the derivations of heads, for which it would have to look at each, and none could be projected away. Negations are
 matched in the nodes, as in any rule; what no node covers is tested at the root, and when that changes it drives a match
 like a node.
@@ -30,8 +30,8 @@ from everlog.reasoning.kept import NEVER
 from everlog.reasoning.modules.crossnode import Active, CrossNode
 from everlog.reasoning.modules.module import Module, Oracle
 
-_FEW = 64
-"""For up to one instantiation in so many of a node a derivation is looked for; for more, all derivations are counted."""
+_DEAR = 1.0
+"""What a step of a search for a derivation costs, compared with counting one: what is expected to cost less is done."""
 
 
 @dataclass(frozen=True)
@@ -137,9 +137,6 @@ class Joined(Instantiations):
         if self.counts is None:
             gone = self._rules.apply(then, negative, some=some)
             gone &= self.inst
-            if not self._unique and _FEW * len(gone) > len(self.inst):
-                self.counts = self._engine.annotation()
-                self.counts.add(self._rules.apply_counted(now, negative | N))
         else:
             derived = self._rules.apply_counted(then, negative, some=some)
             self.counts.add(derived, -1)
@@ -155,8 +152,25 @@ class Joined(Instantiations):
     def _derived(self, facts: FactSet, now: FactSet, negative: FactSet) -> FactSet:
         """Those of some instantiations that have a derivation left."""
         if self.counts is None:
-            return self._rules.provable(facts, now, negative)
+            if _DEAR * len(facts) * self.node.search <= len(self.inst):
+                return self._rules.provable(facts, now, negative)
+            self.counts = self._counted(now, negative)
         return facts & self.counts.between(1, NEVER)
+
+    def _counted(self, now: FactSet, negative: FactSet) -> Annotation:
+        """How many derivations every instantiation has.
+
+        That is for this update and all later ones: it says nothing about how far a change spreads, which is what
+        derivations and the guard are about.
+        """
+        engine, counts = self._engine, self._engine.annotation()
+        before = engine.guard, engine.derivations
+        engine.guard = None
+        try:
+            counts.add(self._rules.apply_counted(now, negative))
+        finally:
+            engine.guard, engine.derivations = before
+        return counts
 
     def _changed(self, delta: FactSet, after: FactSet, size: int) -> _Changed:
         return _Changed((delta, len(delta)), (self.inst, len(self.inst)), (after, size))
