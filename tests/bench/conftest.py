@@ -19,6 +19,7 @@ Row: TypeAlias = tuple[Value, ...]
 
 TINY: dict[str, dict[str, int]] = {
     "dag": {"nodes": 30, "edges": 60},
+    "dag-sparse": {"nodes": 30, "edges": 40},
     "dag-nonlinear": {"nodes": 30, "edges": 60},
     "lubm": {"k": 2},
     "andersen": {"groups": 2, "variables": 20, "addresses": 8, "copies": 24, "loads": 4, "stores": 4},

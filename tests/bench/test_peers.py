@@ -14,7 +14,9 @@ import pytest
 from everlog.bench import prepare as preparing
 from everlog.bench.data import data_file
 from everlog.bench.job import Job, open_job
-from everlog.bench.peers import PEERS
+from everlog.bench.peers import ALWAYS, PEERS
+from everlog.bench.process import Limits, run_module
+from everlog.bench.runner import Request, run
 from everlog.bench.worker import answer
 from everlog.bench.workload import BenchmarkMistake, Instance, Workload
 from everlog.bench.workloads import GENERATED, KNOWLEDGE, WORKLOADS, workload
@@ -37,7 +39,7 @@ def answered(job: Job, peer: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("peer", PEERS)
+@pytest.mark.parametrize("peer", ALWAYS)
 def test_a_system_counts_what_the_naive_evaluator_counts(
     name: str,
     peer: str,
@@ -56,13 +58,37 @@ def test_a_system_counts_what_the_naive_evaluator_counts(
     assert found["load_seconds"] >= 0 < found["reasoning_seconds"]
 
 
+def test_spark_has_the_query_of_a_linear_program(
+    tiny: dict[str, dict[str, int]], tmp_path: Path, naive: Callable[[Instance], dict[str, int]]
+) -> None:
+    """In a process of its own, since it starts a session of its own and ends it."""
+    (runs,) = run(Request("dag-sparse", tiny["dag-sparse"], ("spark",), 1, 120.0)).systems
+    assert runs.status == "ok", runs.last.reason
+    assert runs.last.facts == naive(workload("dag-sparse").instance(**tiny["dag-sparse"]))
+    assert runs.peak_bytes > 200e6, "Java is counted"
+
+
+@pytest.mark.parametrize("name", ["dag-nonlinear", "andersen", "pc"])
+def test_spark_refuses_what_its_query_cannot_state(name: str, tiny: dict[str, dict[str, int]], tmp_path: Path) -> None:
+    assert "name itself once" in prepared(tmp_path / "job", name, tiny[name], "spark").refusals["spark"]
+
+
+def test_a_process_without_memory_ends_alone() -> None:
+    """What asks for more than it may have is an error of its own, not of the one that started it."""
+    limit = Limits(memory_bytes=2**29)
+    ended = run_module("timeit", ["-n1", "-r1", "len(bytearray(2**30))"], 60.0, limit)
+    assert ended.code and "MemoryError" in ended.errors and not ended.timed_out
+    late = run_module("timeit", ["-n1", "-r1", "while True: pass"], 60.0, Limits(processor_seconds=1))
+    assert late.timed_out and late.seconds < 59
+
+
 NEGATION = """
 far(?x, ?y) :- edge(?x, ?y), not near(?x, _), ?x != ?y .
 far(?x, ?z) :- far(?x, ?y), edge(?y, ?z), ?z > 2, not near(?z, ?x) .
 """
 
 
-@pytest.mark.parametrize("peer", PEERS)
+@pytest.mark.parametrize("peer", ALWAYS)
 def test_negation_and_comparisons_mean_the_same_everywhere(
     peer: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

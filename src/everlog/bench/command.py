@@ -14,7 +14,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any, Final
 
-from everlog.bench.peers import PEERS
+from everlog.bench.peers import ALWAYS, PEERS
 from everlog.bench.report import as_json, as_text
 from everlog.bench.runner import Request, run
 from everlog.bench.workload import BenchmarkMistake
@@ -81,7 +81,12 @@ def _parser() -> argparse.ArgumentParser:
     runs.add_argument(
         "--repeat", type=int, metavar="N", help="runs of each system (3); samples for each algorithm of updates (30)"
     )
-    runs.add_argument("--peers", default=",".join(PEERS), metavar="A,B", help=f"systems to run ({','.join(PEERS)})")
+    runs.add_argument(
+        "--peers",
+        default=",".join(ALWAYS),
+        metavar="A,B",
+        help=f"systems to run, of {', '.join(PEERS)} (all but spark)",
+    )
     runs.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="a parameter of the workload")
     runs.add_argument("--option", action="append", default=[], metavar="KEY=VALUE", help="an option of Everlog")
     runs.add_argument("--timeout", type=float, metavar="S", help="seconds for each process (300; updates: 3600)")
@@ -184,7 +189,7 @@ def _modules(arguments: argparse.Namespace) -> int:
     given: dict[str, Any] = {name: value for name in ("repeat", "timeout") if (value := getattr(arguments, name))}
     if arguments.rows is not None:
         given["rows"] = tuple(filter(None, arguments.rows.split(",")))
-    if arguments.peers != ",".join(PEERS):
+    if arguments.peers != ",".join(ALWAYS):
         named = set(arguments.peers.split(","))
         given["systems"] = (modules.ON, modules.OFF, *([modules.DUCKDB] if modules.DUCKDB in named else []))
     request = modules.Request(arguments.name, **given, options=dict(map(_assignment, arguments.option)))
@@ -224,7 +229,7 @@ def _ontologies(arguments: argparse.Namespace) -> int:
 
     sizes = [_integer("universities", text) for text in (arguments.rows or "").split(",") if text]
     asked = [peer for peer in arguments.peers.split(",") if peer in ontologies.SYSTEMS]
-    systems = ontologies.SYSTEMS if arguments.peers == ",".join(PEERS) else asked
+    systems = ontologies.SYSTEMS if arguments.peers == ",".join(ALWAYS) else asked
     found = ontologies.run_ontologies(
         sizes or ontologies.SIZES,
         systems,

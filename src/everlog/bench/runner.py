@@ -17,8 +17,8 @@ from typing import Any
 
 from everlog.bench import recorded
 from everlog.bench.outcome import Outcome, SystemRuns, disagreements
-from everlog.bench.peers import PEERS
-from everlog.bench.process import run_module
+from everlog.bench.peers import ALWAYS, PEERS
+from everlog.bench.process import Limits, run_module
 from everlog.bench.workload import BenchmarkMistake, Parameters
 from everlog.bench.workloads import workload
 from everlog.bench.workloads.graphs import DAG
@@ -29,9 +29,11 @@ class Request:
     workload: str
     parameters: Parameters = field(default_factory=dict)
     """What differs from the workload's defaults."""
-    peers: tuple[str, ...] = tuple(PEERS)
+    peers: tuple[str, ...] = ALWAYS
     repeat: int = 3
     timeout: float = 300.0
+    memory_bytes: int | None = None
+    """What a process may have."""
     options: Mapping[str, str] = field(default_factory=dict)
     """Options of Everlog's `KnowledgeBase`."""
 
@@ -113,7 +115,8 @@ def _prepare(folder: Path, name: str, parameters: Parameters, request: Request) 
 
 def _run_once(folder: Path, peer: str, request: Request) -> Outcome:
     options = dict(request.options) if peer == "everlog" else {}
-    ended = run_module("everlog.bench.worker", [str(folder), peer, json.dumps(options)], timeout=request.timeout)
+    limits = Limits(memory_bytes=request.memory_bytes)
+    ended = run_module("everlog.bench.worker", [str(folder), peer, json.dumps(options)], request.timeout, limits)
     if ended.timed_out:
         return Outcome("timeout", ended.seconds, ended.peak_bytes, reason=f"stopped after {request.timeout:g} s")
     if ended.code:

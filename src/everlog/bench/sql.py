@@ -17,12 +17,16 @@ from everlog.datalog.syntax import Atom, Comparison, Constant, Negation, Rule, T
 LAST_ROUND: Final = "step"
 
 
-def recursive_query(work: Relational) -> str:
-    """A query for all facts of the one derived relation, whose explicit facts are in the table of its name."""
+def only_derived(work: Relational) -> Relation:
     derived = [relation for relation in work.relations if relation.derived]
     if len(derived) != 1:
         raise NotExpressible(f"{len(derived)} derived relations; a recursive query has one")
-    (relation,) = derived
+    return derived[0]
+
+
+def recursive_query(work: Relational) -> str:
+    """A query for all facts of the one derived relation, whose explicit facts are in the table of its name."""
+    relation = only_derived(work)
     columns = ", ".join(f"a{position}" for position in range(relation.arity))
     start = [f"SELECT {columns} FROM {relation.name}"] if relation.rows else []
     steps: list[str] = []
@@ -31,8 +35,8 @@ def recursive_query(work: Relational) -> str:
         if any(atom.predicate == relation.name for negation in rule.negative for atom in negation.atoms):
             raise NotExpressible("a negation of the derived relation")
         if not recursive:
-            start.append(_select(rule, relation, None))
-        steps.extend(_select(rule, relation, driver) for driver in recursive)
+            start.append(select(rule, relation, None))
+        steps.extend(select(rule, relation, driver) for driver in recursive)
     query = " UNION ".join(start)
     if not steps and len(start) == 1:
         query = f"SELECT DISTINCT * FROM ({query})"  # there is no UNION to do so
@@ -41,7 +45,7 @@ def recursive_query(work: Relational) -> str:
     return f"WITH RECURSIVE {LAST_ROUND}({columns}) AS ({query}) SELECT {columns} FROM {LAST_ROUND}"
 
 
-def _select(rule: Rule, derived: Relation, driver: int | None) -> str:
+def select(rule: Rule, derived: Relation, driver: int | None) -> str:
     """One rule as a query; the `driver` is the recursive atom that is matched in the last round."""
     sources: list[str] = []
     where: list[str] = []

@@ -8,21 +8,26 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from everlog.bench.experiments.owl import owl
 from everlog.bench.experiments.records import Record
 from everlog.bench.outcome import SystemRuns
+from everlog.bench.process import Limits
 from everlog.bench.runner import Request, Result, run
 
 _PEERS: Final[Mapping[str, Mapping[str, Mapping[str, int]]]] = {
     "tiny": {"dag": {"nodes": 60, "edges": 120}},
     "small": {
         "dag": {"nodes": 2_000, "edges": 20_000},
+        "dag-sparse": {"nodes": 4_000, "edges": 4_400},
         "dag-nonlinear": {"nodes": 500, "edges": 2_500},
         "lubm": {"k": 3},
         "andersen": {"groups": 40},
         "same-generation": {"people": 3_000, "edges": 4_000},
         "pc": {"n": 60, "k": 60},
     },
-    "medium": {name: {} for name in ("dag", "dag-nonlinear", "lubm", "andersen", "same-generation", "pc")},
+    "medium": {
+        name: {} for name in ("dag", "dag-sparse", "dag-nonlinear", "lubm", "andersen", "same-generation", "pc")
+    },
 }
 
 _GROWTH: Final[Mapping[str, Mapping[str, list[dict[str, int]]]]] = {
@@ -46,21 +51,28 @@ _GROWTH: Final[Mapping[str, Mapping[str, list[dict[str, int]]]]] = {
 
 _TIMEOUT: Final = {"tiny": 60.0, "small": 30.0, "medium": 300.0}
 _REPEAT: Final = {"tiny": 1, "small": 3, "medium": 3}
+_MEMORY: Final = 6 * 2**30
+"""Bytes for each process, so that what grows without end leaves the machine alone."""
 
 
 def peers(scale: str) -> Iterator[Record]:
-    """Every workload on every system."""
-    names = ("everlog", "duckdb", "clingo", "nemo", "souffle")
+    """Every workload on every system, Spark where its recursive query can state it; and an ontology."""
+    names = ("everlog", "duckdb", "clingo", "nemo", "souffle", "spark")
     for workload, parameters in _PEERS[scale].items():
         asked = names if scale != "tiny" else ("everlog", "clingo")
-        yield from _systems(run(Request(workload, parameters, asked, _REPEAT[scale], _TIMEOUT[scale])))
+        yield from _systems(run(_request(workload, parameters, asked, scale)))
+    yield from owl(scale, _REPEAT[scale], _TIMEOUT[scale], Limits(memory_bytes=_MEMORY))
+
+
+def _request(workload: str, parameters: Mapping[str, int], systems: tuple[str, ...], scale: str) -> Request:
+    return Request(workload, parameters, systems, _REPEAT[scale], _TIMEOUT[scale], _MEMORY)
 
 
 def growth(scale: str) -> Iterator[Record]:
     """Every workload at several sizes, on Everlog."""
     for workload, sizes in _GROWTH[scale].items():
         for parameters in sizes:
-            yield from _systems(run(Request(workload, parameters, ("everlog",), _REPEAT[scale], _TIMEOUT[scale])))
+            yield from _systems(run(_request(workload, parameters, ("everlog",), scale)))
 
 
 def _systems(result: Result) -> Iterator[Record]:

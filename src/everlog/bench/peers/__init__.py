@@ -8,7 +8,11 @@ from everlog.bench.peers.everlog import EVERLOG
 from everlog.bench.peers.nemo import NEMO
 from everlog.bench.peers.peer import Peer
 from everlog.bench.peers.souffle import SOUFFLE
+from everlog.bench.peers.spark import SPARK
 
-PEERS: dict[str, Peer] = {peer.name: peer for peer in (EVERLOG, DUCKDB, CLINGO, NEMO, SOUFFLE)}
+PEERS: dict[str, Peer] = {peer.name: peer for peer in (EVERLOG, DUCKDB, CLINGO, NEMO, SOUFFLE, SPARK)}
 
-__all__ = ["PEERS", "Peer"]
+ALWAYS: tuple[str, ...] = tuple(name for name in PEERS if name != SPARK.name)
+"""Who is asked unless someone is named: Spark can do little of it, and takes longer to start than others to reason."""
+
+__all__ = ["ALWAYS", "PEERS", "Peer"]

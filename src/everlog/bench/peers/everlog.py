@@ -25,7 +25,7 @@ def _measure(job: Job, options: Mapping[str, str]) -> Measurement:
     report = kb.materialise()
     done = time.perf_counter()
     return Measurement(
-        version=_version(),
+        version=everlog_version(),
         load_seconds=loaded - began,
         reasoning_seconds=report.seconds["reasoning"],
         facts={predicate: kb.size(predicate) for predicate in job.results},
@@ -35,7 +35,7 @@ def _measure(job: Job, options: Mapping[str, str]) -> Measurement:
     )
 
 
-def _version() -> str:
+def everlog_version() -> str:
     try:
         return metadata.version("everlog")
     except metadata.PackageNotFoundError:

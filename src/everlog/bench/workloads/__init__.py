@@ -9,7 +9,7 @@ from everlog.bench.workloads.collaborators import PC
 from everlog.bench.workloads.concepts import SKOS
 from everlog.bench.workloads.family import FAMILY
 from everlog.bench.workloads.generations import SAME_GENERATION
-from everlog.bench.workloads.graphs import DAG, DAG_NONLINEAR
+from everlog.bench.workloads.graphs import DAG, DAG_NONLINEAR, DAG_SPARSE
 from everlog.bench.workloads.lubm import LUBM
 from everlog.bench.workloads.relations import RELATIONS, RELATIONS_MADE
 from everlog.bench.workloads.uobm import UOBM
@@ -20,7 +20,17 @@ GENERATED: tuple[Workload, ...] = (UOBM, CLAROS, CLAROS_EXTENDED, RELATIONS)
 KNOWLEDGE: tuple[Workload, ...] = (FAMILY, SKOS, RELATIONS_MADE)
 """Programs with several modules, which peers have no part in."""
 
-WORKLOADS: tuple[Workload, ...] = (DAG, DAG_NONLINEAR, LUBM, *GENERATED, ANDERSEN, SAME_GENERATION, PC, *KNOWLEDGE)
+WORKLOADS: tuple[Workload, ...] = (
+    DAG,
+    DAG_SPARSE,
+    DAG_NONLINEAR,
+    LUBM,
+    *GENERATED,
+    ANDERSEN,
+    SAME_GENERATION,
+    PC,
+    *KNOWLEDGE,
+)
 
 
 def workload(name: str) -> Workload:

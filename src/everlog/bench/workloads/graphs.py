@@ -46,6 +46,9 @@ def _nonlinear(nodes: int, edges: int, seed: int) -> Instance:
 DAG = Workload(
     "dag", "linear reachability in a random acyclic graph", {"nodes": 10_000, "edges": 100_000, "seed": 1}, _linear
 )
+DAG_SPARSE = Workload(
+    "dag-sparse", "the same where few paths lead from one node to another", {**DAG.defaults, "edges": 11_000}, _linear
+)
 DAG_NONLINEAR = Workload(
     "dag-nonlinear",
     "transitive closure of an explicit relation, by the non-linear rule",

@@ -26,6 +26,10 @@ SEQUENCE: Final = """
 next(?x, ?y) :- item(?x), item(?y), ?x < ?y, NOT EXISTS ?z IN (item(?z), ?x < ?z, ?z < ?y) .
 """
 
+STORED_SEQUENCE: Final = """
+next(?x, ?y) :- item(?x), item(?y), before(?x, ?y), NOT EXISTS ?z IN (item(?z), before(?x, ?z), before(?z, ?y)) .
+"""
+
 RELATED: Final = """
 met(?x, ?y) :- visits(?x, ?place), visits(?y, ?place), ?x != ?y .
 alike(?x, ?y) :- met(?x, ?y), style(?x, ?s), style(?y, ?s) .
@@ -80,6 +84,14 @@ def sequence(size: int, seed: int = 1) -> Instance:
     """Numbers in no order."""
     numbers = np.random.default_rng(seed).permutation(size).astype(np.int64) * 3
     return Instance(SEQUENCE, {"item": pa.table({"a0": pa.array(numbers)})})
+
+
+def stored_sequence(size: int, seed: int = 1) -> Instance:
+    """The same numbers, their order given as facts: all pairs of a smaller and a larger one."""
+    items = sequence(size, seed).facts["item"]
+    ordered = np.sort(items["a0"].to_numpy())
+    first, second = np.triu_indices(size, 1)
+    return Instance(STORED_SEQUENCE, {"item": items, "before": binary(ordered[first], ordered[second])})
 
 
 def cliques(sizes: Sequence[int] = CLIQUES, seed: int = 1) -> Instance:

@@ -7,6 +7,7 @@ from statistics import correlation, mean, median
 from typing import Final
 
 from everlog.bench.experiments.records import Record
+from everlog.bench.experiments.tables import reported
 from everlog.bench.experiments.tables.table import NAMES, NONE, PAPER, Table, names, of, seconds, short, with_interval
 
 
@@ -28,10 +29,29 @@ def robustness(records: Sequence[Record], way: str, sampling: str) -> list[Table
                     found = of(chosen, instance=instance, stratification=letter, algorithm=name)
                     line.append(with_interval(found[0][way][key], show) if found else NONE)
             rows.append(line)
+        if sampling == "uniform" and instance in reported.NAMES:
+            rows += _reported(instance, way, algorithms)
     rows += _summary(chosen, way, algorithms)
     title = f"Robustness, {way} of {changed} facts, {_SAMPLING[sampling]}"
-    note = "Mean, and half of the 95% z-confidence interval. Scores: how many times the best of CNT, DRed and FBF."
+    note = "Mean, and half of the 95% z-confidence interval. Scores: how many times the best of CNT, DRed and FBF. "
+    note += "The paper's rows have the same program over other and far larger data, on another machine."
     return [Table(title, header, rows, note), _phases(chosen, way, algorithms, title)]
+
+
+def _reported(instance: str, way: str, algorithms: Sequence[str]) -> list[list[str]]:
+    """The paper's rows for an instance."""
+    rows = []
+    for letter in ("N", "Y"):
+        cells = (reported.DELETION if way == "deletion" else reported.ADDITION)[instance, letter]
+        line = [f"{reported.NAMES[instance]}, in the paper", letter]
+        for key in ("seconds", "derivations"):
+            line += [_of_paper(cells[key], name) for name in algorithms]
+        rows.append(line)
+    return rows
+
+
+def _of_paper(cells: Sequence[str], algorithm: str) -> str:
+    return cells[PAPER.index(algorithm)] if algorithm in PAPER else NONE
 
 
 _SAMPLING: Final = {"uniform": "sampled uniformly", "walk": "sampled by random walks"}
@@ -144,6 +164,9 @@ def break_even(records: Sequence[Record]) -> list[Table]:
                     f"{short(found[0]['point'])} ({found[0]['point'] / found[0]['explicit']:.0%})" if found else NONE
                 )
         rows.append(line)
+        if instance in reported.NAMES:
+            cells = [_of_paper(reported.BREAK_EVEN[instance, letter], name) for letter in "NY" for name in algorithms]
+            rows.append([f"{reported.NAMES[instance]}, in the paper", *cells])
     for label, middle in (("Average score", mean), ("Median score", median), ("Max. score", max)):
         line = [label]
         for letter in ("N", "Y"):
