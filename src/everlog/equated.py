@@ -170,10 +170,7 @@ class EquatedState(MemoryState):
         minus, plus = self._sets(request)
         choice = choose(settings.algorithm, above)
         after, before = self._equal.copy(), self.classes
-        E: FactSet = self._E
-        E -= minus
-        E |= plus
-        after.classes.separate(E)
+        after.classes.separate((self._E - minus) | plus)
         phases: dict[str, int] = {}
         try:
             with _guarded(self.engine, choice.allowed):
@@ -188,12 +185,15 @@ class EquatedState(MemoryState):
         except TooCostly:
             why = "B/F≈ was given up, since the change spreads too far; everything was computed anew"
             return self._started_again(request, [why])
-        if self._merged_apart(followed.I, E, after.classes):
+        if self._merged_apart(followed.I, (self._E - minus) | plus, after.classes):
             return self._started_again(request, [_CONTRADICTORY])
-        stored = own(self._I - self._E)
+        # From here on nobody asks for the old sets: they change in place, and would have to be recovered.
+        E: FactSet = self._E
+        E -= minus
+        E |= plus
         self._E, self._equal, self._I = own(E).computed(), after, own(followed.I)
         self._before, self._difference, self._kept_change = before, followed.difference, None
-        self._change = self._compared(followed.gone, followed.new, minus, plus, stored)
+        self._change = self._compared(followed.gone, followed.new, minus, plus)
         if self._total is not None:
             more, fewer = self._change.sizes()
             self._total += more - fewer
@@ -226,17 +226,14 @@ class EquatedState(MemoryState):
         before, above = self._equal, self.materialisation
         assert above is not None
         assert before is not None
-        assert after.touched is not None
+        assert after.trail is not None
         known = list(self._rules(program, settings))
         self._equal = after
         try:
             if known == list(self._rules(program, settings)):
-                lost, gained = after.touched, after.touched
-                lost &= before.I
-                lost -= after.I
-                gained &= after.I
-                gained -= before.I
-                outcome, difference = above.update(lost, gained, choice.algorithm, progress, choice.allowed)
+                outcome, difference = above.update(
+                    after.trail.left, after.trail.came, choice.algorithm, progress, choice.allowed
+                )
                 return _Followed(above.I, outcome, difference.deleted, difference.added, difference)
             anew = self._compiled(program, settings, frozenset())
             outcome = anew.materialise(progress)
@@ -266,19 +263,33 @@ class EquatedState(MemoryState):
         many, few = after.change.sizes()
         return after, replace(report, added=many, deleted=few, reasons=reasons)
 
-    def _compared(self, gone: FactSet, new: FactSet, minus: FactSet, plus: FactSet, stored: Facts) -> Change:
-        """What an update did, in all names; `gone` and `new` are what it did to `I`, `stored` was `I ∖ E`."""
+    def _compared(self, gone: FactSet, new: FactSet, minus: FactSet, plus: FactSet) -> Change:
+        """What an update did, in all names; `gone` and `new` are what it did to `I`."""
         assert self._before is not None
-        before, now, old = self._before, self.classes, own((self._I - new) | gone)
+        before, now = self._before, self.classes
+        I = own((self._I - new) | gone)
         stayed = now.about(before.changed(now), self._I - new)
         renaming = before.renaming(now)
-        lost = self._lost(self._by_predicate(own(gone | stayed)), before, self, self._I, now, renaming)
-        gained = self._lost(self._by_predicate(own(new | stayed)), now, self, old, before, renaming)
-        touched, derived = gone | new | minus | plus, self._I - self._E
+        went: FactSet = gone
+        went |= stayed
+        came: FactSet = new
+        came |= stayed
+        lost = self._lost(self._by_predicate(own(went)), before, self, self._I, now, renaming)
+        gained = self._lost(self._by_predicate(own(came)), now, self, I, before, renaming)
+        stored, derived = I - ((self._E - plus) | minus), self._I - self._E
+        touched: FactSet = gone
+        for facts in (new, minus, plus):
+            touched |= facts
+        more: FactSet = touched
+        more &= derived
+        more -= stored
+        less: FactSet = touched
+        less &= stored
+        less -= derived
         return replace(
             self._change_of(lost, gained, own(minus), own(plus)),
-            derived_added=self._by_predicate(own((touched & derived) - stored)),
-            derived_deleted=self._by_predicate(own((touched & stored) - derived)),
+            derived_added=self._by_predicate(own(more)),
+            derived_deleted=self._by_predicate(own(less)),
         )
 
     def _change_of(self, lost: ByPredicate, gained: ByPredicate, minus: Facts, plus: Facts) -> Change:

@@ -460,7 +460,7 @@ class MemoryState:
             for table, tuples, places in relation.split(ids):
                 found = table.find(tuples)
                 stored = np.flatnonzero(found >= 0)
-                inside[places[stored]] = facts.rows(table).contains(found[stored])
+                inside[places[stored]] = facts.contains(table, found[stored])
         return inside
 
     def holds(self, predicate: str, ids: Ids, which: Which) -> NDArray[np.bool_]:

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from everlog.engine.algebra import FactSet, Region
 from everlog.planning.equality import over_representatives
-from everlog.reasoning.rewriting import Rewritten, RMaterialisation, rewrite
+from everlog.reasoning.rewriting import Rewritten, RMaterialisation, renewed
 
 _EVERYTHING = Region((), rest=True)
 
@@ -69,12 +69,11 @@ class Deletion:
         """Algorithm 2."""
         proved = self.π.images(self.P).of(self.D)
         classes = self.π.split(self.D, self.γ)
-        I, back = self.I, classes.normal(proved)
-        I -= self.D
-        I |= back
-        self._before.touch(self.D)
-        self._before.touch(back)
-        self._before.I, self._before.classes = I, classes
+        self._before.classes = classes
+        self._before.leave(self.D)
+        back: FactSet = classes.normal(proved)
+        back -= self._before.I
+        self._before.come(back)
 
     def _unproved(self, facts: FactSet) -> FactSet:
         """Those of some facts of `C` for which not all that they stand for is known to be proved."""
@@ -125,7 +124,12 @@ class Deletion:
             steady, fresh = self._proving.all, None
             grown, classes = self._proving.merged(Δ, self._nothing)
             if grown:
-                self.P, Δ = rewrite(self.γ, self.P, Δ, classes)
+                old = self.γ.outdated(self.P)
+                self.P -= old
+                new = renewed(self.γ, self.P, old, classes)
+                self.P |= new
+                Δ -= old
+                Δ |= new
                 fresh = self._proving.follow()
                 if fresh is not None:
                     changed = set(fresh.rules)

@@ -65,10 +65,7 @@ class Deletions:
         change = _Watched(strata, before.engine, E, before.I, minus, before.nothing, Kept(), progress, {})
         change.classes = before.classes
         algorithm("fbf").run(change)
-        I = before.I
-        I -= change.D
-        before.I = I
-        before.touch(change.D)
+        before.leave(change.D)
         return change.derivations
 
     def _strata(self, before: RMaterialisation) -> tuple[CompiledStratum, ...]:

@@ -63,22 +63,27 @@ class RMaterialisation:
         self._divided = self.rules
         """The rules, about representatives, that the core was found for."""
         self.rounds = 0
-        self.touched: FactSet | None = None
-        """The facts that came to `I` or left it, where somebody wants to know."""
+        self.trail: Trail | None = None
+        """What happened to `I`, where somebody wants to know."""
 
     def copy(self) -> RMaterialisation:
         """The same, to be changed apart from this one."""
         other = copy(self)
         other.classes, other.core = self.classes.split(self.nothing, self.classes), set(self.core)
-        other.touched, other.rounds = self.nothing, 0
+        other.trail, other.rounds = Trail(self.nothing), 0
         return other
 
-    def touch(self, facts: FactSet) -> None:
-        """Notes that facts come or leave."""
-        if self.touched is not None:
-            touched = self.touched
-            touched |= facts
-            self.touched = touched
+    def leave(self, facts: FactSet) -> None:
+        """Takes facts out of `I`."""
+        self.I -= facts
+        if self.trail is not None:
+            self.trail.leave(facts)
+
+    def come(self, facts: FactSet) -> None:
+        """Takes facts that are not there into `I`."""
+        self.I |= facts
+        if self.trail is not None:
+            self.trail.come(facts)
 
     def derives(self, predicate: str) -> bool:
         """Whether a rule derives facts of a predicate."""
@@ -126,14 +131,16 @@ class RMaterialisation:
 
     def _extend(self, rules: Rewritten, Δ: FactSet, progress: Progress, first: bool = False) -> None:
         while Δ or first:
-            self.I |= Δ
-            self.touch(Δ)
+            self.come(Δ)
             steady, fresh = rules.all, None
             grown, classes = rules.merged(Δ, self.nothing)
             if grown:
-                self.touch(self.classes.outdated(self.I))
-                self.I, Δ = rewrite(self.classes, self.I, Δ, classes)
-                self.touch(Δ)
+                old = self.classes.outdated(self.I)
+                self.leave(old)
+                new = renewed(self.classes, self.I, old, classes)
+                self.come(new)
+                Δ -= old
+                Δ |= new
                 fresh = rules.follow()
                 if fresh is not None:
                     changed = set(fresh.rules)
@@ -147,14 +154,30 @@ class RMaterialisation:
             progress(0, self.rounds, len(Δ))
 
 
-def rewrite(classes: Classes, I: FactSet, Δ: FactSet, names: FactSet) -> tuple[FactSet, FactSet]:
-    """`I` and the new facts in it after classes have grown; `names` are those of some that did."""
-    old = classes.outdated(I)
-    I -= old
-    Δ -= old
-    new = classes.normal(old)
+def renewed(classes: Classes, I: FactSet, old: FactSet, names: FactSet) -> FactSet:
+    """What is new in `I` when facts have left it because classes have grown; `names` are those of some that did."""
+    new: FactSet = classes.normal(old)
     new |= classes.normal(names)
     new -= I
-    I |= new
-    Δ |= new
-    return I, Δ
+    return new
+
+
+class Trail:
+    """The difference that changes make to a set: what has left, and what has come."""
+
+    def __init__(self, nothing: FactSet) -> None:
+        self.left = self.came = nothing
+
+    def leave(self, facts: FactSet) -> None:
+        """Notes that facts leave, which were there."""
+        first = facts
+        first -= self.came
+        self.came -= facts
+        self.left |= first
+
+    def come(self, facts: FactSet) -> None:
+        """Notes that facts come, which were not there."""
+        first = facts
+        first -= self.left
+        self.left -= facts
+        self.came |= first
