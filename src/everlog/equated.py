@@ -139,10 +139,8 @@ class EquatedState(MemoryState):
         return self._equal.I
 
     def _rules(self, program: Program, settings: Settings) -> Sequence[Rule]:
-        equal = self._equal
-        assert equal is not None
-        above = (rule for number, rule in enumerate(equal.rules) if number not in equal.core)
-        return [made for rule in above for made in over_representatives(equal.classes.rewritten(rule))]
+        assert self._equal is not None
+        return [made for rule in self._equal.above() for made in over_representatives(rule)]
 
     def _resumed(self, program: Program, settings: Settings) -> Materialisation:
         if self._equal is None:
@@ -227,10 +225,9 @@ class EquatedState(MemoryState):
         assert above is not None
         assert before is not None
         assert after.trail is not None
-        known = list(self._rules(program, settings))
         self._equal = after
         try:
-            if known == list(self._rules(program, settings)):
+            if before.above() == after.above():
                 outcome, difference = above.update(
                     after.trail.left, after.trail.came, choice.algorithm, progress, choice.allowed
                 )

@@ -337,8 +337,8 @@ class Classes(ABC):
         ...
 
     @abstractmethod
-    def rewritten(self, rule: Rule) -> Rule:
-        """A rule about representatives."""
+    def rewritten(self, rules: tuple[Rule, ...]) -> tuple[Rule, ...]:
+        """Rules about representatives; those that are asked for again, while nothing has changed, are the same tuple."""
         ...
 
 

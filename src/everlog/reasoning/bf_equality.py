@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from everlog.engine.algebra import FactSet, Region
 from everlog.planning.equality import over_representatives
-from everlog.reasoning.rewriting import Rewritten, RMaterialisation, renewed
+from everlog.reasoning.rewriting import RMaterialisation, renewed
 
 _EVERYTHING = Region((), rest=True)
 
@@ -38,9 +38,8 @@ class Deletion:
         self._nothing = before.nothing
         self.D = self.C = self.P = self.Y = self.O = self.S = self._frontier = self._nothing
         # Line 13 and lines 32–35 are about representatives, lines 48–58 about what γ makes of the program.
-        source = before.core_rules()
-        self._doubting = Rewritten(source, before.compiler, self.π, over_representatives).all
-        self._proving = Rewritten(source, before.compiler, self.γ)
+        self._doubting = before.rewritten(over_representatives).all
+        self._proving = before.rewritten(classes=self.γ)
         groundless = before.compiler([rule for rule in self._proving.all.rules if not rule.positive])
         self.Y |= groundless.apply(self._nothing)
         self.phases = {"deletion_propagation": 0, "backward": 0, "forward": 0}

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from everlog.datalog.syntax import Variable
+from everlog.datalog.syntax import Rule, Variable
 from everlog.engine.algebra import Classes, FactSet, Region
 from everlog.planning.equality import over_representatives, same
 from everlog.planning.program import CompiledStratum, compile_program
@@ -48,7 +48,7 @@ class Deletions:
     """Deletes from r-materialisations of one program; what is compiled for one is kept for the next."""
 
     def __init__(self) -> None:
-        self._compiled: tuple[list[object], tuple[CompiledStratum, ...]] | None = None
+        self._compiled: tuple[tuple[Rule, ...], tuple[CompiledStratum, ...]] | None = None
 
     def delete(self, before: RMaterialisation, E: FactSet, minus: FactSet, progress: Progress) -> dict[str, int]:
         """Brings `(π, I)` up to date with `E ∖ minus`; gives the rule instances considered by phase."""
@@ -69,10 +69,8 @@ class Deletions:
         return change.derivations
 
     def _strata(self, before: RMaterialisation) -> tuple[CompiledStratum, ...]:
-        rules: list[object] = [before.classes.rewritten(rule) for rule in before.core_rules()]
-        if self._compiled is None or self._compiled[0] != rules:
-            found = [
-                made for rule in before.core_rules() for made in over_representatives(before.classes.rewritten(rule))
-            ]
+        rules = before.classes.rewritten(before.core)
+        if self._compiled is None or self._compiled[0] is not rules:
+            found = [made for rule in rules for made in over_representatives(rule)]
             self._compiled = rules, compile_program(found, before.compiler)
         return self._compiled[1]

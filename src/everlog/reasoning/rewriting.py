@@ -7,7 +7,7 @@ are rewritten to is new. Rules are about representatives, too: one whose constan
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from copy import copy
 
 from everlog.datalog.syntax import Rule, Variable
@@ -21,17 +21,24 @@ Form = Callable[[Rule], Sequence[Rule]]
 
 
 class Rewritten:
-    """Some rules as they are about the representatives of some classes; `find` and `fresh` follow the classes."""
+    """Some rules as they are about the representatives of some classes, which they follow."""
 
-    def __init__(self, source: Sequence[Rule], compiler: Compiler, classes: Classes, form: Form = finding) -> None:
+    def __init__(self, source: tuple[Rule, ...], compiler: Compiler, classes: Classes, form: Form = finding) -> None:
         self.source, self.classes = source, classes
         self._compiler, self._form = compiler, form
-        self.all = compiler(self._now())
+        self._take(classes.rewritten(source))
 
-    def _now(self) -> list[Rule]:
-        rules = [self.classes.rewritten(rule) for rule in self.source]
+    def _take(self, rules: tuple[Rule, ...]) -> None:
+        self._rules = rules
         self.keys = list(dict.fromkeys(key for rule in rules if (key := key_of(rule)) is not None))
-        return list(dict.fromkeys(made for rule in rules for made in self._form(rule)))
+        self.all = self._compiler(list(dict.fromkeys(made for rule in rules for made in self._form(rule))))
+
+    def over(self, classes: Classes) -> Rewritten:
+        """The same about other classes; what is compiled is used again where it can be."""
+        other = copy(self)
+        other.classes = classes
+        other.follow()
+        return other
 
     def merged(self, Δ: FactSet, nothing: FactSet) -> tuple[bool, FactSet]:
         """Makes one what new facts say is equal; tells whether classes grew, and which did without an equality in `Δ`.
@@ -45,23 +52,27 @@ class Rewritten:
 
     def follow(self) -> Rules | None:
         """Brings the rules up to date with the classes; gives those that were others before, if there are any."""
-        before, now = set(self.all.rules), self._now()
-        if len(before) == len(now) and before.issuperset(now):
+        now = self.classes.rewritten(self.source)
+        if now is self._rules:
             return None
-        self.all = self._compiler(now)
-        return self._compiler([rule for rule in now if rule not in before])
+        before = set(self.all.rules)
+        self._take(now)
+        fresh = [rule for rule in self.all.rules if rule not in before]
+        return self._compiler(fresh) if fresh or len(before) != len(self.all.rules) else None
 
 
 class RMaterialisation:
     """`π` and `I`; `rules` is the program, of which the core is evaluated here."""
 
     def __init__(self, rules: Sequence[Rule], compiler: Compiler, engine: Engine, classes: Classes) -> None:
-        self.rules, self.compiler, self.engine = list(rules), compiler, engine
+        self.rules, self.compiler, self.engine = tuple(rules), compiler, engine
         self.classes = classes
         self.I = self.nothing = engine.empty()
-        self.core = core_of(rules)
         self._divided = self.rules
         """The rules, about representatives, that the core was found for."""
+        self._divide(core_of(rules))
+        self._known: dict[tuple[Form, bool], Rewritten] = {}
+        """The core as it was compiled last, for all copies of this."""
         self.rounds = 0
         self.trail: Trail | None = None
         """What happened to `I`, where somebody wants to know."""
@@ -69,7 +80,7 @@ class RMaterialisation:
     def copy(self) -> RMaterialisation:
         """The same, to be changed apart from this one."""
         other = copy(self)
-        other.classes, other.core = self.classes.split(self.nothing, self.classes), set(self.core)
+        other.classes = self.classes.split(self.nothing, self.classes)
         other.trail, other.rounds = Trail(self.nothing), 0
         return other
 
@@ -89,21 +100,32 @@ class RMaterialisation:
         """Whether a rule derives facts of a predicate."""
         return any(rule.head.predicate == predicate for rule in self.rules)
 
-    def core_rules(self) -> list[Rule]:
-        return [rule for number, rule in enumerate(self.rules) if number in self.core]
+    def _divide(self, core: Collection[int]) -> None:
+        self._places = frozenset(core)
+        self.core = tuple(rule for number, rule in enumerate(self.rules) if number in core)
+        self._above = tuple(rule for number, rule in enumerate(self.rules) if number not in core)
 
-    def rewritten(self) -> Rewritten:
-        """The core as it is now."""
-        return Rewritten(self.core_rules(), self.compiler, self.classes)
+    def above(self) -> tuple[Rule, ...]:
+        """The rules above, about representatives."""
+        return self.classes.rewritten(self._above)
+
+    def rewritten(self, form: Form = finding, classes: Classes | None = None) -> Rewritten:
+        """The core about the representatives of some classes, else of `π`."""
+        key = form, classes is None
+        known = self._known.get(key)
+        if known is None or known.source is not self.core:
+            known = Rewritten(self.core, self.compiler, classes or self.classes, form)
+        self._known[key] = known = known.over(classes or self.classes)
+        return copy(known)
 
     def resume(self, E: FactSet, I: FactSet) -> None:
         """Takes over what was computed earlier for `E`: of `I`, also with what is above, what the core derives.
 
         No head above can be a fact of the core's, or it would be in the core itself.
         """
-        self._divided = [self.classes.rewritten(rule) for rule in self.rules]
-        self.core |= core_of(self._divided)
-        heads = dict.fromkeys(rule.head for number, rule in enumerate(self._divided) if number in self.core)
+        self._divided = self.classes.rewritten(self.rules)
+        self._divide(self._places | core_of(self._divided))
+        heads = dict.fromkeys(rule.head for rule in self.classes.rewritten(self.core))
         self.I = I.within(Region((same(Variable("x"), Variable("y")), *heads)))
         self.I |= self._represented(E)
 
@@ -116,16 +138,16 @@ class RMaterialisation:
 
     def add(self, facts: FactSet, progress: Progress) -> None:
         """Adds facts, in whatever names, and what follows from them."""
-        rules = self.rewritten()
         Δ = self._represented(facts)
         first = not self.I
         Δ -= self.I
-        self._extend(rules, Δ, progress, first)
+        if Δ or first:
+            self._extend(self.rewritten(), Δ, progress, first)
         # Where constants of rules have been merged, equality may depend on more rules than before.
-        while (now := [self.classes.rewritten(rule) for rule in self.rules]) != self._divided:
+        while (now := self.classes.rewritten(self.rules)) != self._divided:
             self._divided, grown = now, core_of(now)
-            more = [rule for number, rule in enumerate(self.rules) if number in grown - self.core]
-            self.core |= grown
+            more = tuple(rule for number, rule in enumerate(self.rules) if number in grown - self._places)
+            self._divide(self._places | grown)
             found = Rewritten(more, self.compiler, self.classes).all.apply(self.I, excluding=self.I)
             self._extend(self.rewritten(), found, progress)
 

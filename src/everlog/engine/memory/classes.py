@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from pyoxigraph import BlankNode, NamedNode
 
-from everlog.datalog.constants import constants, replaced, replaced_in
+from everlog.datalog.constants import Replacement, constants, replaced, replaced_in
 from everlog.datalog.syntax import TRIPLE, Atom, BodyLiteral, Constant, Rule, Variable
 from everlog.datalog.values import DIFFERENT_FROM, SAME_AS, Value
 from everlog.engine.algebra import Classes, FactSet, Images
@@ -31,10 +31,10 @@ Flags = npt.NDArray[np.bool_]
 class MemoryClasses(Classes):
     """At first every constant is alone."""
 
-    def __init__(self, engine: MemoryEngine, mentioned: dict[Rule, Ids] | None = None) -> None:
+    def __init__(self, engine: MemoryEngine, vocabularies: dict[int, _Vocabulary] | None = None) -> None:
         self._engine = engine
-        self._mentioned: dict[Rule, Ids] = {} if mentioned is None else mentioned
-        """The constants of rules."""
+        self._vocabularies: dict[int, _Vocabulary] = {} if vocabularies is None else vocabularies
+        """The constants of rules, by the identity of these: to look rules up by what they say takes too long."""
         self._same = engine.dictionary.encode_value(SAME_AS)
         self._representatives: Ids = np.arange(len(engine.dictionary), dtype=np.int32)
         self.members: dict[int, Ids] = {}
@@ -54,7 +54,7 @@ class MemoryClasses(Classes):
     # ------------------------------------------------------------------------------------ merging
 
     def alone(self) -> MemoryClasses:
-        return MemoryClasses(self._engine, self._mentioned)
+        return MemoryClasses(self._engine, self._vocabularies)
 
     def merge(self, facts: FactSet) -> bool:
         left, right = self._ends(SAME_AS, own(facts))
@@ -237,11 +237,11 @@ class MemoryClasses(Classes):
 
     def changed(self, other: MemoryClasses) -> Ids:
         """The representatives, here or there, of classes that are not the same."""
-        names = {*self.members, *other.members}
         none = np.empty(0, np.int32)
-        return np.array(
-            [one for one in names if {*self.members.get(one, none)} != {*other.members.get(one, none)}], np.int32
+        pairs = (
+            (one, self.members.get(one, none), other.members.get(one, none)) for one in {*self.members, *other.members}
         )
+        return np.array([one for one, here, there in pairs if here is not there and {*here} != {*there}], np.int32)
 
     def renaming(self, other: MemoryClasses) -> Ids:
         """A permutation of the constants that makes representatives here those of nearly the same classes there."""
@@ -363,16 +363,13 @@ class MemoryClasses(Classes):
                     found.members[int(one)] = others.members[int(one)]
         return found
 
-    def rewritten(self, rule: Rule) -> Rule:
+    def rewritten(self, rules: tuple[Rule, ...]) -> tuple[Rule, ...]:
         if not self.members:
-            return rule
-        ids = self._mentioned.get(rule)
-        if ids is None:
-            values = [term.value for term in constants([rule])]
-            ids = self._mentioned[rule] = self._engine.dictionary.encode_values(values)
-        if (self.representatives()[ids] == ids).all():
-            return rule
-        return replaced(rule, self._representative)
+            return rules
+        known = self._vocabularies.get(id(rules))
+        if known is None:
+            known = self._vocabularies[id(rules)] = _Vocabulary(self._engine, rules)
+        return known.rewritten(self.representatives()[known.ids], self._representative)
 
     def literal(self, literal: BodyLiteral) -> BodyLiteral:
         """A literal about representatives."""
@@ -383,6 +380,31 @@ class MemoryClasses(Classes):
         if known < 0 or self.representatives()[known] == known:
             return constant
         return Constant(self._engine.dictionary.value(int(self.representatives()[known])))
+
+
+class _Vocabulary:
+    """The constants of some rules, as ids, and the rules with others in their place that were made last."""
+
+    def __init__(self, engine: MemoryEngine, rules: tuple[Rule, ...]) -> None:
+        self._rules = rules
+        values = [[term.value for term in constants([rule])] for rule in rules]
+        self.ids = engine.dictionary.encode_values([value for some in values for value in some])
+        self._of = np.repeat(np.arange(len(rules)), [len(some) for some in values])
+        """The place of the rule that has each of them."""
+        self._made: tuple[bytes, tuple[Rule, ...]] = self.ids.tobytes(), rules
+
+    def rewritten(self, names: Ids, other: Replacement) -> tuple[Rule, ...]:
+        """The rules with other names for the constants."""
+        changed = np.unique(self._of[names != self.ids])
+        if not len(changed):
+            return self._rules
+        key = names.tobytes()
+        if self._made[0] != key:
+            found = list(self._rules)
+            for place in changed:
+                found[place] = replaced(found[place], other)
+            self._made = key, tuple(found)
+        return self._made[1]
 
 
 class _Names(NamedTuple):
