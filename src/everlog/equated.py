@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from everlog import saved
-from everlog.choice import Choice, choose
+from everlog.choice import Choice, choose, given_up
 from everlog.clashes import clashes
 from everlog.datalog.syntax import TRIPLE, Atom, BodyLiteral, Constant, Program, Rule, Variable
 from everlog.datalog.values import DIFFERENT_FROM, SAME_AS, Value
@@ -166,7 +166,15 @@ class EquatedState(MemoryState):
         if self._equal.derives(OCCURS) and any(name not in self.engine.relations() for name, _ in request.added):
             return self._started_again(request, ["everything was computed anew, since there is a new predicate"])
         minus, plus = self._sets(request)
-        choice = choose(settings.algorithm, above)
+        size, past = len(minus), above.past
+        choice = choose(settings.algorithm, above, size)
+        if choice.again:
+            state, report = self._started_again(request, [*choice.reasons])
+            state._remember(given_up(choice, past, size, 0.0))
+            return state, report
+        if choice.counts:
+            above.count(choice.algorithm.needs)
+        tried = perf_counter()
         after, before = self._equal.copy(), self.classes
         after.classes.separate((self._E - minus) | plus)
         phases: dict[str, int] = {}
@@ -182,7 +190,10 @@ class EquatedState(MemoryState):
             followed = self._followed(after, program, settings, choice, progress)
         except TooCostly:
             why = "B/F≈ was given up, since the change spreads too far; everything was computed anew"
-            return self._started_again(request, [why])
+            wasted = perf_counter() - tried
+            state, report = self._started_again(request, [why])
+            state._remember(given_up(choice, past, size, wasted))
+            return state, report
         if self._merged_apart(followed.I, (self._E - minus) | plus, after.classes):
             return self._started_again(request, [_CONTRADICTORY])
         # From here on nobody asks for the old sets: they change in place, and would have to be recovered.

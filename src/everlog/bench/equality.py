@@ -51,8 +51,8 @@ def one_class(names: int = 500, facts: int = 200_000) -> Instance:
 ROWS: Final[Mapping[str, Callable[[], Instance]]] = {
     "uobm": lambda: workload("uobm").instance(universities=4),
     "claros": lambda: workload("claros").instance(collections=200),
-    "one-class": one_class,
-    "no-class": lambda: one_class(names=1),
+    "one-class": lambda: one_class(facts=1_000_000),
+    "no-class": lambda: one_class(names=1, facts=1_000_000),
 }
 
 

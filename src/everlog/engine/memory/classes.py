@@ -6,7 +6,7 @@ the terms and not of the ids, so that it does not depend on what was read first.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -27,6 +27,12 @@ from everlog.engine.memory.table import Ids, Table
 
 Flags = npt.NDArray[np.bool_]
 
+_LOOK_UP = 16
+"""To look a constant up in an index takes about as long as to look at so many facts."""
+
+_LOOKS = 3
+"""After so many looks at all facts of a table, indexes are made for the next."""
+
 
 class MemoryClasses(Classes):
     """At first every constant is alone."""
@@ -39,6 +45,8 @@ class MemoryClasses(Classes):
         self._representatives: Ids = np.arange(len(engine.dictionary), dtype=np.int32)
         self.members: dict[int, Ids] = {}
         """The constants of each class that has several, by its representative."""
+        self._looks: dict[Table, int] = {}
+        """How often all facts of a table were looked at."""
         self.apart: Ids = np.empty((2, 0), np.int32)
         """Pairs of names that are never made one."""
 
@@ -263,31 +271,51 @@ class MemoryClasses(Classes):
     # ------------------------------------------------------------------------------------ rewriting
 
     def outdated(self, facts: FactSet) -> Stored:
-        representatives = self.representatives()
-        if not self.members:
-            return self._engine.empty()
-        gone: Flags = representatives != np.arange(len(representatives), dtype=np.int32)
-        return self._flagged(own(facts), gone)
+        return self._mentioning(self._represented(self.members), own(facts))
 
-    def _flagged(self, facts: Facts, flags: Flags) -> Stored:
-        """Those of some facts that mention a flagged constant."""
+    def _represented(self, names: Iterable[int]) -> Ids:
+        """The constants that some others represent."""
+        found = [np.empty(0, np.int32), *(self.members[name] for name in names)]
+        ids = np.concatenate(found)
+        gone: Ids = ids[self.representatives()[ids] != ids]
+        return gone
+
+    def _mentioning(self, names: Ids, facts: Facts) -> Stored:
+        """Those of some facts that mention one of some distinct constants."""
+        if not len(names):
+            return self._engine.empty()
+        flags = np.zeros(len(self.representatives()), np.bool_)
+        flags[names] = True
         parts = {}
         for table in facts.tables():
-            rows = facts.rows(table)
-            if not len(rows):
-                continue
             if any(flags[value] for _, value in table.fixed):
-                parts[table] = rows
+                parts[table] = facts.rows(table)
                 continue
-            listed = rows.array() if rows.is_listed else None
-            where: Ids | slice = slice(rows.lo, rows.hi) if listed is None else listed
-            hits = np.flatnonzero(np.logical_or.reduce([flags[column[where]] for column in table.cols]))
-            if len(hits):
-                found = (hits + rows.lo).astype(np.int32) if listed is None else listed[hits]
-                found = found if listed is not None or rows.is_span else found[rows.contains(found)]
-                if len(found):
-                    parts[table] = row_sets.listed(table, found)
+            about = facts.about(table)
+            if not about or not table.arity:
+                continue
+            if self._is_sought(table, len(names), about):
+                rows = np.concatenate([table.index((at,)).rows_with(names, table.n) for at in range(table.arity)])
+                rows = rows[facts.contains(table, rows)]
+                rows = rows if table.arity == 1 else np.unique(rows)
+            else:
+                rows = facts.rows(table).array()
+                rows = rows[np.logical_or.reduce([flags[column[rows]] for column in table.cols])]
+            if len(rows):
+                parts[table] = row_sets.listed(table, rows)
         return Stored(self._engine.within, parts)
+
+    def _is_sought(self, table: Table, names: int, about: int) -> bool:
+        """Whether facts of a table are found by its indexes, and not by looking at them all.
+
+        Indexes that nobody else has made pay when the facts have been looked at some times.
+        """
+        if names * _LOOK_UP > about:
+            return False
+        if all(2 * table.indexed((at,)) >= table.n for at in range(table.arity)):
+            return True
+        self._looks[table] = self._looks.get(table, 0) + 1
+        return self._looks[table] > _LOOKS
 
     def normal(self, facts: FactSet) -> Stored:
         found = self._engine.empty()
@@ -305,17 +333,23 @@ class MemoryClasses(Classes):
                 yield table, rows.array(), representatives[full_facts(table, rows, arity)]
 
     def images(self, facts: FactSet) -> MemoryImages:
-        return MemoryImages(self._engine, own(facts), self._rewritten(self.outdated(facts)))
+        return MemoryImages(self._engine, self, own(facts))
+
+    def rewritten_about(self, names: Ids, facts: Facts) -> Iterator[tuple[Table, Ids, Ids]]:
+        """Rows of facts that mention what some constants represent, and what these facts are rewritten to."""
+        return self._rewritten(self._mentioning(self._represented(names.tolist()), facts))
 
     def of(self, facts: FactSet) -> Stored:
+        return self.named(self.several(own(facts)))
+
+    def several(self, facts: Facts) -> Ids:
+        """The representatives of several constants that facts mention, or what these are rewritten to."""
         if not self.members:
-            return self._engine.empty()
+            return np.empty(0, np.int32)
         several = np.zeros(len(self.representatives()), np.bool_)
         several[list(self.members)] = True
-        mentioned = np.zeros(len(several), np.bool_)
-        for _, _, ids in self._rewritten(own(facts)):
-            mentioned[ids.ravel()] = True
-        return self.named(np.flatnonzero(mentioned & several).astype(np.int32))
+        mentioned = [ids[several[ids]] for _, _, ids in self._rewritten(facts)]
+        return np.unique(np.concatenate([np.empty(0, np.int32), *mentioned]))
 
     def named(self, ids: Ids) -> Stored:
         """The facts `c ≈ c` for some constants."""
@@ -333,11 +367,7 @@ class MemoryClasses(Classes):
 
     def about(self, names: Ids, facts: FactSet) -> Stored:
         """Those of some facts that mention one of some constants."""
-        if not len(names):
-            return self._engine.empty()
-        flags = np.zeros(len(self.representatives()), np.bool_)
-        flags[names] = True
-        return self._flagged(own(facts), flags)
+        return self._mentioning(np.unique(names), own(facts))
 
     def whole(self, classes: FactSet, others: Classes) -> Stored:
         assert isinstance(others, MemoryClasses)
@@ -353,7 +383,7 @@ class MemoryClasses(Classes):
     def split(self, classes: FactSet, others: Classes) -> MemoryClasses:
         assert isinstance(others, MemoryClasses)
         found = self.alone()
-        found.apart = self.apart
+        found.apart, found._looks = self.apart, self._looks
         found._representatives, found.members = self.representatives().copy(), dict(self.members)
         theirs = others.representatives()
         for name in self._names(own(classes)):
@@ -449,26 +479,36 @@ def _expanded(ids: Ids, places: Sequence[_Names], first: int = 0) -> Ids:
 
 
 class MemoryImages(Images):
-    """Facts that are not rewritten are their own images; the others are listed by the row of theirs."""
+    """Facts that are not rewritten are their own images; the others are listed by the row of theirs.
 
-    def __init__(self, engine: MemoryEngine, facts: Facts, rewritten: Iterator[tuple[Table, Ids, Ids]]) -> None:
-        self._engine = engine
-        self._facts = facts
+    They are listed class by class, when one is first asked about: there may be many facts, and few that matter.
+    """
+
+    def __init__(self, engine: MemoryEngine, classes: MemoryClasses, facts: Facts) -> None:
+        self._engine, self._classes, self._facts = engine, classes, facts
+        self._listed: Ids = np.empty(0, np.int32)
         self._moved: list[tuple[Table, Ids, Table, Ids]] = []
-        for source, rows, ids in rewritten:
-            for target, tuples, places in engine.relation(source.predicate, ids.shape[0]).split(ids):
+
+    def _list(self, names: Ids) -> None:
+        """Lists the facts that mention what some constants represent."""
+        for source, rows, ids in self._classes.rewritten_about(names, self._facts):
+            for target, tuples, places in self._engine.relation(source.predicate, ids.shape[0]).split(ids):
                 found = target.find(tuples)
                 known = found >= 0
                 self._moved.append((target, found[known], source, rows[places][known]))
 
     def of(self, facts: FactSet) -> Stored:
         asked = own(facts)
+        new = np.setdiff1d(self._classes.several(asked), self._listed)
+        if len(new):
+            self._list(new)
+            self._listed = np.concatenate([self._listed, new])
         found: FactSet = asked
         found &= self._facts
         tables = asked.tables()
         for target, images, source, rows in self._moved:
             if target in tables:
-                inside = rows[asked.rows(target).contains(images)]
+                inside = rows[asked.contains(target, images)]
                 if len(inside):
                     found |= Stored(self._engine.within, {source: row_sets.listed(source, np.sort(inside))})
         return own(found).computed()

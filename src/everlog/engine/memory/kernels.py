@@ -617,6 +617,21 @@ def _group(key, block, i, sources, consts, base, keys, groups, starts, rows, col
         h = (h + np.uint64(1)) & limit
 
 
+@njit(cache=True, nogil=True)
+def rows_with(values, base, keys, groups, starts, rows, cols, key_cols, out):
+    """The rows of a run, on one column, that have one of some values. Returns how many; `out` has what it has room for."""
+    sources = np.empty(1, np.int64)
+    n = 0
+    for i in range(values.shape[0]):
+        g = _group(np.int64(values[i]), cols, 0, sources, values, base, keys, groups, starts, rows, cols, key_cols)
+        if g >= 0:
+            for at in range(starts[g], starts[g + 1]):
+                if n < out.shape[0]:
+                    out[n] = rows[at]
+                n += 1
+    return n
+
+
 # ---------------------------------------------------------------------------------------- joins
 
 

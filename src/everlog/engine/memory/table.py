@@ -108,6 +108,18 @@ class Index:
                 self._runs = (*older, self._run(lo, hi))
             return self._runs
 
+    def rows_with(self, values: Ids, hi: int) -> Ids:
+        """The rows below `hi` that have one of some distinct values in the one column."""
+        table = self._table()
+        assert table is not None and len(self.columns) == 1
+        found = [np.empty(0, np.int32)]
+        for run in self.runs(hi):
+            out = np.empty(16 * len(values), np.int32)
+            while (n := kernels.rows_with(values, *run[2:7], table.cols, self.columns, out)) > len(out):
+                out = np.empty(n, np.int32)
+            found.append(out[:n])
+        return np.concatenate(found)
+
     def _run(self, lo: int, hi: int) -> Run:
         table = self._table()
         assert table is not None, "an index belongs to its table"
