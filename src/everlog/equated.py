@@ -349,14 +349,12 @@ class EquatedState(MemoryState):
     def clashes(self) -> list[str]:
         """The same, with facts that tell names apart in the names they were given."""
         classes = self.classes
-        refused = self.engine.columns(classes.refused(self._I), TRIPLE)[::2].T.tolist()
-        known = {
-            frozenset(ends): pair
-            for ends, pair in zip(
-                classes.representatives()[classes.apart].T.tolist(), classes.apart.T.tolist(), strict=True
-            )
-        }
-        pairs = list(dict.fromkeys(tuple(known.get(frozenset(ends), ends)) for ends in refused))
+        refused = {frozenset(ends) for ends in self.engine.columns(classes.refused(self._I), TRIPLE)[::2].T.tolist()}
+        said = zip(classes.representatives()[classes.apart].T.tolist(), classes.apart.T.tolist(), strict=True)
+        told = [(frozenset(ends), pair) for ends, pair in said if frozenset(ends) in refused]
+        known = {ends: sorted(ends, key=classes.order_of) for ends in refused}
+        known |= dict(sorted(told, key=lambda one: [*map(classes.order_of, one[1])], reverse=True))
+        pairs = sorted(known.values(), key=lambda pair: [*map(classes.order_of, pair)])
         return clashes(self.engine, self._I, np.array(pairs, np.int32).reshape(-1, 2).T)
 
     def _alive(self) -> int:

@@ -65,7 +65,9 @@ class Deletions:
         change = _Watched(strata, before.engine, E, before.I, minus, before.nothing, Kept(), progress, {})
         change.classes = before.classes
         algorithm("fbf").run(change)
-        before.leave(change.D)
+        gone = change.D
+        gone &= before.I  # rules also derive c ≈ c for a constant that is alone, which is not there
+        before.leave(gone)
         return change.derivations
 
     def _strata(self, before: RMaterialisation) -> tuple[CompiledStratum, ...]:

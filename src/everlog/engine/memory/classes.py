@@ -92,7 +92,7 @@ class MemoryClasses(Classes):
             if self.apart.shape[1] and len(torn := self._torn(*self._different(*pairs))):
                 # Where not all can be one, it matters which are side by side: that must not depend on ids.
                 rank = np.zeros(len(self.representatives()), np.int32)
-                rank[sorted(torn, key=self._order_of)] = np.arange(len(torn))
+                rank[sorted(torn, key=self.order_of)] = np.arange(len(torn))
                 pairs = _beside(values, others, rank[self.representatives()[values]])
             grown.append(self._merged(*pairs))
         return self.named(self.representatives()[np.concatenate(grown)])
@@ -142,7 +142,7 @@ class MemoryClasses(Classes):
 
     def _allowed(self, left: Ids, right: Ids) -> tuple[Ids, Ids]:
         """Those of some pairs that can be made one, one after the other, the least first."""
-        ends = {one: self._order_of(one) for one in {*left.tolist(), *right.tolist()}}
+        ends = {one: self.order_of(one) for one in {*left.tolist(), *right.tolist()}}
         pairs = {tuple(sorted(pair, key=ends.__getitem__)) for pair in zip(left.tolist(), right.tolist(), strict=True)}
         united = {one: {one} for one in ends}
         enemies: dict[int, set[int]] = {one: set() for one in ends}
@@ -160,7 +160,8 @@ class MemoryClasses(Classes):
         found = np.array(taken, np.int32).reshape(-1, 2)
         return found[:, 0], found[:, 1]
 
-    def _order_of(self, one: int) -> tuple[int, str]:
+    def order_of(self, one: int) -> tuple[int, str]:
+        """The place of a constant in the order of terms."""
         return term_order(self._engine.dictionary.value(int(one)))
 
     def _ends(self, verb: Value, facts: Facts) -> Ids:
@@ -177,7 +178,7 @@ class MemoryClasses(Classes):
 
     def _join(self, group: Sequence[int]) -> None:
         """Makes one class of those that some constants represent."""
-        least = min(group, key=self._order_of)
+        least = min(group, key=self.order_of)
         alone = [np.array([one], np.int32) for one in group]
         members = np.concatenate([self.members.pop(one, single) for one, single in zip(group, alone, strict=True)])
         self._representatives[members] = least
