@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from statistics import mean, median
 
+import pyarrow as pa
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from everlog import KnowledgeBase, parse_program
 from everlog.bench.command import main
@@ -21,6 +25,8 @@ from everlog.bench.experiments.tables import tables
 from everlog.bench.experiments.tables.systems import exponent
 from everlog.bench.experiments.tables.table import Table, of, short
 from everlog.bench.updates import interval
+from everlog.bench.updates_worker import Samples
+from everlog.bench.walks import Walks
 from everlog.bench.workloads import workload
 from oracles import naive
 from oracles.exchange import facts_of
@@ -191,6 +197,31 @@ def test_samples_of_one_order_contain_each_other() -> None:
     assert len(small) == 7 and small < large
     rest = set(zip(*order.rest(20).facts["edge"].to_pydict().values(), strict=True))
     assert len(rest) == 40 and rest.isdisjoint(large)
+
+
+@given(seed=st.integers(0, 1_000), small=st.integers(1, 40), more=st.integers(0, 60))
+@settings(max_examples=30, deadline=None)
+def test_samples_are_stable_and_walks_follow_edges(seed: int, small: int, more: int) -> None:
+    facts = workload("dag").instance(nodes=30, edges=60).facts
+    edges = facts["edge"].to_pylist()
+    walks = Walks(facts)
+    for sample in (Samples(facts).of, walks.of):
+        first, second = (_pairs(sample(size, seed)) for size in (small, small + more))
+        assert len(first) == small and len(second) == min(small + more, 60) and first <= second
+    met = list(walks.numbers(small, seed))
+    assert _pairs(walks.of(small, seed)) == {(edges[one]["a0"], edges[one]["a1"]) for one in met}
+
+
+def test_a_walk_goes_on_where_it_arrived() -> None:
+    """On a line there is no choice: from wherever it starts, a walk takes what follows, up to its length."""
+    line = {"edge": pa.table({"a0": range(100), "a1": range(1, 101)})}
+    met = list(Walks(line).numbers(20, seed=3, longest=25))
+    breaks = [one for one, two in pairwise(met) if two != one + 1]
+    assert len(breaks) <= 1 and all(one == 99 for one in breaks), met
+
+
+def _pairs(sample: Mapping[str, pa.Table]) -> set[tuple[int, ...]]:
+    return {tuple(row.values()) for row in sample["edge"].to_pylist()}
 
 
 def test_mistakes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

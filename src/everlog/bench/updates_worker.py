@@ -93,13 +93,18 @@ class Samples:
         drawn: dict[int, None] = {}
         while len(drawn) < min(count, self._size):
             drawn.setdefault(int(random.integers(self._size)))
-        chosen, start, sample = np.sort(np.array(list(drawn))), 0, {}
-        for predicate, table in self._facts.items():
-            here = chosen[(chosen >= start) & (chosen < start + table.num_rows)] - start
-            if len(here):
-                sample[predicate] = _plain(table.take(here))
-            start += table.num_rows
-        return sample
+        return taken(self._facts, np.array(list(drawn), np.int64))
+
+
+def taken(facts: Mapping[str, pa.Table], numbers: np.ndarray[Any, np.dtype[np.int64]]) -> dict[str, pa.Table]:
+    """The facts with some numbers, counted through all tables."""
+    chosen, start, sample = np.sort(numbers), 0, {}
+    for predicate, table in facts.items():
+        here = chosen[(chosen >= start) & (chosen < start + table.num_rows)] - start
+        if len(here):
+            sample[predicate] = _plain(table.take(here))
+        start += table.num_rows
+    return sample
 
 
 def _plain(table: pa.Table) -> pa.Table:

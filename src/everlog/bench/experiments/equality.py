@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from everlog.bench.equality import one_class
-from everlog.bench.experiments.clock import WORKERS, timed
+from everlog.bench.experiments.clock import WORKERS, materialising, timed
 from everlog.bench.experiments.equilibrium import SHARES, Order, break_even
 from everlog.bench.experiments.modular import instance
 from everlog.bench.experiments.records import Record
@@ -116,10 +116,8 @@ def _materialised(made: Instance, way: str) -> tuple[Any, Any, float]:
     from everlog import KnowledgeBase, parse_program
 
     options: dict[str, Any] = {"engine": "memory", "modules": "off", "hypertree": "off", "workers": WORKERS}
-    kb = KnowledgeBase(parse_program(made.program), equality=way, algorithm="bf", **options)
-    kb.add(made.facts)
-    report, seconds = timed(kb.materialise)
-    return kb, report, seconds
+    program = parse_program(made.program)
+    return materialising(lambda: KnowledgeBase(program, equality=way, algorithm="bf", **options), made.facts)
 
 
 def _stored(report: Any) -> int:

@@ -47,8 +47,8 @@ def enlarged(scale: str) -> list[Named]:
         return maintained(scale)
     return [
         Named("LUBM_L", "lubm", {"k": 1}),
-        Named("Claros_LE", "claros-extended", {"collections": 6}),
-        Named("DAG", "dag", {"nodes": 500, "edges": 1_000}),
+        Named("Claros_LE", "claros-extended", {"collections": 12}),
+        Named("DAG", "dag", {"nodes": 1_000, "edges": 3_000}),
     ]
 
 

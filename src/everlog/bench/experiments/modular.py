@@ -46,7 +46,7 @@ def _data(scale: str) -> list[Data]:
     small = scale == "small"
     k, collections = (3, 25) if small else (13, 100)
     nodes = 600 if small else 10_000
-    family = {"branches": 4, "width": 40} if small else {}
+    family = {"branches": 4, "width": 24} if small else {}
     items = 400 if small else 2_000
     dag, seq = (None, None) if small else ("DAG-R", "Seq")
     groups = 2 if small else 40

@@ -1,4 +1,4 @@
-"""Everlog beside other systems on the same work, each in a process of its own, with limits; and how time grows.
+"""Everlog beside other systems on the same work, each in a process of its own, with limits.
 
 Results are compared before times count. A system that is absent, fails or takes too long has a record that says so.
 """
@@ -30,25 +30,6 @@ _PEERS: Final[Mapping[str, Mapping[str, Mapping[str, int]]]] = {
     },
 }
 
-_GROWTH: Final[Mapping[str, Mapping[str, list[dict[str, int]]]]] = {
-    "tiny": {"dag": [{"nodes": 30, "edges": 60}, {"nodes": 60, "edges": 120}]},
-    "small": {
-        "dag": [{"nodes": nodes, "edges": 10 * nodes} for nodes in (500, 1_000, 2_000, 4_000)],
-        "lubm": [{"k": k} for k in (1, 2, 4, 8)],
-        "andersen": [{"groups": groups} for groups in (10, 20, 40, 80)],
-        "pc": [{"n": n, "k": 60} for n in (50, 100, 200, 400)],
-    },
-    "medium": {
-        "dag": [{"nodes": nodes, "edges": 10 * nodes} for nodes in (1_250, 2_500, 5_000, 10_000)],
-        "lubm": [{"k": k} for k in (12, 25, 50, 100)],
-        "uobm": [{"universities": count} for count in (1, 2, 4, 8)],
-        "claros-extended": [{"collections": count} for count in (25, 50, 100, 200)],
-        "andersen": [{"groups": groups} for groups in (50, 100, 200, 400)],
-        "same-generation": [{"people": people, "edges": 4 * people // 3} for people in (2_250, 4_500, 9_000, 18_000)],
-        "pc": [{"n": n, "k": 200} for n in (100, 200, 400, 800)],
-    },
-}
-
 _TIMEOUT: Final = {"tiny": 60.0, "small": 30.0, "medium": 300.0}
 _REPEAT: Final = {"tiny": 1, "small": 3, "medium": 3}
 _MEMORY: Final = 6 * 2**30
@@ -66,13 +47,6 @@ def peers(scale: str) -> Iterator[Record]:
 
 def _request(workload: str, parameters: Mapping[str, int], systems: tuple[str, ...], scale: str) -> Request:
     return Request(workload, parameters, systems, _REPEAT[scale], _TIMEOUT[scale], _MEMORY)
-
-
-def growth(scale: str) -> Iterator[Record]:
-    """Every workload at several sizes, on Everlog."""
-    for workload, sizes in _GROWTH[scale].items():
-        for parameters in sizes:
-            yield from _systems(run(_request(workload, parameters, ("everlog",), scale)))
 
 
 def _systems(result: Result) -> Iterator[Record]:

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 
-from everlog.bench.experiments.clock import WORKERS, timed
+from everlog.bench.experiments.clock import WORKERS, materialising, timed
 from everlog.bench.experiments.instances import Named
 from everlog.bench.experiments.records import Record
 from everlog.bench.updates_worker import Samples
+from everlog.bench.walks import Walks
 from everlog.bench.workload import Instance
 
 if TYPE_CHECKING:
@@ -27,8 +28,7 @@ ALGORITHMS: Final = {"counting": "CNT", "dred": "DRed", "bf": "FBF", "fbf": "FBF
 """With the paper's names; its FBF never aborts. The last two are ours and of *Modular-2019*."""
 
 SAMPLES: Final = {"tiny": 2, "small": 10, "medium": 30}
-WALKS: Final = {"tiny": 2, "small": 3, "medium": 30}
-"""How many samples there are; walks are Spark jobs."""
+"""How many there are of each kind."""
 CHANGED: Final = {"tiny": 5, "small": 1_000, "medium": 1_000}
 LIMIT: Final = {"tiny": 5.0, "small": 2.0, "medium": 60.0}
 """Seconds for an algorithm on an instance with one kind of samples; it has fewer samples then, but two."""
@@ -40,9 +40,10 @@ def robustness(named: Named, scale: str) -> Iterator[Record]:
     """A record for each stratification, kind of samples, and algorithm."""
     instance = named.build()
     changed = min(CHANGED[scale], instance.size // 10)
+    uniform, walks = Samples(instance.facts), Walks(instance.facts)
     samples: dict[str, list[Facts]] = {
-        "uniform": [Samples(instance.facts).of(changed, seed) for seed in range(SAMPLES[scale] + 1)],
-        "walk": list(walks(instance, changed, WALKS[scale] + 1)),
+        "uniform": [uniform.of(changed, seed) for seed in range(SAMPLES[scale] + 1)],
+        "walk": [walks.of(changed, seed) for seed in range(SAMPLES[scale] + 1)],
     }
     materialised(instance, "remat", "levels")  # what the first one in a process loads, later ones find
     for letter, stratification in STRATIFICATIONS.items():
@@ -67,9 +68,11 @@ def materialised(instance: Instance, algorithm: str, stratification: str) -> tup
 
     options = {"engine": "memory", "modules": "off", "hypertree": "off", "workers": WORKERS}
     program = parse_program(instance.program)
-    kb = KnowledgeBase(program, algorithm=algorithm, stratification=stratification, **options)  # type: ignore[arg-type]
-    kb.add(instance.facts)
-    report, seconds = timed(kb.materialise)
+
+    def make() -> KnowledgeBase:
+        return KnowledgeBase(program, algorithm=algorithm, stratification=stratification, **options)  # type: ignore
+
+    kb, report, seconds = materialising(make, instance.facts)
     return kb, {
         "explicit": report.facts["explicit"],
         "total": report.facts["total"],
@@ -97,34 +100,3 @@ def _measured(kb: KnowledgeBase, algorithm: str, samples: list[Facts], limit: fl
                 found[way]["phases"].append(report.derivations)
                 found[way]["facts"].append(report.added + report.deleted)
     return found
-
-
-def walks(instance: Instance, size: int, count: int) -> Iterator[Facts]:
-    """Samples by random walks, with the seeds 0, 1, …, made by Spark."""
-    from everlog.pipeline.sampling import walk_sample
-    from everlog.pipeline.session import start_session
-
-    spark = start_session(brief=True)
-    frames = {predicate: spark.createDataFrame(_texts(table)).persist() for predicate, table in instance.facts.items()}
-    try:
-        for seed in range(count):
-            found = walk_sample(frames, size, seed)
-            yield {
-                predicate: pa.table(frame.toArrow().columns, schema=_plain(instance.facts[predicate]))
-                for predicate, frame in found.items()
-            }
-    finally:
-        spark.stop()
-
-
-def _plain(table: pa.Table) -> pa.Schema:
-    """The schema of a table without dictionaries."""
-    fields = [
-        field.with_type(field.type.value_type) if pa.types.is_dictionary(field.type) else field
-        for field in table.schema
-    ]
-    return pa.schema(fields)
-
-
-def _texts(table: pa.Table) -> pa.Table:
-    return table.cast(_plain(table))

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 
-from everlog.bench.experiments.clock import WORKERS, timed
+from everlog.bench.experiments.clock import WORKERS, materialising, timed
 from everlog.bench.experiments.records import Record
 from everlog.bench.updates_worker import Samples
 from everlog.bench.workload import Instance
@@ -69,7 +69,8 @@ def tasks(subject: Subject, scale: str) -> Iterator[Record]:
         "small addition": ("add", small),
         "large deletion": ("delete", large),
     }
-    _warm_up(instance, subject.options)
+    if scale != "tiny":
+        _warm_up(instance, subject.options)
     end = process_time() + _LIMIT[scale]
 
     def patient(*_: int) -> None:
@@ -116,9 +117,11 @@ def _materialised(instance: Instance, options: Mapping[str, str]) -> tuple[Knowl
     from everlog.datalog.stratify import stratify
 
     program = parse_program(instance.program)
-    kb = KnowledgeBase(program, engine="memory", workers=WORKERS, **options)  # type: ignore[arg-type]
-    kb.add(instance.facts)
-    report, seconds = timed(kb.materialise)
+
+    def make() -> KnowledgeBase:
+        return KnowledgeBase(program, engine="memory", workers=WORKERS, **options)  # type: ignore[arg-type]
+
+    kb, report, seconds = materialising(make, instance.facts)
     strata = stratify(program.rules)
     recursive = sum(len(stratum.recursive) for stratum in strata)
     return kb, {
