@@ -106,9 +106,9 @@ class KnowledgeBase:
         _check("equality", equality)
         if not isinstance(program, Program):
             raise EverlogError(f"a program is what parse_program returns, not a {type(program).__name__}")
-        if equality != "off" and engine == "spark":
+        if equality == "axioms" and engine == "spark":
             raise EverlogError(
-                f"equality={equality!r} needs the memory engine: choose engine='memory', or equality='off'"
+                "equality='axioms' needs the memory engine: choose engine='memory', or equality='rewrite'"
             )
         if equality == "off":
             refuse_equalities(program)

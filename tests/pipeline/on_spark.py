@@ -10,6 +10,7 @@ from engine_spark.joint import joint_case, renamed_atom
 from everlog import KnowledgeBase
 from everlog.datalog.ntriples import read_term
 from everlog.datalog.syntax import Program
+from everlog.engine.algebra import FactSet
 from everlog.pipeline.knowledge import is_on_spark
 from everlog.planning.negation import HIDDEN
 from everlog.reasoning.algorithms import TRACE
@@ -33,9 +34,15 @@ def all_facts(kb: KnowledgeBase) -> Facts:
     state = kb._state
     if not is_on_spark(state):
         return facts_of(kb)
+    return decoded(kb, state._chosen("all"))
+
+
+def decoded(kb: KnowledgeBase, facts: FactSet) -> Facts:
+    """A set of facts of a knowledge base on Spark, two jobs."""
+    state = kb._state
+    assert is_on_spark(state)
     values, names = terms(kb), _names(kb)
-    rows = state.engine.together(state._chosen("all")).collect()
-    found = [_fact(row, names, values) for row in rows]
+    found = [_fact(row, names, values) for row in state.engine.together(facts).collect()]
     assert len(set(found)) == len(found), "a fact occurs twice"
     return frozenset(one for one in found if not one[0].startswith(HIDDEN))
 

@@ -98,3 +98,12 @@ def identity(value: Value) -> tuple[str, object]:
     if isinstance(value, float):
         return "float", struct.pack("<d", math.nan if math.isnan(value) else value)
     return type(value).__name__, value
+
+
+def term_order(value: Value) -> tuple[int, str]:
+    """The order in which terms represent others: IRIs, then strings, then blank nodes, each by code points."""
+    if isinstance(value, NamedNode):
+        return 0, value.value
+    if isinstance(value, BlankNode):
+        return 2, value.value
+    return 1, str(value)

@@ -89,18 +89,20 @@ class KnowledgeBase(MemoryKnowledgeBase):
         return self._new_spark_state() if self._options.get("engine") == "spark" else super()._new_state()
 
     def _new_spark_state(self) -> SparkState:
+        from everlog.pipeline.spark_equated import SparkEquatedState
         from everlog.pipeline.spark_state import SparkState
         from everlog.pipeline.spark_terms import SparkTerms
 
         files = Scratch(self._scratch)
-        return SparkState(self.spark, SparkTerms(self.spark, [], 0, files.folder), files.folder)
+        kind = SparkEquatedState if self._settings.equality == "rewrite" else SparkState
+        return kind(self.spark, SparkTerms(self.spark, [], 0, files.folder), files.folder)
 
     def _choose_engine(self, frames: Mapping[str, DataFrame]) -> None:
         """Moves what is there to Spark if it would not fit into memory together with some facts in text form."""
         if self._options.get("engine", "auto") != "auto" or self._materialised or is_on_spark(self._state):
             return
-        if self._settings.equality != "off":
-            return  # only the memory engine reasons with it
+        if self._settings.equality == "axioms":
+            return  # only the memory engine has them
         here = needed_by_facts((self.size(name, "explicit"), arity) for name, arity in self._arities.items())
         self._chosen = choose_engine("auto", here + needed_by_frames(self.spark, frames), self._budget)
         if self._chosen.name == "spark":

@@ -262,15 +262,24 @@ class SparkState:
 
     def _compiled(self, program: Program, settings: Settings, kinds: frozenset[str]) -> Materialisation:
         # All constants at once: each look-up is a job.
-        self.engine.ids(constants(program.rules))
+        rules = self._rules(program, settings)
+        self.engine.ids(constants(rules))
         graphs = SparkGraphs(self.engine)
         given = graphs if settings.modular and TRACE not in kinds else None
         compiler = SparkCompiler(self.engine)
-        strata = compile_program(program.rules, compiler, settings.stratification, given, kinds=settings.kinds)
+        strata = compile_program(rules, compiler, settings.stratification, given, kinds=settings.kinds)
         self.engine.terms = self.terms.frame
         modules = make_modules(strata, self.engine, graphs, SparkMatcher(self.engine), compiler)
-        self.materialisation = Materialisation(strata, self.engine, self._E, kinds, modules)
+        self.materialisation = Materialisation(strata, self.engine, self._given(), kinds, modules)
         return self.materialisation
+
+    def _given(self) -> FactSet:
+        """The facts that the rules are applied to."""
+        return self._E
+
+    def _rules(self, program: Program, settings: Settings) -> Sequence[Rule]:
+        """The rules to be evaluated."""
+        return program.rules
 
     def _started_again(self, minus: FactSet, plus: FactSet, request: Request[FactSet], reasons: list[str]) -> Report:
         """Computes everything from the explicit facts `(E ∖ deleted) ∪ added`."""
@@ -367,11 +376,14 @@ class SparkState:
         return self.terms.texts(self.ids(predicate, which, arity), stored=True)
 
     def facts(self, predicate: str, which: Which, arity: int) -> pa.Table:
-        return _typed(self._fetched(self._chosen(which), predicate, arity))
+        return _typed(self._fetched(self.ids(predicate, which, arity), arity, self._are_few(which)))
 
     def changes(self, predicate: str, arity: int) -> tuple[pa.Table, pa.Table]:
         """What the last update added to the materialisation, and what it deleted."""
-        added, deleted = (_typed(self._fetched(self._done(which), predicate, arity)) for which in (True, False))
+        added, deleted = (
+            _typed(self._fetched(self.frame(done, predicate, arity), arity, len(done) <= FEW))
+            for done in (self._done(True), self._done(False))
+        )
         return added, deleted
 
     def changed(self, added: bool) -> dict[str, int]:
@@ -391,7 +403,10 @@ class SparkState:
 
     def rows(self, predicate: str, which: Which) -> list[tuple[Value, ...]]:
         known = self.engine.relations().get(predicate)
-        return [] if known is None else _values(self._fetched(self._chosen(which), predicate, known[1]))
+        if known is None:
+            return []
+        _, arity = known
+        return self._values_in(self.ids(predicate, which, arity), arity, self._are_few(which))
 
     def clashes(self) -> list[str]:
         """There is no equality on Spark that anything could contradict."""
@@ -407,18 +422,24 @@ class SparkState:
             found = self._chosen("all")
             for stratum in compile_program([rule], SparkCompiler(engine)):
                 found |= stratum.nonrecursive.apply(found, excluding=found)
-            rows = _values(self._fetched(found, answer.predicate, len(answer.terms)))
+            arity = len(answer.terms)
+            rows = self._values_in(self.frame(found, answer.predicate, arity), arity, len(found) <= FEW)
         return sorted(rows, key=lambda row: tuple(answer_order(value) for value in row))
 
-    def _fetched(self, facts: FactSet, predicate: str, arity: int) -> pa.Table:
-        """The facts of a predicate in text form, in this process."""
+    def _are_few(self, which: Which) -> bool:
+        return len(self._chosen(which)) <= FEW
+
+    def _values_in(self, ids: DataFrame, arity: int, few: bool = True) -> list[tuple[Value, ...]]:
+        return _values(self._fetched(ids, arity, few))
+
+    def _fetched(self, ids: DataFrame, arity: int, few: bool) -> pa.Table:
+        """Facts in text form, in this process."""
         import pyarrow as pa
 
-        frame = self.frame(facts, predicate, arity)
         if not arity:
-            return pa.table({"present": pa.array([True] * len(frame.take(1)), pa.bool_())})
+            return pa.table({"present": pa.array([True] * len(ids.take(1)), pa.bool_())})
         schema = pa.schema([(f"a{place}", pa.large_string()) for place in range(arity)])
-        return to_arrow(self.terms.texts(frame), schema, few=len(facts) <= FEW)
+        return to_arrow(self.terms.texts(ids), schema, few)
 
 
 _LISTED = 30_000

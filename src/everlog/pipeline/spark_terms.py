@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from everlog.datalog.ntriples import write_term
+from everlog.datalog.ntriples import read_term, write_term
 from everlog.datalog.values import Value
 from everlog.pipeline.dictionary import BLANK, TERMS, Encoded, StoredDictionary
 from everlog.pipeline.handover import to_arrow, to_spark
@@ -113,6 +113,17 @@ class SparkTerms:
         """The ids of terms in this process, -1 for those that have none."""
         ids, _, places = self._looked_up(texts)
         return ids[places]
+
+    def values_of(self, ids: Sequence[int]) -> dict[int, Value]:
+        """The values that some ids, not too many, stand for."""
+        import pyarrow as pa
+        from pyspark.sql.functions import broadcast
+
+        asked = broadcast(to_spark(self._spark, pa.table({"id": pa.array(ids, pa.int64())})))
+        schema = pa.schema([("id", pa.int64()), ("term", pa.string())])
+        found = to_arrow(self.frame.join(asked, "id").select("id", "term"), schema, few=len(ids) <= _FETCHED)
+        pairs = zip(found.column("id").to_pylist(), found.column("term").to_pylist(), strict=True)
+        return {id: read_term(term) for id, term in pairs}
 
     def texts(self, facts: DataFrame, stored: bool = False) -> DataFrame:
         """Facts in id form as text; blank nodes with the names that a store gives them, if that is asked for."""

@@ -11,11 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from pyoxigraph import BlankNode, NamedNode
 
 from everlog.datalog.constants import Replacement, constants, replaced, replaced_in
 from everlog.datalog.syntax import TRIPLE, Atom, BodyLiteral, Constant, Rule, Variable
-from everlog.datalog.values import DIFFERENT_FROM, SAME_AS, Value
+from everlog.datalog.values import DIFFERENT_FROM, SAME_AS, Value, term_order
 from everlog.engine.algebra import Classes, FactSet, Images
 from everlog.engine.memory import class_kernels
 from everlog.engine.memory import rows as row_sets
@@ -513,12 +512,3 @@ class MemoryImages(Images):
                 if len(inside):
                     found |= Stored(self._engine.within, {source: row_sets.listed(source, np.sort(inside))})
         return own(found).computed()
-
-
-def term_order(value: Value) -> tuple[int, str]:
-    """The order in which terms represent others: IRIs, then strings, then blank nodes, each by code points."""
-    if isinstance(value, NamedNode):
-        return 0, value.value
-    if isinstance(value, BlankNode):
-        return 2, value.value
-    return 1, str(value)

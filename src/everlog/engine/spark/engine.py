@@ -219,7 +219,11 @@ class SparkEngine(Engine):
     def frame(self, facts: FactSet, predicate: str, arity: int) -> DataFrame:
         """The facts of a predicate as ids; of a nullary one, a row if it holds. It is computed where it is used."""
         number = self.relation(predicate, arity)
-        table = own(facts).computed().table({RELATION: class_of(number)})
+        return self.rows(own(facts).computed().table({RELATION: class_of(number)}), predicate, arity)
+
+    def rows(self, table: Table | None, predicate: str, arity: int) -> DataFrame:
+        """The same of the facts of a table."""
+        number = self.relation(predicate, arity)
         names = naming.arguments(arity) or ["true AS present"]
         if table is None:
             return self._given.createDataFrame([], naming.schema(arity)).selectExpr(*names)

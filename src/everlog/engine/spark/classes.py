@@ -1,0 +1,385 @@
+"""Classes of equal constants on Spark: facts stay where they are, the classes of several constants are on the driver.
+
+What is renamed is small beside the facts, so that it is broadcast: a fact is rewritten by a look-up for each column. The
+classes themselves are a dictionary from constants to representatives, and merging them is the driver's work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
+from itertools import pairwise
+
+from pyoxigraph import BlankNode, NamedNode
+
+from everlog.datalog.constants import Replacement, constants, replaced, replaced_in
+from everlog.datalog.syntax import TRIPLE, Atom, BodyLiteral, Constant, Rule, Variable
+from everlog.datalog.values import DIFFERENT_FROM, SAME_AS, Value, term_order
+from everlog.engine.algebra import Classes, FactSet, Images, Region
+from everlog.engine.spark import naming
+from everlog.engine.spark.engine import SparkEngine
+from everlog.engine.spark.naming import RELATION
+from everlog.engine.spark.queries import DISTINCT, Table, select
+from everlog.engine.spark.runs import Run, class_of
+from everlog.engine.spark.sets import EVERYTHING, SparkFacts, Stored, own
+
+Pairs = Sequence[tuple[int, int]]
+ValuesOf = Callable[[Sequence[int]], Mapping[int, Value]]
+"""The values that some ids stand for."""
+
+
+class SparkClasses(Classes):
+    """At first every constant is alone."""
+
+    def __init__(self, engine: SparkEngine, values_of: ValuesOf) -> None:
+        self._engine, self._values_of = engine, values_of
+        self._values: dict[int, Value] = {}
+        self._vocabularies: dict[int, _Vocabulary] = {}
+        self._same, self._different = (
+            engine.ids([Constant(verb)])[Constant(verb)] for verb in (SAME_AS, DIFFERENT_FROM)
+        )
+        self._triple = engine.relation(TRIPLE, 3)
+        self._to: dict[int, int] = {}
+        """The representative of each constant that another one represents."""
+        self.members: dict[int, tuple[int, ...]] = {}
+        """The constants of each class that has several, by its representative."""
+        self.apart: Pairs = ()
+        """Pairs of names that are never made one."""
+        self._tables: dict[str, Run] = {}
+        """The classes as Spark sees them, until they change."""
+
+    def representative(self, one: int) -> int:
+        return self._to.get(one, one)
+
+    # ------------------------------------------------------------------------------------ merging
+
+    def alone(self) -> SparkClasses:
+        other = SparkClasses(self._engine, self._values_of)
+        other._values, other._vocabularies = self._values, self._vocabularies
+        return other
+
+    def merge(self, facts: FactSet) -> bool:
+        return bool(self._merged([pair for pair in self.ends(self._same, facts) if pair[0] != pair[1]]))
+
+    def separate(self, facts: FactSet) -> None:
+        pairs = [pair for pair in self.ends(self._different, facts) if pair[0] != pair[1]]
+        self.apart = [
+            pair for pair in pairs if self._mergeable({one for pair in pairs for one in pair}).issuperset(pair)
+        ]
+
+    def refused(self, facts: FactSet) -> Stored:
+        pairs = [pair for pair in self.ends(self._same, facts) if pair[0] != pair[1]]
+        names = self._mergeable({one for pair in pairs for one in pair})
+        refused = [(left, self._same, right) for left, right in pairs if {left, right} <= names]
+        return self._engine.listed({TRIPLE: refused})
+
+    def group(self, facts: FactSet, atom: Atom, value: Variable) -> Stored:
+        column = f"a{atom.terms.index(value)}"
+        first = {
+            term: f"a{place}" for place, term in reversed(list(enumerate(atom.terms))) if isinstance(term, Variable)
+        }
+        others = [name for term, name in first.items() if term != value]
+        found = self._engine.place(Region((atom,))).of(own(facts))
+        pairs: list[tuple[int, int]] = []
+        for values in self._grouped(found, column, others):
+            self._know(values)
+            ordered = sorted(values, key=self._order_of)  # where not all can be one, it matters which are side by side
+            pairs += pairwise(ordered)
+        return self.named({self.representative(one) for one in self._merged(pairs)})
+
+    def _grouped(self, facts: SparkFacts, column: str, others: Sequence[str]) -> list[list[int]]:
+        """The values of a column, by those of others, where there are several."""
+        local = facts.local()
+        if local is not None:
+            groups: dict[tuple[int, ...], set[int]] = {}
+            for fact in local:
+                groups.setdefault(tuple(_at(fact, name) for name in others), set()).add(_at(fact, column))
+            return [list(group) for group in groups.values() if len(group) > 1]
+        table = facts.table()
+        if table is None:
+            return []
+        by = f" GROUP BY {', '.join(others)}" if others else ""
+        query = f"SELECT collect_set({column}) FROM {table}{by} HAVING count(DISTINCT {column}) > 1"
+        return [list(row[0]) for row in self._engine.spark.sql(query).collect()]
+
+    def _merged(self, pairs: Pairs) -> set[int]:
+        """Makes the two sides of pairs one, where they can be; gives constants of the classes that grew."""
+        names = self._mergeable({one for pair in pairs for one in pair})
+        ends = [
+            (self.representative(left), self.representative(right)) for left, right in pairs if {left, right} <= names
+        ]
+        ends = [(left, right) for left, right in ends if left != right]
+        if not ends:
+            return set()
+        self._know({one for pair in ends for one in pair})
+        united = {one: {one} for pair in ends for one in pair}
+        enemies: dict[int, set[int]] = {}
+        for left, right in self.apart:
+            enemies.setdefault(self.representative(left), set()).add(self.representative(right))
+            enemies.setdefault(self.representative(right), set()).add(self.representative(left))
+        if enemies:
+            ordered = (sorted(pair, key=self._order_of) for pair in ends)
+            ends = sorted({(left, right) for left, right in ordered}, key=self._in_order)
+        for one, other in ends:
+            mine, theirs = united[one], united[other]
+            if mine is not theirs and not any(enemies.get(end, _NONE) & theirs for end in mine):
+                if len(mine) < len(theirs):
+                    mine, theirs = theirs, mine
+                mine |= theirs
+                united.update(dict.fromkeys(theirs, mine))
+        groups = {id(group): group for group in united.values() if len(group) > 1}
+        for group in groups.values():
+            self._join(group)
+        return set[int]().union(*groups.values())
+
+    def _in_order(self, pair: tuple[int, int]) -> list[tuple[int, str]]:
+        return [self._order_of(one) for one in pair]
+
+    def _join(self, group: Collection[int]) -> None:
+        """Makes one class of those that some constants represent."""
+        least = min(group, key=self._order_of)
+        members = tuple(one for name in group for one in self.members.pop(name, (name,)))
+        self._to.update((one, least) for one in members if one != least)
+        self.members[least] = members
+        self._tables = {}
+
+    def _order_of(self, one: int) -> tuple[int, str]:
+        return term_order(self._values[one])
+
+    def _know(self, ids: Iterable[int]) -> None:
+        missing = [one for one in ids if one not in self._values]
+        if missing:
+            self._values.update(self._values_of(missing))
+
+    def _mergeable(self, ids: Collection[int]) -> set[int]:
+        self._know(ids)
+        return {one for one in ids if one != self._same and isinstance(self._values[one], (str, NamedNode, BlankNode))}
+
+    def ends(self, verb: int, facts: FactSet) -> list[tuple[int, int]]:
+        """The two ends of the triples with a property."""
+        local = own(facts).local()
+        if local is not None:
+            return [(fact[1], fact[3]) for fact in local if fact[0] == self._triple and fact[2] == verb]
+        table = own(facts).table({RELATION: class_of(self._triple), "a1": class_of(verb)})
+        if table is None:
+            return []
+        query = f"SELECT a0, a2 FROM {table} WHERE {RELATION} = {self._triple} AND a1 = {verb}"
+        return [(row[0], row[1]) for row in self._engine.spark.sql(query).collect()]
+
+    # ------------------------------------------------------------------------------------ rewriting
+
+    def outdated(self, facts: FactSet) -> Stored:
+        return self._about(self._to.keys(), facts, "gone")
+
+    def _about(self, ids: Set[int], facts: FactSet, kept: str | None = None) -> Stored:
+        """Those of some facts that mention one of some constants; `kept` is a name under which these are remembered."""
+        local = own(facts).local() if ids else frozenset()
+        if local is not None:
+            return self._engine.local(frozenset(fact for fact in local if not ids.isdisjoint(fact[1:])))
+        table = own(facts).table()
+        if table is None:
+            return self._engine.empty()
+        run = self._listed(kept, {"id": ids})
+        names = [f"m{place}" for place in range(self._engine.width)]
+        joins = "".join(f" LEFT JOIN {run.view()} {name} ON {name}.id = l.a{name[1:]}" for name in names)
+        tests = " OR ".join(f"{name}.id IS NOT NULL" for name in names)
+        return self._engine.stored(
+            select(["l.*"], f"{table} l{joins}", [f"({tests})"], f"BROADCAST({', '.join(names)})")
+        )
+
+    def _listed(self, kept: str | None, columns: Mapping[str, Iterable[int]]) -> Run:
+        """Some numbers of the driver as a table."""
+        run = self._tables.get(kept or "")
+        if run is None:
+            run = self._engine.few(list(columns), [list(column) for column in columns.values()])
+            if kept is not None:
+                self._tables[kept] = run
+        return run
+
+    def _renamed(self, table: Table, names: str = "a") -> Table:
+        """Facts with a column for what each argument is rewritten to."""
+        map = self._listed("map", {"id": self._to.keys(), "name": self._to.values()})
+        places = range(self._engine.width)
+        joins = "".join(f" LEFT JOIN {map.view()} m{place} ON m{place}.id = l.a{place}" for place in places)
+        renamed = [f"coalesce(m{place}.name, l.a{place}) AS {names}{place}" for place in places]
+        hint = f"BROADCAST({', '.join(f'm{place}' for place in places)})"
+        return select([f"l.{RELATION}" if names == "a" else "l.*", *renamed], f"{table} l{joins}", hint=hint)
+
+    def normal(self, facts: FactSet) -> Stored:
+        if not self._to:
+            return own(facts).computed()
+        local = own(facts).local()
+        if local is not None:
+            return self._engine.local(frozenset(self._image(fact) for fact in local))
+        table = own(facts).table()
+        return self._engine.empty() if table is None else self._engine.stored(DISTINCT, rows=self._renamed(table))
+
+    def _image(self, fact: tuple[int, ...]) -> tuple[int, ...]:
+        return (fact[0], *(self.representative(one) for one in fact[1:]))
+
+    def images(self, facts: FactSet) -> SparkImages:
+        return SparkImages(self, own(facts))
+
+    def images_in(self, facts: SparkFacts, asked: SparkFacts) -> FactSet:
+        """Those of some facts whose rewritten form is in a set."""
+        if not self._to:
+            return facts & asked
+        local, sought = facts.local(), asked.local()
+        if local is not None and sought is not None:
+            return self._engine.local(frozenset(fact for fact in local if self._image(fact) in sought))
+        table = facts.table()
+        if table is None:
+            return self._engine.empty()
+        keys = [f"l.{RELATION}", *(f"l.k{place}" for place in range(self._engine.width))]
+        found = asked.inside(self._renamed(table, "k"), keys, EVERYTHING, facts.about())
+        return self._engine.empty() if found is None else self._engine.stored(select(self._columns(), found))
+
+    def _columns(self) -> list[str]:
+        return naming.columns(self._engine.width)
+
+    def of(self, facts: FactSet) -> Stored:
+        if not self.members:
+            return self._engine.empty()
+        local = own(facts).local()
+        if local is not None:
+            return self.named(
+                {name for fact in local for one in fact[1:] if (name := self.representative(one)) in self.members}
+            )
+        table = own(facts).table()
+        if table is None:
+            return self._engine.empty()
+        classes = self._classes()
+        ids = f"(SELECT explode(array({', '.join(naming.arguments(self._engine.width))})) AS id FROM {table})"
+        query = f"SELECT /*+ BROADCAST(m) */ DISTINCT m.name FROM {ids} l JOIN {classes.view()} m ON m.id = l.id"
+        return self.named({row[0] for row in self._engine.spark.sql(query).collect()})
+
+    def _classes(self) -> Run:
+        """Every constant of a class of several, with its representative."""
+        pairs = [(one, name) for name, members in self.members.items() for one in members]
+        return self._listed("classes", {"id": [one for one, _ in pairs], "name": [name for _, name in pairs]})
+
+    def named(self, ids: Iterable[int]) -> Stored:
+        """The facts `c ≈ c` for some constants."""
+        return self._engine.listed({TRIPLE: [(one, self._same, one) for one in ids]})
+
+    def _names(self, classes: FactSet) -> list[int]:
+        """The representatives of classes."""
+        return [left for left, right in self.ends(self._same, classes) if left == right]
+
+    def mentioning(self, classes: FactSet, facts: FactSet) -> Stored:
+        return self.about(set(self._names(classes)), facts)
+
+    def about(self, names: set[int], facts: FactSet) -> Stored:
+        """Those of some facts that mention one of some constants."""
+        return self._about(names, facts)
+
+    def whole(self, classes: FactSet, others: Classes) -> Stored:
+        assert isinstance(others, SparkClasses)
+        return self.named(
+            name
+            for name in self._names(classes)
+            if all(self.representative(one) == name for one in others.members.get(name, ()))
+        )
+
+    def split(self, classes: FactSet, others: Classes) -> SparkClasses:
+        assert isinstance(others, SparkClasses)
+        found = self.alone()
+        found.apart, found._to, found.members = self.apart, dict(self._to), dict(self.members)
+        for name in self._names(classes):
+            for one in found.members.pop(name, ()):
+                found._to.pop(one, None)
+                if one in others._to:
+                    found._to[one] = others._to[one]
+                if one in others.members:
+                    found.members[one] = others.members[one]
+        return found
+
+    def rewritten(self, rules: tuple[Rule, ...]) -> tuple[Rule, ...]:
+        if not self.members:
+            return rules
+        known = self._vocabularies.get(id(rules))
+        if known is None:
+            known = self._vocabularies[id(rules)] = _Vocabulary(self._engine, rules)
+        return known.rewritten(self._to, self._replacement)
+
+    def literal(self, literal: BodyLiteral) -> BodyLiteral:
+        """A literal about representatives."""
+        return replaced_in(literal, self._replacement)
+
+    def _replacement(self, constant: Constant) -> Constant:
+        known = self._engine.ids([constant])[constant]
+        return Constant(self._values[self._to[known]]) if known in self._to else constant
+
+    # ------------------------------------------------------------------------------------ names again
+
+    def changed(self, other: SparkClasses) -> set[int]:
+        """The representatives, here or there, of classes that are not the same."""
+        names = self.members.keys() | other.members.keys()
+        return {one for one in names if {*self.members.get(one, ())} != {*other.members.get(one, ())}}
+
+    def expanded(self, facts: FactSet) -> Table | None:
+        """All facts that some facts about representatives stand for."""
+        table = own(facts).computed().table()
+        if table is None or not self.members:
+            return table
+        classes, places = self._classes(), range(self._engine.width)
+        joins = "".join(f" LEFT JOIN {classes.view()} m{place} ON m{place}.name = l.a{place}" for place in places)
+        names = [f"coalesce(m{place}.id, l.a{place}) AS a{place}" for place in places]
+        hint = f"BROADCAST({', '.join(f'm{place}' for place in places)})"
+        return select([f"l.{RELATION}", *names], f"{table} l{joins}", hint=hint)
+
+    def numbers(self, facts: FactSet) -> dict[int, int]:
+        """How many facts of each relation, by its number, some facts about representatives stand for."""
+        table = own(facts).computed().table()
+        if table is None:
+            return {}
+        number, joins, hint = "1", "", ""
+        if self.members:
+            sizes = self._listed(
+                "sizes", {"id": self.members.keys(), "n": [len(members) for members in self.members.values()]}
+            )
+            places = range(self._engine.width)
+            joins = "".join(f" LEFT JOIN {sizes.view()} m{place} ON m{place}.id = l.a{place}" for place in places)
+            number = " * ".join(f"coalesce(m{place}.n, 1L)" for place in places)
+            hint = f"/*+ BROADCAST({', '.join(f'm{place}' for place in places)}) */ "
+        query = f"SELECT {hint}l.{RELATION}, sum({number}) FROM {table} l{joins} GROUP BY l.{RELATION}"
+        return {row[0]: int(row[1]) for row in self._engine.spark.sql(query).collect()}
+
+
+_NONE: frozenset[int] = frozenset()
+
+
+class _Vocabulary:
+    """The constants of some rules, as ids, and the rules with others in their place that were made last."""
+
+    def __init__(self, engine: SparkEngine, rules: tuple[Rule, ...]) -> None:
+        self._rules = rules
+        ids = engine.ids(constants(rules))
+        self._ids = [{ids[term] for term in constants([rule])} for rule in rules]
+        self._made: tuple[dict[int, int], tuple[Rule, ...]] = ({}, rules)
+
+    def rewritten(self, to: Mapping[int, int], other: Replacement) -> tuple[Rule, ...]:
+        """The rules with the names that `to` gives for constants."""
+        renamed = {one: to[one] for mine in self._ids for one in mine if one in to}
+        if not renamed:
+            return self._rules
+        if self._made[0] != renamed:
+            found = (
+                rule if mine.isdisjoint(renamed) else replaced(rule, other)
+                for rule, mine in zip(self._rules, self._ids, strict=True)
+            )
+            self._made = renamed, tuple(found)
+        return self._made[1]
+
+
+class SparkImages(Images):
+    """Facts by what they are rewritten to, found when they are asked for."""
+
+    def __init__(self, classes: SparkClasses, facts: SparkFacts) -> None:
+        self._classes, self._facts = classes, facts
+
+    def of(self, facts: FactSet) -> FactSet:
+        return self._classes.images_in(self._facts, own(facts))
+
+
+def _at(fact: tuple[int, ...], column: str) -> int:
+    return fact[int(column[1:]) + 1]

@@ -1,0 +1,113 @@
+"""Equality by rewriting on Spark: the same programs and updates as in memory, many at once."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from pyoxigraph import NamedNode
+from pyspark.sql import SparkSession
+
+from equalities import EqualityCase, random_case, rows
+from everlog import EverlogError, KnowledgeBase
+from everlog.datalog.reader import parse_program
+from everlog.datalog.values import SAME_AS
+from everlog.pipeline.spark_equated import SparkEquatedState
+from oracles import clingo_oracle, naive
+from oracles.equality import materialise
+from oracles.exchange import facts_of
+from oracles.naive import Fact, Facts
+from pipeline.on_spark import decoded
+
+_PREFIX = "http://example.org/"
+
+
+def test_random_programs_and_updates(spark: SparkSession) -> None:
+    cases = [case for seed in range(40) if _is_defined(case := random_case(seed, updates=3))][:8]
+    program = parse_program("\n".join([f"@prefix ex: <{_PREFIX}> .", *(_apart(*one) for one in enumerate(cases))]))
+    kb = KnowledgeBase(program, engine="spark", spark=spark, equality="rewrite")
+    explicit = [case.facts for case in cases]
+    kb.add(rows(_together(explicit)))
+    report, before = kb.materialise(), frozenset[Fact]()
+    for step in range(4):
+        if step:
+            changes = [case.updates[step - 1] for case in cases]
+            report = kb.update(
+                add=rows(_together([add for add, _ in changes])), delete=rows(_together([gone for _, gone in changes]))
+            )
+            explicit = [(E - gone) | add for E, (add, gone) in zip(explicit, changes, strict=True)]
+        expected = _together(
+            materialise(case.program, E, clingo_oracle.materialise) for case, E in zip(cases, explicit, strict=True)
+        )
+        assert _facts(kb) == expected, f"after {step}"
+        assert report.facts["total"] == len(expected)
+        assert report.facts["explicit"] == sum(map(len, explicit))
+        if step:
+            assert (report.added, report.deleted) == (len(expected - before), len(before - expected))
+            assert "insertion" in report.derivations  # what equality depends on was not computed anew
+        before = expected
+
+
+def _is_defined(case: EqualityCase) -> bool:
+    kb = KnowledgeBase(case.program, engine="memory", equality="rewrite", workers=1)
+    kb.add(rows(case.facts))
+    try:
+        kb.materialise()
+    except EverlogError:
+        return False
+    return "occurs" not in str(kb._memory.engine.relations())
+
+
+def _apart(number: int, case: EqualityCase) -> str:
+    """The rules of a case with names of their own."""
+    lines = case.text.splitlines()[1:]
+    text = re.sub(r"\b(p|q|r|key|u|w)\(", rf"\1_{number}(", "\n".join(lines))
+    return re.sub(r"\b(c|ex:)(\w+)", rf"\g<1>{number}_\2", text)
+
+
+def _together(many: object) -> Facts:
+    """Facts of several cases, with the names that `_apart` gives."""
+    return frozenset(
+        (name if name == "triple" else f"{name}_{number}", tuple(_renamed(number, one) for one in arguments))
+        for number, facts in enumerate(many)  # type: ignore[arg-type, var-annotated]
+        for name, arguments in facts
+    )
+
+
+def _renamed(number: int, argument: object) -> object:
+    value = naive.value_of(argument)  # type: ignore[arg-type]
+    if isinstance(value, NamedNode) and value != SAME_AS:
+        value = NamedNode(value.value.replace(_PREFIX, f"{_PREFIX}{number}_"))
+    elif isinstance(value, str):
+        value = f"c{number}_{value[1:]}"
+    return naive.fact("", value)[1][0]
+
+
+def _facts(kb: KnowledgeBase) -> Facts:
+    state = kb._state
+    assert isinstance(state, SparkEquatedState)
+    return decoded(kb, state._in_all_names(state.classes, state._I, state._E))
+
+
+def test_seen_from_outside_nothing_is_rewritten(spark: SparkSession) -> None:
+    program = parse_program("""
+        ?x = ?y :- key(?x, ?k), key(?y, ?k) .
+        lonely(?x) :- p(?x, _), not q(?x) .
+        [?x, owl:differentFrom, ?y] :- far(?x, ?y) .
+    """)
+    kb = KnowledgeBase(program, engine="spark", spark=spark, equality="rewrite")
+    kb.add({"key": [("a", 1), ("b", 1), ("c", 2)], "p": [("b", "u"), ("c", "u")], "q": [("c",)], "on": [()]})
+    report = kb.materialise()
+    memory = KnowledgeBase(program, engine="memory", equality="rewrite")
+    memory.add({"key": [("a", 1), ("b", 1), ("c", 2)], "p": [("b", "u"), ("c", "u")], "q": [("c",)], "on": [()]})
+    assert report.facts == memory.materialise().facts
+    assert facts_of(kb) == facts_of(memory)
+    assert facts_of(kb, "derived") == facts_of(memory, "derived")
+    for goal in ("p(?x, u)", "p(a, ?y)", "[?x, owl:sameAs, ?y]", "p(?x, u), p(?y, u), ?x != ?y"):
+        assert kb.query(goal) == memory.query(goal)
+    with pytest.raises(EverlogError, match="cannot be saved"):
+        kb.save("somewhere.store")
+    for one in (kb, memory):
+        one.update(add={"far": [("a", "b")], "key": [("d", 2)]})
+    assert facts_of(kb) == facts_of(memory)
+    assert kb.clashes() == memory.clashes() != []
