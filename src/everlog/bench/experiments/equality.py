@@ -117,7 +117,9 @@ def _materialised(made: Instance, way: str) -> tuple[Any, Any, float]:
 
     options: dict[str, Any] = {"engine": "memory", "modules": "off", "hypertree": "off", "workers": WORKERS}
     program = parse_program(made.program)
-    return materialising(lambda: KnowledgeBase(program, equality=way, algorithm="bf", **options), made.facts)
+    return materialising(
+        lambda: KnowledgeBase(program, equality=way, algorithm="bf", **options), made.facts, (made.program, way)
+    )
 
 
 def _stored(report: Any) -> int:

@@ -63,7 +63,7 @@ def growth(sized: Sized, scale: str) -> Iterator[Record]:
 
     seconds = []
     for _ in range(_REPEAT[scale] + 1):
-        _, report, taken = materialising(make, instance.facts)
+        _, report, taken = materialising(make, instance.facts, sized.name)
         seconds.append(taken)
     yield {
         "workload": sized.workload,

@@ -47,7 +47,7 @@ def enlarged(scale: str) -> list[Named]:
         return maintained(scale)
     return [
         Named("LUBM_L", "lubm", {"k": 1}),
-        Named("Claros_LE", "claros-extended", {"collections": 12}),
+        Named("Claros_LE", "claros-extended", {"collections": 8}),
         Named("DAG", "dag", {"nodes": 1_000, "edges": 3_000}),
     ]
 

@@ -72,7 +72,7 @@ def materialised(instance: Instance, algorithm: str, stratification: str) -> tup
     def make() -> KnowledgeBase:
         return KnowledgeBase(program, algorithm=algorithm, stratification=stratification, **options)  # type: ignore
 
-    kb, report, seconds = materialising(make, instance.facts)
+    kb, report, seconds = materialising(make, instance.facts, (instance.program, algorithm, stratification))
     return kb, {
         "explicit": report.facts["explicit"],
         "total": report.facts["total"],

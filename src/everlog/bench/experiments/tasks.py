@@ -121,7 +121,7 @@ def _materialised(instance: Instance, options: Mapping[str, str]) -> tuple[Knowl
     def make() -> KnowledgeBase:
         return KnowledgeBase(program, engine="memory", workers=WORKERS, **options)  # type: ignore[arg-type]
 
-    kb, report, seconds = materialising(make, instance.facts)
+    kb, report, seconds = materialising(make, instance.facts, (instance.program, *options.items()))
     strata = stratify(program.rules)
     recursive = sum(len(stratum.recursive) for stratum in strata)
     return kb, {
