@@ -38,7 +38,7 @@ RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The results of all experiments."""
     folder = tmp_path_factory.mktemp("results")
-    assert main(["run", "all", "--scale", "tiny", "--results", str(folder)]) == 0
+    assert main(["run", "all", "--scale", "tiny", "--repeat", "2", "--results", str(folder)]) == 0
     return folder
 
 
@@ -148,6 +148,7 @@ def test_systems_and_growth(records: Sequence[Record]) -> None:
     ours, theirs = (of(records, experiment="peers", system=name)[0] for name in ("everlog", "clingo"))
     if not theirs["loads_while_reasoning"]:
         assert row[6] == f"{median(theirs['seconds']) / median(ours['seconds']):.2f}"
+    assert {len(one["seconds"]) for one in of(records, experiment="growth")} == {2}
     made = [{"total": size, "seconds": [size**1.5]} for size in (10, 100, 1000)]
     assert exponent(made) == pytest.approx(1.5)
     assert table(records, "How time grows").rows[-1][-1] == f"{exponent(of(records, experiment='growth')):.2f}"
@@ -229,6 +230,8 @@ def test_mistakes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "tiny, small, medium" in capsys.readouterr().err
     assert main(["run", "nothing", "--scale", "tiny", "--results", str(tmp_path)]) == 2
     assert "robustness" in capsys.readouterr().err
+    assert main(["run", "growth", "--scale", "tiny", "--repeat", "0", "--results", str(tmp_path)]) == 2
+    assert "--repeat 1" in capsys.readouterr().err
     assert main(["report", "--results", str(tmp_path)]) == 2
     assert "has no results" in capsys.readouterr().err
     (tmp_path / "peers.jsonl").write_text(json.dumps({}) + "\nno json\n", encoding="utf-8")

@@ -143,11 +143,13 @@ def _experiments(arguments: argparse.Namespace) -> int:
 
     if arguments.scale not in SCALES:
         raise BenchmarkMistake(f"no scale {arguments.scale!r}; there are {', '.join(SCALES)}")
+    if arguments.repeat is not None and arguments.repeat < 1:
+        raise BenchmarkMistake("a run is repeated at least once: --repeat 1")
     chosen = EXPERIMENTS if arguments.name == "all" else (experiment(arguments.name),)
     results = Results(arguments.results)
     for each in chosen:
         begun = perf_counter()
-        count = sum(1 for _ in results.write(each.name, arguments.scale, each.run(arguments.scale)))
+        count = sum(1 for _ in results.write(each.name, arguments.scale, each.run(arguments.scale, arguments.repeat)))
         print(f"{each.name}: {count} records in {perf_counter() - begun:.0f} s", flush=True)
     print(f"everlog bench report --results {arguments.results} makes a page of them")
     return 0

@@ -25,8 +25,8 @@ _TIMEOUT: Final = 3600.0
 class Experiment:
     name: str
     about: str
-    run: Callable[[str], Iterator[Record]]
-    """Takes a scale."""
+    run: Callable[[str, int | None], Iterator[Record]]
+    """Takes a scale, and how often to repeat what is repeated, if that is to be other than the scale's."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,9 @@ class _Kind:
 
     subjects: Callable[[str], Sequence[Any]]
     """By scale; each has a name."""
-    run: Callable[[Any, str], Iterator[Record]]
+    run: Callable[..., Iterator[Record]]
+    """Takes a subject and a scale; and the repetitions, if it repeats."""
+    repeats: bool = False
 
 
 def _kinds() -> dict[str, _Kind]:
@@ -47,23 +49,23 @@ def _kinds() -> dict[str, _Kind]:
     from everlog.bench.experiments.tasks import tasks
 
     return {
-        "robustness": _Kind(maintained, robustness),
+        "robustness": _Kind(maintained, robustness, repeats=True),
         "scalability": _Kind(enlarged, scalability),
         "modular": _Kind(modular, tasks),
         "hypertree": _Kind(hypertree, tasks),
-        "growth": _Kind(sizes, growth),
+        "growth": _Kind(sizes, growth, repeats=True),
     }
 
 
-def _one_by_one(name: str) -> Callable[[str], Iterator[Record]]:
-    def run(scale: str) -> Iterator[Record]:
+def _one_by_one(name: str) -> Callable[[str, int | None], Iterator[Record]]:
+    def run(scale: str, repeat: int | None) -> Iterator[Record]:
         subjects = _kinds()[name].subjects(scale)
         # What is tiny is there to be tested: its memory means nothing, and one process is soon started.
         together = [range(len(subjects))] if scale == "tiny" else [[number] for number in range(len(subjects))]
         for numbers in together:
             subject = subjects[numbers[0]]
             progress(f"{name}: {subject.name}")
-            asked = [name, scale, *map(str, numbers)]
+            asked = [name, scale, str(repeat or 0), *map(str, numbers)]
             ended = run_module("everlog.bench.experiments.experiment", asked, timeout=_TIMEOUT)
             if ended.timed_out or ended.code:
                 lines = ended.errors.strip().splitlines() or ["no message"]
@@ -84,10 +86,14 @@ EXPERIMENTS: Final = (
     ),
     Experiment("modular", "modules against plain rules (Modular, Tables 3 and 4)", _one_by_one("modular")),
     Experiment("hypertree", "decomposed rules (Hypertree, Tables 1 and 2, and memory)", _one_by_one("hypertree")),
-    Experiment("equality", "rewriting against rules for owl:sameAs (Equality, Table 1)", equality),
+    Experiment(
+        "equality", "rewriting against rules for owl:sameAs (Equality, Table 1)", lambda scale, _: equality(scale)
+    ),
     Experiment("peers", "Everlog beside other systems", peers),
     Experiment("growth", "how time grows with the data", _one_by_one("growth")),
-    Experiment("cluster", "the Spark engine, round by round, and what a cluster would take", cluster),
+    Experiment(
+        "cluster", "the Spark engine, round by round, and what a cluster would take", lambda scale, _: cluster(scale)
+    ),
 )
 
 
@@ -99,12 +105,13 @@ def experiment(name: str) -> Experiment:
 
 
 def main(argv: list[str]) -> int:
-    """`python -m everlog.bench.experiments.experiment NAME SCALE NUMBER…`: some subjects, a record a line."""
-    name, scale, *numbers = argv
+    """`python -m everlog.bench.experiments.experiment NAME SCALE REPEAT NUMBER…`: some subjects, a record a line."""
+    name, scale, repeat, *numbers = argv
     kind = _kinds()[name]
     subjects = kind.subjects(scale)
     for number in map(int, numbers):
-        for record in kind.run(subjects[number], scale):
+        more = (int(repeat) or None,) if kind.repeats else ()
+        for record in kind.run(subjects[number], scale, *more):
             print(json.dumps(record), flush=True)
     return 0
 

@@ -51,7 +51,7 @@ def sizes(scale: str) -> list[Sized]:
     return [Sized(name, parameters) for name, many in _SIZES[scale].items() for parameters in many]
 
 
-def growth(sized: Sized, scale: str) -> Iterator[Record]:
+def growth(sized: Sized, scale: str, repeat: int | None = None) -> Iterator[Record]:
     """One record: the seconds of some materialisations, modules and all, after one that is not counted."""
     from everlog import KnowledgeBase, parse_program
 
@@ -62,7 +62,7 @@ def growth(sized: Sized, scale: str) -> Iterator[Record]:
         return KnowledgeBase(program, engine="memory", workers=WORKERS)
 
     seconds = []
-    for _ in range(_REPEAT[scale] + 1):
+    for _ in range(1 + (repeat or _REPEAT[scale])):
         _, report, taken = materialising(make, instance.facts, sized.name)
         seconds.append(taken)
     yield {

@@ -36,6 +36,7 @@ class Named:
 
 
 _LUBM: Final = {"tiny": 1, "small": 3, "medium": 13}
+_EXTENDED: Final = {"small": 1, "medium": 13}
 _UOBM: Final = {"tiny": 1, "small": 1, "medium": 4}
 _COLLECTIONS: Final = {"tiny": 4, "small": 25, "medium": 100}
 _DAG: Final = {"tiny": (60, 120), "small": (1_000, 3_000), "medium": (5_000, 25_000)}
@@ -62,7 +63,7 @@ def maintained(scale: str) -> list[Named]:
         return [dag]
     return [
         Named("LUBM_L", "lubm", {"k": _LUBM[scale]}),
-        Named("LUBM_LE", "lubm", {"k": _LUBM[scale]}, "LUBM_LE"),
+        Named("LUBM_LE", "lubm", {"k": _EXTENDED[scale]}, "LUBM_LE"),
         Named("UOBM_L", "uobm", {"universities": _UOBM[scale]}),
         Named("Claros_LE", "claros-extended", {"collections": _COLLECTIONS[scale]}),
         dag,

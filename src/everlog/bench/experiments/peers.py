@@ -36,17 +36,19 @@ _MEMORY: Final = 6 * 2**30
 """Bytes for each process, so that what grows without end leaves the machine alone."""
 
 
-def peers(scale: str) -> Iterator[Record]:
+def peers(scale: str, repeat: int | None = None) -> Iterator[Record]:
     """Every workload on every system, Spark where its recursive query can state it; and an ontology."""
     names = ("everlog", "duckdb", "clingo", "nemo", "souffle", "spark")
     for workload, parameters in _PEERS[scale].items():
         asked = names if scale != "tiny" else ("everlog", "clingo")
-        yield from _systems(run(_request(workload, parameters, asked, scale)))
-    yield from owl(scale, _REPEAT[scale], _TIMEOUT[scale], Limits(memory_bytes=_MEMORY))
+        yield from _systems(run(_request(workload, parameters, asked, scale, repeat)))
+    yield from owl(scale, repeat or _REPEAT[scale], _TIMEOUT[scale], Limits(memory_bytes=_MEMORY))
 
 
-def _request(workload: str, parameters: Mapping[str, int], systems: tuple[str, ...], scale: str) -> Request:
-    return Request(workload, parameters, systems, _REPEAT[scale], _TIMEOUT[scale], _MEMORY)
+def _request(
+    workload: str, parameters: Mapping[str, int], systems: tuple[str, ...], scale: str, repeat: int | None
+) -> Request:
+    return Request(workload, parameters, systems, repeat or _REPEAT[scale], _TIMEOUT[scale], _MEMORY)
 
 
 def _systems(result: Result) -> Iterator[Record]:

@@ -36,14 +36,15 @@ LIMIT: Final = {"tiny": 5.0, "small": 2.0, "medium": 60.0}
 Facts = Mapping[str, pa.Table]
 
 
-def robustness(named: Named, scale: str) -> Iterator[Record]:
+def robustness(named: Named, scale: str, repeat: int | None = None) -> Iterator[Record]:
     """A record for each stratification, kind of samples, and algorithm."""
     instance = named.build()
     changed = min(CHANGED[scale], instance.size // 10)
+    count = 1 + (repeat or SAMPLES[scale])
     uniform, walks = Samples(instance.facts), Walks(instance.facts)
     samples: dict[str, list[Facts]] = {
-        "uniform": [uniform.of(changed, seed) for seed in range(SAMPLES[scale] + 1)],
-        "walk": [walks.of(changed, seed) for seed in range(SAMPLES[scale] + 1)],
+        "uniform": [uniform.of(changed, seed) for seed in range(count)],
+        "walk": [walks.of(changed, seed) for seed in range(count)],
     }
     materialised(instance, "remat", "levels")  # what the first one in a process loads, later ones find
     for letter, stratification in STRATIFICATIONS.items():
