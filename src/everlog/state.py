@@ -34,11 +34,12 @@ from everlog.materialisation import Difference, Materialisation, Outcome, Past
 from everlog.planning.decomposing import TREES, Decomposer
 from everlog.planning.equality import axiomatised
 from everlog.planning.matching import MemoryMatcher
+from everlog.planning.memory_statistics import memory_facts
 from everlog.planning.modules import relation_name
 from everlog.planning.negation import HIDDEN
 from everlog.planning.program import compile_program, prepared
 from everlog.planning.rules import MemoryCompiler
-from everlog.planning.statistics import Statistics, memory_facts
+from everlog.planning.statistics import Statistics
 from everlog.reasoning.algorithms import TRACE, needed
 from everlog.reasoning.bounds import Bounds
 from everlog.reasoning.change import Allowance, Progress, TooCostly

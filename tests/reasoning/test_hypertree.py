@@ -10,6 +10,7 @@ from random import Random
 import pytest
 
 from complex_rules import random_facts, random_program, random_rule
+from decomposed_rules import check_nodes, decomposed
 from everlog.datalog.reader import parse_program
 from everlog.datalog.syntax import Rule
 from everlog.engine.algebra import FactSet
@@ -18,10 +19,11 @@ from everlog.engine.memory.sets import own
 from everlog.knowledge import KnowledgeBase
 from everlog.planning.decomposing import Decomposer
 from everlog.planning.matching import MemoryMatcher
+from everlog.planning.memory_statistics import memory_facts
 from everlog.planning.program import compile_program, prepared
 from everlog.planning.rules import MemoryCompiler
-from everlog.planning.statistics import Statistics, memory_facts
-from everlog.reasoning.modules.hypertree import Atomic, Hypertree, Joined
+from everlog.planning.statistics import Statistics
+from everlog.reasoning.modules.hypertree import Hypertree, Joined
 from oracles import clingo_oracle, naive
 from oracles.exchange import facts_of
 from oracles.naive import Facts, fact
@@ -29,33 +31,6 @@ from oracles.naive import Facts, fact
 ALGORITHMS = ["dred", "fbf", "bf", "dredc", "bfc", "auto", "counting", "remat"]
 OPTIONS = ["all", "cyclic", "auto", "off"]
 COLLABORATORS = "PC(?x, ?y) :- CW(?x, ?z1), CA(?x, ?z2), PC(?z1, ?y), PC(?z2, ?y) ."
-
-
-def decomposed(kb: KnowledgeBase) -> list[Hypertree]:
-    assert kb._state.materialisation is not None
-    return [module for module in kb._state.materialisation.module_list() if isinstance(module, Hypertree)]
-
-
-def check_nodes(kb: KnowledgeBase) -> None:
-    """Instantiations, and the numbers of their derivations, are those from scratch."""
-    materialisation = kb._state.materialisation
-    assert materialisation is not None
-    for module in decomposed(kb):
-        for node in module.nodes:
-            if isinstance(node, Atomic):
-                assert node.facts(materialisation.I)[1] == len(materialisation.I.within(node._region))
-                continue
-            assert isinstance(node, Joined)
-            derived = node._rules.apply_counted(materialisation.I)
-            assert same(derived.support(), node.inst)
-            if node.counts is not None:
-                counted = node.counts.counted(node.inst)
-                assert not counted - derived
-                assert not derived - counted
-
-
-def same(one: FactSet, other: FactSet) -> bool:
-    return not own(one) - own(other) and not own(other) - own(one)
 
 
 @cache

@@ -30,11 +30,14 @@ from everlog.pipeline.dictionary import FEW, NUMBER, together
 from everlog.pipeline.handover import to_arrow, to_spark
 from everlog.pipeline.metrics import Rounds
 from everlog.pipeline.spark_terms import SparkTerms
+from everlog.planning.decomposing import Decomposer
 from everlog.planning.modules import relation_name
 from everlog.planning.negation import HIDDEN
-from everlog.planning.program import compile_program
+from everlog.planning.program import compile_program, prepared
 from everlog.planning.spark_matching import SparkMatcher
 from everlog.planning.spark_rules import SparkCompiler
+from everlog.planning.spark_statistics import spark_facts
+from everlog.planning.statistics import Statistics
 from everlog.reasoning.algorithms import TRACE, needed
 from everlog.reasoning.change import Progress, TooCostly
 from everlog.reasoning.modules.making import make_modules
@@ -267,7 +270,12 @@ class SparkState:
         graphs = SparkGraphs(self.engine)
         given = graphs if settings.modular and TRACE not in kinds else None
         compiler = SparkCompiler(self.engine)
-        strata = compile_program(rules, compiler, settings.stratification, given, kinds=settings.kinds)
+        decomposer = Decomposer(
+            settings.hypertree if settings.decomposed and TRACE not in kinds else "off",
+            lambda: Statistics(prepared(rules), spark_facts(self.engine, self._given())),
+            much=_MUCH,
+        )
+        strata = compile_program(rules, compiler, settings.stratification, given, decomposer, settings.kinds)
         self.engine.terms = self.terms.frame
         modules = make_modules(strata, self.engine, graphs, SparkMatcher(self.engine), compiler)
         self.materialisation = Materialisation(strata, self.engine, self._given(), kinds, modules)
@@ -325,7 +333,11 @@ class SparkState:
             warnings=list(outcome.warnings),
             reasons=list(reasons),
             modules=[
-                {"kind": module.kind, "predicates": [relation_name(atom) for atom in module.heads]}
+                {
+                    "kind": module.kind,
+                    "predicates": [relation_name(atom) for atom in module.heads],
+                    **module.described(),
+                }
                 for module in self._modules()
             ],
         )
@@ -441,6 +453,9 @@ class SparkState:
         schema = pa.schema([(f"a{place}", pa.large_string()) for place in range(arity)])
         return to_arrow(self.terms.texts(ids), schema, few)
 
+
+_MUCH = 5_000_000.0
+"""A join with fewer bindings than this is not decomposed by itself: the nodes of a decomposition take jobs of their own."""
 
 _LISTED = 30_000
 """Up to this many ids are handed to Spark as they are."""

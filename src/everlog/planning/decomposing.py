@@ -28,14 +28,17 @@ _CHEAPER = 4.0
 binding that is forgotten."""
 
 _MUCH = 500_000.0
-"""A join with fewer bindings than this is left as it is."""
+"""In memory, a join with fewer bindings than this is left as it is."""
 
 
 class Decomposer:
-    """Decomposes rules; `statistics` is asked for only if there is a rule to be looked at."""
+    """Decomposes rules; `statistics` is asked for only if there is a rule to be looked at.
 
-    def __init__(self, option: Hypertree, statistics: Callable[[], Statistics]) -> None:
-        self._option, self._make = option, statistics
+    With `auto`, a join with fewer bindings than `much` is left as it is.
+    """
+
+    def __init__(self, option: Hypertree, statistics: Callable[[], Statistics], much: float = _MUCH) -> None:
+        self._option, self._make, self._much = option, statistics, much
         self._statistics: Statistics | None = None
         self._number = 0
 
@@ -48,7 +51,7 @@ class Decomposer:
             self._statistics = self._make()
         costs = self._statistics.body(atoms)
         whole = costs.join(range(len(atoms)))
-        if self._option == "auto" and whole < _MUCH:
+        if self._option == "auto" and whole < self._much:
             return None
         asked: tuple[Atom | Negation | Comparison, ...] = (rule.head, *rule.negative, *rule.comparisons)
         needed = frozenset(variable for part in asked for variable in part.variables())
