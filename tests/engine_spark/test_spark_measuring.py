@@ -1,4 +1,4 @@
-"""What is known of facts on Spark, for estimates: the same as in memory, where that is exact."""
+"""What is known of facts on Spark, for estimates: about the same as in memory."""
 
 from __future__ import annotations
 
@@ -32,6 +32,6 @@ def test_estimates(spark: SparkSession) -> None:
     of_memory = memory_facts(here)
     for atom in parse_program(f"h() :- {ATOMS}.").rules[0].positive:
         found, expected = of_spark(atom), of_memory(atom)
-        assert found.size == pytest.approx(expected.size, rel=0.3, abs=0.1), atom
+        assert found.size == pytest.approx(expected.size, rel=0.5, abs=0.1), atom
         for variable, number in expected.values.items():
             assert found.values[variable] == pytest.approx(number, rel=0.5), (atom, variable)

@@ -64,8 +64,17 @@ ROWS: Final[Mapping[str, Subject]] = {
 }
 
 
+def _pc(n: int, k: int) -> Instance:
+    """The same rule at several sizes shows whether its time is linear in `n·k`, the size of the result."""
+    return workload("pc").instance(n=n, k=k)
+
+
 COMPLEX_ROWS: Final[Mapping[str, Subject]] = {
-    "pc": Subject(lambda: workload("pc").instance(n=1000, k=300), lambda: workload("pc").instance(n=1000, k=300)),
+    "pc": Subject(partial(_pc, 1000, 300), partial(_pc, 1000, 300)),
+    **{
+        f"pc-{n * k // 1000}k": Subject(partial(_pc, n, k), without=False)
+        for n, k in ((500, 150), (1000, 600), (2000, 600))
+    },
     "exp": Subject(lambda: wide.expressions(50, 1500)),
     "lubm-c": Subject(lambda: wide.campus(13)),
     "lubm": Subject(lambda: wide.campus(13, complex_rules=False)),

@@ -30,7 +30,7 @@ from everlog.pipeline.dictionary import FEW, NUMBER, together
 from everlog.pipeline.handover import to_arrow, to_spark
 from everlog.pipeline.metrics import Rounds
 from everlog.pipeline.spark_terms import SparkTerms
-from everlog.planning.decomposing import Decomposer
+from everlog.planning.decomposing import Decomposer, Worth
 from everlog.planning.modules import relation_name
 from everlog.planning.negation import HIDDEN
 from everlog.planning.program import compile_program, prepared
@@ -273,7 +273,7 @@ class SparkState:
         decomposer = Decomposer(
             settings.hypertree if settings.decomposed and TRACE not in kinds else "off",
             lambda: Statistics(prepared(rules), spark_facts(self.engine, self._given())),
-            much=_MUCH,
+            _WORTH,
         )
         strata = compile_program(rules, compiler, settings.stratification, given, decomposer, settings.kinds)
         self.engine.terms = self.terms.frame
@@ -454,8 +454,8 @@ class SparkState:
         return to_arrow(self.terms.texts(ids), schema, few)
 
 
-_MUCH = 5_000_000.0
-"""A join with fewer bindings than this is not decomposed by itself: the nodes of a decomposition take jobs of their own."""
+_WORTH = Worth(cheaper=4.0, much=5_000_000.0)
+"""The nodes of a decomposition take jobs of their own."""
 
 _LISTED = 30_000
 """Up to this many ids are handed to Spark as they are."""

@@ -10,6 +10,7 @@ It is decided when a program is compiled, by the facts that are there.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
 from everlog.datalog.syntax import Atom, Comparison, Negation, Rule
@@ -23,22 +24,26 @@ TREES: Final = f"{HIDDEN}h"
 
 Hypertree: TypeAlias = Literal["auto", "cyclic", "off", "all"]
 
-_CHEAPER = 4.0
-"""A decomposition must be so many times as cheap as a join of the whole body: a fact that is kept costs more than a
-binding that is forgotten."""
 
-_MUCH = 500_000.0
-"""In memory, a join with fewer bindings than this is left as it is."""
+@dataclass(frozen=True)
+class Worth:
+    """When `auto` decomposes a rule; an engine whose nodes are dear asks for more."""
+
+    cheaper: float = 1.25
+    """So many times the bindings of its decomposition are expected of the join of the whole body. Estimates know nothing of
+    what is related in several ways, as most of what closes a cycle is, and tend to be too small for the whole."""
+    much: float = 200_000.0
+    """A join with fewer bindings than this is left as it is."""
+
+
+_IN_MEMORY: Final = Worth()
 
 
 class Decomposer:
-    """Decomposes rules; `statistics` is asked for only if there is a rule to be looked at.
+    """Decomposes rules; `statistics` is asked for only if there is a rule to be looked at."""
 
-    With `auto`, a join with fewer bindings than `much` is left as it is.
-    """
-
-    def __init__(self, option: Hypertree, statistics: Callable[[], Statistics], much: float = _MUCH) -> None:
-        self._option, self._make, self._much = option, statistics, much
+    def __init__(self, option: Hypertree, statistics: Callable[[], Statistics], worth: Worth = _IN_MEMORY) -> None:
+        self._option, self._make, self._worth = option, statistics, worth
         self._statistics: Statistics | None = None
         self._number = 0
 
@@ -51,12 +56,12 @@ class Decomposer:
             self._statistics = self._make()
         costs = self._statistics.body(atoms)
         whole = costs.join(range(len(atoms)))
-        if self._option == "auto" and whole < self._much:
+        if self._option == "auto" and whole < self._worth.much:
             return None
         asked: tuple[Atom | Negation | Comparison, ...] = (rule.head, *rule.negative, *rule.comparisons)
         needed = frozenset(variable for part in asked for variable in part.variables())
         found = decompose(atoms, needed, costs)
-        if found.width == len(atoms) or (self._option == "auto" and whole < _CHEAPER * found.cost):
+        if found.width == len(atoms) or (self._option == "auto" and whole < self._worth.cheaper * found.cost):
             return None  # the body stays whole, or should
         tree = join_tree(rule, found, f"{TREES}{self._number}.", inside, costs)
         if self._option == "auto" and len(tree.nodes) == 1:
