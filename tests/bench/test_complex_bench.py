@@ -14,6 +14,7 @@ from everlog.bench.modules_worker import measure
 from everlog.bench.workload import BenchmarkMistake, Instance
 from everlog.bench.workloads import wide, workload
 from everlog.datalog.reader import parse_program
+from everlog.planning.decomposing import Worth
 from everlog.planning.hypertree import decompose
 
 ASKED = {"repeat": 1, "limit": 60.0, "option": "hypertree", "options": {}}
@@ -26,8 +27,7 @@ SMALL: dict[str, Callable[[], Instance]] = {
 
 @pytest.mark.parametrize("name", SMALL)
 def test_systems_agree(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("everlog.planning.decomposing._MUCH", 1.0)
-    monkeypatch.setattr("everlog.planning.decomposing._CHEAPER", 0.1)
+    monkeypatch.setattr("everlog.planning.decomposing.IN_MEMORY", Worth(cheaper=0.1, much=1.0))
     build = SMALL[name]
     systems = [ON, OFF] if name == "exp" else [ON, OFF, DUCKDB]
     row = Row(name, [Measured(system, **measure(build(), system, ASKED)) for system in systems])

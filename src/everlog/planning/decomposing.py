@@ -36,14 +36,14 @@ class Worth:
     """A join with fewer bindings than this is left as it is."""
 
 
-_IN_MEMORY: Final = Worth()
+IN_MEMORY = Worth()
 
 
 class Decomposer:
     """Decomposes rules; `statistics` is asked for only if there is a rule to be looked at."""
 
-    def __init__(self, option: Hypertree, statistics: Callable[[], Statistics], worth: Worth = _IN_MEMORY) -> None:
-        self._option, self._make, self._worth = option, statistics, worth
+    def __init__(self, option: Hypertree, statistics: Callable[[], Statistics], worth: Worth | None = None) -> None:
+        self._option, self._make, self._worth = option, statistics, worth or IN_MEMORY
         self._statistics: Statistics | None = None
         self._number = 0
 
