@@ -24,8 +24,9 @@ p.note { color: #555; margin-top: 0 }
 """
 
 MISSING: Final = (
-    "The data of Claros, ChEMBL, UniProt, Reactome and DBpedia, and the programs with names in R, cannot be had here: the "
-    "papers' rows on them have no counterpart. Claros_LE is the papers' program over generated collections."
+    "The data of Claros, ChEMBL, UniProt, Reactome, DBpedia, YAGO, OpenCyc and Familinx, and the programs with names in R, "
+    "cannot be had here: the papers' rows on them have no counterpart. Claros_LE is the papers' program over generated "
+    "collections; families, concepts and relations are generated, too."
 )
 
 
