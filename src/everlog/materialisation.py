@@ -15,6 +15,7 @@ from everlog.datalog.syntax import Variable
 from everlog.engine.algebra import Engine, FactSet
 from everlog.errors import EverlogError
 from everlog.planning.program import CompiledStratum
+from everlog.planning.worth import LeftOut
 from everlog.reasoning.algorithms import Algorithm
 from everlog.reasoning.bounds import Bounds
 from everlog.reasoning.change import Allowance, Change, Progress
@@ -91,6 +92,10 @@ class Materialisation:
     def module_list(self) -> list[Module]:
         """The modules in the order of their strata."""
         return [module for some in self.modules.values() for module in some]
+
+    def left_out(self) -> list[LeftOut]:
+        """The modules that were found and are not used."""
+        return [one for stratum in self.strata for one in stratum.left_out]
 
     def backbones(self) -> list[Backbone]:
         """Those of them that have a backbone."""

@@ -22,6 +22,8 @@ class Report:
     added: int = 0
     deleted: int = 0
     modules: list[dict[str, object]] = field(default_factory=list)
+    left_out: list[dict[str, object]] = field(default_factory=list)
+    """Modules that were found and are not used, and why."""
     peak_rss_bytes: int = 0
     warnings: list[str] = field(default_factory=list)
     reasons: list[str] = field(default_factory=list)
@@ -43,6 +45,7 @@ class Report:
             "engine": self.engine,
             "algorithm": self.algorithm,
             "modules": self.modules,
+            "left_out": self.left_out,
             "peak_rss_bytes": self.peak_rss_bytes,
             "warnings": self.warnings,
             "reasons": self.reasons,

@@ -6,8 +6,9 @@ new state and leaves the old one as it is. Either way the state to go on with is
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Self, TypeAlias
 
@@ -35,11 +36,13 @@ from everlog.planning.decomposing import TREES, Decomposer
 from everlog.planning.equality import axiomatised
 from everlog.planning.matching import MemoryMatcher
 from everlog.planning.memory_statistics import memory_facts
-from everlog.planning.modules import relation_name
+from everlog.planning.modules import Module as PlannedModule
+from everlog.planning.modules import meets, relation_name
 from everlog.planning.negation import HIDDEN
 from everlog.planning.program import compile_program, prepared
 from everlog.planning.rules import MemoryCompiler
 from everlog.planning.statistics import Statistics
+from everlog.planning.worth import LEFT_OUT_BEFORE, Known, Verdicts, judged, refusing
 from everlog.reasoning.algorithms import TRACE, needed
 from everlog.reasoning.bounds import Bounds
 from everlog.reasoning.change import Allowance, Progress, TooCostly
@@ -55,6 +58,8 @@ if TYPE_CHECKING:
 
 _FEW_ROWS = 100_000
 """Up to this many rows nothing is gained by leaving dead ones out."""
+
+_POOR = "the rules found what follows as soon"
 
 Batch: TypeAlias = tuple[str, Ids]
 """Facts of a predicate, one per column of the array."""
@@ -154,27 +159,29 @@ class MemoryState:
         planned = perf_counter() - begun
         outcome = materialisation.materialise(progress)
         self._I = own(materialisation.I)
-        left_out = self._reconsidered(program, settings) if settings.modules == "auto" else []
-        report = self._report(outcome, planned, started, self.total(), 0, left_out)
+        if settings.modules == "auto":
+            self._reconsider(program, settings)
+        report = self._report(outcome, planned, started, self.total(), 0)
         return report if settings.equality == "off" else replace(report, warnings=[*report.warnings, *self.clashes()])
 
-    def _reconsidered(self, program: Program, settings: Settings) -> list[str]:
-        """Leaves regular chains to the rules, for updates, if they turned out to derive little; says so."""
+    def _reconsider(self, program: Program, settings: Settings) -> None:
+        """Leaves regular chains to the rules, for updates, if they turned out to derive little."""
         before = self.materialisation
         assert before is not None, "there is a materialisation"
         if before.kept.names() or len(before.module_list()) != len(before.backbones()):
-            return []
+            return
         chains = [module for module in before.backbones() if isinstance(module, RegularChains)]
         poor = [module for module in chains if not module.pays(before.I)]
         if not poor:
-            return []
-        after = self._compiled(program, settings, self._kinds, {module.heads for module in poor})
+            return
+        reasons: dict[tuple[str, tuple[Atom, ...]], str] = {}
+        reasons.update({(one.module.kind, one.module.heads): one.why for one in before.left_out()})
+        reasons.update({(module.kind, module.heads): _POOR for module in poor})
+        after = self._compiled(program, settings, self._kinds, refusing(reasons))
         for key, module in after.keys().items():
             module.X = before.keys()[key].X
         after.restore(before.I)
         after.cost = before.cost
-        names = ", ".join(relation_name(atom) for module in poor for atom in module.heads)
-        return [f"no rch for {names}, because rules find what follows as soon"]
 
     def updated(self, request: Request[Batch]) -> tuple[MemoryState, Report]:
         """The state after an update, which is this one or a new one, and a report; a failure leaves this one as it was."""
@@ -235,12 +242,13 @@ class MemoryState:
             return self.materialisation
         if saved.BACKBONE not in self._kinds:
             settings = replace(settings, modules="off")
-        compiled = self._compiled(program, settings, self._kinds)
+        # Whatever the facts are now, what was decided about modules when everything was computed is what was stored.
+        compiled = self._compiled(program, settings, self._kinds, refusing({}))
         if compiled.backbones() and not compiled.fits(self._kinds):
-            # Chains that were left to rules have stored nothing; with other modules there is nothing to go on with.
+            # Modules that were left out have stored nothing; where there are others there is nothing to go on with.
             unknown = [module for key, module in compiled.keys().items() if key not in self._kinds]
-            refused = {module.heads for module in unknown if isinstance(module, RegularChains)}
-            compiled = self._compiled(program, settings, self._kinds, refused)
+            left = refusing({(module.kind, module.heads): LEFT_OUT_BEFORE for module in unknown})
+            compiled = self._compiled(program, settings, self._kinds, left)
             if not compiled.fits(self._kinds):
                 compiled = self._compiled(program, replace(settings, modules="off"), self._kinds)
         compiled.cost = self._cost
@@ -322,9 +330,9 @@ class MemoryState:
         program: Program,
         settings: Settings,
         kinds: frozenset[str],
-        refused: Collection[tuple[Atom, ...]] = (),
+        verdicts: Verdicts | None = None,
     ) -> Materialisation:
-        """A materialisation without facts; there are no modules with heads that are refused."""
+        """A materialisation without facts; if modules are to be chosen and nobody has done so, it is done here."""
         rules = self._rules(program, settings)
         graphs = MemoryGraphs(self.engine)
         compiler = MemoryCompiler(self.engine)
@@ -333,7 +341,9 @@ class MemoryState:
             settings.hypertree if settings.decomposed and TRACE not in kinds else "off",
             lambda: Statistics(prepared(rules), memory_facts(self.engine)),
         )
-        strata = compile_program(rules, compiler, settings.stratification, given, decomposer, settings.kinds, refused)
+        if verdicts is None and settings.modules == "auto":
+            verdicts = partial(judged, facts=len(self._given()), continued=partial(self._continued, rules))
+        strata = compile_program(rules, compiler, settings.stratification, given, decomposer, settings.kinds, verdicts)
         if any(stratum.modules for stratum in strata):
             self._compilation += start_graphs()
         forced = settings.modules != "auto"
@@ -343,6 +353,12 @@ class MemoryState:
             bounds = Bounds(compile_program(rules, compiler, settings.stratification), self.engine, compiler)
         self.materialisation = Materialisation(strata, self.engine, self._given(), kinds, modules, bounds)
         return self.materialisation
+
+    def _continued(self, rules: Sequence[Rule], module: PlannedModule) -> Known | None:
+        """How many facts of a module's relation are continued by others, if it has no facts but explicit ones."""
+        if any(meets(rule.head, module.atom) for rule in rules if rule not in module.rules):
+            return None
+        return Known(*MemoryGraphs(self.engine).continued(module.atom, self._given()))
 
     def clashes(self) -> list[str]:
         """What equality contradicts, with facts."""
@@ -435,6 +451,9 @@ class MemoryState:
                 }
                 for module in self._modules()
             ],
+            left_out=[]
+            if self.materialisation is None
+            else [one.described() for one in self.materialisation.left_out()],
             strata=outcome.strata,
             state_bytes=0 if self.materialisation is None else self.materialisation.state_bytes(),
             peak_rss_bytes=peak_rss_bytes(),

@@ -25,6 +25,7 @@ def info(store: StoreArgument) -> None:
     from everlog.datalog.printer import print_rule
     from everlog.datalog.reader import parse_program
     from everlog.pipeline.store import Store
+    from everlog.planning.modules import relation_name
 
     opened = Store.open(store)
     manifest = opened.manifest
@@ -71,8 +72,14 @@ def info(store: StoreArgument) -> None:
         shown = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
         for name in ("module", "rules", "why"):
             shown.add_column(name)
+        left_out = manifest.statistics.get("left_out", ())
         for module in modules:
-            shown.add_row(module.kind, Text("\n".join(map(print_rule, module.rules))), Text(module.why))
+            names = [relation_name(atom) for atom in module.heads]
+            left = next(
+                (one["why"] for one in left_out if (one["kind"], one["predicates"]) == (module.kind, names)), ""
+            )
+            why = f"not used: {left}" if left else module.why
+            shown.add_row(module.kind, Text("\n".join(map(print_rule, module.rules))), Text(why))
         console.print()
         console.print(shown)
 

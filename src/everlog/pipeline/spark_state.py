@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
@@ -38,6 +39,7 @@ from everlog.planning.spark_matching import SparkMatcher
 from everlog.planning.spark_rules import SparkCompiler
 from everlog.planning.spark_statistics import spark_facts
 from everlog.planning.statistics import Statistics
+from everlog.planning.worth import LEFT_OUT_BEFORE, Verdicts, judged, refusing
 from everlog.reasoning.algorithms import TRACE, needed
 from everlog.reasoning.change import Progress, TooCostly
 from everlog.reasoning.modules.making import make_modules
@@ -223,7 +225,11 @@ class SparkState:
         if materialisation is None:
             if spark_saved.BACKBONE not in self._kinds:
                 settings = replace(settings, modules="off")
-            materialisation = self._compiled(program, settings, self._kinds)
+            materialisation = self._compiled(program, settings, self._kinds, refusing({}))
+            if materialisation.backbones() and not materialisation.fits(self._kinds):
+                unknown = [module for key, module in materialisation.keys().items() if key not in self._kinds]
+                left = refusing({(module.kind, module.heads): LEFT_OUT_BEFORE for module in unknown})
+                materialisation = self._compiled(program, settings, self._kinds, left)
             if materialisation.backbones() and not materialisation.fits(self._kinds):
                 materialisation = self._compiled(program, replace(settings, modules="off"), self._kinds)
             spark_saved.restore(self.engine, materialisation, self._I, self._kept())
@@ -263,7 +269,9 @@ class SparkState:
             facts |= batch
         return facts
 
-    def _compiled(self, program: Program, settings: Settings, kinds: frozenset[str]) -> Materialisation:
+    def _compiled(
+        self, program: Program, settings: Settings, kinds: frozenset[str], verdicts: Verdicts | None = None
+    ) -> Materialisation:
         # All constants at once: each look-up is a job.
         rules = self._rules(program, settings)
         self.engine.ids(constants(rules))
@@ -275,7 +283,9 @@ class SparkState:
             lambda: Statistics(prepared(rules), spark_facts(self.engine, self._given())),
             _WORTH,
         )
-        strata = compile_program(rules, compiler, settings.stratification, given, decomposer, settings.kinds)
+        if verdicts is None and settings.modules == "auto" and given is not None:
+            verdicts = partial(judged, facts=len(self._given()))
+        strata = compile_program(rules, compiler, settings.stratification, given, decomposer, settings.kinds, verdicts)
         self.engine.terms = self.terms.frame
         modules = make_modules(strata, self.engine, graphs, SparkMatcher(self.engine), compiler)
         self.materialisation = Materialisation(strata, self.engine, self._given(), kinds, modules)
@@ -340,6 +350,9 @@ class SparkState:
                 }
                 for module in self._modules()
             ],
+            left_out=[]
+            if self.materialisation is None
+            else [one.described() for one in self.materialisation.left_out()],
         )
 
     def _modules(self) -> list[Module]:

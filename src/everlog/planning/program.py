@@ -14,6 +14,7 @@ from everlog.engine.algebra import Graphs, Region, Rules
 from everlog.planning.jointree import JoinTree
 from everlog.planning.modules import KINDS, Module, Partition, is_binary, is_unary, meets, partition, sequence
 from everlog.planning.negation import rewrite_negation
+from everlog.planning.worth import LeftOut, Verdicts
 
 Stratification = Literal["levels", "single"]
 
@@ -35,6 +36,8 @@ class CompiledStratum:
     region: Region
     modules: tuple[Module, ...] = ()
     trees: tuple[JoinTree, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
+    """Modules that were found and are not used; their rules are among the others."""
 
 
 def solved(rules: Sequence[Rule]) -> list[Rule]:
@@ -55,11 +58,11 @@ def compile_program(
     graphs: Graphs | None = None,
     decomposed: Decomposing | None = None,
     kinds: Collection[str] = KINDS,
-    refused: Collection[tuple[Atom, ...]] = (),
+    verdicts: Verdicts | None = None,
 ) -> tuple[CompiledStratum, ...]:
     """The strata of a program, lowest first; given graphs, with modules of some kinds, and with decomposed rules.
 
-    Rules of a module whose heads are refused are like others.
+    Rules of a module that verdicts leave out are like others.
     """
     plain = solved(rules)
     sequences: dict[Rule, Module] = {}
@@ -68,11 +71,13 @@ def compile_program(
         sequences = {rule: module for rule, module in found_in.items() if module is not None}
     rewritten = rewrite_negation([rule for rule in plain if rule not in sequences])
     strata = stratify((*rewritten, *sequences), mode=stratification)
+    modules = [[] if graphs is None else _modules(stratum, sequences, graphs, kinds) for stratum in strata]
+    every = [module for some in modules for module in some]
+    reasons = iter([None] * len(every) if verdicts is None else verdicts(every))
     found = []
-    for stratum in strata:
-        parts = (
-            Partition((), stratum.rules) if graphs is None else _partition(stratum, sequences, graphs, kinds, refused)
-        )
+    for stratum, some in zip(strata, modules, strict=True):
+        said = [(module, next(reasons)) for module in some]
+        parts = _partition(stratum, [module for module, why in said if why is None])
         trees = () if decomposed is None else _trees(stratum, parts.generic, decomposed)
         taken = {tree.rule for tree in trees}
         rules = [rule for rule in parts.generic if rule not in taken]
@@ -86,6 +91,7 @@ def compile_program(
                 _region(stratum, strata),
                 parts.modules,
                 trees,
+                tuple(LeftOut(module, why) for module, why in said if why is not None),
             )
         )
     return tuple(found)
@@ -107,22 +113,19 @@ def found_modules(
     return found
 
 
-def _partition(
-    stratum: Stratum,
-    sequences: Mapping[Rule, Module],
-    graphs: Graphs,
-    kinds: Collection[str],
-    refused: Collection[tuple[Atom, ...]],
-) -> Partition:
-    """The modules of a stratum, and the other rules."""
+def _modules(
+    stratum: Stratum, sequences: Mapping[Rule, Module], graphs: Graphs, kinds: Collection[str]
+) -> list[Module]:
+    """The modules of a stratum that an engine has graphs for."""
     may = [kind for kind in kinds if kind != "rch" or graphs.has_chains]
     found = partition(stratum.recursive, _inside(stratum), graphs.binary, may)
-    modules = (
-        *(one for one in found.modules if one.heads not in refused),
-        *_beside(stratum, sequences),
-    )
+    return [*found.modules, *_beside(stratum, sequences)]
+
+
+def _partition(stratum: Stratum, modules: Sequence[Module]) -> Partition:
+    """Some modules of a stratum, and the other rules."""
     modular = {rule for module in modules for rule in module.rules}
-    return Partition(modules, tuple(rule for rule in stratum.rules if rule not in modular))
+    return Partition(tuple(modules), tuple(rule for rule in stratum.rules if rule not in modular))
 
 
 def _beside(stratum: Stratum, sequences: Mapping[Rule, Module]) -> Iterator[Module]:

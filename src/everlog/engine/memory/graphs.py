@@ -483,6 +483,12 @@ class MemoryGraphs(Graphs):
     def paths(self, atom: Atom, step: Atom, backwards: bool = False) -> MemoryPaths:
         return MemoryPaths(self._engine, atom, step, backwards)
 
+    def continued(self, atom: Atom, facts: FactSet) -> tuple[int, int]:
+        """How many of some facts an atom has, and how many of these end where another one begins."""
+        first, second = Binary(self._engine, atom, False).pairs(own(facts))
+        nodes = dense_nodes(first)
+        return len(second), int((nodes.numbers(second) >= 0).sum())
+
     def cliques(self, atom: Atom) -> MemoryCliques:
         return MemoryCliques(self._engine, atom)
 
