@@ -55,7 +55,7 @@ def _data(scale: str) -> list[Data]:
         Data("LUBM-LE", lambda: lubm("LUBM_LE", k)),
         Data("SKOS", lambda: instance("skos", concepts=5_000 if small else 20_000)),
         Data("DAG-R", lambda: instance("dag-nonlinear", nodes=nodes, edges=10 * nodes), paper=dag),
-        Data("Family", lambda: instance("family", **family)),
+        Data("Family", lambda: instance("family", **family), 100 if small else 1_000),
         Data("Relations", lambda: _relations(groups), 100 if small else 1_000),
         Data("Seq", lambda: made.sequence(items), items // 40),
         Data("Seq, < stored", lambda: made.stored_sequence(items), items // 40, seq, updated="item"),
