@@ -12,12 +12,12 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Callable
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from functools import partial
-from itertools import repeat
+from itertools import cycle, repeat
 from random import Random, SystemRandom
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from batches import joined
 from cramped import cramped
@@ -26,8 +26,12 @@ from everlog.errors import EverlogError
 from maintenance import CONFIGURATIONS, Mode, Truth, untrue, wrong
 from sequences import Sequence, made, smallest_sequence
 
-BATCH = 20
-"""Sequences that are followed on Spark at once."""
+if TYPE_CHECKING:
+    from pipeline.on_spark import Expected
+
+BATCHES = ((2_000, 20), (30, 2), (0, 1))
+"""On Spark in turn: how many facts the driver takes, which is all that there are, some, or none; and how many sequences are
+followed at once, fewer where each of their steps is a job."""
 
 
 def numbered(number: int) -> Sequence:
@@ -39,7 +43,8 @@ def numbered(number: int) -> Sequence:
 class Fuzzer:
     def __init__(self, engine: str, seed: int, seconds: float) -> None:
         self._options: dict[str, Any] = {"engine": engine}
-        self._batch = BATCH if engine == "spark" else 1
+        self._batch, self._tiny = 1, 0
+        self._turns = cycle(BATCHES)
         self._number = seed
         self._until = time.monotonic() + seconds
         self.sequences = self.updates = self.cases = 0
@@ -47,6 +52,8 @@ class Fuzzer:
     def run(self) -> bool:
         """Until time is up; whether nothing was wrong."""
         while time.monotonic() < self._until:
+            if self._options["engine"] == "spark":
+                self._tiny, self._batch = next(self._turns)
             parts = [numbered(number) for number in range(self._number, self._number + self._batch)]
             followed = self._followed(parts[0] if self._batch == 1 else joined(parts))
             for configuration in CONFIGURATIONS:
@@ -58,6 +65,9 @@ class Fuzzer:
                     self._tell(parts, configuration, found)
                     return False
                 self.cases += len(parts)
+                if self._options["engine"] == "spark":
+                    told = f"{len(parts)} from {self._number} on, {self._tiny} facts on the driver, {configuration}"
+                    print(f"right: {told}; {self.cases} cases so far", flush=True)
                 self.updates += sum(len(part.updates) for part in parts)
             self.sequences += len(parts)
             self._number += self._batch
@@ -66,13 +76,15 @@ class Fuzzer:
     def _followed(self, sequence: Sequence) -> Callable[[tuple[str, Mode]], str | None]:
         """What is wrong with a way to follow a sequence."""
         if self._options["engine"] == "spark":
-            return partial(wrong_on_spark, sequence)
+            from pipeline.on_spark import Expected
+
+            return partial(wrong_on_spark, Expected(sequence))
         truth = Truth(sequence)
         return lambda configuration: untrue(truth, [configuration], **self._options)
 
     def _surroundings(self, number: int) -> Any:
         if self._options["engine"] == "spark":
-            return nullcontext()
+            return _driver_takes(self._tiny)
         self._options["workers"] = 1 + number % 2
         return cramped(2) if number % 5 == 0 else nullcontext()
 
@@ -83,7 +95,7 @@ class Fuzzer:
 
                 def fault(one: Sequence) -> str | None:
                     if self._options["engine"] == "spark":
-                        return wrong_on_spark(one, configuration)
+                        return self._followed(one)(configuration)
                     return wrong(one, [configuration], **self._options)
 
                 if fault(part) is not None:
@@ -93,18 +105,28 @@ class Fuzzer:
         print("no part is wrong alone")
 
 
-def wrong_on_spark(sequence: Sequence, configuration: tuple[str, Mode]) -> str | None:
+@contextmanager
+def _driver_takes(rows: int) -> Iterator[None]:
+    """Lets the Spark engine have sets of so many facts on the driver."""
+    from everlog.engine.spark import limits
+
+    before, limits.TINY = limits.TINY, rows
+    yield
+    limits.TINY = before
+
+
+def wrong_on_spark(expected: Expected, configuration: tuple[str, Mode]) -> str | None:
     """What is wrong with facts and counts when a knowledge base on Spark follows a sequence."""
     from everlog.pipeline.session import start_session
     from pipeline.on_spark import follow
 
     algorithm, mode = configuration
     try:
-        KnowledgeBase(sequence.case.program, engine="memory").materialise()
+        KnowledgeBase(expected.sequence.case.program, engine="memory").materialise()
     except EverlogError:
         return None  # no program at all, as can happen when one is made smaller
     try:
-        follow(sequence, start_session(brief=True), repeat(algorithm), algorithm, mode)
+        follow(expected, start_session(brief=True), repeat(algorithm), algorithm, mode)
     except Exception as found:
         return f"{algorithm}, {mode}: {type(found).__name__}: {found}"
     return None

@@ -56,8 +56,10 @@ def test_a_chain_takes_a_round_per_edge(
     assert not facts.engine.spark.sql("SHOW TABLES").count()
 
 
-def test_random_programs(spark: SparkSession) -> None:
+@pytest.mark.parametrize("tiny", [10, limits.TINY])
+def test_random_programs(spark: SparkSession, tiny: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Results and the number of instances considered are those of the memory engine."""
+    monkeypatch.setattr(limits, "TINY", tiny)
     random = Random(4)
     case = joint_case(Writer(random).case(4) for _ in range(10))
     program = Program(prepared(case.program.rules), case.program.facts)

@@ -25,12 +25,13 @@ SIZE = 4
 """Questions in one."""
 
 
-@pytest.fixture(autouse=True)
-def sizes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Sets of these tests are as many facts as the engine would compute with Spark; some are not even broadcast."""
-    monkeypatch.setattr(limits, "TINY", 5)
-    monkeypatch.setattr(limits, "FEW", 20)
-    monkeypatch.setattr(limits, "SMALL", 40)
+@pytest.fixture(autouse=True, params=["far", "near"])
+def sizes(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rules are applied by Spark, to sets some of which are not even broadcast; or on the driver."""
+    tiny, few, small = {"far": (5, 20, 40), "near": (1_000, 1_000, 10_000)}[request.param]
+    monkeypatch.setattr(limits, "TINY", tiny)
+    monkeypatch.setattr(limits, "FEW", few)
+    monkeypatch.setattr(limits, "SMALL", small)
 
 
 class Asked:
@@ -116,3 +117,23 @@ def test_a_negative_literal_is_driven_by_what_disappeared(spark: SparkSession) -
     found = rules.apply(a, b, some=[(facts.engine.empty(), gone)])
     assert facts.facts_in(found) == {naive.fact("p", 1)}
     assert facts.engine.derivations == 1
+
+
+@pytest.mark.parametrize("tiny", [5, 8])
+def test_few_facts_may_lead_to_many(spark: SparkSession, monkeypatch: pytest.MonkeyPatch, tiny: int) -> None:
+    """What is too much for the driver after all is computed by Spark, and no instance counts twice.
+
+    With 8, the driver begins to apply the rules itself; with 5 it is surprised by what Spark gives.
+    """
+    monkeypatch.setattr(limits, "TINY", tiny)
+    monkeypatch.setattr(limits, "SMALL", 4)
+    facts = Facts(spark, VALUES)
+    rules = SparkCompiler(facts.engine)(parse_program("p(?x, ?y) :- a(?x), b(?y) .").rules)
+    a, b = (facts.stored([naive.fact(name, x) for x in range(3)]) for name in "ab")
+    pairs = {naive.fact("p", x, y) for x in range(3) for y in range(3)}
+    some = [(a, facts.engine.empty())]
+    assert facts.facts_in(rules.apply(a | b, some=some)) == pairs
+    assert facts.engine.derivations == len(pairs) > limits.TINY
+    assert facts.multiplicities(rules.apply_counted(a | b, some=some)) == Counter(pairs)
+    assert facts.engine.derivations == 2 * len(pairs)
+    assert facts.engine.near_applications == 0

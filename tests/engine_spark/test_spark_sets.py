@@ -171,6 +171,12 @@ def test_partitions_are_as_many_as_facts_are_worth(spark: SparkSession, monkeypa
 
     found = facts.engine.facts({"e": frame})
     assert (len(found), facts.engine.partitions, parts(found)) == (30, 1, 1)
+    with monkeypatch.context() as worth:
+        worth.setattr(limits, "PARTITION", 1)
+        many = Facts(wide, range(40))
+        assert many.engine.partitions == 1
+        assert len(many.engine.facts({"e": frame})) == 30
+        assert many.engine.partitions == 64, "many facts are not read into one partition"
     monkeypatch.setattr(limits, "PARTITION", 3)
     more = facts.engine.stored(f"(SELECT DISTINCT p, a0, -a1 AS a1 FROM {found.table()})")
     assert (len(more), facts.engine.partitions) == (30, 16)

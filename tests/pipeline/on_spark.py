@@ -13,6 +13,7 @@ from everlog.datalog.syntax import Program
 from everlog.engine.algebra import FactSet
 from everlog.pipeline.knowledge import is_on_spark
 from everlog.planning.negation import HIDDEN
+from everlog.planning.program import Stratification
 from everlog.reasoning.algorithms import TRACE
 from oracles import naive
 from oracles.exchange import facts_of, rows_of
@@ -23,31 +24,35 @@ Counts = dict[tuple[str, Fact, tuple[int, ...]], int]
 """By kind, fact, and place in the trace."""
 
 
-def terms(kb: KnowledgeBase) -> dict[int, object]:
+Terms = dict[int, object]
+"""Values by their ids."""
+
+
+def terms(kb: KnowledgeBase) -> Terms:
     state = kb._state
     assert is_on_spark(state)
     return {id: read_term(text) for id, text in state.terms.frame.select("id", "term").collect()}
 
 
-def all_facts(kb: KnowledgeBase) -> Facts:
-    """All facts of a knowledge base, two jobs on Spark."""
+def all_facts(kb: KnowledgeBase, values: Terms | None = None) -> Facts:
+    """All facts of a knowledge base, two jobs on Spark, or one if terms are given."""
     state = kb._state
     if not is_on_spark(state):
         return facts_of(kb)
-    return decoded(kb, state._chosen("all"))
+    return decoded(kb, state._chosen("all"), values)
 
 
-def decoded(kb: KnowledgeBase, facts: FactSet) -> Facts:
-    """A set of facts of a knowledge base on Spark, two jobs."""
+def decoded(kb: KnowledgeBase, facts: FactSet, values: Terms | None = None) -> Facts:
+    """A set of facts of a knowledge base on Spark, two jobs, or one if terms are given."""
     state = kb._state
     assert is_on_spark(state)
-    values, names = terms(kb), _names(kb)
+    values, names = values or terms(kb), _names(kb)
     found = [_fact(row, names, values) for row in state.engine.together(facts).collect()]
     assert len(set(found)) == len(found), "a fact occurs twice"
     return frozenset(one for one in found if not one[0].startswith(HIDDEN))
 
 
-def kept_counts(kb: KnowledgeBase) -> Counts:
+def kept_counts(kb: KnowledgeBase, values: Terms | None = None) -> Counts:
     """All counts that are kept for updates."""
     state, found = kb._state, Counts()
     assert state.materialisation is not None
@@ -60,39 +65,64 @@ def kept_counts(kb: KnowledgeBase) -> Counts:
                 one = fact(predicate, *map(kb._memory.engine.dictionary.value, ids))
                 found[kind, one, tuple(place)] = count
         return found
-    from everlog.pipeline.spark_saved import _annotations
+    from everlog.pipeline.spark_saved import kept_annotations
 
-    values, names = terms(kb), _names(kb)
-    for row in state.engine.together(state.materialisation.I).collect():
-        one = _fact(row, names, values)
-        if one[0].startswith(HIDDEN):
-            found["hidden", one, ()] = 1
-    for kind, at, annotation in _annotations(state.materialisation.kept):
+    values, names = values or terms(kb), _names(kb)
+    if any(name.startswith(HIDDEN) for name, _ in names.values()):
+        for row in state.engine.together(state.materialisation.I).collect():
+            one = _fact(row, names, values)
+            if one[0].startswith(HIDDEN):
+                found["hidden", one, ()] = 1
+    for kind, at, annotation in kept_annotations(state.materialisation.kept):
         frame = state.engine.values(annotation)
         for row in [] if frame is None else frame.collect():
             found[kind, _fact(row, names, values), at] = row["n"]
     return found
 
 
-def check_state(kb: KnowledgeBase, sequence: Sequence, number: int) -> None:
-    """After so many updates, facts are those of the naive evaluator, and counts those of starting again in memory."""
-    rules, explicit = sequence.case.program.rules, sequence.explicit()[number]
-    found, expected = all_facts(kb), naive.materialise(rules, explicit)
-    assert found == expected, f"{_few(found - expected)} too many and {_few(expected - found)} missing after {number}"
+class Expected:
+    """What is so after each update of a sequence: facts by the naive evaluator, counts by starting again in memory."""
+
+    def __init__(self, sequence: Sequence) -> None:
+        self.sequence = sequence
+        self._explicit = sequence.explicit()
+        self._facts: dict[int, Facts] = {}
+        self._counts: dict[tuple[int, str, str], Counts] = {}
+
+    def facts(self, number: int) -> Facts:
+        if number not in self._facts:
+            self._facts[number] = naive.materialise(self.sequence.case.program.rules, self._explicit[number])
+        return self._facts[number]
+
+    def counts(self, number: int, stratification: Stratification, kinds: frozenset[str]) -> Counts:
+        """The counts of some kinds."""
+        algorithm = "counting" if TRACE in kinds else "dredc"
+        key = number, stratification, algorithm
+        if key not in self._counts:
+            again = KnowledgeBase(
+                Program(self.sequence.case.program.rules),
+                engine="memory",
+                algorithm=algorithm,
+                stratification=stratification,
+                modules="off",
+            )
+            rows = _grouped(self._explicit[number])
+            again.add({name: [tuple(map(naive.value_of, keys)) for _, keys in group] for name, group in rows})
+            again.materialise()
+            self._counts[key] = kept_counts(again)
+        return {one: count for one, count in self._counts[key].items() if one[0] in kinds}
+
+
+def check_state(kb: KnowledgeBase, expected: Expected, number: int) -> None:
+    """After so many updates, facts and counts are what they should be."""
+    values = terms(kb)
+    found, facts = all_facts(kb, values), expected.facts(number)
+    assert found == facts, f"{_few(found - facts)} too many and {_few(facts - found)} missing after {number}"
     assert kb._state.materialisation is not None
-    kept = kb._state.materialisation.kept.names()
-    again = KnowledgeBase(
-        Program(rules),
-        engine="memory",
-        algorithm="counting" if TRACE in kept else "dredc",
-        stratification=kb._settings.stratification,
-        modules="off",
+    kinds = kb._state.materialisation.kept.names() | {"hidden"}
+    assert kept_counts(kb, values) == expected.counts(number, kb._settings.stratification, kinds), (
+        f"counts after {number}"
     )
-    again.add({name: [tuple(map(naive.value_of, keys)) for _, keys in group] for name, group in _grouped(explicit)})
-    again.materialise()
-    kinds = {*kept, "hidden"}
-    wanted = {key: count for key, count in kept_counts(again).items() if key[0] in kinds}
-    assert kept_counts(kb) == wanted, f"counts after {number}"
 
 
 def _grouped(facts: Facts) -> Iterator[tuple[str, Iterator[Fact]]]:
@@ -103,17 +133,18 @@ def _few(facts: Facts) -> str:
     return ", ".join(sorted(map(repr, facts))[:5]) or "nothing"
 
 
-def follow(sequence: Sequence, spark: object, algorithms: Iterable[str], algorithm: str, mode: str) -> None:
+def follow(expected: Expected, spark: object, algorithms: Iterable[str], algorithm: str, mode: str) -> None:
     """A knowledge base on Spark follows updates, each by an algorithm of its own, with what another one has kept."""
+    sequence = expected.sequence
     options = {"algorithm": algorithm, "stratification": mode, "modules": "off"}
     kb = KnowledgeBase(sequence.case.program, engine="spark", spark=spark, **options)  # type: ignore[arg-type]
     kb.add(rows_of(sequence.case.facts))
     kb.materialise()
-    check_state(kb, sequence, 0)
+    check_state(kb, expected, 0)
     for number, (update, name) in enumerate(zip(sequence.updates, algorithms, strict=False), start=1):
         report = kb.update(add=rows_of(update.add), delete=rows_of(update.delete), algorithm=name)
         assert report.algorithm == name or name == "auto"
-        check_state(kb, sequence, number)
+        check_state(kb, expected, number)
 
 
 def _names(kb: KnowledgeBase) -> dict[int, tuple[str, int]]:

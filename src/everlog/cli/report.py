@@ -23,7 +23,7 @@ def show_report(verb: str, report: Report) -> None:
         shuffled = report.spark["shuffled_bytes"] / 2**20
         typer.echo(
             f"Spark: {report.spark['jobs']:,} jobs with {report.spark['tasks']:,} tasks, {shuffled:,.1f} MiB shuffled, "
-            f"in {report.rounds:,} rounds"
+            f"in {report.rounds:,} rounds; rules were applied on the driver {report.spark['on_driver']:,} times"
         )
 
 

@@ -16,7 +16,9 @@ from everlog.pipeline.manifest import Layer, Manifest
 from everlog.pipeline.parquet import read_files
 
 if TYPE_CHECKING:
+    import numpy as np
     import pyarrow as pa
+    from numpy.typing import NDArray
 
     from everlog.engine.memory.dictionary import Dictionary
     from everlog.engine.memory.table import Ids
@@ -123,7 +125,7 @@ def ids_of(table: pa.Table, arity: int) -> Ids:
     return ids
 
 
-def table_of(ids: Ids) -> pa.Table:
+def table_of(ids: Ids | NDArray[np.int64]) -> pa.Table:
     """The other way round."""
     import numpy as np
     import pyarrow as pa

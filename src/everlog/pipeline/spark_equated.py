@@ -65,10 +65,10 @@ class SparkEquatedState(SparkState):
     # ------------------------------------------------------------------------------------ reasoning
 
     def materialise(self, program: Program, settings: Settings, progress: Progress, started: float) -> Report:
-        rounds = Rounds(progress)
+        rounds, near = Rounds(progress), self.engine.near_applications
         outcome, planned = self._materialised(program, settings, rounds)
         report = self._report(outcome, planned, started, self.count("all"), 0)
-        return replace(report, spark=rounds.summary(self.spark))
+        return replace(report, spark=self._work(rounds, near))
 
     def _materialised(self, program: Program, settings: Settings, progress: Progress) -> tuple[Outcome, float]:
         outcome, planned = self._merged(program, settings, progress, self._E)

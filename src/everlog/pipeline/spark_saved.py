@@ -56,7 +56,7 @@ def whole(engine: SparkEngine, materialisation: Materialisation, names: Sequence
         hidden = [number for name, (number, _) in engine.relations().items() if name.startswith(HIDDEN)]
         facts = engine.together(materialisation.I).where(col(RELATION).isin(hidden))
         frames.append(_laid_out(engine, facts, HIDDEN_FACTS, numbers, width, []))
-    for kind, place, annotation in _annotations(materialisation.kept):
+    for kind, place, annotation in kept_annotations(materialisation.kept):
         values = engine.values(annotation)
         if values is not None:
             further = [*(lit(number).cast("bigint") for number in place), col(COUNT)]
@@ -135,7 +135,7 @@ def restore(engine: SparkEngine, materialisation: Materialisation, I: FactSet, f
     counts.unpersist()
 
 
-def _annotations(kept: Kept) -> Iterator[tuple[str, tuple[int, ...], SparkAnnotation]]:
+def kept_annotations(kept: Kept) -> Iterator[tuple[str, tuple[int, ...], SparkAnnotation]]:
     """Everything that gives facts a count: its kind, where in the trace it belongs, and itself."""
     found: list[tuple[str, tuple[int, ...], Annotation]] = []
     if kept.nonrecursive is not None:

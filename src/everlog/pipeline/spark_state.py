@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from everlog.choice import choose
 from everlog.columns import Columns
@@ -30,6 +30,7 @@ from everlog.pipeline import spark_saved
 from everlog.pipeline.dictionary import FEW, NUMBER, together
 from everlog.pipeline.handover import to_arrow, to_spark
 from everlog.pipeline.metrics import Rounds
+from everlog.pipeline.spark_changes import Marks
 from everlog.pipeline.spark_terms import SparkTerms
 from everlog.planning.decomposing import Decomposer, Worth
 from everlog.planning.modules import relation_name
@@ -80,6 +81,8 @@ class SparkState:
         """What a store has for the first update, of which kinds."""
         self.saved: tuple[FactSet, FactSet] = (self.engine.empty(), self.engine.empty())
         """`E` and `I ∖ E` as they were opened or saved last."""
+        self.marks: Marks | None = None
+        """What was kept then; None if it was not asked for yet."""
 
     @property
     def explicit(self) -> FactSet:
@@ -204,17 +207,23 @@ class SparkState:
         materialisation = self._compiled(program, settings, needed(settings.algorithm) | self._kinds)
         planned = perf_counter() - begun
         rounds = Rounds(progress)
+        near = self.engine.near_applications
         outcome = materialisation.materialise(rounds)
         self._I, self._counts = materialisation.I, {}
         report = self._report(outcome, planned, started, self.count("all"), 0)
-        return replace(report, spark=rounds.summary(self.spark))
+        return replace(report, spark=self._work(rounds, near))
 
     def updated(self, request: Request[FactSet]) -> tuple[SparkState, Report]:
         """This state after an update, and a report; a failure leaves it as it was."""
         minus, plus = self._all_of(request.deleted), self._all_of(request.added)
         warnings, rounds = self._not_explicit(minus), Rounds(request.progress)
+        near = self.engine.near_applications
         report = self._changed(minus, plus, replace(request, progress=rounds))
-        return self, replace(report, warnings=[*warnings, *report.warnings], spark=rounds.summary(self.spark))
+        return self, replace(report, warnings=[*warnings, *report.warnings], spark=self._work(rounds, near))
+
+    def _work(self, rounds: Rounds, near: int) -> dict[str, Any]:
+        """What Spark did, and how often the driver did it instead, which had done so `near` times before."""
+        return {**rounds.summary(self.spark), "on_driver": self.engine.near_applications - near}
 
     def _changed(self, minus: FactSet, plus: FactSet, request: Request[FactSet]) -> Report:
         program, settings = request.program, request.settings
@@ -233,6 +242,7 @@ class SparkState:
             if materialisation.backbones() and not materialisation.fits(self._kinds):
                 materialisation = self._compiled(program, replace(settings, modules="off"), self._kinds)
             spark_saved.restore(self.engine, materialisation, self._I, self._kept())
+            self.marks = Marks(self.engine, materialisation)
         self.engine.terms = self.terms.frame  # the facts may have brought new terms
         planned = perf_counter() - begun
         choice = choose(settings.algorithm, materialisation)

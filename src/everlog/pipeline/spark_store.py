@@ -19,11 +19,13 @@ from everlog.pipeline.dictionary import BLANK, NUMBER
 from everlog.pipeline.keeping import entries, still_right
 from everlog.pipeline.layers import facts_frame
 from everlog.pipeline.manifest import Layer, Manifest, Part
+from everlog.pipeline.spark_changes import Marks
 from everlog.pipeline.spark_layers import Rows, extended_dictionary, section_counts, write_rows
 from everlog.pipeline.spark_saved import arities as kept_arities
 from everlog.pipeline.spark_saved import difference, padding, stored, whole
 from everlog.pipeline.spark_state import SparkState
 from everlog.pipeline.spark_terms import SparkTerms
+from everlog.pipeline.writing import write_section
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -167,9 +169,31 @@ def write_kept(spark: SparkSession, writer: Writing, before: Manifest | None, st
         return entries(before.state, before.state_arities, before.state_kinds)
     layers, old = ((), {}) if before is None else still_right(before, kinds)
     arities = {**kept_arities(state.engine, kinds), **old}
+    changes = None
+    if before is not None and state.marks is not None:
+        changes = state.marks.changes(state.engine, state.materialisation, kinds)
+    state.marks = Marks(state.engine, state.materialisation)
+    if changes is not None:
+        written = write_section(spark, writer, "state", layers, *changes, arities)
+    else:
+        written = _write_whole(spark, writer, state, layers, old, arities)
+    found = {name for layer in written for name in layer.added}
+    return entries(written, {name: arity for name, arity in arities.items() if name in found}, sorted(kinds))
+
+
+def _write_whole(
+    spark: SparkSession,
+    writer: Writing,
+    state: SparkState,
+    layers: tuple[Layer, ...],
+    old: Mapping[str, int],
+    arities: Mapping[str, int],
+) -> tuple[Layer, ...]:
+    """The layers of the section `state` by comparing all that is kept with all that they have."""
+    assert state.materialisation is not None
     names = list(arities)
     now = whole(state.engine, state.materialisation, names)
-    if before is None or not layers:
+    if not layers:
         written = write_rows(spark, writer, "state", layers, now, None, arities)
     else:
         width = max(arities.values())
@@ -178,8 +202,7 @@ def write_kept(spark: SparkSession, writer: Writing, before: Manifest | None, st
         nothing = spark.createDataFrame([], ", ".join([f"{NUMBER} int", *(f"a{n} bigint" for n in range(width))]))
         added, deleted = difference(now or Rows(nothing, names, 0), Rows(nothing if then is None else then, names, 0))
         written = write_rows(spark, writer, "state", layers, added, deleted, arities)
-    found = {name for layer in written for name in layer.added}
-    return entries(written, {name: arity for name, arity in arities.items() if name in found}, sorted(kinds))
+    return written
 
 
 def counts(explicit: tuple[Layer, ...], derived: tuple[Layer, ...], arities: Mapping[str, int]) -> dict[str, Any]:

@@ -15,13 +15,15 @@ from everlog.pipeline.manifest import Layer, Part
 from everlog.pipeline.parquet import files_in, rows_in
 
 if TYPE_CHECKING:
+    import numpy as np
     import pyarrow as pa
+    from numpy.typing import NDArray
     from pyspark.sql import SparkSession
 
     from everlog.engine.memory.dictionary import Dictionary
     from everlog.engine.memory.table import Ids
 
-Facts: TypeAlias = Mapping[str, "Ids"]
+Facts: TypeAlias = Mapping[str, "Ids | NDArray[np.int64]"]
 
 
 def write_section(
@@ -81,7 +83,7 @@ def _mentioned(layers: Sequence[Layer]) -> list[str]:
     return [predicate for layer in layers for predicate in (*layer.added, *layer.deleted)]
 
 
-def _table(ids: Ids | None, arity: int) -> pa.Table:
+def _table(ids: Ids | NDArray[np.int64] | None, arity: int) -> pa.Table:
     import numpy as np
 
     return table_of(np.empty((arity, 0), np.int32) if ids is None else ids)

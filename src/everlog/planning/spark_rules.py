@@ -6,14 +6,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 from everlog.datalog.syntax import Rule
 from everlog.engine.algebra import FactSet, Region, Rules, Some
 from everlog.engine.spark.annotations import SparkCounted
 from everlog.engine.spark.delivering import Delivery
 from everlog.engine.spark.engine import SparkEngine
-from everlog.engine.spark.joins import Conjunction, Literal
+from everlog.engine.spark.joins import Literal
+from everlog.engine.spark.near import NearDelivery, TooMany
 from everlog.engine.spark.patterns import Parameters, Pattern, Shape
 from everlog.engine.spark.sets import SparkFacts, Stored, own
 from everlog.planning.shapes import shapes_of
@@ -39,6 +41,9 @@ class SparkRules(Rules):
         self._engine = engine
         self._rules = rules
         self.shapes = shapes_of(engine, rules)
+        # What is less than what, the driver does not know: Spark has the values.
+        compared = (one.operator for shape, _ in self.shapes for one in shape.comparisons)
+        self._may_be_near = all(operator in ("=", "!=") for operator in compared)
 
     @property
     def rules(self) -> Sequence[Rule]:
@@ -73,13 +78,15 @@ class SparkRules(Rules):
         return found
 
     def premises(self, heads: FactSet, positive: FactSet, negative: FactSet, region: Region) -> Stored:
-        delivery = Delivery(self._engine)
-        asked = own(heads).computed()
-        for shape, parameters in self.shapes:
-            needed = {term for pattern in shape.positive for term in (pattern.relation, *pattern.terms)}
-            call = _Call(self._engine, shape, parameters, own(positive), own(negative), asked, needed)
-            delivery.take(call.evaluated(None, None), shape.positive)
-        return delivery.facts_within(self._engine.place(region))
+        asked, true, false = own(heads).computed(), own(positive), own(negative)
+
+        def fill(delivery: Any) -> None:
+            for shape, parameters in self.shapes:
+                needed = {term for pattern in shape.positive for term in (pattern.relation, *pattern.terms)}
+                call = _Call(delivery.conjunction, shape, parameters, true, false, asked, needed)
+                delivery.take(call.evaluated(None, None), shape.positive)
+
+        return self._delivered(fill, [asked, true, false]).facts_within(self._engine.place(region))
 
     def _instances(
         self,
@@ -87,26 +94,43 @@ class SparkRules(Rules):
         negative: FactSet | None,
         conditions: Sequence[Some],
         heads_in: FactSet | None,
-    ) -> Delivery:
+    ) -> Delivery | NearDelivery:
         true, false = own(positive), own(positive if negative is None else negative)
         asked = None if heads_in is None else own(heads_in).computed()
         some = sorted(((own(P), own(N)) for P, N in conditions), key=lambda one: one[0].about() + one[1].about())
         if some:
             some[0] = (some[0][0].computed(), some[0][1].computed())
-        delivery = Delivery(self._engine)
-        for shape, parameters in self.shapes:
-            needed = {shape.head.relation, *shape.head.terms}
-            if len(some) > 1:
-                needed.update(term for one in (*shape.positive, *shape.negative) for term in (one.relation, *one.terms))
-            call = _Call(self._engine, shape, parameters, true, false, asked, needed)
-            for place in call.places(some[0]) if some else [None]:
-                found = call.evaluated(some[0] if some else None, place)
-                for P, N in some[1:]:
-                    found.any_of(
-                        [*(Literal(one, P) for one in shape.positive), *(Literal(one, N) for one in shape.negative)]
-                    )
-                delivery.take(found, [shape.head])
-        return delivery
+
+        def fill(delivery: Any) -> None:
+            for shape, parameters in self.shapes:
+                needed = {shape.head.relation, *shape.head.terms}
+                if len(some) > 1:
+                    literals = (*shape.positive, *shape.negative)
+                    needed.update(term for one in literals for term in (one.relation, *one.terms))
+                call = _Call(delivery.conjunction, shape, parameters, true, false, asked, needed)
+                for place in call.places(some[0]) if some else [None]:
+                    found = call.evaluated(some[0] if some else None, place)
+                    for P, N in some[1:]:
+                        found.any_of(
+                            [*(Literal(one, P) for one in shape.positive), *(Literal(one, N) for one in shape.negative)]
+                        )
+                    delivery.take(found, [shape.head])
+
+        sets = [true, false, *(facts for one in some for facts in one)]
+        return self._delivered(fill, sets if asked is None else [*sets, asked])
+
+    def _delivered(self, fill: Callable[[Any], None], sets: Sequence[SparkFacts]) -> Delivery | NearDelivery:
+        """A delivery, filled: on the driver if all that the rules can meet is there."""
+        if self._may_be_near and self._engine.driver.has(sets):
+            near = NearDelivery(self._engine)
+            try:
+                fill(near)
+                return near
+            except TooMany:
+                pass
+        far = Delivery(self._engine)
+        fill(far)
+        return far
 
 
 class _Call:
@@ -114,7 +138,7 @@ class _Call:
 
     def __init__(
         self,
-        engine: SparkEngine,
+        conjunction: Callable[[Parameters, set[int]], Any],
         shape: Shape,
         parameters: Parameters,
         positive: SparkFacts,
@@ -122,7 +146,7 @@ class _Call:
         asked: SparkFacts | None,
         needed: set[int],
     ) -> None:
-        self._engine = engine
+        self._conjunction = conjunction
         self._shape = shape
         self._parameters = parameters
         self._positive = positive
@@ -137,7 +161,7 @@ class _Call:
             if self._about(pattern, some[0] if place < len(self._shape.positive) else some[1]):
                 yield place
 
-    def evaluated(self, some: _Some | None, place: int | None) -> Conjunction:
+    def evaluated(self, some: _Some | None, place: int | None) -> Any:
         """The instances, with the literal at `place` matched in `some`; (156) and (157) of *Revisited*."""
         shape, size = self._shape, len(self._shape.positive)
         views = [self._positive] * size
@@ -170,7 +194,7 @@ class _Call:
                 driver = head
             else:
                 positive.append(head)
-        conjunction = Conjunction(self._engine, self._parameters, self._needed)
+        conjunction = self._conjunction(self._parameters, self._needed)
         conjunction.evaluate(in_order(driver, positive, self._about), negative, shape.comparisons)
         return conjunction
 

@@ -7,14 +7,14 @@ Runs and what lies over them are replaced, never changed, so that a savepoint is
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 from everlog.engine.algebra import Annotation, Counted, FactSet
 from everlog.engine.spark import limits, naming
 from everlog.engine.spark.naming import COUNT
 from everlog.engine.spark.queries import Keys, Table, absent, own_keys, present, select, union
-from everlog.engine.spark.runs import Local, Numbers, Run, local_run, numbered, total, unnumbered
+from everlog.engine.spark.runs import Fact, Local, Numbers, Run, local_run, numbered, total, unnumbered
 from everlog.engine.spark.sets import EVERYTHING, SparkFacts, Stored, Wanted, is_apart, own
 
 if TYPE_CHECKING:
@@ -91,6 +91,37 @@ def added(engine: SparkEngine, left: Table | None, right: Table | None, sign: in
     return f"(SELECT {columns}, sum({COUNT}) AS {COUNT} FROM {union(tables)} GROUP BY {columns})"
 
 
+class Values(NamedTuple):
+    """The values of an annotation at some time."""
+
+    runs: tuple[Run, ...]
+    over: Run | None
+
+    def of(self, engine: SparkEngine, facts: Local) -> dict[Fact, int]:
+        """The differences of the values of a few facts to the default; facts that have the default may be missing."""
+        over = self.over_them()
+        found = {fact: over[fact] for fact in facts & over.keys()}
+        return {**engine.driver.numbers(facts.difference(found), self.runs), **found}
+
+    def over_them(self) -> Numbers:
+        return {} if self.over is None or self.over.local is None else self.over.local
+
+
+def differences(engine: SparkEngine, before: Values, after: Values) -> tuple[Numbers, Numbers] | None:
+    """What facts had before and what they have afterwards, where that differs; None if these facts may be many."""
+    changed = frozenset(before.over_them()).union(after.over_them())
+    if before.runs != after.runs:
+        others = [run for run in (*before.runs, *after.runs) if run not in before.runs or run not in after.runs]
+        few = engine.driver.rows(others)
+        if few is None:
+            return None
+        changed = changed.union(few)
+    old, new = before.of(engine, changed), after.of(engine, changed)
+    other = [fact for fact in changed if old.get(fact, 0) != new.get(fact, 0)]
+    left, right = ({fact: values[fact] for fact in other if values.get(fact)} for values in (old, new))
+    return left, right
+
+
 class SparkAnnotation(Annotation):
     """An integer for every fact."""
 
@@ -123,15 +154,16 @@ class SparkAnnotation(Annotation):
 
     def of(self, facts: Local) -> Numbers:
         """The differences of the values of a few facts to the default; facts that have the default may be missing."""
-        over = {} if self._over is None or self._over.local is None else self._over.local
-        found = {fact: over[fact] for fact in facts & over.keys()}
-        return {**self.engine.driver.numbers(facts.difference(found), self._runs), **found}
+        return self.values().of(self.engine, facts)
+
+    def values(self) -> Values:
+        return Values(self._runs, self._over)
 
     # ------------------------------------------------------------------------------------ changes
 
     def _put(self, values: Numbers) -> None:
         """New values of a few facts."""
-        over = values if self._over is None or self._over.local is None else {**self._over.local, **values}
+        over = {**self.values().over_them(), **values}
         if not self._runs:
             over = {fact: value for fact, value in over.items() if value}
         self._over = local_run(over, self.engine.width, counted=True) if over else None
@@ -189,7 +221,7 @@ class SparkAnnotation(Annotation):
             self._replace(self._with_others(chosen, table))
 
     def savepoint(self) -> Callable[[], None]:
-        values = self._runs, self._over
+        values = self.values()
 
         def undo() -> None:
             self._runs, self._over = values
@@ -258,6 +290,9 @@ class Between(SparkFacts):
     def among(self, facts: Local) -> Local:
         values = self._annotation.of(facts)
         return frozenset(fact for fact in facts if self._least <= values.get(fact, 0) <= self._greatest)
+
+    def sources(self) -> Sequence[Run]:
+        return ()
 
     def computed(self) -> Stored:
         raise TypeError("a range of annotations has no facts of its own: intersect it with a set")

@@ -5,20 +5,20 @@ The instances of all shapes are delivered together, by one job, which counts the
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from everlog.engine.spark import naming
 from everlog.engine.spark.annotations import SparkCounted
+from everlog.engine.spark.joins import Conjunction
 from everlog.engine.spark.naming import COUNT, RELATION
-from everlog.engine.spark.patterns import Pattern
+from everlog.engine.spark.patterns import Parameters, Pattern, Term
 from everlog.engine.spark.queries import DISTINCT, Keys, Table, fact_columns, own_keys, select, union
 from everlog.engine.spark.runs import classes_of
 from everlog.engine.spark.sets import SparkFacts, Stored, Wanted, covered
 
 if TYPE_CHECKING:
     from everlog.engine.spark.engine import SparkEngine
-    from everlog.engine.spark.joins import Conjunction
     from everlog.engine.spark.regions import Place
 
 _FACTS: Final = "facts"
@@ -30,6 +30,10 @@ class Delivery:
     def __init__(self, engine: SparkEngine) -> None:
         self._engine = engine
         self._found: list[tuple[Conjunction, Table, Sequence[Pattern]]] = []
+
+    def conjunction(self, parameters: Parameters, needed: Iterable[Term]) -> Conjunction:
+        """A conjunction whose bindings can be taken."""
+        return Conjunction(self._engine, parameters, needed)
 
     def take(self, instances: Conjunction, patterns: Sequence[Pattern]) -> None:
         """Takes the instances of a shape, and the atoms that are wanted of them."""

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row
 
     from everlog.engine.spark.engine import SparkEngine
+    from everlog.engine.spark.sets import SparkFacts
 
 
 class Driver:
@@ -29,6 +30,10 @@ class Driver:
     def takes(self, rows: int) -> bool:
         """Whether so many facts are few enough to be here."""
         return rows <= limits.TINY
+
+    def has(self, sets: Iterable[SparkFacts]) -> bool:
+        """Whether all that some sets are made of is here, and few facts."""
+        return all(facts.here and self.takes(facts.about()) for facts in sets)
 
     def rows(self, runs: Sequence[Run]) -> Numbers | None:
         """The facts of some runs with their numbers, if they are few."""

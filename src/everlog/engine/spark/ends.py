@@ -10,6 +10,7 @@ from everlog.engine.spark.naming import RELATION
 from everlog.engine.spark.queries import Keys, Table, select
 from everlog.engine.spark.runs import class_of
 from everlog.engine.spark.sets import SparkFacts
+from everlog.engine.spark.skew import Hubs, hubs
 
 if TYPE_CHECKING:
     from everlog.engine.spark.engine import SparkEngine
@@ -21,6 +22,7 @@ class Ends:
     """An atom with one or two variables, each once, which the columns `x` and `y` are for; `turned`, `y` and `x`."""
 
     def __init__(self, engine: SparkEngine, atom: Atom, turned: bool = False) -> None:
+        self._engine = engine
         ids = engine.ids(term for term in atom.terms if isinstance(term, Constant))
         self.relation = engine.relation(atom.predicate, len(atom.terms))
         self._terms = [ids[term] if isinstance(term, Constant) else None for term in atom.terms]
@@ -36,6 +38,11 @@ class Ends:
         conditions = [f"{RELATION} = {self.relation}L", *(f"a{place} = {id}L" for place, id in self._fixed.items())]
         columns = [f"a{place} AS {name}" for place, name in zip(self._places, _NAMES, strict=False)]
         return None if table is None else select(columns, table, conditions)
+
+    def hubs(self, facts: SparkFacts, name: str) -> Hubs:
+        """The values of `x` or `y` that very many facts have."""
+        column = f"a{self._places[_NAMES.index(name)]}"
+        return hubs(self._engine, facts, frozenset({self.relation}), column)
 
     def near(self, facts: SparkFacts) -> list[tuple[int, ...]] | None:
         """The same on the driver, if there are few."""

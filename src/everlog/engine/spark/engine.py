@@ -81,6 +81,8 @@ class SparkEngine(Engine):
         self.partitions = self._most_partitions
         self.spark = _beside(spark, self.partitions)
         self.derivations = 0
+        self.near_applications = 0
+        """How often rules were applied on the driver (`near.py`)."""
         self.width = 0
         self._relations: dict[str, tuple[int, int]] = {}
         self._arities: dict[int, int] = {}
@@ -100,6 +102,7 @@ class SparkEngine(Engine):
         self._forgotten: list[Table] = []
         self.terms = terms
         self.driver = Driver(self)
+        self._partition(1)
 
     # ------------------------------------------------------------------------------------ relations and values
 
@@ -186,7 +189,8 @@ class SparkEngine(Engine):
             found = self.stored(DISTINCT, known, union(parts))
             if self._is_beside and 8 * self._worthwhile() <= self.partitions:
                 self._partition(self._worthwhile())
-                found = self.stored(DISTINCT, known, found.table())
+                found = self.stored(DISTINCT, known, union(parts))
+                self._forget()
         self._drop(names.values())
         return found
 
@@ -301,7 +305,7 @@ class SparkEngine(Engine):
         from pyspark.sql.functions import count, expr, lit
 
         self._choose_codegen()
-        self._partition(max(self._worthwhile(), self.partitions if self._sizes else 1))
+        self._partition(max(self._worthwhile(), self.partitions))
         query = f"SELECT * FROM {table}"
         with self._observed(rows, counting) as observed:
             frame = self.spark.sql(query) if observed is None else self.spark.sql(query, rows=observed)

@@ -15,6 +15,7 @@ from everlog.engine.spark.cliques import SparkCliques
 from everlog.engine.spark.ends import Ends, has_ends
 from everlog.engine.spark.queries import DISTINCT, Table, fact_columns, own_keys, select
 from everlog.engine.spark.sets import SparkFacts, Stored, covered, own
+from everlog.engine.spark.skew import SHARE, shared
 
 if TYPE_CHECKING:
     from everlog.engine.spark.engine import SparkEngine
@@ -108,10 +109,19 @@ class SparkPaths(Paths):
         if left is None or right is None:
             return self._engine.empty()
         smaller, size = min(("l", len(Q)), ("s", len(T)), key=lambda one: one[1])
+        same, hint = "l.y = s.x", f"BROADCAST({smaller})"
+        if size > limits.SMALL:
+            hint = ""
+            ours, theirs = self._ends.hubs(Q, "y"), self._steps.hubs(T, "x")
+            if ours or theirs:
+                partitions = self._engine.partitions
+                left = shared(left, "y", ["x", "y"], ours - theirs, theirs, partitions)
+                right = shared(right, "x", ["x", "y"], theirs, ours - theirs, partitions)
+                same += f" AND l.{SHARE} = s.{SHARE}"
         rows = select(
             fact_columns(self._ends.keys("l.x", "s.y"), self._engine.width),
-            f"{left} l JOIN {right} s ON l.y = s.x",
-            hint=f"BROADCAST({smaller})" if size <= limits.SMALL else "",
+            f"{left} l JOIN {right} s ON {same}",
+            hint=hint,
         )
         facts = found.outside(DISTINCT, own_keys(self._engine.width), self._ends.wanted, None)
         return self._engine.stored(facts, covered(found), rows)

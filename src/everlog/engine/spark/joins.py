@@ -16,6 +16,7 @@ from everlog.engine.spark import limits, naming
 from everlog.engine.spark.comparisons import compared
 from everlog.engine.spark.patterns import Compared, Parameters, Pattern, Term
 from everlog.engine.spark.queries import Keys, Table, any_present, select
+from everlog.engine.spark.skew import SHARE, Hubs, hubs, shared
 
 if TYPE_CHECKING:
     from everlog.engine.spark.engine import SparkEngine
@@ -41,6 +42,8 @@ class Conjunction:
         self._needed = set(needed)
         self._bound: set[Term] = set(parameters.fixed)
         self._columns: list[str] = []
+        self._matched: list[Literal] = []
+        """The positive literals that have bound variables so far."""
         self.about: int | None = None
         """How many facts the joins start from; None if nobody knows."""
         self._held: list[Literal | Run] = []
@@ -120,6 +123,11 @@ class Conjunction:
             return
         joins, hint, about = self._partners(size)
         conditions: list[str] = []
+        if self.table is not None and not hint:
+            facts, dealt = self._dealt_out(facts, literal)
+            if dealt is not None:
+                joins = f" CROSS JOIN {dealt} l"
+                conditions.append(f"f.{SHARE} = l.{SHARE}")
         found: dict[Term, str] = {}
         columns = zip(naming.columns(len(pattern.terms)), (pattern.relation, *pattern.terms), strict=True)
         for column, term in columns:
@@ -140,6 +148,7 @@ class Conjunction:
         listed = [f"{expression} AS {name}" for name, expression in kept.items()]
         self.table = select(listed, f"{facts} f{joins}", conditions, hint)
         self._columns = list(kept)
+        self._matched.append(literal)
         self.about = about
         self._bound.update(pattern.variables(), self._parameters.varying)
 
@@ -157,6 +166,31 @@ class Conjunction:
         elif size <= limits.SMALL:
             hint = "BROADCAST(f)"
         return f" CROSS JOIN {self.table} l", hint, self.about
+
+    def _dealt_out(self, facts: Table, literal: Literal) -> tuple[Table, Table | None]:
+        """The facts and the bindings that meet them, in shares if a value that they meet by is a hub; see `skew.py`."""
+        places = list(zip(naming.arguments(len(literal.pattern.terms)), literal.pattern.terms, strict=True))
+        met = {term: column for column, term in places if term in self._bound and term not in self._parameters.fixed}
+        if self.table is None or len(met) != 1 or (min(met) < 0):
+            return facts, None
+        ((term, column),) = met.items()
+        ours = frozenset[int]().union(*(self._hubs(one, term) for one in self._matched))
+        theirs = self._hubs(literal, term)
+        if not ours and not theirs:
+            return facts, None
+        partitions, columns = self._engine.partitions, naming.columns(self._engine.width)
+        return (
+            shared(facts, column, columns, theirs, ours - theirs, partitions),
+            shared(self.table, _name(term), self._columns, ours - theirs, theirs, partitions),
+        )
+
+    def _hubs(self, literal: Literal, term: Term) -> Hubs:
+        """The hubs among the values of a variable in a literal."""
+        pattern, found = literal.pattern, frozenset[int]()
+        for column, one in zip(naming.arguments(len(pattern.terms)), pattern.terms, strict=True):
+            if one == term:
+                found |= hubs(self._engine, literal.view, self.relations(pattern), column)
+        return found
 
     # ------------------------------------------------------------------------------------ bindings
 

@@ -11,6 +11,12 @@ FEW = 20_000
 SMALL = 200_000
 """Bindings that come from up to this many facts are broadcast to what they are matched with."""
 
+SAMPLE = 20_000
+"""About so many facts of a run are looked at to find hubs."""
+
+HUB = 0.01
+"""A value that this part of a run has is a hub."""
+
 MANY = 4_000_000
 """Of more rows no hash table is made."""
 

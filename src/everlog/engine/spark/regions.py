@@ -141,6 +141,9 @@ class Within(SparkFacts):
     def _chosen(self, facts: Local) -> Local:
         return frozenset(fact for fact in facts if self._place.has(fact))
 
+    def sources(self) -> Sequence[Run]:
+        return (self._facts if self._computed is None else self._computed).sources()
+
     def computed(self) -> Stored:
         if self._computed is None:
             local = self.local()

@@ -65,6 +65,8 @@ class Run:
     """The facts with their numbers, once the driver has them."""
     known: dict[Fact, int | None] = field(default_factory=dict)
     """What a run that is not on the driver has of facts that it was asked for: their numbers."""
+    hubs: frozenset[tuple[int, str, int]] | None = None
+    """Relations, columns and values that very many facts have, once somebody has asked."""
     near: dict[int, Table] = field(default_factory=dict)
     """The names, by width, under which Spark finds what the driver has."""
 

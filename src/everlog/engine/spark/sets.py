@@ -65,6 +65,11 @@ class SparkFacts(FactSet):
         ...
 
     @abstractmethod
+    def sources(self) -> Sequence[Run]:
+        """The runs that its facts come from, which may have more."""
+        ...
+
+    @abstractmethod
     def computed(self) -> Stored:
         """The same set as runs."""
         ...
@@ -154,6 +159,9 @@ class Stored(SparkFacts):
     def about(self, wanted: Wanted = EVERYTHING) -> int:
         return total(run for run in self.runs if run.may_match(wanted))
 
+    def sources(self) -> Sequence[Run]:
+        return self.runs
+
     def computed(self) -> Stored:
         return self
 
@@ -224,6 +232,12 @@ class View(SparkFacts):
             return left
         right = self.right.about(wanted)
         return left + right if self.operator == "|" else min(left, right)
+
+    def sources(self) -> Sequence[Run]:
+        if self._computed is not None:
+            return self._computed.runs
+        left = self.left.sources()
+        return [*left, *self.right.sources()] if self.operator == "|" else left
 
     def _is_settled(self) -> bool:
         """Whether the set is computed, or is on the driver as soon as one likes: then a query need not compute it."""
