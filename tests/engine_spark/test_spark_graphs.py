@@ -12,9 +12,10 @@ from spark_sets import Facts
 
 from everlog.datalog.syntax import Atom, Constant, Variable
 from everlog.datalog.values import Value
-from everlog.engine.algebra import FactSet
+from everlog.engine.algebra import FactSet, Moves, Region
 from everlog.engine.spark import limits, small_graphs
 from everlog.engine.spark.graphs import SparkGraphs
+from everlog.engine.spark.sets import own
 from oracles import naive
 
 if TYPE_CHECKING:
@@ -181,6 +182,99 @@ def test_neighbours(spark: SparkSession, monkeypatch: pytest.MonkeyPatch, densit
     others: list[Pair] = [("a", "b"), (1, 2), (0, 1)]
     apart = {(repr(x), repr(y)) for x, y in others} - expected
     assert side.shown(neighbours.outside(items, side.of(others))) == apart
+
+
+STEP, OTHER = Atom("step", EDGE.terms), Atom("other", EDGE.terms)
+# Letters are edge, edge backwards, step, step backwards. The first head goes on along steps, where one backwards must be
+# followed by one forwards; the second begins backwards, and its last step is an edge or nothing.
+MOVES: list[Moves] = [
+    ([{0: 1}, {2: 1, 3: 2}, {2: 1}], frozenset([1])),
+    ([{1: 1}, {2: 1, 0: 2}, {}], frozenset([1, 2])),
+]
+
+
+def searched(edges: set[Pair], steps: set[Pair]) -> tuple[list[set[Pair]], list[dict[Value, set[tuple[int, Value]]]]]:
+    """The pairs that each automaton accepts, and for each source the states and nodes that it gets to."""
+    moved = [edges, turned(edges), steps, turned(steps)]
+    pairs: list[set[Pair]] = []
+    visited: list[dict[Value, set[tuple[int, Value]]]] = []
+    for moves, finals in MOVES:
+        at = {(source, 0, source) for source in range(GRAPHS * NODES)}
+        found: set[tuple[Value, int, Value]] = set(at)
+        while at:
+            at = {
+                (source, after, y)
+                for source, state, node in at
+                for letter, after in moves[state].items()
+                for x, y in moved[letter]
+                if x == node
+            } - found
+            found |= at
+        pairs.append({(source, node) for source, state, node in found if state in finals})
+        visited.append({})
+        for source, state, node in found:
+            visited[-1].setdefault(source, set()).add((state, node))
+    return pairs, visited
+
+
+@pytest.mark.parametrize("large", [False, True])
+def test_chains(spark: SparkSession, monkeypatch: pytest.MonkeyPatch, large: bool) -> None:
+    if large:
+        let_sets_be_large(monkeypatch)
+    random = Random(13)
+    side = Side(spark)
+    edges, steps, known, changed = (some(random, density) for density in (0.08, 0.1, 0.15, 0.015))
+    steps |= changed
+    accepted, visited = searched(edges, steps)
+    chains = side.graphs.chains([EDGE, OTHER], [EDGE, STEP], MOVES)
+    X, T, new = side.of(edges), side.of(steps, STEP), side.of(changed, STEP)
+    heads = [(EDGE, accepted[0], visited[0]), (OTHER, accepted[1], visited[1])]
+
+    def of(facts: FactSet, atom: Atom) -> set[Pair]:
+        region = Region((atom,))
+        return side.pairs(own(facts).within(region))
+
+    asked = side.of(known)
+    asked |= side.of(known, OTHER)
+    lost = chains.outside(X, T, asked)
+    assert of(lost, EDGE) == known - accepted[0] - edges and of(lost, OTHER) == known - accepted[1]
+    letters = {letter: {x for x, _ in (changed if letter == 2 else turned(changed))} for letter in (2, 3)}
+    near = chains.around(X, T, new, asked)
+    found = chains.through(X, T, new, X)
+    assert found is not None
+    for number, (atom, pairs, places) in enumerate(heads):
+        sources = {
+            source
+            for source, seen in places.items()
+            if any(letter in letters and node in letters[letter] for q, node in seen for letter in MOVES[number][0][q])
+        }
+        assert of(near, atom) == {pair for pair in known if pair[0] in sources} != known
+        assert of(found, atom) == {pair for pair in pairs if pair[0] in sources} - (edges if number == 0 else set())
+    everything = chains.facts(X, T, X)
+    assert of(everything, EDGE) == accepted[0] - edges and of(everything, OTHER) == accepted[1]
+    assert accepted[0] > edges and known & accepted[0] and known & accepted[1] and of(found, EDGE)
+
+
+@pytest.mark.parametrize("large", [False, True])
+def test_neighbours_by_keys(spark: SparkSession, monkeypatch: pytest.MonkeyPatch, large: bool) -> None:
+    if large:
+        monkeypatch.setattr(limits, "SMALL", 0)
+    item = Atom("item", (Variable("k"), Variable("v")))
+    side = Side(spark, values=VALUES)
+    random = Random(17)
+    keyed = [(random.choice(VALUES), random.randrange(20)) for _ in range(40)]
+    expected = set()
+    for kind in ((int, float), (str,)):
+        mine = [(key, value) for key, value in keyed if type(key) in kind and key == key]
+        expected |= {
+            (v, w)
+            for (k, v), (l, w) in product(mine, repeat=2)
+            if k < l and not any(k < m < l for m, _ in mine)  # type: ignore[operator]
+        }
+    neighbours = side.graphs.keyed_neighbours(side.atom, item, Variable("k"))
+    items, others = side.of(keyed, item), {(x, y) for x in range(20) for y in range(3)}
+    assert side.pairs(neighbours.facts(items, side.of([]))) == expected and expected
+    assert side.pairs(neighbours.outside(items, side.of(others))) == others - expected != others
 
 
 def test_what_is_too_much_for_the_driver() -> None:

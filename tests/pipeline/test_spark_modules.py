@@ -11,6 +11,7 @@ from on_spark import all_facts
 
 import everlog
 from batches import joined
+from chain_programs import CHAINS
 from everlog import KnowledgeBase, parse_program
 from everlog.datalog.syntax import Atom, Constant
 from everlog.engine.spark import limits
@@ -37,7 +38,8 @@ def sequence(seed: int, updates: int, *names: str) -> Sequence:
         nodes = random.randint(3, 5)
         given = atoms(random, 14, nodes)
         changes = [Update(atoms(random, 4, nodes), atoms(random, 6, nodes)) for _ in range(updates)]
-        parts.append(Sequence(Case(parse_program(PROGRAMS[name]), given), tuple(changes)))
+        program = parse_program({**CHAINS, **PROGRAMS}[name])
+        parts.append(Sequence(Case(program, given), tuple(changes)))
     return joined(parts)
 
 
@@ -60,6 +62,34 @@ def test_updates(spark: SparkSession, tmp_path: Path) -> None:
         assert report.engine == engine and report.algorithm == "dredc" and len(report.modules) == 3
         found = facts_of(opened) if engine == "memory" else all_facts(opened)
         assert found == naive.materialise(rules, explicit[2])
+
+
+@pytest.mark.parametrize("large", [False, True])
+def test_chains_and_keys(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, large: bool) -> None:
+    """Chains, forced where they would not pay, beside neighbours by keys, through a store that both engines go on with."""
+    if large:
+        monkeypatch.setattr(limits, "TINY", 0)
+    names = ("fed by what follows",) if large else ("steps on both sides", "a relation above another", "seq by keys")
+    given = sequence(7, 1 if large else 2, *names)
+    rules, explicit = given.case.program.rules, given.explicit()
+    options = {"spark": spark, "stratification": "single", "modules": "tc,reach,rch,seq"}
+    kb = KnowledgeBase(given.case.program, engine="spark", **options)
+    kb.add(rows_of(given.case.facts))
+    kinds = [one["kind"] for one in kb.materialise().modules]
+    assert kinds.count("rch") == (1 if large else 2)
+    assert kinds.count("seq") == (0 if large else 2)
+    assert all_facts(kb) == naive.materialise(rules, explicit[0])
+    first, *rest = given.updates
+    kb.update(add=rows_of(first.add), delete=rows_of(first.delete))
+    assert all_facts(kb) == naive.materialise(rules, explicit[1])
+    for second in rest:
+        kb.save(tmp_path / "store")
+        for engine in ("memory", "spark"):
+            opened = everlog.open(tmp_path / "store", engine=engine, spark=spark)
+            report = opened.update(add=rows_of(second.add), delete=rows_of(second.delete))
+            assert report.engine == engine and [one["kind"] for one in report.modules] == kinds
+            found = facts_of(opened) if engine == "memory" else all_facts(opened)
+            assert found == naive.materialise(rules, explicit[2])
 
 
 def test_without_counts(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:

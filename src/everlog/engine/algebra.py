@@ -395,11 +395,6 @@ class Chains(ABC):
 class Graphs(ABC):
     """The graphs and orders that modules ask for."""
 
-    has_chains = False
-    """Whether there are paths that automata accept."""
-    has_keys = False
-    """Whether values can be ordered by keys."""
-
     @abstractmethod
     def binary(self, atom: Atom) -> bool:
         """Whether the facts of an atom can be the edges of a graph."""
@@ -418,13 +413,15 @@ class Graphs(ABC):
         """Whether the facts of an atom can be put in an order."""
         ...
 
+    @abstractmethod
     def keyed_neighbours(self, atom: Atom, item: Atom, key: Variable) -> Neighbours:
         """Neighbours among the values of a binary atom by their keys, which stand at one of its variables."""
-        raise NotImplementedError("this engine has no order by keys")
+        ...
 
+    @abstractmethod
     def chains(self, heads: Sequence[Atom], letters: Sequence[Atom], moves: Sequence[Moves]) -> Chains:
         """Paths over some letters that automata accept, one for each head."""
-        raise NotImplementedError("this engine has no chains")
+        ...
 
     @abstractmethod
     def neighbours(self, atom: Atom, item: Atom) -> Neighbours:

@@ -297,7 +297,8 @@ class SparkState:
             verdicts = partial(judged, facts=len(self._given()))
         strata = compile_program(rules, compiler, settings.stratification, given, decomposer, settings.kinds, verdicts)
         self.engine.terms = self.terms.frame
-        modules = make_modules(strata, self.engine, graphs, SparkMatcher(self.engine), compiler)
+        # To try rules before a module does its work takes jobs, however little they find.
+        modules = make_modules(strata, self.engine, graphs, SparkMatcher(self.engine), compiler, forced=True)
         self.materialisation = Materialisation(strata, self.engine, self._given(), kinds, modules)
         return self.materialisation
 

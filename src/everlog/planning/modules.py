@@ -239,16 +239,14 @@ def meets(head: Atom, relation: Atom) -> bool:
     )
 
 
-def sequence(
-    rule: Rule, binary: Callable[[Atom], bool], unary: Callable[[Atom], bool], keyed: bool = True
-) -> Module | None:
+def sequence(rule: Rule, binary: Callable[[Atom], bool], unary: Callable[[Atom], bool]) -> Module | None:
     """The module of a sequencing rule; it is looked for before `NOT EXISTS` is rewritten."""
     head = _pair(rule.head)
     if head is None or len(rule.positive) != 2 or len(rule.comparisons) != 1 or len(rule.negative) != 1:
         return None
     _, x, y = head
     negation = rule.negative[0]
-    if len(negation.local) == 2 and len(negation.atoms) == 1 and keyed:
+    if len(negation.local) == 2 and len(negation.atoms) == 1:
         return _keyed(rule, x, y, binary)
     if len(negation.local) != 1 or len(negation.atoms) != 1:
         return None

@@ -67,7 +67,7 @@ def compile_program(
     plain = solved(rules)
     sequences: dict[Rule, Module] = {}
     if graphs is not None and "seq" in kinds:
-        found_in = {rule: sequence(rule, graphs.binary, graphs.unary, graphs.has_keys) for rule in plain}
+        found_in = {rule: sequence(rule, graphs.binary, graphs.unary) for rule in plain}
         sequences = {rule: module for rule, module in found_in.items() if module is not None}
     rewritten = rewrite_negation([rule for rule in plain if rule not in sequences])
     strata = stratify((*rewritten, *sequences), mode=stratification)
@@ -117,8 +117,7 @@ def _modules(
     stratum: Stratum, sequences: Mapping[Rule, Module], graphs: Graphs, kinds: Collection[str]
 ) -> list[Module]:
     """The modules of a stratum that an engine has graphs for."""
-    may = [kind for kind in kinds if kind != "rch" or graphs.has_chains]
-    found = partition(stratum.recursive, _inside(stratum), graphs.binary, may)
+    found = partition(stratum.recursive, _inside(stratum), graphs.binary, kinds)
     return [*found.modules, *_beside(stratum, sequences)]
 
 

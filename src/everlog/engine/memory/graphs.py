@@ -468,9 +468,6 @@ def entered(engine: MemoryEngine, binary: Binary, pieces: Iterator[Ids], excludi
 class MemoryGraphs(Graphs):
     """Makes graphs of one engine's tables."""
 
-    has_chains = True
-    has_keys = True
-
     def __init__(self, engine: MemoryEngine) -> None:
         self._engine = engine
 
