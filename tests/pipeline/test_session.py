@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +10,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-import everlog
 from everlog.cli.options import started_session
 from everlog.pipeline import java, session
 from everlog.pipeline.java import NoJava, find_java, java_version
@@ -19,8 +17,6 @@ from everlog.pipeline.session import NoSession, local_settings, start_session
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-PACKAGE = Path(everlog.__file__).parent
 
 
 def _fake_java(home: Path, version: str) -> Path:
@@ -172,14 +168,3 @@ def test_spark_connect_does(tmp_path: Path) -> None:
         """triple [('<http://a>', '<http://b>', '"A"'), ('<http://c>', '<http://d>', '<http://e>')]""",
         "pyspark.sql.connect.session",
     ]
-
-
-def test_what_spark_connect_lacks_is_used_nowhere() -> None:
-    forbidden = re.compile(r"\b_jvm\b|\b_jdf\b|\b_jsc\b|\bsparkContext\b|\bSparkContext\b|\.rdd\b|\b_sc\b")
-    found = [
-        f"{path.relative_to(PACKAGE)}:{number}: {line.strip()}"
-        for path in sorted(PACKAGE.rglob("*.py"))
-        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1)
-        if forbidden.search(line)
-    ]
-    assert found == []
