@@ -6,7 +6,7 @@ took. What reads from disk or has several threads cannot be measured so, and is 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Mapping
 from time import process_time
 from typing import TYPE_CHECKING, Final, TypeVar
 
@@ -22,23 +22,14 @@ WORKERS: Final = 1
 """Threads of the engine in what is measured so."""
 
 
-def materialising(
-    make: Callable[[], KnowledgeBase], facts: Mapping[str, pa.Table], planned: Hashable
-) -> tuple[KnowledgeBase, Report, float]:
-    """A knowledge base with these facts, what its materialisation reports, and the seconds of reasoning.
+def materialising(kb: KnowledgeBase, facts: Mapping[str, pa.Table]) -> tuple[Report, float]:
+    """What the materialisation of a knowledge base with these facts reports, and the seconds of reasoning.
 
-    What has nothing to do with facts, the planning of rules, is not counted: it is what a materialisation of none takes.
-    That is measured once for all knowledge bases with the same program and options, which is what `planned` has.
+    The planning of rules, which has nothing to do with facts, is not counted; its share is taken from the report.
     """
-    if planned not in _PLANNING:
-        _PLANNING[planned] = min(timed(make().materialise)[1] for _ in range(2))
-    kb = make()
     kb.add(facts)
     report, seconds = timed(kb.materialise)
-    return kb, report, max(seconds - _PLANNING[planned], 0.001)
-
-
-_PLANNING: Final[dict[Hashable, float]] = {}
+    return report, seconds * (1 - report.seconds["planning"] / report.seconds["total"])
 
 
 def timed(work: Callable[[], T]) -> tuple[T, float]:

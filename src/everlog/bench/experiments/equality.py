@@ -117,9 +117,8 @@ def _materialised(made: Instance, way: str) -> tuple[Any, Any, float]:
 
     options: dict[str, Any] = {"engine": "memory", "modules": "off", "hypertree": "off", "workers": WORKERS}
     program = parse_program(made.program)
-    return materialising(
-        lambda: KnowledgeBase(program, equality=way, algorithm="bf", **options), made.facts, (made.program, way)
-    )
+    kb = KnowledgeBase(program, equality=way, algorithm="bf", **options)
+    return kb, *materialising(kb, made.facts)
 
 
 def _stored(report: Any) -> int:

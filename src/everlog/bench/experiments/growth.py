@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from everlog.bench.experiments.clock import WORKERS, materialising
 from everlog.bench.experiments.records import Record
 from everlog.bench.workloads import workload
-
-if TYPE_CHECKING:
-    from everlog import KnowledgeBase
 
 _SIZES: Final[Mapping[str, Mapping[str, list[dict[str, int]]]]] = {
     "tiny": {"dag": [{"nodes": 30, "edges": 60}, {"nodes": 60, "edges": 120}]},
@@ -57,13 +54,9 @@ def growth(sized: Sized, scale: str, repeat: int | None = None) -> Iterator[Reco
 
     instance = workload(sized.workload).instance(**sized.parameters)
     program = parse_program(instance.program)
-
-    def make() -> KnowledgeBase:
-        return KnowledgeBase(program, engine="memory", workers=WORKERS)
-
     seconds = []
     for _ in range(1 + (repeat or _REPEAT[scale])):
-        _, report, taken = materialising(make, instance.facts, sized.name)
+        report, taken = materialising(KnowledgeBase(program, engine="memory", workers=WORKERS), instance.facts)
         seconds.append(taken)
     yield {
         "workload": sized.workload,

@@ -69,11 +69,8 @@ def materialised(instance: Instance, algorithm: str, stratification: str) -> tup
 
     options = {"engine": "memory", "modules": "off", "hypertree": "off", "workers": WORKERS}
     program = parse_program(instance.program)
-
-    def make() -> KnowledgeBase:
-        return KnowledgeBase(program, algorithm=algorithm, stratification=stratification, **options)  # type: ignore
-
-    kb, report, seconds = materialising(make, instance.facts, (instance.program, algorithm, stratification))
+    kb = KnowledgeBase(program, algorithm=algorithm, stratification=stratification, **options)  # type: ignore
+    report, seconds = materialising(kb, instance.facts)
     return kb, {
         "explicit": report.facts["explicit"],
         "total": report.facts["total"],

@@ -117,11 +117,8 @@ def _materialised(instance: Instance, options: Mapping[str, str]) -> tuple[Knowl
     from everlog.datalog.stratify import stratify
 
     program = parse_program(instance.program)
-
-    def make() -> KnowledgeBase:
-        return KnowledgeBase(program, engine="memory", workers=WORKERS, **options)  # type: ignore[arg-type]
-
-    kb, report, seconds = materialising(make, instance.facts, (instance.program, *options.items()))
+    kb = KnowledgeBase(program, engine="memory", workers=WORKERS, **options)  # type: ignore[arg-type]
+    report, seconds = materialising(kb, instance.facts)
     strata = stratify(program.rules)
     recursive = sum(len(stratum.recursive) for stratum in strata)
     return kb, {
