@@ -40,6 +40,7 @@ from everlog.engine.spark.runs import (
     local_run,
     merged_length,
     new_number,
+    total,
 )
 from everlog.engine.spark.sets import Stored, covered, own
 from everlog.errors import ArityMistake, EverlogError
@@ -385,7 +386,10 @@ class SparkEngine(Engine):
             return few
         parts = frozenset[int]().union(*(run.parts for run in runs))
         table = union([self.table_of(run) for run in runs])
-        if any(run.name is None for run in runs):
+        # A union of runs that are not partitioned alike has the partitions of all, and each is a task in every later job.
+        if self.partitions == 1:
+            table = select(["*"], table, hint="COALESCE(1)")
+        elif total(runs) <= limits.SMALL or any(run.name is None for run in runs):
             columns = ", ".join(naming.columns(self.width))
             table = select(["*"], table, hint=f"REPARTITION({self.partitions}, {columns})")
         return self.run(table, parts=parts)
