@@ -22,7 +22,7 @@ from everlog.planning.negation import HIDDEN
 from everlog.planning.program import compile_program
 from everlog.planning.spark_rules import SparkCompiler
 from everlog.reasoning.algorithms import algorithm, needed
-from maintenance import MODES
+from maintenance import ALGORITHMS, MODES
 from oracles import naive
 from oracles.naive import Fact
 from pipeline.on_spark import Counts, Expected
@@ -85,7 +85,7 @@ class Followed:
 
 
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("name", ["dred", "fbf", "fbf:depth:1", "bf", "dredc", "bfc", "counting"])
+@pytest.mark.parametrize("name", ALGORITHMS)
 def test_random_updates(spark: SparkSession, expected: Expected, name: str, mode: str) -> None:
     facts = Facts(spark, range(5))
     followed = Followed(facts, expected, name, mode)
