@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from everlog.datalog.constants import Replacement, constants, replaced, replaced_in
+from everlog.datalog.constants import replaced_in
 from everlog.datalog.syntax import TRIPLE, Atom, BodyLiteral, Constant, Rule, Variable
 from everlog.datalog.values import DIFFERENT_FROM, SAME_AS, Value, term_order
 from everlog.engine.algebra import Classes, FactSet, Images
@@ -23,6 +23,7 @@ from everlog.engine.memory.join import facts_of
 from everlog.engine.memory.kinds import BLANK, STRING
 from everlog.engine.memory.sets import Facts, Stored, own
 from everlog.engine.memory.table import Ids, Table
+from everlog.engine.vocabulary import Vocabularies
 
 Flags = npt.NDArray[np.bool_]
 
@@ -36,9 +37,11 @@ _LOOKS = 3
 class MemoryClasses(Classes):
     """At first every constant is alone."""
 
-    def __init__(self, engine: MemoryEngine, vocabularies: dict[int, _Vocabulary] | None = None) -> None:
+    def __init__(self, engine: MemoryEngine, vocabularies: Vocabularies | None = None) -> None:
         self._engine = engine
-        self._vocabularies: dict[int, _Vocabulary] = {} if vocabularies is None else vocabularies
+        self._vocabularies = vocabularies or Vocabularies(
+            lambda mentioned: engine.dictionary.encode_values([one.value for one in mentioned]).tolist()
+        )
         """The constants of rules, by the identity of these: to look rules up by what they say takes too long."""
         self._same = engine.dictionary.encode_value(SAME_AS)
         self._representatives: Ids = np.arange(len(engine.dictionary), dtype=np.int32)
@@ -396,10 +399,8 @@ class MemoryClasses(Classes):
     def rewritten(self, rules: tuple[Rule, ...]) -> tuple[Rule, ...]:
         if not self.members:
             return rules
-        known = self._vocabularies.get(id(rules))
-        if known is None:
-            known = self._vocabularies[id(rules)] = _Vocabulary(self._engine, rules)
-        return known.rewritten(self.representatives()[known.ids], self._representative)
+        known = self._vocabularies.of(rules)
+        return known.rewritten(self.representatives()[known.ids].tolist(), self._representative)
 
     def literal(self, literal: BodyLiteral) -> BodyLiteral:
         """A literal about representatives."""
@@ -410,31 +411,6 @@ class MemoryClasses(Classes):
         if known < 0 or self.representatives()[known] == known:
             return constant
         return Constant(self._engine.dictionary.value(int(self.representatives()[known])))
-
-
-class _Vocabulary:
-    """The constants of some rules, as ids, and the rules with others in their place that were made last."""
-
-    def __init__(self, engine: MemoryEngine, rules: tuple[Rule, ...]) -> None:
-        self._rules = rules
-        values = [[term.value for term in constants([rule])] for rule in rules]
-        self.ids = engine.dictionary.encode_values([value for some in values for value in some])
-        self._of = np.repeat(np.arange(len(rules)), [len(some) for some in values])
-        """The place of the rule that has each of them."""
-        self._made: tuple[bytes, tuple[Rule, ...]] = self.ids.tobytes(), rules
-
-    def rewritten(self, names: Ids, other: Replacement) -> tuple[Rule, ...]:
-        """The rules with other names for the constants."""
-        changed = np.unique(self._of[names != self.ids])
-        if not len(changed):
-            return self._rules
-        key = names.tobytes()
-        if self._made[0] != key:
-            found = list(self._rules)
-            for place in changed:
-                found[place] = replaced(found[place], other)
-            self._made = key, tuple(found)
-        return self._made[1]
 
 
 class _Names(NamedTuple):

@@ -11,7 +11,7 @@ from itertools import pairwise
 
 from pyoxigraph import BlankNode, NamedNode
 
-from everlog.datalog.constants import Replacement, constants, replaced, replaced_in
+from everlog.datalog.constants import replaced_in
 from everlog.datalog.syntax import TRIPLE, Atom, BodyLiteral, Constant, Rule, Variable
 from everlog.datalog.values import DIFFERENT_FROM, SAME_AS, Value, term_order
 from everlog.engine.algebra import Classes, FactSet, Images, Region
@@ -21,6 +21,7 @@ from everlog.engine.spark.naming import RELATION
 from everlog.engine.spark.queries import DISTINCT, Table, select
 from everlog.engine.spark.runs import Run, class_of
 from everlog.engine.spark.sets import EVERYTHING, SparkFacts, Stored, own
+from everlog.engine.vocabulary import Vocabularies
 
 Pairs = Sequence[tuple[int, int]]
 ValuesOf = Callable[[Sequence[int]], Mapping[int, Value]]
@@ -33,7 +34,7 @@ class SparkClasses(Classes):
     def __init__(self, engine: SparkEngine, values_of: ValuesOf) -> None:
         self._engine, self._values_of = engine, values_of
         self._values: dict[int, Value] = {}
-        self._vocabularies: dict[int, _Vocabulary] = {}
+        self._vocabularies = Vocabularies(lambda mentioned: list(map(engine.ids(mentioned).__getitem__, mentioned)))
         self._same, self._different = (
             engine.ids([Constant(verb)])[Constant(verb)] for verb in (SAME_AS, DIFFERENT_FROM)
         )
@@ -296,10 +297,8 @@ class SparkClasses(Classes):
     def rewritten(self, rules: tuple[Rule, ...]) -> tuple[Rule, ...]:
         if not self.members:
             return rules
-        known = self._vocabularies.get(id(rules))
-        if known is None:
-            known = self._vocabularies[id(rules)] = _Vocabulary(self._engine, rules)
-        return known.rewritten(self._to, self._replacement)
+        known = self._vocabularies.of(rules)
+        return known.rewritten([self.representative(one) for one in known.ids], self._replacement)
 
     def literal(self, literal: BodyLiteral) -> BodyLiteral:
         """A literal about representatives."""
@@ -346,29 +345,6 @@ class SparkClasses(Classes):
 
 
 _NONE: frozenset[int] = frozenset()
-
-
-class _Vocabulary:
-    """The constants of some rules, as ids, and the rules with others in their place that were made last."""
-
-    def __init__(self, engine: SparkEngine, rules: tuple[Rule, ...]) -> None:
-        self._rules = rules
-        ids = engine.ids(constants(rules))
-        self._ids = [{ids[term] for term in constants([rule])} for rule in rules]
-        self._made: tuple[dict[int, int], tuple[Rule, ...]] = ({}, rules)
-
-    def rewritten(self, to: Mapping[int, int], other: Replacement) -> tuple[Rule, ...]:
-        """The rules with the names that `to` gives for constants."""
-        renamed = {one: to[one] for mine in self._ids for one in mine if one in to}
-        if not renamed:
-            return self._rules
-        if self._made[0] != renamed:
-            found = (
-                rule if mine.isdisjoint(renamed) else replaced(rule, other)
-                for rule, mine in zip(self._rules, self._ids, strict=True)
-            )
-            self._made = renamed, tuple(found)
-        return self._made[1]
 
 
 class SparkImages(Images):
