@@ -169,31 +169,20 @@ class EquatedState(MemoryState):
         size, past = len(minus), above.past
         choice = choose(settings.algorithm, above, size)
         if choice.again:
-            state, report = self._started_again(request, [*choice.reasons])
-            state._remember(given_up(choice, past, size, 0.0))
-            return state, report
+            return self._given_up(request, choice.reasons, given_up(choice, past, size, 0.0))
         if choice.counts:
             above.count(choice.algorithm.needs)
         tried = perf_counter()
         after, before = self._equal.copy(), self.classes
-        after.classes.separate((self._E - minus) | plus)
-        phases: dict[str, int] = {}
         try:
             with _guarded(self.engine, choice.allowed):
-                if minus:
-                    phases = dict(self._deletions.delete(after, self._E, minus, progress))
-                inserting = self.engine.derivations
-                after.add(plus, progress)
-                phases["insertion"] = self.engine.derivations - inserting
+                phases = self._deletions.update(after, self._E, minus, plus, progress)
             if after.classes.refused(after.I):
                 return self._started_again(request, [_CONTRADICTORY])
             followed = self._followed(after, program, settings, choice, progress)
         except TooCostly:
             why = "B/F≈ was given up, since the change spreads too far; everything was computed anew"
-            wasted = perf_counter() - tried
-            state, report = self._started_again(request, [why])
-            state._remember(given_up(choice, past, size, wasted))
-            return state, report
+            return self._given_up(request, [why], given_up(choice, past, size, perf_counter() - tried))
         if self._merged_apart(followed.I, (self._E - minus) | plus, after.classes):
             return self._started_again(request, [_CONTRADICTORY])
         # From here on nobody asks for the old sets: they change in place, and would have to be recovered.
@@ -217,12 +206,7 @@ class EquatedState(MemoryState):
 
     def _sets(self, request: Request[Batch]) -> tuple[FactSet, FactSet]:
         """`E⁻ ⊆ E` and `E⁺`, disjoint with `E`; a fact that is added is not deleted."""
-        minus: FactSet = self.engine.empty()
-        plus: FactSet = self.engine.empty()
-        for predicate, ids in request.deleted:
-            minus |= self.engine.present(predicate, ids)
-        for predicate, ids in request.added:
-            plus |= self.engine.insert(predicate, ids)
+        minus, plus = super()._sets(request)
         minus &= self._E
         minus -= plus
         plus -= self._E

@@ -205,17 +205,11 @@ class MemoryState:
         begun = perf_counter()
         materialisation = self._resumed(request.program, settings)
         planned = perf_counter() - begun
-        minus, plus = self.engine.empty(), self.engine.empty()
-        for predicate, ids in request.deleted:
-            minus |= self.engine.present(predicate, ids)
-        for predicate, ids in request.added:
-            plus |= self.engine.insert(predicate, ids)
+        minus, plus = self._sets(request)
         size, past = len(minus), materialisation.past
         choice = choose(settings.algorithm, materialisation, size)
         if choice.again:
-            state, report = self._started_again(request, [*choice.reasons])
-            state._remember(given_up(choice, past, size, 0.0))
-            return state, report
+            return self._given_up(request, choice.reasons, given_up(choice, past, size, 0.0))
         if choice.counts:
             materialisation.count(choice.algorithm.needs)
         tried = perf_counter()
@@ -227,14 +221,28 @@ class MemoryState:
             why = (
                 f"{choice.algorithm.name} was given up, since the change spreads too far; everything was computed anew"
             )
-            wasted = perf_counter() - tried
-            state, report = self._started_again(request, [why])
-            state._remember(given_up(choice, past, size, wasted))
-            return state, report
+            return self._given_up(request, [why], given_up(choice, past, size, perf_counter() - tried))
         self._E, self._I = own(materialisation.E).computed(), own(materialisation.I)
         self._change, self._difference = None, difference
         added_to, deleted_from = self.count(own(difference.added)), self.count(own(difference.deleted))
         return self, self._report(outcome, planned, request.started, added_to, deleted_from, choice.reasons)
+
+    def _sets(self, request: Request[Batch]) -> tuple[FactSet, FactSet]:
+        """The facts to be deleted, as far as there are such facts at all, and those to be added."""
+        minus: FactSet = self.engine.empty()
+        plus: FactSet = self.engine.empty()
+        for predicate, ids in request.deleted:
+            minus |= self.engine.present(predicate, ids)
+        for predicate, ids in request.added:
+            plus |= self.engine.insert(predicate, ids)
+        return minus, plus
+
+    def _given_up(self, request: Request[Batch], why: Sequence[str], past: Past) -> tuple[MemoryState, Report]:
+        """Computes everything anew instead of an update, and remembers what that update was like."""
+        state, report = self._started_again(request, [*why])
+        assert state.materialisation is not None, "it has been materialised"
+        state.materialisation.past = past
+        return state, report
 
     def _resumed(self, program: Program, settings: Settings) -> Materialisation:
         """What is to be updated; of a state that was stored it is made before the first update."""
@@ -263,10 +271,6 @@ class MemoryState:
             parts = (own(getattr(self._difference, part.name)) for part in fields(Difference))
             self._change = Change(*(self._by_predicate(part) for part in parts))
         return self._change
-
-    def _remember(self, past: Past) -> None:
-        assert self.materialisation is not None, "it has been materialised"
-        self.materialisation.past = past
 
     def _not_explicit(self, deleted: Sequence[Batch]) -> list[str]:
         """Says how many facts are to be deleted and only follow from others."""

@@ -24,7 +24,7 @@ from everlog.goals import answer_order, answer_variables
 from everlog.materialisation import Difference, Outcome
 from everlog.pipeline.dictionary import FEW
 from everlog.pipeline.metrics import Rounds
-from everlog.pipeline.spark_state import SparkState
+from everlog.pipeline.spark_state import SparkState, without
 from everlog.planning.equality import OCCURS, asking, may_tell_apart, over_representatives, with_keys
 from everlog.planning.negation import HIDDEN
 from everlog.planning.program import compile_program
@@ -139,18 +139,10 @@ class SparkEquatedState(SparkState):
             return self._started_again(minus, plus, request, [why])
         begun = perf_counter()
         self.engine.terms = self.terms.frame  # the facts may have brought new terms
-        minus, plus = _minus(minus & self._E, plus), _minus(plus, self._E)
+        minus, plus = without(minus & self._E, plus), without(plus, self._E)
         choice = choose(settings.algorithm, above)
         after, before = equal.copy(), self.classes
-        E = _minus(self._E, minus)
-        E |= plus
-        after.classes.separate(E)
-        phases: dict[str, int] = {}
-        if minus:
-            phases = dict(self._deletions.delete(after, self._E, minus, progress))
-        inserting = self.engine.derivations
-        after.add(plus, progress)
-        phases["insertion"] = self.engine.derivations - inserting
+        phases = self._deletions.update(after, self._E, minus, plus, progress)
         if after.classes.refused(after.I):
             return self._started_again(minus, plus, request, [_CONTRADICTORY])
         I, then = self._I, self._E
@@ -166,7 +158,7 @@ class SparkEquatedState(SparkState):
             self._equal, self.materialisation = equal, above
             raise
         assert self.materialisation is not None
-        self._E, self._I, self._counts, self._sizes = E, self.materialisation.I, {}, None
+        self._E, self._I, self._counts, self._sizes = (then - minus) | plus, self.materialisation.I, {}, None
         if self._merged_apart():
             self._E, self._I, self._equal = then, I, equal
             return self._started_again(minus, plus, request, [_CONTRADICTORY])
@@ -181,7 +173,7 @@ class SparkEquatedState(SparkState):
 
     def _started_again(self, minus: FactSet, plus: FactSet, request: Request[FactSet], reasons: list[str]) -> Report:
         E, I, equal, materialisation, before = self._E, self._I, self._equal, self.materialisation, self.classes
-        after = _minus(E, minus - plus)
+        after = without(E, minus - plus)
         after |= plus
         self._E = after
         try:
@@ -197,13 +189,13 @@ class SparkEquatedState(SparkState):
         """What an update did, in all names, to what `I` and `E` were under other classes."""
         now = self.classes
         stayed = now.about(before.changed(now), self._I & I)
-        gone, new = _minus(I, self._I), _minus(self._I, I)
+        gone, new = without(I, self._I), without(self._I, I)
         then, there = self._in_all_names(before, gone | stayed, E), self._in_all_names(now, new | stayed, self._E)
         return Difference(
-            _minus(self._E, E),
-            _minus(E, self._E),
-            _minus(there, then),
-            _minus(then, there),
+            without(self._E, E),
+            without(E, self._E),
+            without(there, then),
+            without(then, there),
             self.engine.empty(),
             self.engine.empty(),
         )
@@ -337,8 +329,3 @@ class SparkEquatedState(SparkState):
         messages += [f"{fact(one, DIFFERENT_FROM, one)} contradicts itself" for one in shown[1]]
         rest = len(equal) + len(alone) - len(messages)
         return [*messages, f"{rest:,} more equalities contradict what is known"] if rest else messages
-
-
-def _minus(left: FactSet, right: FactSet) -> FactSet:
-    left -= right
-    return left

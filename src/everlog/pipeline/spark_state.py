@@ -92,7 +92,7 @@ class SparkState:
     @property
     def derived(self) -> FactSet:
         """`I ∖ E`, computed."""
-        return _minus(self._I, self._E)
+        return without(self._I, self._E)
 
     def kept_kinds(self) -> frozenset[str]:
         """The kinds of relations (`everlog.saved`) that are kept right."""
@@ -326,14 +326,14 @@ class SparkState:
             self._E, self.materialisation = E, before
             raise
         self._I, self._counts = materialisation.I, {}
-        gained, lost = _minus(self._I, I), _minus(I, self._I)
+        gained, lost = without(self._I, I), without(I, self._I)
         self.difference = Difference(
-            _minus(after, E),
-            _minus(E, after),
+            without(after, E),
+            without(E, after),
             gained,
             lost,
-            _minus(self._I - after, I - E),
-            _minus(I - E, self._I - after),
+            without(self._I - after, I - E),
+            without(I - E, self._I - after),
         )
         return self._report(outcome, planned, request.started, self._seen(gained), self._seen(lost), reasons)
 
@@ -507,7 +507,8 @@ def is_null(column: pa.Array) -> bool:
     return bool(pa.types.is_null(column.type))
 
 
-def _minus(left: FactSet, right: FactSet) -> FactSet:
+def without(left: FactSet, right: FactSet) -> FactSet:
+    """`left ∖ right`, computed."""
     left -= right
     return left
 

@@ -50,6 +50,16 @@ class Deletions:
     def __init__(self) -> None:
         self._compiled: tuple[tuple[Rule, ...], tuple[CompiledStratum, ...]] | None = None
 
+    def update(
+        self, after: RMaterialisation, E: FactSet, minus: FactSet, plus: FactSet, progress: Progress
+    ) -> dict[str, int]:
+        """Brings what holds for `E` up to date with `(E ∖ minus) ∪ plus`; gives the rule instances considered by phase."""
+        after.classes.separate((E - minus) | plus)
+        phases = self.delete(after, E, minus, progress) if minus else {}
+        inserting = after.engine.derivations
+        after.add(plus, progress)
+        return {**phases, "insertion": after.engine.derivations - inserting}
+
     def delete(self, before: RMaterialisation, E: FactSet, minus: FactSet, progress: Progress) -> dict[str, int]:
         """Brings `(π, I)` up to date with `E ∖ minus`; gives the rule instances considered by phase."""
         classes, equalities = before.classes, minus.within(_EQUALITIES)
