@@ -9,16 +9,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from everlog.datalog.printer import print_atom
-from everlog.datalog.syntax import TRIPLE, Atom, Constant
+from everlog.contradictions import messages
+from everlog.datalog.syntax import TRIPLE
 from everlog.datalog.values import DIFFERENT_FROM, SAME_AS
 from everlog.engine.memory.engine import MemoryEngine, full_facts
 from everlog.engine.memory.kinds import BLANK, STRING
 from everlog.engine.memory.sets import Facts
 from everlog.engine.memory.table import Ids, Table
-
-SHOWN = 10
-"""Clashes that are described; of the others only the number is."""
 
 
 def clashes(engine: MemoryEngine, I: Facts, kept_apart: Ids | None = None) -> list[str]:
@@ -34,18 +31,9 @@ def clashes(engine: MemoryEngine, I: Facts, kept_apart: Ids | None = None) -> li
     values = same[:, (same[0] != same[1]) & ~names.all(axis=0)]
     excluded = _in_both(same, different) if kept_apart is None else kept_apart
     alone = np.setdiff1d(different[0, different[0] == different[1]], excluded)
-    messages = [
-        f"{_fact(engine, a, SAME_AS, b)} merges nothing: only names can be equal, and one of these is a value"
-        for a, b in values.T[:SHOWN]
-    ]
-    messages += [
-        f"owl:differentFrom and owl:sameAs exclude each other, but {_fact(engine, a, DIFFERENT_FROM, b)} and "
-        f"{_fact(engine, a, SAME_AS, b)} hold{'' if kept_apart is None else ', and stay apart'}"
-        for a, b in excluded.T[:SHOWN]
-    ]
-    messages += [f"{_fact(engine, a, DIFFERENT_FROM, a)} contradicts itself" for a in alone[:SHOWN]]
-    rest = values.shape[1] + excluded.shape[1] + len(alone) - len(messages)
-    return [*messages, f"{rest:,} more equalities contradict what is known"] if rest else messages
+    return messages(
+        values.T.tolist(), excluded.T.tolist(), alone.tolist(), engine.dictionary.value, kept_apart is not None
+    )
 
 
 def _in_both(same: Ids, different: Ids) -> Ids:
@@ -62,9 +50,3 @@ def _ends(engine: MemoryEngine, I: Facts, verb: object) -> Ids:
     assert table is not None
     found: Ids = full_facts(table, I.rows(table), 3)[[0, 2]]
     return found
-
-
-def _fact(engine: MemoryEngine, subject: int, verb: object, object_: int) -> str:
-    left, right = (Constant(engine.dictionary.value(int(one))) for one in (subject, object_))
-    middle = Constant(engine.dictionary.value(engine.dictionary.encode_value(verb)))
-    return print_atom(Atom(TRIPLE, (left, middle, right)))

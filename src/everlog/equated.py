@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from everlog import saved
 from everlog.choice import Choice, choose, given_up
 from everlog.clashes import clashes
+from everlog.contradictions import CONTRADICTORY, Contradiction
 from everlog.datalog.syntax import TRIPLE, Atom, BodyLiteral, Constant, Program, Rule, Variable
 from everlog.datalog.values import DIFFERENT_FROM, SAME_AS, Value
 from everlog.engine.algebra import Classes, FactSet
@@ -37,14 +37,12 @@ from everlog.reasoning.deletion import Deletions
 from everlog.reasoning.rewriting import RMaterialisation
 from everlog.report import Report
 from everlog.request import Request
+from everlog.saved_kinds import CLASSES, HIDDEN_FACTS, kind_of
 from everlog.settings import Settings
 from everlog.state import Batch, ByPredicate, Change, MemoryState
 
 if TYPE_CHECKING:
     from everlog.knowledge import Which
-
-
-_CONTRADICTORY = "everything was computed anew, since equalities contradict owl:differentFrom"
 
 
 class EquatedState(MemoryState):
@@ -75,6 +73,14 @@ class EquatedState(MemoryState):
     # ------------------------------------------------------------------------------------ reasoning
 
     def materialise(self, program: Program, settings: Settings, progress: Progress, started: float) -> Report:
+        try:
+            return self._merged(program, settings, progress, started)
+        except BaseException:
+            self._equal, self.materialisation, self._I, self._total = None, None, self.engine.empty(), None
+            raise
+
+    def _merged(self, program: Program, settings: Settings, progress: Progress, started: float) -> Report:
+        """Computes everything, twice if names were merged that turn out to be different."""
         report = self._materialised(program, settings, progress, started, self._E)
         if self._merged_apart(self._I, self._E, self.classes) and any(
             may_tell_apart(rule.head) for rule in program.rules
@@ -148,7 +154,7 @@ class EquatedState(MemoryState):
             self._kept = lambda: kept
             I: FactSet = self._I
             for name, ids in kept:
-                if saved.kind_of(name) == saved.HIDDEN_FACTS:
+                if kind_of(name) == HIDDEN_FACTS:
                     I |= self.engine.insert(name.partition(":")[2], ids)
             self._equal = self._unmaterialised(program, self.classes)
             self._equal.resume(self._E, I)
@@ -159,8 +165,7 @@ class EquatedState(MemoryState):
         if settings.algorithm == "remat":
             return self._started_again(request, [])
         if self.classes.refused(self._I) or self._merged_apart(self._I, self._E, self.classes):
-            return self._started_again(request, [_CONTRADICTORY])
-        begun = perf_counter()
+            return self._started_again(request, [CONTRADICTORY])
         above = self._resumed(program, settings)
         assert self._equal is not None
         if self._equal.derives(OCCURS) and any(name not in self.engine.relations() for name, _ in request.added):
@@ -177,30 +182,26 @@ class EquatedState(MemoryState):
         try:
             with _guarded(self.engine, choice.allowed):
                 phases = self._deletions.update(after, self._E, minus, plus, progress)
+            below = perf_counter() - tried
             if after.classes.refused(after.I):
-                return self._started_again(request, [_CONTRADICTORY])
-            followed = self._followed(after, program, settings, choice, progress)
+                raise Contradiction
+            followed = self._followed(after, minus, plus, request, choice)
+        except Contradiction:
+            return self._started_again(request, [CONTRADICTORY])
         except TooCostly:
             why = "B/F≈ was given up, since the change spreads too far; everything was computed anew"
             return self._given_up(request, [why], given_up(choice, past, size, perf_counter() - tried))
-        if self._merged_apart(followed.I, (self._E - minus) | plus, after.classes):
-            return self._started_again(request, [_CONTRADICTORY])
         # From here on nobody asks for the old sets: they change in place, and would have to be recovered.
         E: FactSet = self._E
         E -= minus
         E |= plus
         self._E, self._equal, self._I = own(E).computed(), after, own(followed.I)
         self._before, self._difference, self._kept_change = before, followed.difference, None
-        self._change = self._compared(followed.gone, followed.new, minus, plus)
+        self._change = followed.change
         if self._total is not None:
             more, fewer = self._change.sizes()
             self._total += more - fewer
-        outcome = followed.outcome
-        for phase, number in outcome.derivations.items():
-            phases[phase] = phases.get(phase, 0) + number
-        outcome = replace(
-            outcome, derivations=phases, rounds=outcome.rounds + after.rounds, seconds=perf_counter() - begun
-        )
+        outcome = followed.outcome.above(phases, after.rounds, below)
         report = self._report(outcome, 0.0, request.started, *self.change.sizes(), choice.reasons)
         return self, replace(report, facts={**report.facts, "representatives": self.count(self._I)})
 
@@ -213,23 +214,40 @@ class EquatedState(MemoryState):
         return minus, plus
 
     def _followed(
-        self, after: RMaterialisation, program: Program, settings: Settings, choice: Choice, progress: Progress
+        self, after: RMaterialisation, minus: FactSet, plus: FactSet, request: Request[Batch], choice: Choice
     ) -> _Followed:
-        """What is above follows the r-materialisation; if constants of its rules are others now, it is computed anew."""
-        before, above = self._equal, self.materialisation
+        """What is above follows the r-materialisation; if constants of its rules are others now, it is computed anew.
+
+        Nothing of that counts if it merged what is different, or if anything fails before all is known about it.
+        """
+        before, above, trail = self._equal, self.materialisation, after.trail
         assert above is not None
         assert before is not None
-        assert after.trail is not None
+        assert trail is not None
+        E, change = (self._E - minus) | plus, Change()
+
+        def accept(I: FactSet, gone: FactSet, new: FactSet) -> None:
+            nonlocal change
+            if self._merged_apart(I, E, after.classes):
+                raise Contradiction
+            change = self._compared(before.classes, after.classes, I, E, gone, new, minus, plus)
+
         self._equal = after
         try:
             if before.above() == after.above():
                 outcome, difference = above.update(
-                    after.trail.left, after.trail.came, choice.algorithm, progress, choice.allowed
+                    trail.left,
+                    trail.came,
+                    choice.algorithm,
+                    request.progress,
+                    choice.allowed,
+                    lambda I, found: accept(I, found.deleted, found.added),
                 )
-                return _Followed(above.I, outcome, difference.deleted, difference.added, difference)
-            anew = self._compiled(program, settings, frozenset())
-            outcome = anew.materialise(progress)
-            return _Followed(anew.I, outcome, above.I - anew.I, anew.I - above.I)
+                return _Followed(above.I, outcome, change, difference)
+            anew = self._compiled(request.program, request.settings, frozenset())
+            outcome = anew.materialise(request.progress)
+            accept(anew.I, above.I - anew.I, anew.I - above.I)
+            return _Followed(anew.I, outcome, change)
         except BaseException:
             self.materialisation = above
             raise
@@ -255,20 +273,30 @@ class EquatedState(MemoryState):
         many, few = after.change.sizes()
         return after, replace(report, added=many, deleted=few, reasons=reasons)
 
-    def _compared(self, gone: FactSet, new: FactSet, minus: FactSet, plus: FactSet) -> Change:
-        """What an update did, in all names; `gone` and `new` are what it did to `I`."""
-        assert self._before is not None
-        before, now = self._before, self.classes
-        I = own((self._I - new) | gone)
-        stayed = now.about(before.changed(now), self._I - new)
+    def _compared(
+        self,
+        before: Classes,
+        now: Classes,
+        J: FactSet,
+        E: FactSet,
+        gone: FactSet,
+        new: FactSet,
+        minus: FactSet,
+        plus: FactSet,
+    ) -> Change:
+        """What an update did, in all names; `gone` and `new` are what it did to `I`, which is `J` now. `E` is new, too."""
+        assert isinstance(before, MemoryClasses)
+        assert isinstance(now, MemoryClasses)
+        I = own((J - new) | gone)
+        stayed = now.about(before.changed(now), own(J - new))
         renaming = before.renaming(now)
         went: FactSet = gone
         went |= stayed
         came: FactSet = new
         came |= stayed
-        lost = self._lost(self._by_predicate(own(went)), before, self, self._I, now, renaming)
+        lost = self._lost(self._by_predicate(own(went)), before, self, own(J), now, renaming)
         gained = self._lost(self._by_predicate(own(came)), now, self, I, before, renaming)
-        stored, derived = I - ((self._E - plus) | minus), self._I - self._E
+        stored, derived = I - ((E - plus) | minus), J - E
         touched: FactSet = gone
         for facts in (new, minus, plus):
             touched |= facts
@@ -364,7 +392,7 @@ class EquatedState(MemoryState):
         return {**super().sizes(predicate), "representatives": super().size(predicate, "all")}
 
     def kept(self) -> ByPredicate:
-        return super().kept() if self._equal is None else {**super().kept(), saved.CLASSES: self.classes.pairs()}
+        return super().kept() if self._equal is None else {**super().kept(), CLASSES: self.classes.pairs()}
 
     def kept_change(self) -> tuple[ByPredicate, ByPredicate] | None:
         change = super().kept_change()
@@ -373,12 +401,12 @@ class EquatedState(MemoryState):
         now, then = self.classes.pairs(), self._before.pairs()
         added, deleted = change
         return (
-            {**added, saved.CLASSES: now[:, self._before.representatives()[now[0]] != now[1]]},
-            {**deleted, saved.CLASSES: then[:, self.classes.representatives()[then[0]] != then[1]]},
+            {**added, CLASSES: now[:, self._before.representatives()[now[0]] != now[1]]},
+            {**deleted, CLASSES: then[:, self.classes.representatives()[then[0]] != then[1]]},
         )
 
     def kept_kinds(self) -> frozenset[str]:
-        return super().kept_kinds() | {saved.CLASSES}
+        return super().kept_kinds() | {CLASSES}
 
     # ------------------------------------------------------------------------------------ facts out
 
@@ -468,12 +496,11 @@ class EquatedState(MemoryState):
 
 @dataclass(frozen=True)
 class _Followed:
-    """`I` with the facts above, what left it and came to it, and the difference in full, unless all was made anew."""
+    """`I` with the facts above, what changed in all names, and the difference as sets, unless all was made anew."""
 
     I: FactSet
     outcome: Outcome
-    gone: FactSet
-    new: FactSet
+    change: Change
     difference: Difference | None = None
 
 

@@ -5,11 +5,12 @@ It knows the algebra and no engine in particular. Whatever fails on the way of a
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from time import perf_counter
+from typing import TypeAlias
 
 from everlog.datalog.syntax import Variable
 from everlog.engine.algebra import Engine, FactSet
@@ -40,6 +41,13 @@ class Outcome:
     """Seconds by stratum."""
     warnings: list[str] = field(default_factory=list)
 
+    def above(self, derivations: Mapping[str, int], rounds: int, seconds: float) -> Outcome:
+        """The same, together with what was done below it."""
+        joint = dict(derivations)
+        for phase, number in self.derivations.items():
+            joint[phase] = joint.get(phase, 0) + number
+        return replace(self, derivations=joint, rounds=self.rounds + rounds, seconds=self.seconds + seconds)
+
 
 @dataclass(frozen=True)
 class Difference:
@@ -51,6 +59,10 @@ class Difference:
     deleted: FactSet
     derived_added: FactSet
     derived_deleted: FactSet
+
+
+Accept: TypeAlias = Callable[[FactSet, Difference], None]
+"""Looks at `I` after an update, and at what that changes."""
 
 
 @dataclass(frozen=True)
@@ -143,9 +155,18 @@ class Materialisation:
         return self.kept.nbytes() + sum(module.nbytes() for module in self.module_list())
 
     def update(
-        self, minus: FactSet, plus: FactSet, algorithm: Algorithm, progress: Progress, allowed: Allowance | None = None
+        self,
+        minus: FactSet,
+        plus: FactSet,
+        algorithm: Algorithm,
+        progress: Progress,
+        allowed: Allowance | None = None,
+        accept: Accept | None = None,
     ) -> tuple[Outcome, Difference]:
-        """Deletes `minus` from `E` and adds `plus`; `TooCostly` if that takes more than is allowed."""
+        """Deletes `minus` from `E` and adds `plus`; `TooCostly` if that takes more than is allowed.
+
+        `accept` sees the result before it counts; what it raises undoes the update.
+        """
         missing = algorithm.needs - self.kept.names()
         if missing:
             raise EverlogError(
@@ -174,6 +195,8 @@ class Materialisation:
             E |= change.plus
             I -= change.D
             I |= change.A
+            if accept is not None:
+                accept(I, difference)
         self.E, self.I, self.kept, self.backbones_before = E, I, kept, before
         seconds = perf_counter() - begun
         self.past = replace(self.past, seconds=self.past.seconds + seconds)

@@ -21,18 +21,10 @@ from everlog.materialisation import Materialisation
 from everlog.planning.negation import HIDDEN
 from everlog.reasoning.algorithms import NONRECURSIVE, RECURSIVE, TRACE
 from everlog.reasoning.kept import Kept
+from everlog.saved_kinds import BACKBONE, HIDDEN_FACTS
 
 Relations = dict[str, Ids]
 """Rows by relation, one per column of the array."""
-
-HIDDEN_FACTS = "hidden"
-BACKBONE = "backbone"
-CLASSES = "classes"
-
-
-def kind_of(name: str) -> str:
-    """What a relation holds."""
-    return name.partition(":")[0]
 
 
 def kinds(materialisation: Materialisation) -> frozenset[str]:

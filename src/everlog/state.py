@@ -51,6 +51,7 @@ from everlog.reasoning.modules.making import make_modules
 from everlog.reasoning.modules.module import Module
 from everlog.report import Report, peak_rss_bytes
 from everlog.request import Request
+from everlog.saved_kinds import BACKBONE
 from everlog.settings import Settings
 
 if TYPE_CHECKING:
@@ -248,19 +249,23 @@ class MemoryState:
         """What is to be updated; of a state that was stored it is made before the first update."""
         if self.materialisation is not None:
             return self.materialisation
-        if saved.BACKBONE not in self._kinds:
+        if BACKBONE not in self._kinds:
             settings = replace(settings, modules="off")
-        # Whatever the facts are now, what was decided about modules when everything was computed is what was stored.
-        compiled = self._compiled(program, settings, self._kinds, refusing({}))
-        if compiled.backbones() and not compiled.fits(self._kinds):
-            # Modules that were left out have stored nothing; where there are others there is nothing to go on with.
-            unknown = [module for key, module in compiled.keys().items() if key not in self._kinds]
-            left = refusing({(module.kind, module.heads): LEFT_OUT_BEFORE for module in unknown})
-            compiled = self._compiled(program, settings, self._kinds, left)
-            if not compiled.fits(self._kinds):
-                compiled = self._compiled(program, replace(settings, modules="off"), self._kinds)
-        compiled.cost = self._cost
-        saved.restore(self.engine, compiled, self._I, self._kept())
+        try:
+            # Whatever the facts are now, what was decided about modules when everything was computed is what was stored.
+            compiled = self._compiled(program, settings, self._kinds, refusing({}))
+            if compiled.backbones() and not compiled.fits(self._kinds):
+                # Modules that were left out have stored nothing; where there are others there is nothing to go on with.
+                unknown = [module for key, module in compiled.keys().items() if key not in self._kinds]
+                left = refusing({(module.kind, module.heads): LEFT_OUT_BEFORE for module in unknown})
+                compiled = self._compiled(program, settings, self._kinds, left)
+                if not compiled.fits(self._kinds):
+                    compiled = self._compiled(program, replace(settings, modules="off"), self._kinds)
+            compiled.cost = self._cost
+            saved.restore(self.engine, compiled, self._I, self._kept())
+        except BaseException:
+            self.materialisation = None  # it has no facts yet
+            raise
         self._kept = tuple
         return compiled
 
@@ -326,7 +331,7 @@ class MemoryState:
         return saved.change(self.engine, self.materialisation, self._difference.added, self._difference.deleted)
 
     def kept_kinds(self) -> frozenset[str]:
-        """The kinds of relations (`saved.kind_of`) that are still right; others in a store are out of date."""
+        """The kinds of relations (`saved_kinds.kind_of`) that are still right; others in a store are out of date."""
         return self._kinds if self.materialisation is None else saved.kinds(self.materialisation)
 
     def _compiled(

@@ -12,7 +12,7 @@ import everlog
 from equalities import r_materialisation
 from everlog.datalog.ntriples import write_term
 from everlog.datalog.values import SAME_AS
-from everlog.errors import EverlogError
+from everlog.pipeline import spark_store
 from everlog.pipeline.base import init_store, open_store, update_store
 from everlog.pipeline.sources import Read
 from everlog.pipeline.store import Store
@@ -91,13 +91,56 @@ def test_classes_go_through_a_store(spark: SparkSession, tmp_path: Path) -> None
         assert settled(everlog.open(place)) == expected
     counts = Store.open(store).manifest.counts["triple"]
     assert counts["explicit"] + counts["derived"] == kb.size("triple") > counts["representatives"]
-    with pytest.raises(EverlogError, match="has equality, which needs the memory engine"):
-        everlog.open(store, spark=spark, engine="spark")
+
+
+def test_engines_take_turns(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What one engine has written the other updates; π, I and all names are those of the facts in the end."""
+    changes: list[tuple[Triples, Triples]] = [
+        ({("b", "mbox", "m2")}, {("e", "mbox", "m3"), ("d", "sees", "d")}),  # splits a class, and makes one
+        ({("b", "knows", "d"), ("b", "mbox", "m1")}, {("a", "mbox", "m4")}),  # splits another, and two become one
+        ({("c", "likes", "a")}, {("b", "mbox", "m2"), ("f", "knows", "c"), ("f", "mbox", "m2")}),
+    ]
+    for engines in (("spark", "memory", "spark", "spark"), ("memory", "spark", "memory", "spark")):
+        store, now = tmp_path / "".join(engines), GIVEN
+        options = {"equality": "rewrite", "engine": engines[0]}
+        init_store(store, PROGRAM, read(spark, now), spark=spark, options=options)
+        agrees(store, now)
+        with monkeypatch.context() as patched:
+            patched.setattr(spark_store, "_write_whole", None)  # an update writes no more than what changed
+            for engine, (gone, new) in zip(engines[1:], changes, strict=True):
+                report, _ = update_store(store, read(spark, new), read(spark, gone), spark=spark, engine=engine)
+                before, now = from_scratch(now), (now - gone) | new
+                assert report.engine == engine and report.algorithm != "remat"
+                then, later = (everything(kb) for kb in (before, from_scratch(now)))
+                assert (report.added, report.deleted) == (len(later - then), len(then - later))
+                agrees(store, now)
+
+
+def everything(kb: everlog.KnowledgeBase) -> set[tuple[str, ...]]:
+    return {(name, *row) for name in kb.predicates() for row in written(kb, name, "all")}
+
+
+def test_saving_from_spark(spark: SparkSession, tmp_path: Path) -> None:
+    kb = everlog.KnowledgeBase(PROGRAM, engine="spark", spark=spark, equality="rewrite")
+    kb.add({"triple": nodes(GIVEN)})
+    kb.save(tmp_path / "store")
+    agrees(tmp_path / "store", GIVEN)
+    opened = everlog.open(tmp_path / "store", spark=spark)
+    opened.save(tmp_path / "copy")
+    agrees(tmp_path / "copy", GIVEN)
+    now = GIVEN - {("b", "mbox", "m2")}
+    assert opened.size("triple") == from_scratch(GIVEN).size("triple")
+    opened.update(delete={"triple": nodes(GIVEN - now)})
+    assert written(opened, "triple", "derived") == written(from_scratch(now), "triple", "derived")
+    opened.save(tmp_path / "store")
+    agrees(tmp_path / "store", now)
 
 
 def agrees(store: Path, triples: Triples) -> None:
     """A store is what the same facts give in memory, and goes on as these."""
-    opened, expected = everlog.open(store), from_scratch(triples)
+    opened, expected = everlog.open(store, engine="memory"), from_scratch(triples)
+    counts = Store.open(store).manifest.counts
+    assert {name: expected._memory.sizes(name) for name in expected.predicates()} == counts
     for predicate in ("triple", "alone"):
         for which in ("all", "derived", "explicit"):
             assert written(opened, predicate, which) == written(expected, predicate, which)

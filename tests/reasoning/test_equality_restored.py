@@ -12,7 +12,7 @@ from everlog import EverlogError
 from everlog.datalog.reader import parse_program
 from everlog.equated import EquatedState
 from everlog.knowledge import KnowledgeBase
-from everlog.saved import CLASSES
+from everlog.saved_kinds import CLASSES
 from oracles.exchange import facts_of
 
 Relations = dict[str, set[tuple[int, ...]]]

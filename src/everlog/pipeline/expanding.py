@@ -13,7 +13,7 @@ from everlog.datalog.ntriples import write_term
 from everlog.datalog.syntax import TRIPLE
 from everlog.datalog.values import SAME_AS
 from everlog.pipeline.layers import facts_frame
-from everlog.saved import CLASSES
+from everlog.saved_kinds import CLASSES
 
 if TYPE_CHECKING:
     from pathlib import Path

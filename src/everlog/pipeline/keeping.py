@@ -12,6 +12,7 @@ from everlog.pipeline.layers import facts_table, minus
 from everlog.pipeline.loading import batches, ids_of, table_of
 from everlog.pipeline.manifest import Layer, Manifest, Part
 from everlog.pipeline.writing import Facts, write_section
+from everlog.saved_kinds import kind_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -64,7 +65,6 @@ def entries(layers: Sequence[Layer], arities: Mapping[str, int], kinds: Sequence
 
 def still_right(before: Manifest, kinds: frozenset[str]) -> tuple[tuple[Layer, ...], dict[str, int]]:
     """The layers and arities of the relations whose kinds are still kept."""
-    from everlog.saved import kind_of
 
     def chosen(parts: Mapping[str, Part]) -> dict[str, Part]:
         return {name: part for name, part in parts.items() if kind_of(name) in kinds}

@@ -14,6 +14,7 @@ from everlog.errors import EverlogError, Failure
 from everlog.pipeline.layers import facts_table
 from everlog.pipeline.manifest import Layer, Manifest
 from everlog.pipeline.parquet import read_files
+from everlog.saved_kinds import CLASSES
 
 if TYPE_CHECKING:
     import numpy as np
@@ -58,7 +59,6 @@ class Loading:
 def load_state(store: Path, manifest: Manifest, workers: int | None = None) -> MemoryState:
     """The facts of a version, explicit and derived."""
     from everlog.equated import EquatedState
-    from everlog.saved import CLASSES
     from everlog.state import MemoryState
 
     files = [store / file for part in manifest.dictionary for file in part.files]

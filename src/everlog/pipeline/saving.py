@@ -30,11 +30,6 @@ if TYPE_CHECKING:
 
 def save(kb: KnowledgeBase, path: Path) -> int:
     """Writes a version with the contents of a knowledge base, and gives its number."""
-    if is_on_spark(kb._state) and kb._settings.equality == "rewrite":
-        raise EverlogError(
-            "facts with equality='rewrite' cannot be saved from the Spark engine: choose engine='memory', or write them "
-            "with dataframe()"
-        )
     place: AbstractContextManager[Writing] = writing(path) if (path / CURRENT).exists() else making(path)
     with place as writer, spark_failures(f"saving to the store {path}"):
         # The store's ids are ours only if we have seen all of its versions.

@@ -6,7 +6,8 @@ store's values came from, what changed is among the facts on the driver.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import zip_longest
 from typing import TYPE_CHECKING, TypeAlias
 
 from everlog.datalog.syntax import Atom, Variable
@@ -17,12 +18,15 @@ from everlog.engine.spark.regions import Place
 from everlog.engine.spark.runs import Fact
 from everlog.engine.spark.sets import own
 from everlog.materialisation import Materialisation
-from everlog.pipeline.spark_saved import BACKBONE, HIDDEN_FACTS, kept_annotations
+from everlog.pipeline.spark_saved import kept_annotations
 from everlog.planning.negation import HIDDEN
+from everlog.saved_kinds import BACKBONE, CLASSES, HIDDEN_FACTS
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+_ALONE: Mapping[int, int] = {}
 
 Changes: TypeAlias = "dict[str, NDArray[np.int64]]"
 """Rows by relation, one per column of the array."""
@@ -31,17 +35,18 @@ Changes: TypeAlias = "dict[str, NDArray[np.int64]]"
 class Marks:
     """What a materialisation keeps at a time when a store has it."""
 
-    def __init__(self, engine: SparkEngine, materialisation: Materialisation) -> None:
+    def __init__(
+        self, engine: SparkEngine, materialisation: Materialisation, classes: Mapping[int, int] = _ALONE
+    ) -> None:
         kept = kept_annotations(materialisation.kept)
         self.values = {(kind, place): annotation.values() for kind, place, annotation in kept}
         self.hidden = _hidden(engine, materialisation.I)
         self.backbones = [module.X for module in materialisation.backbones()]
+        self.classes = dict(classes)
+        """The constants that others represent, with these."""
 
-    def changes(
-        self, engine: SparkEngine, materialisation: Materialisation, kinds: frozenset[str]
-    ) -> tuple[Changes, Changes] | None:
+    def changes(self, engine: SparkEngine, now: Marks, kinds: frozenset[str]) -> tuple[Changes, Changes] | None:
         """The rows of some kinds that are new since then, and those that are gone; None if they may be many."""
-        now = Marks(engine, materialisation)
         more, fewer = _Rows(engine), _Rows(engine)
         nothing = Values((), None)
         for kind, place in {**self.values, **now.values}:
@@ -55,7 +60,8 @@ class Marks:
                 for fact, number in numbers.items():
                     rows.add(kind, fact, (*place, number))
         sets: list[tuple[str, tuple[int, ...], FactSet, FactSet]] = [(HIDDEN_FACTS, (), self.hidden, now.hidden)]
-        for number, (before, after) in enumerate(zip(self.backbones, now.backbones, strict=True)):
+        backbones = zip_longest(self.backbones, now.backbones, fillvalue=engine.empty())
+        for number, (before, after) in enumerate(backbones):
             sets.append((BACKBONE, (number,), before, after))
         for kind, place, before, after in sets:
             for rows, changed in ((fewer, before - after), (more, after - before)):
@@ -64,6 +70,8 @@ class Marks:
                     return None
                 for fact in few:
                     rows.add(kind, fact, place)
+        for rows, one, other in ((fewer, self, now), (more, now, self)):
+            rows.classes(pair for pair in one.classes.items() if other.classes.get(pair[0]) != pair[1])
         return more.relations(), fewer.relations()
 
 
@@ -86,6 +94,10 @@ class _Rows:
 
     def add(self, kind: str, fact: Fact, further: Iterable[int]) -> None:
         self._found.setdefault(f"{kind}:{self._names[fact[0]]}", []).append((*fact[1:], *further))
+
+    def classes(self, pairs: Iterable[tuple[int, int]]) -> None:
+        if found := list(pairs):
+            self._found[CLASSES] = list(found)
 
     def relations(self) -> Changes:
         import numpy as np

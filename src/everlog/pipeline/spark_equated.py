@@ -6,14 +6,14 @@ equality depends on, with an ordinary materialisation above it, and an outside w
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from everlog.choice import choose
+from everlog.choice import Choice, choose
+from everlog.contradictions import CONTRADICTORY, SHOWN, Contradiction, messages
 from everlog.datalog.constants import constants
-from everlog.datalog.printer import print_atom
 from everlog.datalog.syntax import TRIPLE, Atom, BodyLiteral, Constant, Program, Rule, Variable
 from everlog.datalog.values import DIFFERENT_FROM, SAME_AS, Value
 from everlog.engine.algebra import FactSet
@@ -21,9 +21,10 @@ from everlog.engine.spark.classes import SparkClasses
 from everlog.engine.spark.naming import RELATION
 from everlog.engine.spark.queries import DISTINCT
 from everlog.goals import answer_order, answer_variables
-from everlog.materialisation import Difference, Outcome
+from everlog.materialisation import Difference, Materialisation, Outcome
 from everlog.pipeline.dictionary import FEW
 from everlog.pipeline.metrics import Rounds
+from everlog.pipeline.spark_changes import Marks
 from everlog.pipeline.spark_state import SparkState, without
 from everlog.planning.equality import OCCURS, asking, may_tell_apart, over_representatives, with_keys
 from everlog.planning.negation import HIDDEN
@@ -35,6 +36,7 @@ from everlog.reasoning.deletion import Deletions
 from everlog.reasoning.rewriting import RMaterialisation
 from everlog.report import Report
 from everlog.request import Request
+from everlog.saved_kinds import CLASSES, HIDDEN_FACTS, kind_of
 from everlog.settings import Settings
 
 if TYPE_CHECKING:
@@ -42,37 +44,93 @@ if TYPE_CHECKING:
 
     from everlog.knowledge import Which
 
-_CONTRADICTORY = "everything was computed anew, since equalities contradict owl:differentFrom"
-_SHOWN = 10
-"""Contradictions that are described; of the others only the number is."""
+
+@dataclass(frozen=True)
+class _Facts:
+    """Explicit facts and the r-materialisation with what is above it."""
+
+    E: FactSet
+    I: FactSet
+    classes: SparkClasses
 
 
 class SparkEquatedState(SparkState):
     """`E` has the names that were given, `I` those of representatives."""
 
     _equal: RMaterialisation | None = None
+    _restored: SparkClasses | None = None
+    """`π` of a state that was stored, until its first update."""
     _deletions: Deletions
     _sizes: dict[str, int] | None = None
 
     @property
     def classes(self) -> SparkClasses:
         """`π`."""
-        assert self._equal is not None
-        classes = self._equal.classes
+        classes = self._restored if self._equal is None else self._equal.classes
         assert isinstance(classes, SparkClasses)
         return classes
+
+    def _is_materialised(self) -> bool:
+        return self._equal is not None or self._restored is not None
+
+    def _now(self) -> _Facts:
+        return _Facts(self._E, self._I, self.classes)
+
+    # ------------------------------------------------------------------------------------ stores
+
+    def restore(
+        self,
+        explicit: Mapping[str, DataFrame],
+        derived: Mapping[str, DataFrame],
+        kept: Callable[[], Mapping[str, DataFrame]],
+        kinds: frozenset[str],
+    ) -> None:
+        super().restore(explicit, derived, kept, kinds)
+        if CLASSES not in kinds:
+            return  # nothing was materialised yet
+        pairs = kept().get(CLASSES)
+        self._restored = self._alone()
+        self._restored.restore({} if pairs is None else {row["a0"]: row["a1"] for row in pairs.collect()})
+        self._restored.separate(self._E)
+        self._I = without(self._I, self._restored.outdated(self._E))
+
+    def _alone(self) -> SparkClasses:
+        return SparkClasses(self.engine, self.terms.values_of)
+
+    def kept_kinds(self) -> frozenset[str]:
+        return super().kept_kinds() | {CLASSES}
+
+    def marked(self) -> Marks:
+        assert self.materialisation is not None
+        return Marks(self.engine, self.materialisation, self.classes.represented)
+
+    def counted(self, stored: Mapping[str, dict[str, int]]) -> dict[str, dict[str, int]]:
+        """In all names, and `representatives` as the facts that `I` has."""
+        here = self.engine.counts(self._I)
+        return {
+            name: {
+                "explicit": self.size(name, "explicit"),
+                "derived": self.size(name, "derived"),
+                "representatives": here.get(name, 0),
+            }
+            for name in stored
+        }
 
     # ------------------------------------------------------------------------------------ reasoning
 
     def materialise(self, program: Program, settings: Settings, progress: Progress, started: float) -> Report:
         rounds, near = Rounds(progress), self.engine.near_applications
-        outcome, planned = self._materialised(program, settings, rounds)
+        try:
+            outcome, planned = self._materialised(program, settings, rounds)
+        except BaseException:
+            self._equal, self.materialisation, self._I = None, None, self.engine.empty()
+            raise
         report = self._report(outcome, planned, started, self.count("all"), 0)
         return replace(report, spark=self._work(rounds, near))
 
     def _materialised(self, program: Program, settings: Settings, progress: Progress) -> tuple[Outcome, float]:
         outcome, planned = self._merged(program, settings, progress, self._E)
-        if self._merged_apart() and any(may_tell_apart(rule.head) for rule in program.rules):
+        if self._merged_apart(self._now()) and any(may_tell_apart(rule.head) for rule in program.rules):
             # It may have been merged before a rule said so: what is different without equality is told apart first.
             self._equal = None
             plain = self._compiled(program, settings, frozenset())
@@ -85,12 +143,8 @@ class SparkEquatedState(SparkState):
     ) -> tuple[Outcome, float]:
         """Computes everything; names that `apart` tells apart are not merged."""
         begun, before = perf_counter(), self.engine.derivations
-        self._deletions = Deletions()
-        rules = with_keys(asking(program.rules, self._arities()))
-        classes = SparkClasses(self.engine, self.terms.values_of)
-        self._equal = RMaterialisation(rules, SparkCompiler(self.engine), self.engine, classes)
-        self.engine.terms = self.terms.frame
-        classes.separate(apart)
+        self._equal = self._unmaterialised(program, self._alone())
+        self._equal.classes.separate(apart)
         self._equal.add(self._E, progress)
         instances, seconds = self.engine.derivations - before, perf_counter() - begun
         begun = perf_counter()
@@ -98,20 +152,20 @@ class SparkEquatedState(SparkState):
         planned = perf_counter() - begun
         outcome = above.materialise(progress)
         self._I, self._counts, self._sizes = above.I, {}, None
-        return replace(
-            outcome,
-            derivations={"materialise": outcome.derivations["materialise"] + instances},
-            rounds=outcome.rounds + self._equal.rounds,
-            seconds=outcome.seconds + seconds,
-        ), planned
+        return outcome.above({"materialise": instances}, self._equal.rounds, seconds), planned
 
-    def _merged_apart(self) -> bool:
+    def _unmaterialised(self, program: Program, classes: SparkClasses) -> RMaterialisation:
+        self._deletions = Deletions()
+        rules = with_keys(asking(program.rules, self._arities()))
+        found = RMaterialisation(rules, SparkCompiler(self.engine), self.engine, classes)
+        self.engine.terms = self.terms.frame
+        return found
+
+    def _merged_apart(self, facts: _Facts) -> bool:
         """Whether somebody is different from itself, but for what `E` says without any equality."""
-        different = self._id(DIFFERENT_FROM)
-        known = {
-            self.classes.representative(left) for left, right in self.classes.ends(different, self._E) if left == right
-        }
-        return any(left == right and left not in known for left, right in self.classes.ends(different, self._I))
+        different, classes = self._id(DIFFERENT_FROM), facts.classes
+        known = {classes.representative(left) for left, right in classes.ends(different, facts.E) if left == right}
+        return any(left == right and left not in known for left, right in classes.ends(different, facts.I))
 
     def _given(self) -> FactSet:
         return self._E if self._equal is None else self._equal.I
@@ -125,15 +179,26 @@ class SparkEquatedState(SparkState):
         relations = self.engine.relations().items()
         return {name: arity for name, (_, arity) in relations if not name.startswith(HIDDEN)}
 
+    def _resumed(self, program: Program, settings: Settings) -> Materialisation:
+        if self._equal is None:
+            frames = self._kept()
+            hidden = {name.partition(":")[2]: frame for name, frame in frames.items() if kind_of(name) == HIDDEN_FACTS}
+            I = self._I
+            if hidden:
+                I |= self.engine.facts(hidden, apart=I)
+            equal = self._unmaterialised(program, self.classes)
+            equal.resume(self._E, I)
+            self._equal = equal
+        return super()._resumed(program, settings)
+
     def _changed(self, minus: FactSet, plus: FactSet, request: Request[FactSet]) -> Report:
-        program, settings, progress = request.program, request.settings, request.progress
-        above, equal = self.materialisation, self._equal
-        assert above is not None
-        assert equal is not None
+        settings = request.settings
         if settings.algorithm == "remat":
             return self._started_again(minus, plus, request, [])
-        if self.classes.refused(self._I) or self._merged_apart():
-            return self._started_again(minus, plus, request, [_CONTRADICTORY])
+        if self.classes.refused(self._I) or self._merged_apart(self._now()):
+            return self._started_again(minus, plus, request, [CONTRADICTORY])
+        above, equal = self._resumed(request.program, settings), self._equal
+        assert equal is not None
         if equal.derives(OCCURS):
             why = "everything was computed anew, since a rule asks for whatever occurs in facts"
             return self._started_again(minus, plus, request, [why])
@@ -141,63 +206,86 @@ class SparkEquatedState(SparkState):
         self.engine.terms = self.terms.frame  # the facts may have brought new terms
         minus, plus = without(minus & self._E, plus), without(plus, self._E)
         choice = choose(settings.algorithm, above)
-        after, before = equal.copy(), self.classes
-        phases = self._deletions.update(after, self._E, minus, plus, progress)
-        if after.classes.refused(after.I):
-            return self._started_again(minus, plus, request, [_CONTRADICTORY])
-        I, then = self._I, self._E
+        after = equal.copy()
+        try:
+            phases = self._deletions.update(after, self._E, minus, plus, request.progress)
+            below = perf_counter() - begun
+            if after.classes.refused(after.I):
+                raise Contradiction
+            outcome = self._followed(after, (self._E - minus) | plus, request, choice)
+        except Contradiction:
+            return self._started_again(minus, plus, request, [CONTRADICTORY])
+        outcome = outcome.above(phases, after.rounds, below)
+        added, deleted = self._seen(self._done(True)), self._seen(self._done(False))
+        return self._report(outcome, 0.0, request.started, added, deleted, choice.reasons)
+
+    def _followed(self, after: RMaterialisation, E: FactSet, request: Request[FactSet], choice: Choice) -> Outcome:
+        """What is above follows the r-materialisation; if constants of its rules are others now, it is computed anew.
+
+        Nothing of that counts if it merged what is different, or if anything fails before all is known about it.
+        """
+        equal, above, then, trail = self._equal, self.materialisation, self._now(), after.trail
+        assert equal is not None
+        assert above is not None
+        assert trail is not None
+        assert isinstance(after.classes, SparkClasses)
+        classes, difference = after.classes, None
+
+        def accept(I: FactSet) -> None:
+            nonlocal difference
+            now = _Facts(E, I, classes)
+            if self._merged_apart(now):
+                raise Contradiction
+            difference = self._compared(then, now)
+
         self._equal = after
         try:
             if equal.above() == after.above():
-                assert after.trail is not None
-                left, came = after.trail.left, after.trail.came
-                outcome, _ = above.update(left, came, choice.algorithm, progress, None)
-            else:  # constants of rules are others now
-                outcome = self._compiled(program, settings, needed(settings.algorithm)).materialise(progress)
+                algorithm, progress = choice.algorithm, request.progress
+                outcome, _ = above.update(trail.left, trail.came, algorithm, progress, None, lambda I, _: accept(I))
+                I = above.I
+            else:
+                anew = self._compiled(request.program, request.settings, needed(request.settings.algorithm))
+                outcome = anew.materialise(request.progress)
+                accept(anew.I)
+                I = anew.I
         except BaseException:
             self._equal, self.materialisation = equal, above
             raise
-        assert self.materialisation is not None
-        self._E, self._I, self._counts, self._sizes = (then - minus) | plus, self.materialisation.I, {}, None
-        if self._merged_apart():
-            self._E, self._I, self._equal = then, I, equal
-            return self._started_again(minus, plus, request, [_CONTRADICTORY])
-        self.difference = self._compared(I, then, before)
-        for phase, number in outcome.derivations.items():
-            phases[phase] = phases.get(phase, 0) + number
-        outcome = replace(
-            outcome, derivations=phases, rounds=outcome.rounds + after.rounds, seconds=perf_counter() - begun
-        )
-        added, deleted = self._seen(self.difference.added), self._seen(self.difference.deleted)
-        return self._report(outcome, 0.0, request.started, added, deleted, choice.reasons)
+        self._E, self._I, self._counts, self._sizes, self.difference = E, I, {}, None, difference
+        return outcome
 
     def _started_again(self, minus: FactSet, plus: FactSet, request: Request[FactSet], reasons: list[str]) -> Report:
-        E, I, equal, materialisation, before = self._E, self._I, self._equal, self.materialisation, self.classes
-        after = without(E, minus - plus)
+        then, equal, materialisation = self._now(), self._equal, self.materialisation
+        after = without(self._E, minus - plus)
         after |= plus
         self._E = after
         try:
             outcome, planned = self._materialised(request.program, request.settings, request.progress)
+            difference = self._compared(then, self._now())
         except BaseException:
-            self._E, self._I, self._equal, self.materialisation = E, I, equal, materialisation
+            self._E, self._I, self._equal, self.materialisation = then.E, then.I, equal, materialisation
+            self._counts, self._sizes = {}, None
             raise
-        self.difference = self._compared(I, E, before)
-        added, deleted = self._seen(self.difference.added), self._seen(self.difference.deleted)
+        self.difference = difference
+        added, deleted = self._seen(self._done(True)), self._seen(self._done(False))
         return self._report(outcome, planned, request.started, added, deleted, reasons)
 
-    def _compared(self, I: FactSet, E: FactSet, before: SparkClasses) -> Difference:
-        """What an update did, in all names, to what `I` and `E` were under other classes."""
-        now = self.classes
-        stayed = now.about(before.changed(now), self._I & I)
-        gone, new = without(I, self._I), without(self._I, I)
-        then, there = self._in_all_names(before, gone | stayed, E), self._in_all_names(now, new | stayed, self._E)
+    def _compared(self, then: _Facts, now: _Facts) -> Difference:
+        """What an update did, in all names; to `I ∖ E` in those of representatives, as a store has it."""
+        stayed = now.classes.about(then.classes.changed(now.classes), now.I & then.I)
+        gone, new = without(then.I, now.I), without(now.I, then.I)
+        plus, minus = without(now.E, then.E), without(then.E, now.E)
+        before = self._in_all_names(then.classes, gone | stayed, then.E)
+        after = self._in_all_names(now.classes, new | stayed, now.E)
+        touched = gone
+        for facts in (new, plus, minus):
+            touched |= facts
+        more, fewer = touched, touched
+        more &= now.I - now.E
+        fewer &= then.I - then.E
         return Difference(
-            without(self._E, E),
-            without(E, self._E),
-            without(there, then),
-            without(then, there),
-            self.engine.empty(),
-            self.engine.empty(),
+            plus, minus, without(after, before), without(before, after), without(more, fewer), without(fewer, more)
         )
 
     def _in_all_names(self, classes: SparkClasses, facts: FactSet, E: FactSet) -> FactSet:
@@ -237,7 +325,7 @@ class SparkEquatedState(SparkState):
 
     def size(self, predicate: str, which: Which) -> int:
         explicit = super().size(predicate, "explicit")
-        if which == "explicit" or self._equal is None:
+        if which == "explicit" or not self._is_materialised():
             return 0 if which == "derived" else explicit
         if self._sizes is None:
             numbers = self.classes.numbers(self._I)
@@ -253,7 +341,7 @@ class SparkEquatedState(SparkState):
     def ids(self, predicate: str, which: Which, arity: int) -> DataFrame:
         self._chosen(which)  # refuses what is none
         explicit = super().ids(predicate, "explicit", arity)
-        if which == "explicit" or self._equal is None or predicate not in self.engine.relations():
+        if which == "explicit" or not self._is_materialised() or predicate not in self.engine.relations():
             return explicit if which != "derived" else explicit.limit(0)
         number, _ = self.engine.relations()[predicate]
         table = self.classes.expanded(self._I)
@@ -272,7 +360,7 @@ class SparkEquatedState(SparkState):
 
     def answers(self, goal: Sequence[BodyLiteral]) -> list[tuple[Value, ...]]:
         """The answers over representatives, in all names."""
-        if self._equal is None:
+        if not self._is_materialised():
             return super().answers(goal)
         variables = answer_variables(goal)
         answer = Atom(f"{HIDDEN}answer", tuple(variables))
@@ -302,30 +390,14 @@ class SparkEquatedState(SparkState):
         return verb != SAME_AS or left != right or left in explicit
 
     def clashes(self) -> list[str]:
-        if self._equal is None:
+        if not self._is_materialised():
             return []
         same_as, different = self._id(SAME_AS), self._id(DIFFERENT_FROM)
         apart = {frozenset(map(self.classes.representative, pair)): pair for pair in self.classes.apart}
-        pairs = ((frozenset(pair), pair) for pair in self.classes.ends(same_as, self._I) if pair[0] != pair[1])
-        equal = [*{ends if ends in apart else pair: pair for ends, pair in pairs}.values()]  # both directions are one
+        equal = [pair for pair in self.classes.ends(same_as, self._I) if pair[0] != pair[1]]
+        values = [pair for pair in equal if frozenset(pair) not in apart]
+        excluded = [apart[ends] for ends in dict.fromkeys(map(frozenset, equal)) if ends in apart]
         alone = [left for left, right in self.classes.ends(different, self._I) if left == right]
-        shown = equal[:_SHOWN], alone[:_SHOWN]
-        values = self.terms.values_of([*{one for pair in (*shown[0], *apart.values()) for one in pair}, *shown[1]])
-
-        def fact(left: int, verb: Value, right: int) -> str:
-            return print_atom(Atom(TRIPLE, (Constant(values[left]), Constant(verb), Constant(values[right]))))
-
-        messages = []
-        for pair in shown[0]:
-            if (given := apart.get(frozenset(pair))) is None:
-                why = "merges nothing: only names can be equal, and one of these is a value"
-                messages.append(f"{fact(pair[0], SAME_AS, pair[1])} {why}")
-            else:
-                a, b = given
-                messages.append(
-                    f"owl:differentFrom and owl:sameAs exclude each other, but {fact(a, DIFFERENT_FROM, b)} and "
-                    f"{fact(a, SAME_AS, b)} hold, and stay apart"
-                )
-        messages += [f"{fact(one, DIFFERENT_FROM, one)} contradicts itself" for one in shown[1]]
-        rest = len(equal) + len(alone) - len(messages)
-        return [*messages, f"{rest:,} more equalities contradict what is known"] if rest else messages
+        shown = {one for pairs in (values, excluded) for pair in pairs[:SHOWN] for one in pair}
+        known = self.terms.values_of([*shown, *alone[:SHOWN]])
+        return messages(values, excluded, alone, known.__getitem__, kept_apart=True)

@@ -1,7 +1,7 @@
 """What a state of the Spark engine keeps for updates, as the section `state` of a store has it, and back.
 
-The relations are those of `everlog.saved`: `hidden:p`, `nonrecursive:p`, `recursive:p`, `trace:p`, `backbone:p`. Here they
-are rows of one DataFrame, so that one job writes all of them.
+The relations are those of `everlog.saved`: `hidden:p`, `nonrecursive:p`, `recursive:p`, `trace:p`, `backbone:p`, `classes`.
+Here they are rows of one DataFrame, so that one job writes all of them.
 """
 
 from __future__ import annotations
@@ -9,22 +9,24 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
+
 from everlog.engine.algebra import Annotation, FactSet
 from everlog.engine.spark.annotations import SparkAnnotation
 from everlog.engine.spark.engine import SparkEngine
 from everlog.engine.spark.naming import COUNT, RELATION
 from everlog.materialisation import Materialisation
 from everlog.pipeline.dictionary import NUMBER
+from everlog.pipeline.handover import to_spark
 from everlog.pipeline.spark_layers import Rows
 from everlog.planning.negation import HIDDEN
 from everlog.reasoning.algorithms import NONRECURSIVE, RECURSIVE, TRACE
 from everlog.reasoning.kept import Kept
+from everlog.saved_kinds import BACKBONE, CLASSES, HIDDEN_FACTS
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
-HIDDEN_FACTS = "hidden"
-BACKBONE = "backbone"
 _PADDING = -1
 
 
@@ -37,21 +39,27 @@ def kinds(materialisation: Materialisation) -> frozenset[str]:
 def arities(engine: SparkEngine, found: frozenset[str]) -> dict[str, int]:
     """The relations of some kinds that there may be, and how many columns they have."""
     more = {HIDDEN_FACTS: 0, NONRECURSIVE: 1, RECURSIVE: 1, TRACE: 3, BACKBONE: 1}
-    return {
+    named = {
         f"{kind}:{predicate}": arity + more[kind]
         for kind in sorted(found & more.keys())
         for predicate, (_, arity) in engine.relations().items()
         if kind != HIDDEN_FACTS or predicate.startswith(HIDDEN)
     }
+    return {**named, CLASSES: 2} if CLASSES in found else named
 
 
-def whole(engine: SparkEngine, materialisation: Materialisation, names: Sequence[str]) -> Rows | None:
-    """All there is to be kept, as rows of relations with some names."""
+def whole(
+    engine: SparkEngine, materialisation: Materialisation, sizes: Mapping[str, int], classes: Mapping[int, int]
+) -> Rows | None:
+    """All there is to be kept, as rows of relations with some names and numbers of columns; `classes` is `π`."""
     from pyspark.sql.functions import col, lit
 
+    names, width = list(sizes), max(sizes.values(), default=0)
     numbers = {name: number for number, name in enumerate(names)}
-    width = max(arities(engine, kinds(materialisation)).values(), default=0)
     frames = []
+    if classes:
+        pairs = {"a0": pa.array(classes.keys(), pa.int64()), "a1": pa.array(classes.values(), pa.int64())}
+        frames.append(_padded(to_spark(engine.spark, pa.table(pairs)), numbers[CLASSES], width))
     if any(name.startswith(f"{HIDDEN_FACTS}:") for name in names):
         hidden = [number for name, (number, _) in engine.relations().items() if name.startswith(HIDDEN)]
         facts = engine.together(materialisation.I).where(col(RELATION).isin(hidden))
@@ -90,16 +98,21 @@ def padding(place: int) -> int:
 
 def stored(frames: Mapping[str, DataFrame], names: Sequence[str], width: int) -> DataFrame | None:
     """Relations as a store has them, in one DataFrame."""
-    from pyspark.sql.functions import lit
-
     joint = None
     for number, name in enumerate(names):
         if name in frames:
-            given = [name for name in frames[name].columns if name != "present"]
-            more = [lit(padding(place)).cast("bigint").alias(f"a{place}") for place in range(len(given), width)]
-            frame = frames[name].select(lit(number).alias(NUMBER), *given, *more)
+            frame = _padded(frames[name], number, width)
             joint = frame if joint is None else joint.unionAll(frame)
     return joint
+
+
+def _padded(frame: DataFrame, number: int, width: int) -> DataFrame:
+    """A relation as rows beside those of others."""
+    from pyspark.sql.functions import lit
+
+    given = [name for name in frame.columns if name != "present"]
+    more = [lit(padding(place)).cast("bigint").alias(f"a{place}") for place in range(len(given), width)]
+    return frame.select(lit(number).alias(NUMBER), *given, *more)
 
 
 def restore(engine: SparkEngine, materialisation: Materialisation, I: FactSet, frames: Mapping[str, DataFrame]) -> None:

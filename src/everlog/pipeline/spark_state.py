@@ -47,6 +47,7 @@ from everlog.reasoning.modules.making import make_modules
 from everlog.reasoning.modules.module import Module
 from everlog.report import Report, peak_rss_bytes
 from everlog.request import Request
+from everlog.saved_kinds import BACKBONE
 from everlog.settings import Settings
 
 if TYPE_CHECKING:
@@ -93,6 +94,19 @@ class SparkState:
     def derived(self) -> FactSet:
         """`I ∖ E`, computed."""
         return without(self._I, self._E)
+
+    def marked(self) -> Marks:
+        """What is kept now."""
+        assert self.materialisation is not None
+        return Marks(self.engine, self.materialisation)
+
+    def kept(self) -> Mapping[str, DataFrame]:
+        """What a store had for the first update, until there was one."""
+        return self._kept()
+
+    def counted(self, stored: Mapping[str, dict[str, int]]) -> dict[str, dict[str, int]]:
+        """How many facts of each predicate a store has to say there are; it has so many explicit and derived ones."""
+        return dict(stored)
 
     def kept_kinds(self) -> frozenset[str]:
         """The kinds of relations (`everlog.saved`) that are kept right."""
@@ -230,19 +244,7 @@ class SparkState:
         if settings.algorithm == "remat":
             return self._started_again(minus, plus, request, [])
         begun = perf_counter()
-        materialisation = self.materialisation
-        if materialisation is None:
-            if spark_saved.BACKBONE not in self._kinds:
-                settings = replace(settings, modules="off")
-            materialisation = self._compiled(program, settings, self._kinds, refusing({}))
-            if materialisation.backbones() and not materialisation.fits(self._kinds):
-                unknown = [module for key, module in materialisation.keys().items() if key not in self._kinds]
-                left = refusing({(module.kind, module.heads): LEFT_OUT_BEFORE for module in unknown})
-                materialisation = self._compiled(program, settings, self._kinds, left)
-            if materialisation.backbones() and not materialisation.fits(self._kinds):
-                materialisation = self._compiled(program, replace(settings, modules="off"), self._kinds)
-            spark_saved.restore(self.engine, materialisation, self._I, self._kept())
-            self.marks = Marks(self.engine, materialisation)
+        materialisation = self._resumed(program, settings)
         self.engine.terms = self.terms.frame  # the facts may have brought new terms
         planned = perf_counter() - begun
         choice = choose(settings.algorithm, materialisation)
@@ -265,6 +267,27 @@ class SparkState:
             self._seen(difference.deleted),
             choice.reasons,
         )
+
+    def _resumed(self, program: Program, settings: Settings) -> Materialisation:
+        """What is to be updated; of a state that was stored it is made before the first update."""
+        if self.materialisation is not None:
+            return self.materialisation
+        if BACKBONE not in self._kinds:
+            settings = replace(settings, modules="off")
+        try:
+            found = self._compiled(program, settings, self._kinds, refusing({}))
+            if found.backbones() and not found.fits(self._kinds):
+                unknown = [module for key, module in found.keys().items() if key not in self._kinds]
+                left = refusing({(module.kind, module.heads): LEFT_OUT_BEFORE for module in unknown})
+                found = self._compiled(program, settings, self._kinds, left)
+            if found.backbones() and not found.fits(self._kinds):
+                found = self._compiled(program, replace(settings, modules="off"), self._kinds)
+            spark_saved.restore(self.engine, found, self._I, self._kept())
+            self.marks = self.marked()
+        except BaseException:
+            self.materialisation = None
+            raise
+        return found
 
     def _not_explicit(self, minus: FactSet) -> list[str]:
         """Says how many facts are to be deleted and only follow from others."""

@@ -19,7 +19,7 @@ from everlog.pipeline.dictionary import BLANK, NUMBER
 from everlog.pipeline.keeping import entries, still_right
 from everlog.pipeline.layers import facts_frame
 from everlog.pipeline.manifest import Layer, Manifest, Part
-from everlog.pipeline.spark_changes import Marks
+from everlog.pipeline.spark_equated import SparkEquatedState
 from everlog.pipeline.spark_layers import Rows, extended_dictionary, section_counts, write_rows
 from everlog.pipeline.spark_saved import arities as kept_arities
 from everlog.pipeline.spark_saved import difference, padding, stored, whole
@@ -43,7 +43,8 @@ def load_spark_state(
 ) -> SparkState:
     """The facts of a version; `scratch` gives places for files that are soon forgotten, `terms` for new terms."""
     files = [store / file for part in manifest.dictionary for file in part.files]
-    state = SparkState(spark, SparkTerms(spark, files, manifest.dictionary_size, terms, by_label), scratch)
+    kind = SparkEquatedState if manifest.options.get("equality") == "rewrite" else SparkState
+    state = kind(spark, SparkTerms(spark, files, manifest.dictionary_size, terms, by_label), scratch)
     explicit, derived = (_frames(spark, store, manifest, section) for section in ("explicit", "derived"))
     state.restore(explicit, derived, lambda: _frames(spark, store, manifest, "state"), frozenset(manifest.state_kinds))
     return state
@@ -81,7 +82,7 @@ def written(
         explicit=explicit,
         derived=derived,
         dictionary=write_terms(spark, writer, draft.dictionary, state),
-        counts=counts(explicit, derived, draft.arities),
+        counts=state.counted(counts(explicit, derived, draft.arities)),
         **write_kept(spark, writer, before, state),
     )
 
@@ -119,7 +120,7 @@ def spark_version(kb: KnowledgeBase, writer: Writing, known: Manifest | None) ->
         dictionary=write_terms(kb.spark, writer, None if known is None else known.dictionary, state),
         explicit=explicit,
         derived=derived,
-        counts=counts(explicit, derived, arities),
+        counts=state.counted(counts(explicit, derived, arities)),
         **write_kept(kb.spark, writer, known, state),
     )
     state.saved = now
@@ -165,20 +166,30 @@ def write_kept(spark: SparkSession, writer: Writing, before: Manifest | None, st
     """What a manifest says about the section `state`."""
     kinds = state.kept_kinds()
     if state.materialisation is None:
-        assert before is not None, "a state without a materialisation was opened"
+        if before is None:
+            return _write_again(spark, writer, state)
         return entries(before.state, before.state_arities, before.state_kinds)
     layers, old = ((), {}) if before is None else still_right(before, kinds)
     arities = {**kept_arities(state.engine, kinds), **old}
-    changes = None
+    changes, now = None, state.marked()
     if before is not None and state.marks is not None:
-        changes = state.marks.changes(state.engine, state.materialisation, kinds)
-    state.marks = Marks(state.engine, state.materialisation)
+        changes = state.marks.changes(state.engine, now, kinds)
+    state.marks = now
     if changes is not None:
         written = write_section(spark, writer, "state", layers, *changes, arities)
     else:
         written = _write_whole(spark, writer, state, layers, old, arities)
     found = {name for layer in written for name in layer.added}
     return entries(written, {name: arity for name, arity in arities.items() if name in found}, sorted(kinds))
+
+
+def _write_again(spark: SparkSession, writer: Writing, state: SparkState) -> dict[str, Any]:
+    """The section of a state that was opened, and no more, as another store has it."""
+    frames = state.kept()
+    arities = {name: 0 if frame.columns == ["present"] else len(frame.columns) for name, frame in frames.items()}
+    rows = stored(frames, list(frames), max(arities.values(), default=0))
+    found = None if rows is None else Rows(rows, list(frames), rows.count())
+    return entries(write_rows(spark, writer, "state", (), found, None, arities), arities, sorted(state.kept_kinds()))
 
 
 def _write_whole(
@@ -191,8 +202,9 @@ def _write_whole(
 ) -> tuple[Layer, ...]:
     """The layers of the section `state` by comparing all that is kept with all that they have."""
     assert state.materialisation is not None
+    assert state.marks is not None
     names = list(arities)
-    now = whole(state.engine, state.materialisation, names)
+    now = whole(state.engine, state.materialisation, arities, state.marks.classes)
     if not layers:
         written = write_rows(spark, writer, "state", layers, now, None, arities)
     else:

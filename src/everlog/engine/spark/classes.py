@@ -51,6 +51,18 @@ class SparkClasses(Classes):
     def representative(self, one: int) -> int:
         return self._to.get(one, one)
 
+    @property
+    def represented(self) -> Mapping[int, int]:
+        """Every constant that another one represents, with that one."""
+        return self._to
+
+    def restore(self, represented: Mapping[int, int]) -> None:
+        """Takes over classes that were there earlier; every constant was alone before."""
+        self._know(set(represented.values()))
+        for one, name in represented.items():
+            self.members[name] = (*self.members.get(name, (name,)), one)
+        self._to = dict(represented)
+
     # ------------------------------------------------------------------------------------ merging
 
     def alone(self) -> SparkClasses:
