@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 from uuid import uuid4
+from weakref import WeakSet
 
 from everlog.errors import EverlogError
 
@@ -29,6 +30,10 @@ class Cut(Protocol):
 
     def __call__(self, frame: DataFrame, statistics: Sequence[Column]) -> tuple[DataFrame, Statistics]:
         """A frame with the same rows and no past, and some aggregates of it, by their names."""
+        ...
+
+    def settled(self, frame: DataFrame) -> DataFrame:
+        """The same frame, and Spark knows how large it is; see `estimates.py`."""
         ...
 
     def forget(self, frame: DataFrame) -> None:
@@ -49,7 +54,13 @@ def cut_named(spark: SparkSession, name: str, scratch: str | None, partitions: C
 
 
 class LocalCheckpoint:
-    """Rows in the executors; Spark frees them when the JVM has noticed that nobody refers to them."""
+    """Rows in the executors; Spark frees them when the JVM has noticed that nobody refers to them.
+
+    Those that are settled are there a second time, as columns: Spark has no other way to learn the size of a checkpoint.
+    """
+
+    def __init__(self) -> None:
+        self._settled: WeakSet[DataFrame] = WeakSet()
 
     def __call__(self, frame: DataFrame, statistics: Sequence[Column]) -> tuple[DataFrame, Statistics]:
         from pyspark.sql import Observation
@@ -58,8 +69,13 @@ class LocalCheckpoint:
         kept = frame.observe(seen, *statistics).localCheckpoint()
         return kept, seen.get or _statistics(kept, statistics)
 
+    def settled(self, frame: DataFrame) -> DataFrame:
+        self._settled.add(frame)
+        return _loaded(frame.persist())
+
     def forget(self, frame: DataFrame) -> None:
-        pass
+        if frame in self._settled:
+            frame.unpersist()
 
 
 class Persist:
@@ -72,6 +88,9 @@ class Persist:
         seen = Observation()
         rows = frame.observe(seen, *statistics).localCheckpoint(storageLevel=StorageLevel.DISK_ONLY)
         return rows.persist(), seen.get or _statistics(rows, statistics)
+
+    def settled(self, frame: DataFrame) -> DataFrame:
+        return _loaded(frame)
 
     def forget(self, frame: DataFrame) -> None:
         frame.unpersist()
@@ -95,8 +114,17 @@ class Parquet:
         kept = read.repartition(self._partitions(), *read.columns).persist()
         return kept, seen.get or _statistics(kept, statistics)
 
+    def settled(self, frame: DataFrame) -> DataFrame:
+        return frame
+
     def forget(self, frame: DataFrame) -> None:
         frame.unpersist()
+
+
+def _loaded(frame: DataFrame) -> DataFrame:
+    """A persisted frame, once Spark has it in memory."""
+    frame.count()
+    return frame
 
 
 def _statistics(frame: DataFrame, statistics: Sequence[Column]) -> Statistics:

@@ -27,6 +27,7 @@ from everlog.engine.spark.annotations import SparkAnnotation, SparkCounted
 from everlog.engine.spark.comparisons import comparable
 from everlog.engine.spark.cutting import Cut, CutName, cut_named
 from everlog.engine.spark.driver import Driver
+from everlog.engine.spark.estimates import Estimates
 from everlog.engine.spark.naming import COUNT, RELATION
 from everlog.engine.spark.patterns import Parameters
 from everlog.engine.spark.queries import DISTINCT, Table, fact_columns, select, union
@@ -96,6 +97,7 @@ class SparkEngine(Engine):
         self._cut: Cut = cut_named(self.spark, cut, scratch, lambda: self.partitions)
         self._prefix = f"everlog_{uuid4().hex[:8]}"
         self._names = counting_up()
+        self._estimates = Estimates(self.spark, self._prefix)
         self._kept: dict[Table, DataFrame] = {}
         self._views: set[Table] = set()
         self._sizes: dict[Table, int] = {}
@@ -319,6 +321,8 @@ class SparkEngine(Engine):
             sums = [expr(f"sum({COUNT})").alias("sum")] if COUNT in columns else []
             kept, seen = self._cut(frame, [count(lit(1)).alias("rows"), *classes, *sums])
         name = self._named(kept)
+        if self._estimates.has_grown(name, f"{query} {rows}"):
+            kept = self._cut.settled(kept)
         self._kept[name] = kept
         run = Run(name, columns, seen["rows"], {one: seen[one] or 0 for one in classed}, apart, parts or new_number())
         run.sum = seen.get("sum") or 0
@@ -447,6 +451,7 @@ class SparkEngine(Engine):
             name = self._forgotten.pop()
             self._drop([name])
             self._sizes.pop(name, None)
+            self._estimates.forget(name)
             frame = self._kept.pop(name, None)
             if frame is not None:
                 self._cut.forget(frame)
