@@ -12,7 +12,7 @@ from typing import Final
 
 from everlog.bench.experiments.records import Record
 
-_SIZES: Final = {"tiny": (), "small": (1, 2), "medium": (5, 10, 20, 40)}
+_SIZES: Final = {"tiny": (), "small": (1, 2), "medium": (2, 5, 10)}
 
 
 def sizes(scale: str) -> list[int]:

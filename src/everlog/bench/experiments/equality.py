@@ -24,7 +24,7 @@ from everlog.errors import Failure
 
 WAYS: Final = ("rewrite", "axioms")
 _SMALL: Final = (100, 5_000)
-_LIMIT: Final = {"tiny": 30, "small": 60, "medium": 1200}
+_LIMIT: Final = {"tiny": 30, "small": 60, "medium": 180}
 """Seconds of the processor for each process."""
 _TIMEOUT: Final = 7200.0
 
@@ -41,8 +41,8 @@ def subjects(scale: str) -> list[Data]:
     """What the experiment runs on."""
     if scale == "tiny":
         return [Data("One class", lambda: one_class(names=6, facts=400))]
-    universities, collections = (1, 25) if scale == "small" else (4, 200)
-    names, facts = (50, 20_000) if scale == "small" else (300, 200_000)
+    universities, collections = (1, 25) if scale == "small" else (2, 50)
+    names, facts = (50, 20_000) if scale == "small" else (150, 60_000)
     return [
         Data("UOBM-L", lambda: instance("uobm", universities=universities), "UOBM-100-L"),
         Data("Claros-L", lambda: instance("claros", collections=collections)),

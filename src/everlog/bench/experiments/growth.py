@@ -20,7 +20,7 @@ _SIZES: Final[Mapping[str, Mapping[str, list[dict[str, int]]]]] = {
     },
     "medium": {
         "dag": [{"nodes": nodes, "edges": 10 * nodes} for nodes in (1_250, 2_500, 5_000, 10_000)],
-        "lubm": [{"k": k} for k in (12, 25, 50, 100)],
+        "lubm": [{"k": k} for k in (6, 12, 25, 50)],
         "uobm": [{"universities": count} for count in (1, 2, 4, 8)],
         "claros-extended": [{"collections": count} for count in (25, 50, 100, 200)],
         "andersen": [{"groups": groups} for groups in (50, 100, 200, 400)],

@@ -28,9 +28,9 @@ def _data(scale: str) -> list[Data]:
         return [Data("PC", lambda: instance("pc", n=6, k=4), 3)]
     small = scale == "small"
     n, k = (200, 60) if small else (1_000, 300)
-    expressions, values = (50, 200) if small else (50, 1_500)
-    copies = 2 if small else 13
-    patterns = {} if small else {f"graph, {name}": partial(wide.pattern, name) for name in wide.PATTERNS}
+    expressions, values = (50, 200) if small else (50, 500)
+    copies = 2 if small else 10
+    patterns = {} if small else {f"graph, {name}": partial(wide.pattern, name) for name in ("cycle", "petal")}
     return [
         Data("L+C", lambda: wide.campus(copies)),
         Data("L", lambda: wide.campus(copies, complex_rules=False)),

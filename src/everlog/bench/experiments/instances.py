@@ -1,6 +1,6 @@
 """The programs and data that experiments run on, by scale.
 
-`tiny` is for tests; `small` is meant for twenty minutes on two cores; `medium` is what the papers' findings can be seen on.
+`tiny` is for tests; `small` is meant for twenty minutes on two cores; `medium` for about an hour.
 """
 
 from __future__ import annotations
@@ -35,21 +35,23 @@ class Named:
         return {"instance": self.name, "workload": self.workload, "parameters": dict(self.parameters)}
 
 
-_LUBM: Final = {"tiny": 1, "small": 3, "medium": 13}
-_EXTENDED: Final = {"small": 1, "medium": 13}
-_UOBM: Final = {"tiny": 1, "small": 1, "medium": 4}
-_COLLECTIONS: Final = {"tiny": 4, "small": 25, "medium": 100}
-_DAG: Final = {"tiny": (60, 120), "small": (1_000, 3_000), "medium": (5_000, 25_000)}
+_LUBM: Final = {"tiny": 1, "small": 3, "medium": 6}
+_EXTENDED: Final = {"small": 1, "medium": 3}
+_UOBM: Final = {"tiny": 1, "small": 1, "medium": 2}
+_COLLECTIONS: Final = {"tiny": 4, "small": 25, "medium": 50}
+_DAG: Final = {"tiny": (60, 120), "small": (1_000, 3_000), "medium": (2_000, 8_000)}
+_LARGE_UPDATES: Final = {"small": (1, 8, 1_000, 3_000), "medium": (3, 25, 1_500, 5_000)}
 
 
 def enlarged(scale: str) -> list[Named]:
     """What the scalability experiments of *Revisited* run on; they try large updates many times over."""
-    if scale != "small":
+    if scale not in _LARGE_UPDATES:
         return maintained(scale)
+    k, collections, nodes, edges = _LARGE_UPDATES[scale]
     return [
-        Named("LUBM_L", "lubm", {"k": 1}),
-        Named("Claros_LE", "claros-extended", {"collections": 8}),
-        Named("DAG", "dag", {"nodes": 1_000, "edges": 3_000}),
+        Named("LUBM_L", "lubm", {"k": k}),
+        Named("Claros_LE", "claros-extended", {"collections": collections}),
+        Named("DAG", "dag", {"nodes": nodes, "edges": edges}),
     ]
 
 

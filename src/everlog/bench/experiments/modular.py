@@ -44,12 +44,12 @@ def _data(scale: str) -> list[Data]:
             Data("Relations", lambda: instance("relations-made", **tiny), 5),
         ]
     small = scale == "small"
-    k, collections = (3, 25) if small else (13, 100)
+    k, collections = (3, 25) if small else (10, 50)
     nodes = 600 if small else 10_000
     family = {"branches": 4, "width": 24} if small else {}
     items = 400 if small else 2_000
     dag, seq = (None, None) if small else ("DAG-R", "Seq")
-    groups = 2 if small else 40
+    groups = 2 if small else 8
     return [
         Data("Claros-LE", lambda: instance("claros-extended", collections=collections)),
         Data("LUBM-LE", lambda: lubm("LUBM_LE", k)),

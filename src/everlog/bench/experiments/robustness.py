@@ -30,7 +30,7 @@ ALGORITHMS: Final = {"counting": "CNT", "dred": "DRed", "bf": "FBF", "fbf": "FBF
 SAMPLES: Final = {"tiny": 2, "small": 10, "medium": 30}
 """How many there are of each kind."""
 CHANGED: Final = {"tiny": 5, "small": 1_000, "medium": 1_000}
-LIMIT: Final = {"tiny": 5.0, "small": 2.0, "medium": 60.0}
+LIMIT: Final = {"tiny": 5.0, "small": 2.0, "medium": 10.0}
 """Seconds for an algorithm on an instance with one kind of samples; it has fewer samples then, but two."""
 
 Facts = Mapping[str, pa.Table]
