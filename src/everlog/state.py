@@ -42,7 +42,7 @@ from everlog.planning.negation import HIDDEN
 from everlog.planning.program import compile_program, prepared
 from everlog.planning.rules import MemoryCompiler
 from everlog.planning.statistics import Statistics
-from everlog.planning.worth import LEFT_OUT_BEFORE, Known, Verdicts, judged, refusing
+from everlog.planning.worth import Known, Verdicts, judged, refusing
 from everlog.reasoning.algorithms import TRACE, needed
 from everlog.reasoning.bounds import Bounds
 from everlog.reasoning.change import Allowance, Progress, TooCostly
@@ -51,7 +51,7 @@ from everlog.reasoning.modules.making import make_modules
 from everlog.reasoning.modules.module import Module
 from everlog.report import Report, peak_rss_bytes
 from everlog.request import Request
-from everlog.saved_kinds import BACKBONE
+from everlog.resuming import resumed
 from everlog.settings import Settings
 
 if TYPE_CHECKING:
@@ -249,18 +249,10 @@ class MemoryState:
         """What is to be updated; of a state that was stored it is made before the first update."""
         if self.materialisation is not None:
             return self.materialisation
-        if BACKBONE not in self._kinds:
-            settings = replace(settings, modules="off")
         try:
-            # Whatever the facts are now, what was decided about modules when everything was computed is what was stored.
-            compiled = self._compiled(program, settings, self._kinds, refusing({}))
-            if compiled.backbones() and not compiled.fits(self._kinds):
-                # Modules that were left out have stored nothing; where there are others there is nothing to go on with.
-                unknown = [module for key, module in compiled.keys().items() if key not in self._kinds]
-                left = refusing({(module.kind, module.heads): LEFT_OUT_BEFORE for module in unknown})
-                compiled = self._compiled(program, settings, self._kinds, left)
-                if not compiled.fits(self._kinds):
-                    compiled = self._compiled(program, replace(settings, modules="off"), self._kinds)
+            compiled = resumed(
+                lambda chosen, verdicts: self._compiled(program, chosen, self._kinds, verdicts), settings, self._kinds
+            )
             compiled.cost = self._cost
             saved.restore(self.engine, compiled, self._I, self._kept())
         except BaseException:

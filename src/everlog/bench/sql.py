@@ -8,6 +8,7 @@ one branch per recursive atom: that atom in the last round, the others in DuckDB
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 from typing import Final
 
 from everlog.bench.encoding import NotExpressible
@@ -26,23 +27,30 @@ def only_derived(work: Relational) -> Relation:
 
 def recursive_query(work: Relational) -> str:
     """A query for all facts of the one derived relation, whose explicit facts are in the table of its name."""
-    relation = only_derived(work)
-    columns = ", ".join(f"a{position}" for position in range(relation.arity))
-    start = [f"SELECT {columns} FROM {relation.name}"] if relation.rows else []
-    steps: list[str] = []
-    for rule in work.rules:
-        recursive = [at for at, atom in enumerate(rule.positive) if atom.predicate == relation.name]
-        if any(atom.predicate == relation.name for negation in rule.negative for atom in negation.atoms):
-            raise NotExpressible("a negation of the derived relation")
-        if not recursive:
-            start.append(select(rule, relation, None))
-        steps.extend(select(rule, relation, driver) for driver in recursive)
+    columns, start, steps = branches(work)
     query = " UNION ".join(start)
     if not steps and len(start) == 1:
         query = f"SELECT DISTINCT * FROM ({query})"  # there is no UNION to do so
     if steps:
-        query = f"({query}) UNION (SELECT * FROM ({' UNION ALL '.join(steps)}))"
+        query = f"({query}) UNION (SELECT * FROM ({' UNION ALL '.join(chain(*steps))}))"
     return f"WITH RECURSIVE {LAST_ROUND}({columns}) AS ({query}) SELECT {columns} FROM {LAST_ROUND}"
+
+
+def branches(work: Relational) -> tuple[str, list[str], list[list[str]]]:
+    """The columns, the queries that start, and for each recursive rule those that go on, one for each recursive atom."""
+    relation = only_derived(work)
+    columns = ", ".join(f"a{position}" for position in range(relation.arity))
+    start = [f"SELECT {columns} FROM {relation.name}"] if relation.rows else []
+    steps: list[list[str]] = []
+    for rule in work.rules:
+        recursive = [at for at, atom in enumerate(rule.positive) if atom.predicate == relation.name]
+        if any(atom.predicate == relation.name for negation in rule.negative for atom in negation.atoms):
+            raise NotExpressible("a negation of the derived relation")
+        if recursive:
+            steps.append([select(rule, relation, driver) for driver in recursive])
+        else:
+            start.append(select(rule, relation, None))
+    return columns, start, steps
 
 
 def select(rule: Rule, derived: Relation, driver: int | None) -> str:

@@ -40,14 +40,14 @@ from everlog.planning.spark_matching import SparkMatcher
 from everlog.planning.spark_rules import SparkCompiler
 from everlog.planning.spark_statistics import spark_facts
 from everlog.planning.statistics import Statistics
-from everlog.planning.worth import LEFT_OUT_BEFORE, Verdicts, judged, refusing
+from everlog.planning.worth import Verdicts, judged
 from everlog.reasoning.algorithms import TRACE, needed
 from everlog.reasoning.change import Progress, TooCostly
 from everlog.reasoning.modules.making import make_modules
 from everlog.reasoning.modules.module import Module
 from everlog.report import Report, peak_rss_bytes
 from everlog.request import Request
-from everlog.saved_kinds import BACKBONE
+from everlog.resuming import resumed
 from everlog.settings import Settings
 
 if TYPE_CHECKING:
@@ -272,16 +272,10 @@ class SparkState:
         """What is to be updated; of a state that was stored it is made before the first update."""
         if self.materialisation is not None:
             return self.materialisation
-        if BACKBONE not in self._kinds:
-            settings = replace(settings, modules="off")
         try:
-            found = self._compiled(program, settings, self._kinds, refusing({}))
-            if found.backbones() and not found.fits(self._kinds):
-                unknown = [module for key, module in found.keys().items() if key not in self._kinds]
-                left = refusing({(module.kind, module.heads): LEFT_OUT_BEFORE for module in unknown})
-                found = self._compiled(program, settings, self._kinds, left)
-            if found.backbones() and not found.fits(self._kinds):
-                found = self._compiled(program, replace(settings, modules="off"), self._kinds)
+            found = resumed(
+                lambda chosen, verdicts: self._compiled(program, chosen, self._kinds, verdicts), settings, self._kinds
+            )
             spark_saved.restore(self.engine, found, self._I, self._kept())
             self.marks = self.marked()
         except BaseException:

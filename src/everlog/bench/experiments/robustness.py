@@ -69,7 +69,7 @@ def materialised(instance: Instance, algorithm: str, stratification: str) -> tup
 
     options = {"engine": "memory", "modules": "off", "hypertree": "off", "workers": WORKERS}
     program = parse_program(instance.program)
-    kb = KnowledgeBase(program, algorithm=algorithm, stratification=stratification, **options)  # type: ignore
+    kb = KnowledgeBase(program, algorithm=algorithm, stratification=stratification, **options)  # type: ignore[arg-type]
     report, seconds = materialising(kb, instance.facts)
     return kb, {
         "explicit": report.facts["explicit"],
@@ -90,7 +90,7 @@ def _measured(kb: KnowledgeBase, algorithm: str, samples: list[Facts], limit: fl
         if spent > limit and len(found["deletion"]["seconds"]) > 1:
             break
         for way, facts in (("deletion", {"delete": sample}), ("addition", {"add": sample})):
-            report, seconds = timed(lambda facts=facts: kb.update(**facts, algorithm=algorithm))  # type: ignore
+            report, seconds = timed(lambda facts=facts: kb.update(**facts, algorithm=algorithm))  # type: ignore[misc]
             spent += seconds
             if number:
                 found[way]["seconds"].append(seconds)

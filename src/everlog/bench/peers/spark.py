@@ -8,32 +8,25 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from itertools import chain
 from typing import Final
 
 from everlog.bench.encoding import NotExpressible
 from everlog.bench.job import Job
 from everlog.bench.peers.peer import Measurement, Peer
 from everlog.bench.relational import Relational
-from everlog.bench.sql import LAST_ROUND, only_derived, select
+from everlog.bench.sql import LAST_ROUND, branches
 
 ROWS: Final = 5_000_000
 
 
 def _query(work: Relational) -> str:
-    relation = only_derived(work)
-    columns = ", ".join(f"a{position}" for position in range(relation.arity))
-    start = [f"SELECT {columns} FROM {relation.name}"] if relation.rows else []
-    steps: list[str] = []
-    for rule in work.rules:
-        recursive = [at for at, atom in enumerate(rule.positive) if atom.predicate == relation.name]
-        if any(atom.predicate == relation.name for negation in rule.negative for atom in negation.atoms):
-            raise NotExpressible("a negation of the derived relation")
-        if len(recursive) > 1:
-            raise NotExpressible("a rule with several recursive atoms; Spark's query may name itself once")
-        (steps if recursive else start).append(select(rule, relation, recursive[0] if recursive else None))
+    columns, start, steps = branches(work)
+    if any(len(drivers) > 1 for drivers in steps):
+        raise NotExpressible("a rule with several recursive atoms; Spark's query may name itself once")
     if len(steps) > 1:
         raise NotExpressible("several recursive rules; Spark's query may name itself once")
-    query = " UNION ALL ".join([*start, *steps])
+    query = " UNION ALL ".join([*start, *chain(*steps)])
     return f"WITH RECURSIVE {LAST_ROUND}({columns}) AS ({query}) SELECT DISTINCT {columns} FROM {LAST_ROUND}"
 
 
