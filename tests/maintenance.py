@@ -15,10 +15,12 @@ from typing import Any, Final, Literal
 import kept_state
 from everlog import KnowledgeBase, Report
 from everlog.datalog.ntriples import write_term
+from everlog.engine.algebra import FactSet, Region
 from everlog.engine.memory.sets import own
 from everlog.errors import EverlogError
 from everlog.planning.negation import HIDDEN
 from everlog.planning.program import prepared
+from everlog.reasoning.modules.module import Backbone
 from oracles import clingo_oracle, naive
 from oracles.exchange import facts_of, rows_of
 from oracles.ground import Ground, Instance, Record
@@ -243,14 +245,28 @@ def _check_state(kb: KnowledgeBase, truth: Truth, number: int, options: dict[str
 
 
 def check_backbones(kb: KnowledgeBase) -> None:
-    """A backbone is part of its relation, and the relation follows from it."""
+    """A backbone is part of its relation, and the relation follows from it.
+
+    If deletion is exact, the backbone is what it would be from scratch: all facts of the relation from elsewhere. Those of
+    a sequence may be neighbours as well, and need not be there.
+    """
     materialisation = kb._state.materialisation
     assert materialisation is not None
-    for module in materialisation.backbones():
-        mine = own(materialisation.I).within(module.region)
-        assert not module.X - mine
-        module.begin(materialisation.I)
-        assert not module._outside(module.X, mine)
+    E, I = own(materialisation.E), own(materialisation.I)
+    for stratum in materialisation.strata:
+        for module in materialisation.modules.get(stratum.index, ()):
+            if not isinstance(module, Backbone):
+                continue
+            mine = I.within(module.region)
+            assert not module.X - mine
+            module.begin(I)
+            assert not module._outside(module.X, mine)
+            if module.exact and module.kind != "seq":
+                heads = Region(module.heads)
+                anew: FactSet = E.within(heads)
+                anew |= stratum.nonrecursive.apply(I).within(heads)
+                assert not module.X.within(heads) - anew
+                assert not anew - module.X
 
 
 def check_counts_of_the_rest(kb: KnowledgeBase, E: Facts, options: dict[str, Any]) -> None:

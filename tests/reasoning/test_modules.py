@@ -12,7 +12,7 @@ import pytest
 
 from everlog.datalog.reader import parse_program
 from everlog.datalog.syntax import Program, Rule
-from everlog.engine.memory import graphs
+from everlog.engine.memory import graphs, rows, table
 from everlog.engine.memory.engine import MemoryEngine
 from everlog.engine.memory.graphs import MemoryGraphs
 from everlog.engine.memory.sets import own
@@ -40,7 +40,7 @@ def truth(program: Program, kb: KnowledgeBase) -> naive.Facts:
     return from_scratch(program.rules, facts_of(kb, "explicit"))
 
 
-@pytest.mark.parametrize("way", ["as a whole", "step by step", "by visits"])
+@pytest.mark.parametrize("way", ["as a whole", "step by step", "by visits", "where they lie"])
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_sequences_of_updates(name: str, way: str, monkeypatch: pytest.MonkeyPatch) -> None:
     if way == "step by step":
@@ -48,8 +48,13 @@ def test_sequences_of_updates(name: str, way: str, monkeypatch: pytest.MonkeyPat
     if way == "by visits":
         monkeypatch.setattr(graphs, "_BITS", 0)
         monkeypatch.setattr(graphs, "_BUFFER", 8)
+    if way == "where they lie":
+        monkeypatch.setattr(Backbone, "_few", lambda self, facts: False)
+        monkeypatch.setattr(graphs, "_FEW_PAIRS", 0)
+        monkeypatch.setattr(table, "SHARED", 2)
+        monkeypatch.setattr(rows, "_SMALL", 2)
     program = parse_program(PROGRAMS[name])
-    for seed in range(6):
+    for seed in range(5):
         for algorithm in ALGORITHMS:
             random = Random(f"{name} {seed}")
             nodes = random.randint(2, 7)

@@ -225,6 +225,10 @@ class Paths(ABC):
         """Those of some facts that `X` and `T` do not lead to."""
         ...
 
+    def fewer(self, X: FactSet, T: FactSet, before: tuple[FactSet, FactSet], facts: FactSet) -> FactSet:
+        """The same for facts that `X` and `T` led to as they were before."""
+        return self.outside(X, T, facts)
+
 
 class Cliques(ABC):
     """The facts of one binary atom that connect everything that some of them connect."""

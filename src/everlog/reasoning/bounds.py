@@ -86,8 +86,8 @@ class _Checked(Module):
     def begin(self, now: FactSet) -> None:
         self._module.begin(now)
 
-    def stepped(self, now: FactSet, more: FactSet, fewer: FactSet) -> FactSet:
-        J = self._module.stepped(now, more, fewer)
+    def stepped(self, now: FactSet, more: FactSet, fewer: FactSet, given: FactSet) -> FactSet:
+        J = self._module.stepped(now, more, fewer, given)
         with self._bounds.aside():
             self._added("stepped", J, now)
             self._owed |= self._heads(now, more) - (J | now)

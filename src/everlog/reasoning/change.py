@@ -174,18 +174,27 @@ class Change:
         N -= self.D
         return N
 
-    def insert(self, stratum: CompiledStratum, R: FactSet, added: Added | None = None) -> None:
-        """Lines 53–58: the facts `R` that came back, the explicit facts that are new, and what follows from both."""
-        kept, added = self.kept, added or Added((), self.nothing)
+    def insert(self, stratum: CompiledStratum, R: FactSet) -> None:
+        """Lines 53–58: the facts `R` that came back, those that arrive, and what follows from both."""
+        N = self.arriving(stratum)
+        N |= R
+        self.follow(stratum, N, Added((), self.nothing))
+
+    def arriving(self, stratum: CompiledStratum) -> FactSet:
+        """Line 53: the explicit facts that are new, and the heads of instances that changes below bring."""
+        kept = self.kept
         with self.phase("insertion"):
             explicit = self.plus.within(stratum.region)
             if kept.nonrecursive is not None:
                 kept.nonrecursive.add(explicit)
             now, some = self.now, [(self.A, self.D)]
-            N = R
-            N |= explicit
+            N = explicit
             N |= considered(stratum.nonrecursive, kept.nonrecursive, 1, now, None, some)
             N |= considered(stratum.recursive, kept.recursive, 1, now, None, some)
+        return N
+
+    def follow(self, stratum: CompiledStratum, N: FactSet, added: Added) -> None:
+        """Lines 55–58: adds some facts, as far as they do not hold, and what follows from them."""
         while True:
             Δ = N
             Δ -= self.now
@@ -196,7 +205,7 @@ class Change:
             new -= self.I
             self.A |= new
             with self.phase("insertion"):
-                N = considered(stratum.recursive, kept.recursive, 1, self.now, None, [(Δ, self.nothing)])
+                N = considered(stratum.recursive, self.kept.recursive, 1, self.now, None, [(Δ, self.nothing)])
                 N |= added.add(self.now, Δ)
             self.round_done(stratum, Δ)
 

@@ -34,7 +34,7 @@ class Added:
         J = self._nothing
         for number, module in enumerate(self.modules):
             module.begin(now)
-            found = self._own[number] = module.stepped(now, now, self._nothing)
+            found = self._own[number] = module.stepped(now, now, self._nothing, self._nothing)
             J |= found
         return J
 
@@ -76,8 +76,9 @@ def update_stratum(
                 Δ |= lost
         while Δ or sure:
             deleted |= Δ
-            Δ |= sure
-            N, sure = change.delete(stratum, Δ), change.nothing
+            sure |= Δ  # the larger one, as a rule, which is then changed in place
+            Δ, sure = sure, change.nothing
+            N = change.delete(stratum, Δ)
             N -= proved(N)
             for module in modules:
                 lost = module.delete(change.survivors, Δ, oracle)
@@ -91,9 +92,11 @@ def update_stratum(
     with change.phase(phases[1]):
         R = rederive(deleted) if deleted else deleted
         own = [module.rederive(deleted) for module in modules]
+    R |= change.arriving(stratum)
+    N = R
     for number, module in enumerate(modules):
         found = own[number]
-        found |= module.stepped(change.now, change.A, change.D)
+        found |= module.stepped(change.now, change.A, change.D, R)
         own[number] = found
-        R |= found
-    change.insert(stratum, R, Added(modules, change.nothing, own))
+        N |= found
+    change.follow(stratum, N, Added(modules, change.nothing, own))

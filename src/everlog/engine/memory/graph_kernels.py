@@ -138,16 +138,60 @@ def reached(first, second, number, bits, out):
 
 
 @njit(cache=True, nogil=True)
-def unreached(first, second, number, bits, lo, out):
-    """The places, from `lo` on, of the pairs of ids that are not in the rows of bits; how many there are."""
+def mark_unreached(first, second, lo, hi, number, bits, held, bit, mask, out):
+    """Gives a bit to those of the rows `lo..hi` with the bits `held` that are no pair of the rows of bits.
+
+    They are also listed, as far as there is room; how many there are.
+    """
     found = 0
-    for i in range(len(first)):
-        source, target = _node(number, first[i]), _node(number, second[i])
-        there = np.uint64(0)
-        if source >= 0 and target >= 0:
-            there = (bits[source, target >> 6] >> np.uint64(target & 63)) & np.uint64(1)
-        out[found] = lo + i  # written over if the pair is there: nobody can predict that
-        found += 1 - int(there)
+    for row in range(lo, hi):
+        source, target = _node(number, first[row]), _node(number, second[row])
+        there = source >= 0 and target >= 0 and (bits[source, target >> 6] >> np.uint64(target & 63)) & np.uint64(1)
+        if not there and mask[row] & held == held:
+            mask[row] |= bit
+            if found < len(out):
+                out[found] = row
+            found += 1
+    return found
+
+
+@njit(cache=True, nogil=True)
+def mark_unreached_sorted(starts, ids, base, lo, hi, second, number, bits, old, held, bit, mask, out):
+    """The same for the rows `lo..hi` of a part that is sorted by its sources, of which those in a range of `ids` are taken.
+
+    Rows of bits that are as in `old`, if there is any, are passed over: all pairs were there.
+    """
+    found = 0
+    words, last = bits.shape[1], len(out) - 1
+    for id in range(ids[0], ids[1]):
+        begin, end = max(lo, base + starts[id]), min(hi, base + starts[id + 1])
+        if begin >= end:
+            continue
+        source = _node(number, id)
+        if source < 0:
+            for i in range(begin, end):
+                if mask[i] & held == held:
+                    mask[i] |= bit
+                    out[min(found, last)] = i
+                    found += 1
+            continue
+        if len(old):
+            word = 0
+            while word < words and bits[source, word] == old[source, word]:
+                word += 1
+            if word == words:
+                continue
+        for i in range(begin, end):
+            target = _node(number, second[i])
+            there = np.uint64(0)
+            if target >= 0:
+                there = (bits[source, target >> 6] >> np.uint64(target & 63)) & np.uint64(1)
+            # Nobody can predict which are there: the bit is written or not without a jump.
+            seen = mask[i]
+            new = (there ^ np.uint64(1)) & np.uint64(seen & held == held)
+            mask[i] = seen | (bit * np.uint16(new))
+            out[min(found, last)] = i
+            found += int(new)
     return found
 
 

@@ -23,10 +23,10 @@ from everlog.engine.memory.dictionary import Order
 from everlog.engine.memory.engine import MemoryEngine
 from everlog.engine.memory.kernels import unselected
 from everlog.engine.memory.kinds import FLOAT, STRING
-from everlog.engine.memory.rows import Rows
+from everlog.engine.memory.rows import Mark, Rows
 from everlog.engine.memory.sets import Facts, Stored, own
 from everlog.engine.memory.sinks import Entry
-from everlog.engine.memory.table import Ids, Positions, Table
+from everlog.engine.memory.table import Ids, Positions, Sorted, Table
 
 _BITS: Final = 1 << 28
 """Up to this many bytes of bits are used for a graph."""
@@ -101,10 +101,18 @@ class MemoryPaths(Paths):
         return self._graph(X, T).facts(self._engine, self._binary, own(excluding))
 
     def more(self, X: FactSet, T: FactSet, before: tuple[FactSet, FactSet], excluding: FactSet) -> Stored:
-        old = self._known(*before)
-        return self._graph(X, T).facts(self._engine, self._binary, own(excluding), old)
+        graph = self._graph(X, T)
+        old = self._graph(*before) if graph.small and before[0] else None
+        return graph.facts(self._engine, self._binary, own(excluding), old)
 
     def outside(self, X: FactSet, T: FactSet, facts: FactSet) -> Stored:
+        return self._outside(X, T, facts, None)
+
+    def fewer(self, X: FactSet, T: FactSet, before: tuple[FactSet, FactSet], facts: FactSet) -> Stored:
+        return self._outside(X, T, facts, self._known(*before))
+
+    def _outside(self, X: FactSet, T: FactSet, facts: FactSet, old: _Graph | None) -> Stored:
+        """Those of some facts that `X` and `T` do not lead to; an old graph, if there is one, led to all of them."""
         table, rows = self._binary.table, own(facts).rows(self._binary.table)
         if not len(rows):
             return self._engine.empty()
@@ -112,17 +120,38 @@ class MemoryPaths(Paths):
         if rows.size <= _FEW_PAIRS or not graph.small:
             array = rows.array()
             return stored(self._engine, table, array[~graph.holds(self._binary.of(table.cols[:, array]))])
-        # Many rows are looked at where they lie, piece by piece, whether they are in the set or not.
-        pieces = [(lo, min(rows.hi, lo + _BUFFER)) for lo in range(rows.lo, rows.hi, _BUFFER)]
-        lost: list[Ids] = [np.empty(0, np.int32)] * len(pieces)
-        graph.unreached(np.empty((2, 0), np.int32), 0)  # the closure is computed once, and not by each thread
+        lost = self._unreached(graph, rows, None if old is None else graph.earlier(old))
+        return Stored(self._engine.within, {table: lost} if len(lost) else {})
 
-        def look(number: int) -> None:
-            lost[number] = graph.unreached(self._binary.of(table.cols[:, slice(*pieces[number])]), pieces[number][0])
+    def _unreached(self, graph: _Graph, rows: Rows, old: Bits | None) -> Rows:
+        """Those of many rows that there is no path for, looked at where they lie; all of them have one in `old`."""
+        table, first = self._binary.table, self._binary.first
+        held = None if rows.is_span else rows.pinned()
+        mark, bits, number = Mark(table), graph.bits, graph.number
+        test = np.uint16(0 if held is None else held.mark.bit), np.uint16(mark.bit), table.mask
+        old = bits[:0] if old is None else old
+        found: list[tuple[int, Ids]] = []
 
-        self._engine.parallel([partial(look, number) for number in range(len(pieces))])
-        found = np.concatenate(lost)
-        return stored(self._engine, table, found if rows.is_span else found[rows.contains(found)])
+        def unsorted(lo: int, hi: int) -> None:
+            out = np.empty(row_sets.few(hi - lo), np.int32)
+            ends = table.cols[first], table.cols[1 - first]
+            found.append((kernels.mark_unreached(*ends, lo, hi, number, bits, *test, out), out))
+
+        def in_order(part: Sorted, ids: tuple[int, int]) -> None:
+            lo, hi = max(rows.lo, part.lo), min(rows.hi, part.hi)
+            out = np.empty(row_sets.few(hi - lo), np.int32)
+            where = part.starts, ids, part.lo, lo, hi, table.cols[1 - first]
+            found.append((kernels.mark_unreached_sorted(*where, number, bits, old, *test, out), out))
+
+        at = rows.lo
+        for part in table.sorted_parts(first):
+            if at < part.lo:
+                unsorted(at, min(part.lo, rows.hi))
+            at = max(at, part.hi)
+            self._engine.parallel([partial(in_order, part, ids) for ids in part.shared(self._engine.workers)])
+        if at < rows.hi:
+            unsorted(at, rows.hi)
+        return row_sets.marked(mark, rows.lo, rows.hi, found)
 
     def _known(self, X: FactSet, T: FactSet) -> _Graph | None:
         return next((graph for first, steps, graph in self._recent if first is X and steps is T), None)
@@ -159,10 +188,14 @@ class _Graph:
             kernels.compose(self._heads, self._first, component, closure, 0, n, self._bits)
         return self._bits
 
-    def unreached(self, pairs: Ids, lo: int) -> Ids:
-        """The places, from a number on, of the pairs of ids that there is no path for."""
-        out = np.empty(pairs.shape[1], np.int32)
-        return out[: kernels.unreached(pairs[0], pairs[1], self._nodes.number, self.bits, lo, out)]
+    @property
+    def number(self) -> Ids:
+        """The node of each id, or -1."""
+        return self._nodes.number
+
+    def earlier(self, old: _Graph) -> Bits | None:
+        """The bits of an old graph, if it has the same nodes."""
+        return old.bits if old.small and np.array_equal(self._nodes.ids, old._nodes.ids) else None
 
     def holds(self, pairs: Ids) -> npt.NDArray[np.bool_]:
         """Which pairs of ids there is a path for."""
@@ -194,8 +227,8 @@ class _Graph:
 
     def _without(self, old: _Graph, bits: Bits) -> None:
         """Takes the pairs of an old graph out of rows of bits, and those of `X`."""
-        if np.array_equal(self._nodes.ids, old._nodes.ids):
-            np.bitwise_and(bits, ~old.bits, out=bits)
+        if (earlier := self.earlier(old)) is not None:
+            np.bitwise_and(bits, ~earlier, out=bits)
         else:
             kernels.clear_graph(old._nodes.ids, old.bits, self._nodes.number, bits)
         kernels.clear_edges(self._heads, self._first, bits)

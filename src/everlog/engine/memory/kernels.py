@@ -911,6 +911,18 @@ def unmark(rows, bit, mask):
 
 
 @njit(cache=True, nogil=True)
+def take_marked(lo, hi, bit, other, mask):
+    """Takes a bit from those of the rows `lo..hi`, which have it, that have another one; how many."""
+    found = 0
+    for row in range(lo, hi):
+        seen = mask[row]
+        hit = seen & other != 0
+        mask[row] = seen & ~bit if hit else seen
+        found += hit
+    return found
+
+
+@njit(cache=True, nogil=True)
 def marked(rows, bit, mask, out):
     """Whether each of some rows has a bit."""
     for i in range(len(rows)):

@@ -11,6 +11,7 @@ dense value again costs a copy.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from threading import RLock
 from weakref import ref
 
@@ -22,6 +23,9 @@ from everlog.engine.memory.table import Ids, Table
 
 _SMALL = 4096
 """A span up to this size becomes a list, a larger one dense, when it gets holes."""
+
+_FEW = 16
+"""One row in so many is few: they are listed, where more keep the mark that they have."""
 
 _FOR_VIEWS = 10
 """So many bits of a table are left to the views of joins; a mere look at a list does without."""
@@ -245,6 +249,31 @@ def listed(table: Table, rows: Ids) -> Rows:
     return Rows(table, lo, hi, len(rows), _Log(rows), None)
 
 
+def few(rows: int) -> int:
+    """Up to how many of some rows are listed rather than only marked."""
+    return rows // _FEW + 1
+
+
+def marked(mark: Mark, lo: int, hi: int, pieces: Sequence[tuple[int, Ids]]) -> Rows:
+    """The set of the rows with a mark, all of which are among `lo..hi`.
+
+    They come in pieces: how many there are, and a list that has all of them if it has room for one more.
+    """
+    mark.on = None
+    size = sum(found for found, _ in pieces)
+    if size > few(hi - lo) or any(found >= len(rows) for found, rows in pieces):
+        dense = Rows(mark.table, lo, hi, size, None, mark)
+        mark.belongs_to(dense)
+        return dense
+    rows = np.concatenate([NO_ROWS, *(rows[:found] for found, rows in pieces)])
+    mark.on = [rows]
+    result = listed(mark.table, rows)
+    if (log := result._log) is not None:
+        log.mark = mark
+        mark.belongs_to(log)
+    return result
+
+
 def union(x: Rows, y: Rows, consume: bool = False) -> Rows:
     """With `consume`, a dense `x` hands its bit to the result."""
     if x.size < y.size and not (consume and not x.is_span and not x.is_listed):
@@ -292,6 +321,13 @@ def difference(x: Rows, y: Rows, consume: bool = False) -> Rows:
         rows = x.array()
         kept = rows[~y.contains(rows)]
         return x if len(kept) == len(rows) else listed(x.table, kept)
+    if x.is_span and x.size - y.size > _SMALL and not y.is_span and not y.is_listed:
+        # Both by their bits, row by row, without a list of either.
+        pin = y.pinned()
+        mark = _dense_mark(x, consume)
+        bits = np.uint16(mark.bit), np.uint16(pin.mark.bit)
+        size = x.size - kernels.take_marked(max(x.lo, y.lo), min(x.hi, y.hi), *bits, x.table.mask)
+        return _successor(x, Rows(x.table, x.lo, x.hi, size, None, mark), mark, NO_ROWS, NO_ROWS)
     gone = y.array()
     if not x.is_span or y.lo < x.lo or x.hi < y.hi:
         gone = gone[x.contains(gone)]

@@ -87,6 +87,7 @@ def _exercise() -> None:
     kernels.mark(nothing32, bit, mask)
     kernels.unmark(nothing32, bit, mask)
     kernels.marked(nothing32, bit, mask, np.empty(0, np.bool_))
+    kernels.take_marked(0, 0, bit, bit, mask)
 
 
 def _exercise_graphs() -> None:
@@ -100,7 +101,9 @@ def _exercise_graphs() -> None:
     bits = np.zeros((2, closure.shape[1]), np.uint64)
     graph_kernels.compose(starts, targets, component, closure, 0, 2, bits)
     graph_kernels.reached(ids, ends, ids, bits, there)
-    graph_kernels.unreached(ids, ends, ids, bits, 0, ids.copy())
+    marks = (np.uint16(0), np.uint16(1), np.zeros(2, np.uint16), ids.copy())
+    graph_kernels.mark_unreached(ids, ends, 0, 2, ids, bits, *marks)
+    graph_kernels.mark_unreached_sorted(starts, (0, 2), 0, 0, 2, ends, ids, bits, bits[:0], *marks)
     graph_kernels.clear(ids, ends, ids, bits, there)
     graph_kernels.clear_edges(starts, targets, bits)
     graph_kernels.clear_graph(ids, bits.copy(), ids, bits)

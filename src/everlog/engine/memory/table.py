@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import pairwise
 from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
 from weakref import ref
@@ -153,6 +154,11 @@ class Sorted(NamedTuple):
     starts: Positions
     """The first row, counted from `lo`, of each value in the leading column up to the largest, and the end."""
 
+    def shared(self, workers: int) -> list[tuple[int, int]]:
+        """Ranges of values in the leading column that have about as many rows each."""
+        cuts = np.searchsorted(self.starts, np.linspace(0, self.hi - self.lo, workers + 1)).tolist()
+        return list(pairwise([0, *cuts[1:-1], len(self.starts) - 1]))
+
 
 class Table:
     """The stored columns stand at `positions` of the predicate's atoms; `fixed` gives the ids at the other positions."""
@@ -261,6 +267,10 @@ class Table:
             column = tuples[leading]
             starts = np.searchsorted(column, np.arange(int(column[-1]) + 2, dtype=np.int32))
             self._sorted.append(Sorted(lo, self.n, leading, starts.astype(np.int64)))
+
+    def sorted_parts(self, leading: int) -> list[Sorted]:
+        """The parts of the rows that are sorted by a column first, lower ones first."""
+        return [part for part in self._sorted if part.leading == leading]
 
     def presence(self, parallel: Parallel) -> Positions:
         """The groups, with all rows in them."""

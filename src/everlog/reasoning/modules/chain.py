@@ -53,7 +53,8 @@ class RegularChains(Along):
             held = self._chains.around(self.X, self._then[1], gone, held)
         return self._deleted(held, oracle)
 
-    def stepped(self, now: FactSet, more: FactSet, fewer: FactSet) -> FactSet:
+    def stepped(self, now: FactSet, more: FactSet, fewer: FactSet, given: FactSet) -> FactSet:
+        self._note(now, given)
         new = more.within(self._below)
         if not new or not self.X:
             return self._nothing  # no word is spelt by what is below alone
@@ -67,8 +68,7 @@ class RegularChains(Along):
         return self._chains.facts(self.X, self._T, now) if J is None else J
 
     def delete(self, now: FactSet, Δ: FactSet, oracle: Oracle) -> FactSet:
-        gone = Δ.within(self.region)
-        gone &= self.X
+        gone = self._gone(Δ, oracle)
         if not gone:
             return gone
         around = self._around(gone, now)
@@ -78,7 +78,7 @@ class RegularChains(Along):
     def _deleted(self, around: FactSet, oracle: Oracle) -> FactSet:
         """Those of the facts around something that is gone that no longer follow, as far as that is known."""
         if self._grounded:
-            return self._lost(around, oracle)
+            return self._outside(self.X, around)
         # Facts of the backbone may be lost later, in a circle: only what is known to hold proves anything.
         known = self._nothing
         known |= oracle(around)
@@ -86,14 +86,11 @@ class RegularChains(Along):
         self.X |= known
         return lost
 
-    def _added(self, new: FactSet, now: FactSet) -> FactSet:
-        X = self.X
-        X |= new
-        before, self.X = self.X, X  # the product is remembered for this very set
+    def _added(self, before: FactSet, new: FactSet, now: FactSet) -> FactSet:
         J = self._tried(new, now)
         if J is None:
-            J = self._chains.through(X, self._T, new, now)
-        return self._chains.more(X, self._T, (before, self._T), now) if J is None else J
+            J = self._chains.through(self.X, self._T, new, now)
+        return self._chains.more(self.X, self._T, (before, self._T), now) if J is None else J
 
     def _tried(self, new: FactSet, now: FactSet) -> FactSet | None:
         """What follows from some facts by the rules themselves, round by round; None if that is much.

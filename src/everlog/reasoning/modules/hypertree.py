@@ -224,7 +224,7 @@ class Hypertree(Module):
 
     # ------------------------------------------------------------------------------------ Add
 
-    def stepped(self, now: FactSet, more: FactSet, fewer: FactSet) -> FactSet:
+    def stepped(self, now: FactSet, more: FactSet, fewer: FactSet, given: FactSet) -> FactSet:
         return self._gained(now, more, fewer)
 
     def add(self, now: FactSet, Δ: FactSet, own: FactSet) -> FactSet:

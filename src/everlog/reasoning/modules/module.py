@@ -3,10 +3,12 @@
 Most modules keep a *backbone* `X`: the facts of their relation that came from elsewhere, explicit ones or those that
 other rules derive. What follows from the backbone is the relation.
 
-Deletion takes facts out of `X`. Where nothing that feeds the relation depends on it (it is *grounded*), what is lost is
-what no longer follows from `X`, exactly, and nothing of it has to be rederived. Otherwise a fact of `X` may owe its
-derivation to a fact that is about to be lost; then all facts around those that are gone are lost, but for what follows from
-facts that an oracle knows to hold. Such facts go into `X` at once; the paper remembers them in `Y` until rederivation.
+Deletion takes facts out of `X`. Where nothing that feeds the relation depends on it (it is *grounded*), `X` has all facts
+from elsewhere, also those that held before they came from there; what is lost is what no longer follows from `X`, exactly,
+and nothing of it has to be rederived. So the oracle is asked about the few facts that `X` loses. Otherwise a fact of `X`
+may owe its derivation to a fact that is about to be lost; then all facts around those that are gone are lost, but for what
+follows from facts that an oracle knows to hold. Such facts go into `X` at once; the paper remembers them in `Y` until
+rederivation.
 So a single call of `delete` may give less than the lower bound of Table 1: a fact of `X` that other rules delete later is
 lost with that later call. All calls of an update together give at least what the bound asks for.
 """
@@ -44,8 +46,12 @@ class Module(ABC):
     def begin(self, now: FactSet) -> None:  # noqa: B027
         """Tells what holds below the stratum, before anything else is asked."""
 
-    def stepped(self, now: FactSet, more: FactSet, fewer: FactSet) -> FactSet:
-        """What follows since there are more facts below the stratum, and fewer."""
+    def stepped(self, now: FactSet, more: FactSet, fewer: FactSet, given: FactSet) -> FactSet:
+        """What follows since there are more facts below the stratum, and fewer.
+
+        Rules and explicit facts have `given` some facts, of which those that are not in `now` are about to be added; a
+        module may look at both at once, or wait for `add`.
+        """
         return self._nothing
 
     def halted(self, now: FactSet, more: FactSet, fewer: FactSet, Δ: FactSet, oracle: Oracle) -> FactSet:
@@ -91,6 +97,8 @@ class Backbone(Module):
         self.region = Region((atom,))
         self.X = X
         self.exact = self._grounded = grounded
+        self._given = X
+        """The facts of the relation that came from elsewhere in the update and are not in `X` yet."""
         self._derived = 0
         """How many facts follow from the backbone, which tells how far a change of it spreads."""
 
@@ -105,21 +113,44 @@ class Backbone(Module):
     def rebuild(self, I: FactSet) -> None:
         self._derived = len(I.within(self.region)) - len(self.X)
 
+    def stepped(self, now: FactSet, more: FactSet, fewer: FactSet, given: FactSet) -> FactSet:
+        self._note(now, given)
+        return self._nothing
+
+    def _note(self, now: FactSet, given: FactSet) -> None:
+        """Notes the facts that came from elsewhere; if all of them hold, they are put into the backbone here."""
+        self._given = given.within(self.region) if self._grounded else self._nothing
+        if self._given:
+            self._given -= self.X
+            coming = self._given
+            coming -= now
+            if self._given and not coming:
+                self.X |= self._given
+                self._given = self._nothing
+
     def add(self, now: FactSet, Δ: FactSet, own: FactSet) -> FactSet:
         """What follows from adding `Δ`, which is in `now`; `own` are those of it that this module has derived."""
         new = Δ.within(self.region)
         new -= own
+        if self._grounded:
+            new -= self.X
+        given, self._given = self._given, self._nothing
+        if not new and not given:
+            return new
+        # What was computed last is remembered for the sets that it was asked for, which are kept as they are.
+        before, X = self.X, self.X
+        X |= given
+        X |= new
+        self.X = X
         if not new:
             return new
-        J = self._added(new, now)
-        self.X |= new
+        J = self._added(before, new, now)
         self._derived += len(J)
         return J
 
     def delete(self, now: FactSet, Δ: FactSet, oracle: Oracle) -> FactSet:
         """What is lost with `Δ`, which is not in `now`."""
-        gone = Δ.within(self.region)
-        gone &= self.X
+        gone = self._gone(Δ, oracle)
         lost = self._given_up(gone, now, oracle) if gone else gone
         self._derived -= len(lost)
         return lost
@@ -127,8 +158,9 @@ class Backbone(Module):
     def _given_up(self, gone: FactSet, now: FactSet, oracle: Oracle) -> FactSet:
         if self._grounded:
             around = self._around(gone, now, self._limit()) if self._few(gone) else None
+            before = self.X
             self.X -= gone
-            return self._lost(now.within(self.region) if around is None else around, oracle)
+            return self._fewer(before, now.within(self.region) if around is None else around)
         lost = self._around(gone, now)
         assert lost is not None, "there is no limit"
         self.X -= gone
@@ -139,6 +171,14 @@ class Backbone(Module):
             self.X |= known
         return lost
 
+    def _gone(self, Δ: FactSet, oracle: Oracle) -> FactSet:
+        """The facts that the backbone loses with `Δ`."""
+        gone = Δ.within(self.region)
+        gone &= self.X
+        if gone and self._grounded:
+            gone -= oracle(gone)
+        return gone
+
     def _limit(self) -> int:
         """Up to how many facts are followed step by step."""
         return len(self.X) // _FEW
@@ -148,18 +188,6 @@ class Backbone(Module):
         spread = 1 + max(0, self._derived) / max(1, len(self.X))
         return len(facts) <= max(8, self._limit() / spread)
 
-    def _lost(self, facts: FactSet, oracle: Oracle) -> FactSet:
-        """Those of the relation's facts that no longer follow; what an oracle knows becomes part of the backbone."""
-        lost = self._outside(self.X, facts)
-        while lost:
-            known = self._nothing
-            known |= oracle(lost)
-            if not known:
-                break
-            self.X |= known
-            lost = self._outside(self.X, lost)
-        return lost
-
     def rederive(self, deleted: FactSet) -> FactSet:
         """The deleted facts that follow from the backbone."""
         mine = deleted.within(self.region)
@@ -168,12 +196,16 @@ class Backbone(Module):
         return mine
 
     @abstractmethod
-    def _added(self, new: FactSet, now: FactSet) -> FactSet:
-        """What follows from `X` and `new` and not from `X` alone, but for what holds now."""
+    def _added(self, before: FactSet, new: FactSet, now: FactSet) -> FactSet:
+        """What follows from `X` and not from what it was before `new` was in it, but for what holds now."""
 
     @abstractmethod
     def _outside(self, X: FactSet, facts: FactSet) -> FactSet:
         """Those of the relation's facts that do not follow from a backbone."""
+
+    def _fewer(self, before: FactSet, facts: FactSet) -> FactSet:
+        """Those of the relation's facts, all of which followed from what `X` was before, that no longer follow."""
+        return self._outside(self.X, facts)
 
     @abstractmethod
     def _around(self, gone: FactSet, now: FactSet, limit: int | None = None) -> FactSet | None:

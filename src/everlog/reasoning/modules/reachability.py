@@ -24,15 +24,13 @@ class Reachability(Along):
         self._from, self._step = (second, first) if pattern(first) == pattern(step) else (first, second)
         self._to = rule.head
 
-    def _added(self, new: FactSet, now: FactSet) -> FactSet:
-        X = self.X
-        X |= new
+    def _added(self, before: FactSet, new: FactSet, now: FactSet) -> FactSet:
         if self._few(new) and (J := self._led_to(new, now)) is not None:
             return J
-        before, self.X = self.X, X  # paths are remembered for this very set
-        return self._paths.more(X, self._T, (before, self._T), now)
+        return self._paths.more(self.X, self._T, (before, self._T), now)
 
-    def stepped(self, now: FactSet, more: FactSet, fewer: FactSet) -> FactSet:
+    def stepped(self, now: FactSet, more: FactSet, fewer: FactSet, given: FactSet) -> FactSet:
+        self._note(now, given)
         new = more.within(self._below)
         if not new or not self.X:
             return self._nothing
@@ -43,6 +41,10 @@ class Reachability(Along):
                 return J
         if self._then is None:
             return self._paths.facts(self.X, self._T, now)
+        if self._given and self._then[0] is self.X and not fewer.within(self._below):
+            # Nothing was lost that these facts could bring back, so all that is new is found at once.
+            self.X |= self._given
+            self._given = self._nothing
         # What followed before and follows now was not lost, or was rederived.
         return self._paths.more(self.X, self._T, self._then, now)
 
@@ -52,8 +54,7 @@ class Reachability(Along):
             if self._then is not None and not more.within(self._below):
                 self._T = self._then[1]  # paths are remembered for this very set
             return gone
-        going = Δ.within(self.region)
-        going &= self.X
+        going = self._gone(Δ, oracle)
         around = None
         if self._few(gone) and self._few(going):
             start = self._joined(now, gone, self._nothing)
@@ -62,9 +63,10 @@ class Reachability(Along):
         if around is not None:
             around &= now
         self.X -= going
-        lost = self._lost(now.within(self.region) if around is None else around, oracle)
-        lost -= Δ
-        return lost
+        facts = now.within(self.region) if around is None else around
+        if self._then is None:
+            return self._outside(self.X, facts)
+        return self._paths.fewer(self.X, self._T, self._then, facts)
 
     def _led_to(self, start: FactSet, now: FactSet) -> FactSet | None:
         """What steps lead to from some facts, but for what holds now; None if that is too much."""
@@ -85,6 +87,9 @@ class Reachability(Along):
 
     def _outside(self, X: FactSet, facts: FactSet) -> FactSet:
         return self._paths.outside(X, self._T, facts)
+
+    def _fewer(self, before: FactSet, facts: FactSet) -> FactSet:
+        return self._paths.fewer(self.X, self._T, (before, self._T), facts)
 
     def _around(self, gone: FactSet, now: FactSet, limit: int | None = None) -> FactSet | None:
         found = self._followed(gone, self._nothing)

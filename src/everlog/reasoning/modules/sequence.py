@@ -27,7 +27,8 @@ class Sequence(Backbone):
     def begin(self, now: FactSet) -> None:
         self._P = now.within(self._items)
 
-    def stepped(self, now: FactSet, more: FactSet, fewer: FactSet) -> FactSet:
+    def stepped(self, now: FactSet, more: FactSet, fewer: FactSet, given: FactSet) -> FactSet:
+        self._note(now, given)
         if not more.within(self._items) and not fewer.within(self._items):
             return self._nothing
         return self._neighbours.facts(self._P, now)
@@ -35,15 +36,19 @@ class Sequence(Backbone):
     def halted(self, now: FactSet, more: FactSet, fewer: FactSet, Δ: FactSet, oracle: Oracle) -> FactSet:
         if not more.within(self._items) and not fewer.within(self._items):
             return self._nothing
-        return self._lost(now.within(self.region), oracle)
+        lost = self._outside(self.X, now.within(self.region))
+        # Explicit facts that were neighbours when everything was computed are in no backbone.
+        known = self._nothing
+        known |= oracle(lost)
+        self.X |= known
+        lost -= known
+        return lost
 
     def delete(self, now: FactSet, Δ: FactSet, oracle: Oracle) -> FactSet:
-        gone = Δ.within(self.region)
-        gone &= self.X
-        self.X -= gone
+        self.X -= self._gone(Δ, oracle)
         return self._nothing
 
-    def _added(self, new: FactSet, now: FactSet) -> FactSet:
+    def _added(self, before: FactSet, new: FactSet, now: FactSet) -> FactSet:
         return self._nothing
 
     def _outside(self, X: FactSet, facts: FactSet) -> FactSet:

@@ -21,8 +21,8 @@ class SymmetricTransitive(Backbone):
         super().__init__(atom, X, grounded)
         self._cliques = cliques
 
-    def _added(self, new: FactSet, now: FactSet) -> FactSet:
-        return self._cliques.joined(self.X, new, now)
+    def _added(self, before: FactSet, new: FactSet, now: FactSet) -> FactSet:
+        return self._cliques.joined(before, new, now)
 
     def _outside(self, X: FactSet, facts: FactSet) -> FactSet:
         return self._cliques.outside(X, facts)

@@ -23,9 +23,8 @@ class Transitive(Backbone):
         y = Variable("y?")  # no variable of a program is called so
         self._first, self._second = _renamed(atom, z, y), _renamed(atom, x, y)
 
-    def _added(self, new: FactSet, now: FactSet) -> FactSet:
+    def _added(self, before: FactSet, new: FactSet, now: FactSet) -> FactSet:
         X = self.X
-        X |= new
         if self._few(new):
             # Lines 49–57: the new facts before those that hold, and then the backbone before what was derived.
             start = self._joined(new, now, now)
@@ -34,7 +33,6 @@ class Transitive(Backbone):
             if J is not None:
                 J -= now
                 return J
-        before, self.X = self.X, X  # the closure is remembered for this very set
         return self._paths.more(X, X, (before, before), now)
 
     def _joined(self, first: FactSet, second: FactSet, excluding: FactSet) -> FactSet:
@@ -43,6 +41,9 @@ class Transitive(Backbone):
 
     def _outside(self, X: FactSet, facts: FactSet) -> FactSet:
         return self._paths.outside(X, X, facts)
+
+    def _fewer(self, before: FactSet, facts: FactSet) -> FactSet:
+        return self._paths.fewer(self.X, self.X, (before, before), facts)
 
     def _around(self, gone: FactSet, now: FactSet, limit: int | None = None) -> FactSet | None:
         # Lines 59–73, without the oracle: it is asked about all of them afterwards.
