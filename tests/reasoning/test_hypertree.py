@@ -86,7 +86,7 @@ def test_what_is_followed_is_worth_it() -> None:
             found.update(["rules", f"{min(len(module.nodes), 3)} nodes"])
             found["recursive"] += module._recursive
             found["counted"] += any(isinstance(node, Joined) and node.counts is not None for node in module.nodes)
-            found["projected"] += any(isinstance(node, Joined) and not node._unique for node in module.nodes)
+            found["projected"] += any(isinstance(node, Joined) and not node.node.unique for node in module.nodes)
             found["tested"] += bool(module.tree.negative or module.tree.comparisons)
             found["used"] += bool(facts_of(kb, "derived"))
     assert found["rules"] > 30

@@ -268,6 +268,9 @@ class Engine(ABC):
         """The memory that the facts of a predicate take; 0 where that is unknown."""
         return 0
 
+    def forget(self, predicate: str) -> None:  # noqa: B027
+        """Gives back the memory of a hidden predicate's facts, which no set has any more; elsewhere that is of no use."""
+
 
 class Images(ABC):
     """Some facts by what they are rewritten to."""

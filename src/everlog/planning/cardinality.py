@@ -44,8 +44,19 @@ class Cardinalities:
 
     def size(self, atoms: Sequence[int], variables: frozenset[Variable]) -> float:
         """How many different values some variables have in the join of some atoms."""
+        return self.projection(atoms, variables).size
+
+    def projection(self, atoms: Sequence[int], variables: Set[Variable]) -> Estimate:
+        """The join of some atoms, projected to some variables."""
         found = self.joined(atoms)
-        return projected(found, variables)
+        return Estimate(
+            projected(found, variables),
+            {variable: number for variable, number in found.values.items() if variable in variables},
+        )
+
+    def of(self, place: int) -> Estimate:
+        """What is known of one atom."""
+        return self._atoms[place]
 
     def join(self, atoms: Sequence[int]) -> float:
         """The bindings that a good order of some atoms goes through, the smallest atom first.
@@ -71,6 +82,10 @@ class Cardinalities:
 
     def search(self, atoms: Sequence[int], known: frozenset[Variable]) -> float:
         """The bindings that a search for one match of some atoms goes through if there is none, for known values."""
+        return self.followed(atoms, known)[0]
+
+    def followed(self, atoms: Sequence[int], known: Set[Variable]) -> tuple[float, float]:
+        """The bindings that all matches of some atoms go through for known values, these included; and the matches."""
         left, bound = list(atoms), set(known)
         cost, bindings = 1.0, 1.0
         while left:
@@ -80,7 +95,7 @@ class Cardinalities:
             bindings *= fanouts[best]
             cost += bindings
             bound.update(self._atoms[best].values)
-        return cost
+        return cost, bindings
 
     def _fanout(self, place: int, bound: Set[Variable]) -> float:
         atom = self._atoms[place]
@@ -91,7 +106,7 @@ class Cardinalities:
         return size
 
 
-def projected(found: Estimate, variables: frozenset[Variable]) -> float:
+def projected(found: Estimate, variables: Set[Variable]) -> float:
     """How many different values some variables have together."""
     product = 1.0
     for variable in variables:

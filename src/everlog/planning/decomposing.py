@@ -2,7 +2,8 @@
 
 * `all`: every rule with two positive atoms or more;
 * `cyclic`: those whose width is greater than 1, the paper's *combined* approach;
-* `auto`: those of them where a decomposition is expected to save most of the work, and that is much.
+* `auto`: those of them where a decomposition is expected to save most of the work, and that is much. Their nodes are kept
+  for updates where these gain by it (`upkeep.py`).
 
 It is decided when a program is compiled, by the facts that are there.
 """
@@ -10,7 +11,7 @@ It is decided when a program is compiled, by the facts that are there.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias
 
 from everlog.datalog.syntax import Atom, Comparison, Negation, Rule
@@ -18,6 +19,7 @@ from everlog.planning.hypertree import decompose, is_acyclic
 from everlog.planning.jointree import JoinTree, join_tree
 from everlog.planning.negation import HIDDEN
 from everlog.planning.statistics import Statistics
+from everlog.planning.upkeep import gain
 
 TREES: Final = f"{HIDDEN}h"
 """How the hidden predicates of decomposed rules start."""
@@ -34,6 +36,8 @@ class Worth:
     what is related in several ways, as most of what closes a cycle is, and tend to be too small for the whole."""
     much: float = 200_000.0
     """A join with fewer bindings than this is left as it is."""
+    kept: float = 2.0
+    """So many times the bindings are expected of an update that follows the rule if nodes are kept for updates."""
 
 
 IN_MEMORY = Worth()
@@ -67,4 +71,6 @@ class Decomposer:
         if self._option == "auto" and len(tree.nodes) == 1:
             return None
         self._number += 1
+        if self._option == "auto" and not tree.recursive:
+            tree = replace(tree, kept=gain(tree, costs) > self._worth.kept)
         return tree

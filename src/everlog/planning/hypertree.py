@@ -15,7 +15,8 @@ plans). A component of atoms hangs below a node by the variables that it shares 
 at most `k` atoms that covers the connector, `χ` is what they have in common with the component, what is left falls apart
 into smaller components, and the cheapest choice is remembered for component and connector. Costs are local: a node has
 the cost of its join, for which it takes all atoms that its variables cover, and for each neighbour that of semijoins in
-both directions. So a long cycle is cut into paths, though `λ` has but the first and the last step of each.
+both directions, which grows with the columns from the third on. So a long cycle is cut into paths, though `λ` has but the
+first and the last step of each.
 
 Sets of variables and of atoms are bits of integers here. The search takes exponential time in the worst case, so it is
 given up after a number of steps; then the body stays whole, one node with all its atoms.
@@ -210,7 +211,7 @@ class _Search:
         atoms = self._evaluated(chosen, inside)
         kept = inside & (connector | connected | self._needed)
         neighbours = len(parts) + (not root)
-        cost = self._join(atoms) + 2 * neighbours * self._size(atoms, kept)
+        cost = self._join(atoms) + max(2, kept.bit_count()) * neighbours * self._size(atoms, kept)
         if cost >= limit:
             return None
         for component_below, connector_below in sorted(parts):

@@ -34,6 +34,11 @@ class TreeNode:
     def variables(self) -> frozenset[Variable]:
         return frozenset(self.atom.variables())
 
+    @property
+    def unique(self) -> bool:
+        """Whether an instantiation has but one derivation, since no variable is dropped."""
+        return self.variables.issuperset(variable for atom in self.atoms for variable in atom.variables())
+
 
 @dataclass(frozen=True)
 class JoinTree:
@@ -47,6 +52,12 @@ class JoinTree:
     parents: tuple[int | None, ...]
     negative: tuple[Atom, ...]
     comparisons: tuple[Comparison, ...]
+    kept: bool = True
+    """Whether instantiations are kept, and changed by updates; else an update follows the rule as it is written."""
+
+    @property
+    def recursive(self) -> bool:
+        return any(node.recursive for node in self.nodes)
 
     @property
     def needed(self) -> frozenset[Variable]:

@@ -227,6 +227,11 @@ class MemoryEngine(Engine):
         relation = self._relations.get(predicate)
         return 0 if relation is None else sum(sum(table.nbytes().values()) for table in relation.tables())
 
+    def forget(self, predicate: str) -> None:
+        relation = self._relations.get(predicate)
+        for table in () if relation is None else relation.tables():
+            table.clear()
+
     def nbytes(self) -> dict[str, int]:
         """Bytes in use, by part."""
         total: dict[str, int] = {}

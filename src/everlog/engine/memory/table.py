@@ -49,6 +49,9 @@ _SOUGHT_SORTED = 4
 _FIRST = 1 << 10
 """After so many tuples it shows how many groups they make."""
 
+_BITS = 16
+"""The sets that can be marked in a table's mask at once."""
+
 _CHUNK = 1 << 20
 """So many rows are entered into the groups at a time."""
 
@@ -184,7 +187,7 @@ class Table:
         """How many rows were looked at to find a few tuples among them."""
         self._sorted: list[Sorted] = []
         """Rows that came sorted, lower ones first: tuples are found among them without any index."""
-        self.free_bits = [1 << bit for bit in range(16)]
+        self.free_bits = [1 << bit for bit in range(_BITS)]
         self.marks: list[ref[Mark]] = []
         """The marks that sets of rows have (see `rows.py`)."""
         self._indexes: dict[tuple[int, ...], Index] = {}
@@ -399,6 +402,18 @@ class Table:
         mask = np.zeros(capacity, np.uint16)
         mask[: self.n] = self.mask[: self.n]
         self.cols, self.mask = cols, mask
+
+    def clear(self) -> None:
+        """Gives the memory of all rows back; no set may have any of them, and what still has a bit keeps everything."""
+        if len(self.free_bits) == _BITS:
+            fresh = Table(self.predicate, self.positions, self.fixed, self.shards)
+            for name in ("cols", "mask", "groups", "groups_used"):
+                setattr(self, name, getattr(fresh, name))
+            self.n = self.groups_entered = self._rows_entered = self._searched = 0
+            self._row_slots = None
+            self._sorted.clear()
+            self._indexes.clear()
+            self._estimates.clear()
 
     def find(self, tuples: Ids) -> Ids:
         """The rows of some tuples, -1 where there is none."""

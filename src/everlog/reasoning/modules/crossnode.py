@@ -10,7 +10,8 @@ Where nothing can be enumerated in vain, nothing is reduced: two nodes are joine
 variables of all others, since these only test what it has.
 
 A semijoin asks for the values of the shared variables alone, so that it costs what both sides have, however many facts
-share a value. They are facts of hidden predicates; so is what a subtree is joined to, where that drops a variable.
+share a value. They are facts of hidden predicates; so is what a subtree is joined to, where that drops a variable. All of
+them are forgotten when the heads are known.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from everlog.datalog.syntax import Atom, Variable
-from everlog.engine.algebra import FactSet, Labelled, Matcher
+from everlog.engine.algebra import Engine, FactSet, Labelled, Matcher
 from everlog.planning.jointree import JoinTree
 
 _SMALLER = 3
@@ -41,8 +42,10 @@ class Active:
 class CrossNode:
     """The join of the nodes of one tree."""
 
-    def __init__(self, tree: JoinTree, matcher: Matcher) -> None:
-        self._tree, self._prefix, self._matcher = tree, tree.prefix, matcher
+    def __init__(self, tree: JoinTree, engine: Engine, matcher: Matcher) -> None:
+        self._tree, self._prefix, self._engine, self._matcher = tree, tree.prefix, engine, matcher
+        self._passing: set[str] = set()
+        """The hidden predicates that have facts for the time being."""
         self._atoms = [node.atom for node in tree.nodes]
         self._variables = [node.variables for node in tree.nodes]
         self._children: list[list[int]] = [[] for _ in tree.nodes]
@@ -51,10 +54,10 @@ class CrossNode:
                 self._children[parent].append(node)
         self._joined = [node == 0 or self._asked(node) for node in range(len(tree.nodes))]
         """The nodes whose variables the head needs; a node below one that is not is not either."""
-        self._direct = self._is_direct()
+        self.direct = self._is_direct()
+        """Whether the nodes can be joined without being reduced."""
 
     def _is_direct(self) -> bool:
-        """Whether the nodes can be joined without being reduced."""
         for node, variables in enumerate(self._variables):
             others = [other for place, other in enumerate(self._variables) if place != node]
             if not variables <= self._tree.needed.union(*others):
@@ -76,8 +79,15 @@ class CrossNode:
         """
         if not active:
             return None
-        if self._direct:
+        if self.direct:
             return self._joined_to_heads(map(Labelled, self._atoms, active.facts), tests, excluding)
+        found = self._reduced_to_heads(active, tests, excluding)
+        for predicate in self._passing:
+            self._engine.forget(predicate)
+        self._passing.clear()
+        return found
+
+    def _reduced_to_heads(self, active: Active, tests: Sequence[Labelled], excluding: FactSet | None) -> FactSet | None:
         for test in tests:
             if not test.negative and not self._tested(active, test):
                 return None
@@ -147,8 +157,12 @@ class CrossNode:
         shared = tuple(dict.fromkeys(one for one in literal.atom.variables() if one in self._variables[node]))
         if self._variables[node].issuperset(literal.atom.variables()):
             return literal
-        atom = Atom(name, shared)
-        return Labelled(atom, self._matcher.match([literal]).facts(atom))
+        return self._passed(Atom(name, shared), [literal])
+
+    def _passed(self, atom: Atom, literals: Sequence[Labelled]) -> Labelled:
+        """Some matches as facts of a hidden atom, until the heads are known."""
+        self._passing.add(atom.predicate)
+        return Labelled(atom, self._matcher.match(literals).facts(atom))
 
     def _semijoin(self, node: int, active: Active, *literals: Labelled) -> FactSet:
         """The facts of a node for which some literals hold, which have no variables but the node's."""
@@ -171,4 +185,4 @@ class CrossNode:
         if kept == variables:
             return found
         atom = Atom(f"{self._prefix}j{node}", kept)
-        return [Labelled(atom, self._matcher.match(found).facts(atom))]
+        return [self._passed(atom, found)]

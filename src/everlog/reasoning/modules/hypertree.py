@@ -116,9 +116,6 @@ class Joined(Instantiations):
         self._engine = engine
         self._rules = compiled([node.rule])
         self.inst = self._again = self._nothing
-        every = {variable for atom in node.atoms for variable in atom.variables()}
-        self._unique = node.variables == every
-        """Whether an instantiation has but one derivation."""
         self.counts: Annotation | None = None
 
     def gained(self, now: FactSet, P: FactSet, N: FactSet) -> _Changed:
@@ -142,7 +139,7 @@ class Joined(Instantiations):
             self.counts.add(derived, -1)
             gone = derived.support()
             gone &= self.inst
-        if not self._unique and gone:
+        if not self.node.unique and gone:
             if self.node.recursive:
                 self._again |= gone
             else:
@@ -217,8 +214,8 @@ class Hypertree(Module):
         self.nodes: list[Instantiations] = [
             Atomic(node, nothing) if node.rule is None else Joined(node, engine, compiled) for node in tree.nodes
         ]
-        self._recursive = any(node.recursive for node in tree.nodes)
-        self._across = CrossNode(tree, matcher)
+        self._recursive = tree.recursive
+        self._across = CrossNode(tree, engine, matcher)
         self._heads = Region((tree.rule.head,))
         self._now = self._outside = nothing
 
@@ -343,7 +340,7 @@ class Hypertree(Module):
             }
             for node in self.nodes
         ]
-        return {"rule": print_rule(self.tree.rule), "width": self.tree.width, "nodes": nodes}
+        return {"rule": print_rule(self.tree.rule), "width": self.tree.width, "kept": True, "nodes": nodes}
 
 
 def _active(facts: Sequence[tuple[FactSet, int]], small: int | None = None) -> Active:

@@ -12,6 +12,7 @@ from everlog.reasoning.modular import Modules
 from everlog.reasoning.modules.chain import RegularChains
 from everlog.reasoning.modules.hypertree import Hypertree
 from everlog.reasoning.modules.module import Module
+from everlog.reasoning.modules.passing import Passing
 from everlog.reasoning.modules.reachability import Reachability
 from everlog.reasoning.modules.sequence import Sequence
 from everlog.reasoning.modules.symmetric import SymmetricTransitive
@@ -65,7 +66,7 @@ def make_modules(
             module.about = {"rules": [print_rule(rule) for rule in planned_one.rules], "why": planned_one.why}
             yield module
         for tree in stratum.trees:
-            decomposed = Hypertree(tree, engine, compiled, matcher)
+            decomposed = (Hypertree if tree.kept else Passing)(tree, engine, compiled, matcher)
             decomposed.rules = (tree.rule,)
             yield decomposed
 
