@@ -9,9 +9,11 @@ from spark_sets import Facts
 
 from everlog.datalog.syntax import Atom, Constant, Variable
 from everlog.engine.algebra import Labelled
-from everlog.engine.spark import limits
+from everlog.engine.spark import limits, small_graphs
+from everlog.engine.spark.components import components
 from everlog.engine.spark.graphs import SparkGraphs
 from everlog.engine.spark.sets import own
+from everlog.engine.spark.skew import least
 from everlog.planning.spark_matching import SparkMatcher
 
 if TYPE_CHECKING:
@@ -85,3 +87,22 @@ def test_paths_through_a_hub(facts: Facts) -> None:
     edge = Atom("edge", (X, Y))
     graphs = SparkGraphs(facts.engine)
     assert len(graphs.paths(edge, edge).facts(I, I, I)) == 3 * EDGES
+
+
+def test_components_around_a_hub(facts: Facts) -> None:
+    """The edges of a hub stay where they are when its least neighbour is sought, and components are what they are."""
+    engine = facts.engine
+    shown = edges(facts, meeting=1)
+    I = engine.facts({"edge": shown})
+    rows = f"(SELECT a1 AS u, a0 AS v FROM {own(I).computed().table()})"
+    for among, alone in ((frozenset[int](), True), (frozenset({0}), False)):
+        # What nobody reads is not computed, so the least neighbour is read.
+        table = f"(SELECT *, spark_partition_id() + 0 * m AS place FROM {least(rows, among)})"
+        shares = facts.rows(f"(SELECT place, count(*) AS n FROM {table} GROUP BY place)")
+        share = max(row["n"] for row in shares) / sum(row["n"] for row in shares)
+        assert share > 0.9 if alone else share < 2.5 / PARTS
+        assert [row["m"] for row in facts.rows(f"(SELECT DISTINCT m FROM {table} WHERE u = 0)")] == [10_000]
+    found = components(engine, f"(SELECT a0 AS x, a1 AS y FROM {own(I).computed().table()})", len(I))
+    labels = {row["a0"]: row["a1"] for row in facts.rows(found.view())}
+    expected = small_graphs.components((row["a0"], row["a1"]) for row in shown.collect())
+    assert labels == expected

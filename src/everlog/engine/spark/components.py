@@ -16,6 +16,7 @@ from everlog.engine.spark import limits, small_graphs
 from everlog.engine.spark.naming import RELATION
 from everlog.engine.spark.queries import Table, select
 from everlog.engine.spark.runs import Run, class_of
+from everlog.engine.spark.skew import hubs_of, least
 
 if TYPE_CHECKING:
     from everlog.engine.spark.engine import SparkEngine
@@ -34,18 +35,21 @@ def components(engine: SparkEngine, pairs: Table, about: int) -> Run:
     )
     edges = engine.run(edges_of)
     while edges.rows and edges.classes[RELATION] & class_of(_CHANGED):
-        edges = engine.run(_round(edges.view()))
+        edges = engine.run(_round(engine, edges))
     nodes = f"(SELECT x AS node FROM {pairs} UNION SELECT y AS node FROM {pairs})"
     joined = f"{nodes} n LEFT JOIN {edges.view()} e ON e.a0 = n.node"
     return engine.run(select(["n.node AS a0", "coalesce(e.a1, n.node) AS a1"], joined))
 
 
-def _round(edges: Table) -> Table:
+def _round(engine: SparkEngine, edges: Run) -> Table:
     """A large star, and a small star of what it gives."""
-    both = f"(SELECT a0 AS u, a1 AS v FROM {edges} UNION ALL SELECT a1 AS u, a0 AS v FROM {edges})"
-    large = select(["*", "least(u, min(v) OVER (PARTITION BY u)) AS m"], both)
+    found = hubs_of(engine, edges) if edges.rows > limits.SMALL else frozenset()
+    smaller_end, larger_end = (frozenset(id for _, one, id in found if one == column) for column in ("a1", "a0"))
+    rows = edges.view()
+    both = f"(SELECT a0 AS u, a1 AS v FROM {rows} UNION ALL SELECT a1 AS u, a0 AS v FROM {rows})"
+    large = select(["u", "v", "least(u, m) AS m"], least(both, smaller_end | larger_end))
     # Each edge is seen from both ends; from its smaller one it is led to the least neighbour there.
     led = select(["v AS u", "m AS v", "int(m != u) AS changed"], large, ["v > u"])
-    small = select(["*", "min(v) OVER (PARTITION BY u) AS m"], led)
+    small = least(led, larger_end)
     stars = select(["if(v = m, u, v) AS a0", "m AS a1", f"if(v = m, changed, {_CHANGED}) AS changed"], small)
     return f"(SELECT bigint(max(changed)) AS {RELATION}, a0, a1 FROM {stars} GROUP BY a0, a1)"

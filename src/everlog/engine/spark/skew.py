@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from everlog.engine.spark import limits, naming
 from everlog.engine.spark.naming import RELATION
-from everlog.engine.spark.queries import Table, select
+from everlog.engine.spark.queries import Table, select, union
 from everlog.engine.spark.runs import Run
 
 if TYPE_CHECKING:
@@ -30,11 +30,11 @@ def hubs(engine: SparkEngine, facts: SparkFacts, relations: frozenset[int], colu
     found = set[int]()
     for run in facts.sources():
         if run.rows > limits.SMALL and run.name is not None:
-            found.update(id for relation, one, id in _of(engine, run) if one == column and relation in relations)
+            found.update(id for relation, one, id in hubs_of(engine, run) if one == column and relation in relations)
     return frozenset(found)
 
 
-def _of(engine: SparkEngine, run: Run) -> frozenset[tuple[int, str, int]]:
+def hubs_of(engine: SparkEngine, run: Run) -> frozenset[tuple[int, str, int]]:
     """The hubs of a run: relation, column and value."""
     if run.hubs is None:
         columns = [name for name in run.columns if name in naming.arguments(engine.width)]
@@ -58,6 +58,17 @@ def shared(
     cases = [(dealt, hashed), (everywhere, f"sequence(0L, {shares - 1}L)")]
     told = " ".join(f"WHEN {value} IN ({_listed(ids)}) THEN {array}" for ids, array in cases if ids)
     return select(["*", f"explode(CASE {told} ELSE array(0L) END) AS {SHARE}"], rows)
+
+
+def least(rows: Table, among: Hubs) -> Table:
+    """Rows `u`, `v`, … with the least `v` of their `u` as `m`, which is broadcast for those `among` the hubs."""
+    if not among:
+        return select(["*", "min(v) OVER (PARTITION BY u) AS m"], rows)
+    ids = _listed(among)
+    others = select(["*", "min(v) OVER (PARTITION BY u) AS m"], rows, [f"u NOT IN ({ids})"])
+    of_hubs = f"(SELECT u AS hub, min(v) AS m FROM {rows} WHERE u IN ({ids}) GROUP BY u)"
+    met = select(["r.*", "h.m"], f"{rows} r CROSS JOIN {of_hubs} h", ["r.u = h.hub"], "BROADCAST(h)")
+    return union([others, met])
 
 
 def _listed(ids: Iterable[int]) -> str:
