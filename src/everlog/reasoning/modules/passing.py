@@ -75,7 +75,7 @@ class Passing(Module):
 
     # ------------------------------------------------------------------------------------ changes
 
-    def stepped(self, now: FactSet, more: FactSet, fewer: FactSet) -> FactSet:
+    def stepped(self, now: FactSet, more: FactSet, fewer: FactSet, given: FactSet) -> FactSet:
         if more is now:
             return self._materialised(now)
         return self._rule.apply(now, some=[(more, fewer)], excluding=now)
