@@ -106,10 +106,6 @@ class KnowledgeBase:
         _check("equality", equality)
         if not isinstance(program, Program):
             raise EverlogError(f"a program is what parse_program returns, not a {type(program).__name__}")
-        if equality == "axioms" and engine == "spark":
-            raise EverlogError(
-                "equality='axioms' needs the memory engine: choose engine='memory', or equality='rewrite'"
-            )
         if equality == "off":
             refuse_equalities(program)
         else:

@@ -33,7 +33,7 @@ from everlog.errors import EverlogError
 from everlog.goals import answer_order, answer_variables
 from everlog.materialisation import Difference, Materialisation, Outcome, Past
 from everlog.planning.decomposing import TREES, Decomposer
-from everlog.planning.equality import axiomatised
+from everlog.planning.equality import UNEQUATED, axiomatised
 from everlog.planning.matching import MemoryMatcher
 from everlog.planning.memory_statistics import memory_facts
 from everlog.planning.modules import Module as PlannedModule
@@ -197,10 +197,7 @@ class MemoryState:
         settings = request.settings
         unequated = settings.equality == "axioms" and self.materialisation is not None
         if unequated and any(predicate not in self._equated for predicate, _ in request.added):
-            reasons = [
-                "everything was computed anew, since there are facts of predicates that no rule about equality knows"
-            ]
-            return self._started_again(request, reasons)
+            return self._started_again(request, [UNEQUATED])
         if settings.algorithm == "remat":
             return self._started_again(request, [])
         begun = perf_counter()

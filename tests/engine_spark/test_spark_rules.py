@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 from joint import VALUES, Question, joint_questions
+from pyoxigraph import BlankNode, Literal, NamedNode
 from spark_sets import Facts
 
 from everlog.datalog.reader import parse_program
-from everlog.datalog.syntax import Atom, Variable
+from everlog.datalog.syntax import Atom, Comparison, Rule, Variable
 from everlog.engine.algebra import FactSet, Region
 from everlog.engine.spark import limits
 from everlog.planning.spark_rules import SparkCompiler, SparkRules
@@ -117,6 +118,17 @@ def test_a_negative_literal_is_driven_by_what_disappeared(spark: SparkSession) -
     found = rules.apply(a, b, some=[(facts.engine.empty(), gone)])
     assert facts.facts_in(found) == {naive.fact("p", 1)}
     assert facts.engine.derivations == 1
+
+
+def test_names_are_what_equality_can_merge(spark: SparkSession) -> None:
+    names = ["a", 'say "b"', "", NamedNode("http://example.org/"), BlankNode("n")]
+    others = [1, 1.5, True, Literal("a", language="en"), Literal("a", datatype=NamedNode("http://example.org/"))]
+    facts = Facts(spark, [*names, *others])
+    x, y = Variable("x"), Variable("y")
+    rule = Rule(Atom("p", (x, y)), (Atom("q", (x,)), Atom("q", (y,)), Comparison("~", x, y)))
+    given = facts.stored([naive.fact("q", one) for one in (*names, *others)])
+    found = SparkCompiler(facts.engine)([rule]).apply(given)
+    assert facts.facts_in(found) == {naive.fact("p", one, other) for one in names for other in names}
 
 
 @pytest.mark.parametrize("tiny", [5, 8])

@@ -101,8 +101,6 @@ class KnowledgeBase(MemoryKnowledgeBase):
         """Moves what is there to Spark if it would not fit into memory together with some facts in text form."""
         if self._options.get("engine", "auto") != "auto" or self._materialised or is_on_spark(self._state):
             return
-        if self._settings.equality == "axioms":
-            return  # only the memory engine has them
         here = needed_by_facts((self.size(name, "explicit"), arity) for name, arity in self._arities.items())
         self._chosen = choose_engine("auto", here + needed_by_frames(self.spark, frames), self._budget)
         if self._chosen.name == "spark":

@@ -101,10 +101,6 @@ def needed_by_version(store: Path, manifest: Manifest) -> float:
 def engine_of(store: Path, manifest: Manifest, asked: str | None, memory: str | None = None) -> Engine:
     """Where to reason about a version: where it is asked for, else where its options say, else where it fits."""
     wanted = asked or manifest.options.get("engine", "auto")
-    if manifest.options.get("equality") == "axioms":
-        if wanted == "spark":
-            raise EverlogError(f"the store {store} has rules for equality, which need engine 'memory'")
-        return Engine("memory")
     return choose_engine(wanted, needed_by_version(store, manifest) if wanted == "auto" else 0, memory)
 
 

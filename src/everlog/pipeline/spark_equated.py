@@ -175,10 +175,6 @@ class SparkEquatedState(SparkState):
             return program.rules
         return [made for rule in self._equal.above() for made in over_representatives(rule)]
 
-    def _arities(self) -> dict[str, int]:
-        relations = self.engine.relations().items()
-        return {name: arity for name, (_, arity) in relations if not name.startswith(HIDDEN)}
-
     def _resumed(self, program: Program, settings: Settings) -> Materialisation:
         if self._equal is None:
             frames = self._kept()

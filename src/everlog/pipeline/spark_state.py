@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from everlog.choice import choose
 from everlog.columns import Columns
+from everlog.datalog.arities import program_arities
 from everlog.datalog.constants import constants
 from everlog.datalog.syntax import Atom, BodyLiteral, Program, Rule
 from everlog.datalog.values import Value
@@ -31,8 +32,10 @@ from everlog.pipeline.dictionary import FEW, NUMBER, together
 from everlog.pipeline.handover import to_arrow, to_spark
 from everlog.pipeline.metrics import Rounds
 from everlog.pipeline.spark_changes import Marks
+from everlog.pipeline.spark_clashes import clashes
 from everlog.pipeline.spark_terms import SparkTerms
 from everlog.planning.decomposing import Decomposer, Worth
+from everlog.planning.equality import UNEQUATED, axiomatised
 from everlog.planning.modules import relation_name
 from everlog.planning.negation import HIDDEN
 from everlog.planning.program import compile_program, prepared
@@ -80,6 +83,8 @@ class SparkState:
         self._kept: Callable[[], Mapping[str, DataFrame]] = dict
         self._kinds: frozenset[str] = frozenset()
         """What a store has for the first update, of which kinds."""
+        self._equated: frozenset[str] | None = None
+        """The predicates that rules about equality were made for, where equality is a matter of rules."""
         self.saved: tuple[FactSet, FactSet] = (self.engine.empty(), self.engine.empty())
         """`E` and `I ∖ E` as they were opened or saved last."""
         self.marks: Marks | None = None
@@ -243,6 +248,8 @@ class SparkState:
         program, settings = request.program, request.settings
         if settings.algorithm == "remat":
             return self._started_again(minus, plus, request, [])
+        if self._equated is not None and not self._equated.issuperset(self._arities()):
+            return self._started_again(minus, plus, request, [UNEQUATED])
         begun = perf_counter()
         materialisation = self._resumed(program, settings)
         self.engine.terms = self.terms.frame  # the facts may have brought new terms
@@ -325,7 +332,15 @@ class SparkState:
 
     def _rules(self, program: Program, settings: Settings) -> Sequence[Rule]:
         """The rules to be evaluated."""
-        return program.rules
+        if settings.equality != "axioms":
+            return program.rules
+        self._equated = frozenset({**program_arities(program), **self._arities()})
+        return axiomatised(program.rules, self._arities())
+
+    def _arities(self) -> dict[str, int]:
+        """The predicates that facts have."""
+        relations = self.engine.relations().items()
+        return {name: arity for name, (_, arity) in relations if not name.startswith(HIDDEN)}
 
     def _started_again(self, minus: FactSet, plus: FactSet, request: Request[FactSet], reasons: list[str]) -> Report:
         """Computes everything from the explicit facts `(E ∖ deleted) ∪ added`."""
@@ -368,7 +383,7 @@ class SparkState:
             deleted=deleted,
             strata=outcome.strata,
             peak_rss_bytes=peak_rss_bytes(),
-            warnings=list(outcome.warnings),
+            warnings=[*outcome.warnings, *(self.clashes() if self._equated is not None else ())],
             reasons=list(reasons),
             modules=[
                 {
@@ -462,8 +477,8 @@ class SparkState:
         return self._values_in(self.ids(predicate, which, arity), arity, self._are_few(which))
 
     def clashes(self) -> list[str]:
-        """There is no equality on Spark that anything could contradict."""
-        return []
+        """What equality contradicts, with facts."""
+        return clashes(self.engine, self.terms, self._I)
 
     def answers(self, goal: Sequence[BodyLiteral]) -> list[tuple[Value, ...]]:
         """The answers to a goal: distinct bindings of its variables, sorted by kind and value."""

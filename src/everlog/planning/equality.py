@@ -43,6 +43,9 @@ OCCURS: Final = f"{HIDDEN}occurs"
 PROPER: Final = f"{HIDDEN}equal"
 """The hidden predicate of equalities between values that can be merged, where equality is a matter of rules."""
 
+UNEQUATED: Final = "everything was computed anew, since there are facts of predicates that no rule about equality knows"
+"""Why rules for equality are made again."""
+
 
 def same(left: Term, right: Term) -> Atom:
     """`left ≈ right`."""

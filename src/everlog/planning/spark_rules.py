@@ -43,7 +43,7 @@ class SparkRules(Rules):
         self.shapes = shapes_of(engine, rules)
         # What is less than what, the driver does not know: Spark has the values.
         compared = (one.operator for shape, _ in self.shapes for one in shape.comparisons)
-        self._may_be_near = all(operator in ("=", "!=") for operator in compared)
+        self._may_be_near = all(operator in ("=", "!=", "~") for operator in compared)
 
     @property
     def rules(self) -> Sequence[Rule]:

@@ -1,7 +1,8 @@
 """Comparisons of bindings. `=` and `!=` compare ids; the others need values, which the dictionary's texts give.
 
-Numbers are ordered by value, an int and a float exactly; strings by code point, which is the order of their UTF-8 bytes;
-everything else is in no order. Only the variables that are compared are looked up, and only numbers and strings are found.
+`~` holds between names: IRIs, blank nodes and strings. Numbers are ordered by value, an int and a float exactly; strings
+by code point, which is the order of their UTF-8 bytes; everything else is in no order. Only the variables that are compared
+are looked up, and only what can be compared is found.
 """
 
 from __future__ import annotations
@@ -36,13 +37,23 @@ def comparable(terms: Table) -> str:
 FROM {terms} WHERE ({plain}) OR endswith(term, '{_INTEGER}') OR endswith(term, '{_DOUBLE}')"""
 
 
+def nameable(terms: Table) -> str:
+    """A query for the names among terms `(id, term)`; of literals only strings have no more behind their last quote."""
+    return f"""SELECT id FROM {terms} WHERE NOT startswith(term, '"') OR endswith(term, '"')"""
+
+
 def compared(rows: Table, operator: Operator, left: str, right: str, values: Table | None, about: int | None) -> Table:
-    """The rows `l` for which a comparison of two ids holds, given a table of values for the ordering ones."""
+    """The rows `l` for which a comparison of two ids holds, given a table of values or names where it needs one."""
     if values is None:
         return select(["l.*"], f"{rows} l", [f"{left} {operator} {right}"])
+    small = about is not None and about <= limits.SMALL
+    if operator == "~":
+        for name in (left, right):
+            hint = "BROADCAST(l)" if small else ""
+            rows = select(["l.*"], f"{values} x JOIN {rows} l ON x.id = {name}", hint=hint)
+        return rows
     if operator in (">", ">="):
         left, right = right, left
-    small = about is not None and about <= limits.SMALL
     first = select(
         ["l.*", "x.i AS xi", "x.d AS xd", "x.s AS xs"],
         f"{values} x JOIN {rows} l ON x.id = {left}",

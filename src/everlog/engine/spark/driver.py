@@ -26,6 +26,8 @@ class Driver:
 
     def __init__(self, engine: SparkEngine) -> None:
         self._engine = engine
+        self._names: dict[int, bool] = {}
+        """Which constants are names, as far as somebody asked."""
 
     def takes(self, rows: int) -> bool:
         """Whether so many facts are few enough to be here."""
@@ -34,6 +36,16 @@ class Driver:
     def has(self, sets: Iterable[SparkFacts]) -> bool:
         """Whether all that some sets are made of is here, and few facts."""
         return all(facts.here and self.takes(facts.about()) for facts in sets)
+
+    def names(self, ids: Iterable[int]) -> set[int]:
+        """Those of some constants that are names; what was asked once is remembered, as constants never change."""
+        asked = set(ids)
+        unknown = asked - self._names.keys()
+        if unknown:
+            query = f"SELECT id FROM {self._engine.names()} WHERE id IN ({', '.join(map(str, sorted(unknown)))})"
+            found = {row[0] for row in self._engine.spark.sql(query).collect()}
+            self._names.update((one, one in found) for one in unknown)
+        return {one for one in asked if self._names[one]}
 
     def rows(self, runs: Sequence[Run]) -> Numbers | None:
         """The facts of some runs with their numbers, if they are few."""

@@ -24,7 +24,7 @@ from everlog.datalog.values import Value
 from everlog.engine.algebra import Engine, FactSet, Region
 from everlog.engine.spark import limits, naming
 from everlog.engine.spark.annotations import SparkAnnotation, SparkCounted
-from everlog.engine.spark.comparisons import comparable
+from everlog.engine.spark.comparisons import comparable, nameable
 from everlog.engine.spark.cutting import Cut, CutName, cut_named
 from everlog.engine.spark.driver import Driver
 from everlog.engine.spark.estimates import Estimates
@@ -94,6 +94,7 @@ class SparkEngine(Engine):
         self._places: dict[Region, Place] = {}
         self._tables: dict[Parameters, Table] = {}
         self._values: Table | None = None
+        self._nameable: Table | None = None
         self._cut: Cut = cut_named(self.spark, cut, scratch, lambda: self.partitions)
         self._prefix = f"everlog_{uuid4().hex[:8]}"
         self._names = counting_up()
@@ -153,16 +154,24 @@ class SparkEngine(Engine):
     def terms(self, terms: DataFrame | None) -> None:
         """Gives the engine another dictionary, one that has grown perhaps."""
         self._terms = terms
-        self._values = None
+        self._values = self._nameable = None
 
     def comparables(self) -> Table:
         """The numbers and strings of the dictionary."""
+        if self._values is None:
+            self._values = self._named(self.spark.sql(comparable(self._texts())))
+        return self._values
+
+    def names(self) -> Table:
+        """The ids of the names in the dictionary: IRIs, blank nodes and strings."""
+        if self._nameable is None:
+            self._nameable = self._named(self.spark.sql(nameable(self._texts())))
+        return self._nameable
+
+    def _texts(self) -> Table:
         if self._terms is None:
             raise EverlogError("a rule compares values, and the Spark engine was given no dictionary to find them in")
-        if self._values is None:
-            texts = self._named(self._here(self._terms.select("id", "term")))
-            self._values = self._named(self.spark.sql(comparable(texts)))
-        return self._values
+        return self._named(self._here(self._terms.select("id", "term")))
 
     # ------------------------------------------------------------------------------------ facts in and out
 

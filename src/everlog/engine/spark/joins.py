@@ -97,7 +97,9 @@ class Conjunction:
 
     def _compare(self, test: Compared) -> None:
         assert self.table is not None
-        values = None if test.operator in ("=", "!=") else self._engine.comparables()
+        values = None
+        if test.operator not in ("=", "!="):
+            values = self._engine.names() if test.operator == "~" else self._engine.comparables()
         left, right = (str(key) for key in self._expressions((test.left, test.right)))
         self.table = compared(self.table, test.operator, left, right, values, self.about)
 

@@ -7,7 +7,7 @@ driver gives up (`TooMany`) where few facts lead to very many bindings; Spark th
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from everlog.engine.spark import limits
@@ -43,6 +43,10 @@ class NearConjunction:
         for literal in positive:
             self._bindings = list(self._extended(literal))
         for test in comparisons:
+            if test.operator == "~":
+                names = self._tables.names(one[term] for one in self._bindings for term in (test.left, test.right))
+                self._bindings = [one for one in self._bindings if {one[test.left], one[test.right]} <= names]
+                continue
             same = test.operator == "="
             self._bindings = [one for one in self._bindings if (one[test.left] == one[test.right]) == same]
         for literal in negative:
@@ -83,7 +87,9 @@ def fact_of(pattern: Pattern, binding: Binding) -> Fact:
 class NearTables:
     """Sets of facts on the driver, and hash tables of them by some of their places; those of one application of rules."""
 
-    def __init__(self) -> None:
+    def __init__(self, names: Callable[[Iterable[int]], set[int]]) -> None:
+        self.names = names
+        """Tells which of some constants are names."""
         self._local: dict[SparkFacts, Local] = {}
         self._indexes: dict[tuple[SparkFacts, tuple[int, ...]], Index] = {}
 
@@ -111,7 +117,7 @@ class NearDelivery:
 
     def __init__(self, engine: SparkEngine) -> None:
         self._engine = engine
-        self._tables = NearTables()
+        self._tables = NearTables(engine.driver.names)
         self._found: list[tuple[Sequence[Binding], Sequence[Pattern]]] = []
 
     def conjunction(self, parameters: Parameters, needed: Iterable[Term]) -> NearConjunction:
