@@ -340,7 +340,12 @@ class MemoryState:
             lambda: Statistics(prepared(rules), memory_facts(self.engine)),
         )
         if verdicts is None and settings.modules == "auto":
-            verdicts = partial(judged, facts=len(self._given()), continued=partial(self._continued, rules))
+            verdicts = partial(
+                judged,
+                facts=len(self._given()),
+                continued=partial(self._continued, rules),
+                spread=partial(self._spread, rules),
+            )
         strata = compile_program(rules, compiler, settings.stratification, given, decomposer, settings.kinds, verdicts)
         if any(stratum.modules for stratum in strata):
             self._compilation += start_graphs()
@@ -357,6 +362,18 @@ class MemoryState:
         if any(meets(rule.head, module.atom) for rule in rules if rule not in module.rules):
             return None
         return Known(*MemoryGraphs(self.engine).continued(module.atom, self._given()))
+
+    def _spread(self, rules: Sequence[Rule], modules: Sequence[PlannedModule]) -> Known | None:
+        """How many ways there are to continue a fact of some chains by another one, if no other rules derive any."""
+        own_rules = {rule for module in modules for rule in module.rules}
+        plans = [module.chains for module in modules if module.chains is not None]
+        letters = list(dict.fromkeys(atom for plan in plans for atom in plan.letters))
+        backwards = any(letter % 2 for plan in plans for moves in plan.moves for move in moves for letter in move)
+        if backwards or any(
+            rule not in own_rules and any(meets(rule.head, atom) for atom in letters) for rule in rules
+        ):
+            return None
+        return Known(*MemoryGraphs(self.engine).spread(letters, self._given()))
 
     def clashes(self) -> list[str]:
         """What equality contradicts, with facts."""

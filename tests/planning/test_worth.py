@@ -46,6 +46,19 @@ def test_relations_that_hardly_continue() -> None:
     assert used(TRANSITIVE, {"r": chain}) == (["tc"], {})
 
 
+def test_chains_whose_paths_are_short() -> None:
+    program = "r(?x, ?z) :- r(?x, ?y), s(?y, ?z) . r(?x, ?z) :- r(?x, ?y), u(?y, ?z) ."
+    facts = {"r": [(1, 2), (3, 4)], "s": [(2, 10), (5, 6)], "u": [(7, 8)]}
+    kinds, left = used(program, facts)
+    assert kinds == []
+    assert left[("rch", "r")] == "there are 1 ways to continue one of 5 facts by another, so all paths are short"
+    ladder = [(number, number + 1) for number in range(300)]
+    steps = {"s": ladder, "u": [(second, first) for first, second in ladder], "r": ladder}
+    assert used(program, steps) == (["rch"], {})
+    fed = program + " s(?x, ?y) :- w(?x, ?y) ."
+    assert "short" not in str(used(fed, facts)), "nobody knows what other rules derive"
+
+
 def test_many_modules_for_few_facts() -> None:
     names = [f"r{number}" for number in range(9)]
     program = " ".join(TRANSITIVE.replace("r(", f"{name}(") for name in names)

@@ -215,6 +215,7 @@ def test_chains_that_derive_little_are_left_to_rules(monkeypatch: pytest.MonkeyP
         kb.add(few)
         report = kb.materialise()
     assert report.modules == [] and report.left_out[0]["predicates"] == ["t"]
+    assert "short" not in report.left_out[0]["why"], "that was not known beforehand"
     kb.update(delete={"t": [(300, 0)]}, add={"t": [(302, 1)]})
     assert facts_of(kb) == truth(program, kb)
     forced = KnowledgeBase(program, workers=1, modules="rch")

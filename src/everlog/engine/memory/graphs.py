@@ -519,6 +519,14 @@ class MemoryGraphs(Graphs):
         nodes = dense_nodes(first)
         return len(second), int((nodes.numbers(second) >= 0).sum())
 
+    def spread(self, atoms: Sequence[Atom], facts: FactSet) -> tuple[int, int]:
+        """How many facts of some atoms there are, and how many ways to continue one by another."""
+        pairs = np.concatenate([Binary(self._engine, atom, False).pairs(own(facts)) for atom in atoms], axis=1)
+        if not pairs.shape[1]:
+            return 0, 0
+        degrees = np.bincount(pairs[0], minlength=int(pairs[1].max()) + 1)
+        return pairs.shape[1], int(degrees[pairs[1]].sum())
+
     def cliques(self, atom: Atom) -> MemoryCliques:
         return MemoryCliques(self._engine, atom)
 
