@@ -41,9 +41,6 @@ class SparkRules(Rules):
         self._engine = engine
         self._rules = rules
         self.shapes = shapes_of(engine, rules)
-        # What is less than what, the driver does not know: Spark has the values.
-        compared = (one.operator for shape, _ in self.shapes for one in shape.comparisons)
-        self._may_be_near = all(operator in ("=", "!=", "~") for operator in compared)
 
     @property
     def rules(self) -> Sequence[Rule]:
@@ -121,7 +118,7 @@ class SparkRules(Rules):
 
     def _delivered(self, fill: Callable[[Any], None], sets: Sequence[SparkFacts]) -> Delivery | NearDelivery:
         """A delivery, filled: on the driver if all that the rules can meet is there."""
-        if self._may_be_near and self._engine.driver.has(sets):
+        if self._engine.driver.has(sets):
             near = NearDelivery(self._engine)
             try:
                 fill(near)

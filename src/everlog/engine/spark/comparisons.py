@@ -7,10 +7,13 @@ are looked up, and only what can be compared is found.
 
 from __future__ import annotations
 
+from types import UnionType
 from typing import Final
 
+from pyoxigraph import BlankNode, NamedNode
+
 from everlog.datalog.syntax import Operator
-from everlog.datalog.values import XSD
+from everlog.datalog.values import XSD, Value
 from everlog.engine.spark import limits
 from everlog.engine.spark.queries import Table, select
 
@@ -77,3 +80,16 @@ def _is_less(sign: str) -> str:
   WHEN l.xi IS NOT NULL AND y.d IS NOT NULL THEN y.d >= {large} OR (y.d >= {small} AND l.xi {sign} {up}(y.d))
   WHEN l.xd IS NOT NULL AND y.i IS NOT NULL THEN l.xd < {small} OR (l.xd < {large} AND {down}(l.xd) {sign} y.i)
   ELSE l.xs {sign} y.s END"""
+
+
+def holds(operator: Operator, x: Value, y: Value) -> bool:
+    """Whether a comparison of two values on the driver holds, for all operators but `=` and `!=`."""
+    if operator == "~":
+        return all(isinstance(one, str | NamedNode | BlankNode) for one in (x, y))
+    if operator in (">", ">="):
+        x, y = y, x
+    kind: type | UnionType = str if isinstance(x, str) else int | float
+    # Python takes true and false to be numbers; it compares an int with a float exactly.
+    if isinstance(x, bool) or isinstance(y, bool) or not (isinstance(x, kind) and isinstance(y, kind)):
+        return False
+    return bool(x <= y if operator in ("<=", ">=") else x < y)  # type: ignore[operator]

@@ -6,9 +6,11 @@ a few facts is asked by one job, and remembered: a run never changes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from everlog.datalog.ntriples import read_term
+from everlog.datalog.values import Value
 from everlog.engine.spark import limits, naming
 from everlog.engine.spark.naming import COUNT
 from everlog.engine.spark.queries import own_keys, same, select, union
@@ -26,8 +28,8 @@ class Driver:
 
     def __init__(self, engine: SparkEngine) -> None:
         self._engine = engine
-        self._names: dict[int, bool] = {}
-        """Which constants are names, as far as somebody asked."""
+        self._values: dict[int, Value] = {}
+        """The values of constants, as far as somebody asked."""
 
     def takes(self, rows: int) -> bool:
         """Whether so many facts are few enough to be here."""
@@ -37,15 +39,13 @@ class Driver:
         """Whether all that some sets are made of is here, and few facts."""
         return all(facts.here and self.takes(facts.about()) for facts in sets)
 
-    def names(self, ids: Iterable[int]) -> set[int]:
-        """Those of some constants that are names; what was asked once is remembered, as constants never change."""
-        asked = set(ids)
-        unknown = asked - self._names.keys()
+    def values(self, ids: Iterable[int]) -> Mapping[int, Value]:
+        """The values of some constants, and perhaps of others; what was asked once is remembered, as none ever changes."""
+        unknown = sorted(set(ids) - self._values.keys())
         if unknown:
-            query = f"SELECT id FROM {self._engine.names()} WHERE id IN ({', '.join(map(str, sorted(unknown)))})"
-            found = {row[0] for row in self._engine.spark.sql(query).collect()}
-            self._names.update((one, one in found) for one in unknown)
-        return {one for one in asked if self._names[one]}
+            query = f"SELECT id, term FROM {self._engine.texts()} WHERE id IN ({', '.join(map(str, unknown))})"
+            self._values.update((id, read_term(term)) for id, term in self._engine.spark.sql(query).collect())
+        return self._values
 
     def rows(self, runs: Sequence[Run]) -> Numbers | None:
         """The facts of some runs with their numbers, if they are few."""

@@ -95,6 +95,7 @@ class SparkEngine(Engine):
         self._tables: dict[Parameters, Table] = {}
         self._values: Table | None = None
         self._nameable: Table | None = None
+        self._texts: Table | None = None
         self._cut: Cut = cut_named(self.spark, cut, scratch, lambda: self.partitions)
         self._prefix = f"everlog_{uuid4().hex[:8]}"
         self._names = counting_up()
@@ -154,24 +155,27 @@ class SparkEngine(Engine):
     def terms(self, terms: DataFrame | None) -> None:
         """Gives the engine another dictionary, one that has grown perhaps."""
         self._terms = terms
-        self._values = self._nameable = None
+        self._texts = self._values = self._nameable = None
 
     def comparables(self) -> Table:
         """The numbers and strings of the dictionary."""
         if self._values is None:
-            self._values = self._named(self.spark.sql(comparable(self._texts())))
+            self._values = self._named(self.spark.sql(comparable(self.texts())))
         return self._values
 
     def names(self) -> Table:
         """The ids of the names in the dictionary: IRIs, blank nodes and strings."""
         if self._nameable is None:
-            self._nameable = self._named(self.spark.sql(nameable(self._texts())))
+            self._nameable = self._named(self.spark.sql(nameable(self.texts())))
         return self._nameable
 
-    def _texts(self) -> Table:
+    def texts(self) -> Table:
+        """The dictionary: ids, and the N-Triples text of each as `term`."""
         if self._terms is None:
             raise EverlogError("a rule compares values, and the Spark engine was given no dictionary to find them in")
-        return self._named(self._here(self._terms.select("id", "term")))
+        if self._texts is None:
+            self._texts = self._named(self._here(self._terms.select("id", "term")))
+        return self._texts
 
     # ------------------------------------------------------------------------------------ facts in and out
 

@@ -7,11 +7,13 @@ driver gives up (`TooMany`) where few facts lead to very many bindings; Spark th
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from everlog.datalog.values import Value
 from everlog.engine.spark import limits
 from everlog.engine.spark.annotations import SparkCounted, positive
+from everlog.engine.spark.comparisons import holds
 from everlog.engine.spark.joins import Literal
 from everlog.engine.spark.patterns import Compared, Parameters, Pattern, Term
 from everlog.engine.spark.runs import Fact, Local
@@ -43,15 +45,18 @@ class NearConjunction:
         for literal in positive:
             self._bindings = list(self._extended(literal))
         for test in comparisons:
-            if test.operator == "~":
-                names = self._tables.names(one[term] for one in self._bindings for term in (test.left, test.right))
-                self._bindings = [one for one in self._bindings if {one[test.left], one[test.right]} <= names]
-                continue
-            same = test.operator == "="
-            self._bindings = [one for one in self._bindings if (one[test.left] == one[test.right]) == same]
+            self._bindings = list(self._compared(test))
         for literal in negative:
             facts = self._tables.local(literal.view)
             self._bindings = [one for one in self._bindings if fact_of(literal.pattern, one) not in facts]
+
+    def _compared(self, test: Compared) -> Iterator[Binding]:
+        """The bindings for which a comparison holds."""
+        if test.operator in ("=", "!="):
+            same = test.operator == "="
+            return (one for one in self._bindings if (one[test.left] == one[test.right]) == same)
+        values = self._tables.values({one[term] for one in self._bindings for term in (test.left, test.right)})
+        return (one for one in self._bindings if holds(test.operator, values[one[test.left]], values[one[test.right]]))
 
     def any_of(self, literals: Sequence[Literal]) -> None:
         """Keeps the bindings that have an instance of one of some patterns in its view."""
@@ -87,9 +92,9 @@ def fact_of(pattern: Pattern, binding: Binding) -> Fact:
 class NearTables:
     """Sets of facts on the driver, and hash tables of them by some of their places; those of one application of rules."""
 
-    def __init__(self, names: Callable[[Iterable[int]], set[int]]) -> None:
-        self.names = names
-        """Tells which of some constants are names."""
+    def __init__(self, values: Callable[[Iterable[int]], Mapping[int, Value]]) -> None:
+        self.values = values
+        """Tells the values of some constants."""
         self._local: dict[SparkFacts, Local] = {}
         self._indexes: dict[tuple[SparkFacts, tuple[int, ...]], Index] = {}
 
@@ -117,7 +122,7 @@ class NearDelivery:
 
     def __init__(self, engine: SparkEngine) -> None:
         self._engine = engine
-        self._tables = NearTables(engine.driver.names)
+        self._tables = NearTables(engine.driver.values)
         self._found: list[tuple[Sequence[Binding], Sequence[Pattern]]] = []
 
     def conjunction(self, parameters: Parameters, needed: Iterable[Term]) -> NearConjunction:
