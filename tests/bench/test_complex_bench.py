@@ -9,7 +9,7 @@ import pytest
 
 from decompositions import check_decomposition
 from everlog.bench.modules import BENCHES, DUCKDB, OFF, ON, Measured, Request, Row
-from everlog.bench.modules_report import row_text
+from everlog.bench.modules_report import growth, row_text
 from everlog.bench.modules_worker import measure
 from everlog.bench.workload import BenchmarkMistake, Instance
 from everlog.bench.workloads import wide, workload
@@ -17,7 +17,7 @@ from everlog.datalog.reader import parse_program
 from everlog.planning.decomposing import Worth
 from everlog.planning.hypertree import decompose
 
-ASKED = {"repeat": 1, "limit": 60.0, "option": "hypertree", "options": {}}
+ASKED = {"repeat": 1, "limit": 60.0, "longest": 60.0, "option": "hypertree", "options": {}}
 SMALL: dict[str, Callable[[], Instance]] = {
     "pc": lambda: workload("pc").instance(n=8, k=40),
     "exp": lambda: wide.expressions(4, 40),
@@ -64,6 +64,36 @@ def test_the_bodies_have_decompositions() -> None:
             check_decomposition(rule.positive, found)
             assert found.width == (3 if rule.head.predicate == "clique" else 2)
     assert set(SMALL) <= set(BENCHES["complex"].rows)
+
+
+def test_what_takes_too_long_is_given_up() -> None:
+    """The rest is known; the time that it had says how much faster the other one is at least."""
+    given_up: list[dict[str, object]] = []
+    instance = wide.expressions(2, 20)
+    measure(instance, OFF, {**ASKED, "longest": 1e-6}, lambda content: given_up.append(dict(content)))
+    assert given_up[0]["over"] == {"materialise": 1e-6}
+    assert given_up[0]["status"] == "more than 1e-06 s"
+    on = Measured(ON, "ok", [0.5], {"delete 9": [0.1], "add 9": [0.1]}, facts=3)
+    row = Row("exp", [on, Measured(OFF, "ok", [5.0], over={"delete 9": 60.0}, facts=3)])
+    text = row_text(row)
+    assert "> 60" in text
+    assert "materialise: 10.0 times as fast as off" in text
+    assert "delete 9: more than 600.0 times as fast as off" in text
+    assert "add 9: " not in text.partition("anew")[0]
+    late = row_text(Row("exp", [on, Measured(OFF, "more than 60 s", over={"materialise": 60.0})]))
+    assert "more than 60 s" in late
+    assert "materialise: more than 120.0 times as fast as off" in late
+
+
+def test_growth_is_fitted() -> None:
+    rows = {name: subject.size for name, subject in BENCHES["complex"].rows.items() if subject.size}
+    assert len(rows) == 4
+    squared = [Row(name, [Measured(ON, materialise=[1e-9 * size**2])]) for name, size in rows.items()]
+    assert growth(squared) == ["pc: from n·k = 75,000 to 1,200,000 the time grows with (n·k)^2.00"]
+    assert growth(squared[:2]) == []
+    assert "0.1 times as fast as Soufflé on the rule split by hand, recorded 0.43 s" in row_text(
+        Row("pc", [Measured(ON, materialise=[4.3])])
+    )
 
 
 def test_mistakes() -> None:

@@ -16,7 +16,7 @@ from everlog.bench.modules_worker import measure
 from everlog.bench.workload import BenchmarkMistake, Instance
 from everlog.bench.workloads import modular, workload
 
-ASKED = {"repeat": 2, "limit": 60.0, "option": "modules", "options": {}}
+ASKED = {"repeat": 2, "limit": 60.0, "longest": 60.0, "option": "modules", "options": {}}
 SMALL: dict[str, tuple[Callable[[], Instance], Callable[[], Instance] | None]] = {
     "dag": (lambda: workload("dag").instance(nodes=30, edges=60), lambda: workload("dag").instance(nodes=30, edges=60)),
     "stc": (lambda: modular.components((7, 5, 2)), lambda: modular.components_linear((7, 5, 2))),

@@ -1,44 +1,61 @@
 """Measures one system on one row: `python -m everlog.bench.modules_worker BENCH ROW SYSTEM REQUEST`.
 
-A process of its own, so that systems do not share memory. What it measured is the last line that it prints.
+A process of its own, so that systems do not share memory. What it measured is the last line that it prints; where a
+single measurement takes too long, that is what was measured before.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from time import perf_counter
 from typing import Any
 
 from everlog.bench.modules import BENCHES, DUCKDB, OFF, SMALL
 from everlog.bench.updates_worker import Samples
+from everlog.bench.watch import Watch
 from everlog.bench.workload import Instance
 from everlog.errors import EverlogError
 
+Stopped = Callable[[dict[str, Any]], None]
+"""Is told what was measured when the next measurement takes too long, and does not return."""
 
-def measure(instance: Instance, system: str, asked: Mapping[str, Any]) -> dict[str, Any]:
+
+def measure(
+    instance: Instance, system: str, asked: Mapping[str, Any], stopped: Stopped | None = None
+) -> dict[str, Any]:
     """What `Measured` has but for the process's memory."""
-    return _duckdb(instance, asked) if system == DUCKDB else _everlog(instance, system, asked)
+    content: dict[str, Any] = {"materialise": [], "updates": {}, "changed": {}}
+
+    def give_up(what: str, seconds: float) -> None:
+        content["over"] = {what: seconds}
+        if not content["materialise"]:
+            content["status"] = f"more than {seconds:g} s"
+        if stopped is not None:
+            stopped(content)
+
+    watch = Watch(asked["longest"], give_up)
+    (_duckdb if system == DUCKDB else _everlog)(instance, system, asked, watch, content)
+    return content
 
 
-def _everlog(instance: Instance, system: str, asked: Mapping[str, Any]) -> dict[str, Any]:
+def _everlog(instance: Instance, system: str, asked: Mapping[str, Any], watch: Watch, content: dict[str, Any]) -> None:
     from everlog import KnowledgeBase, parse_program
 
     program = parse_program(instance.program)
     options = {"engine": "memory", asked["option"]: "off" if system == OFF else "auto", **asked["options"]}
     samples, heads = Samples(instance.facts), sorted({rule.head.predicate for rule in program.rules})
-    seconds: list[float] = []
-    updates: dict[str, list[float]] = {}
-    content: dict[str, Any] = {"changed": {}}
     began = perf_counter()
     for number in range(asked["repeat"]):
         if number and perf_counter() - began > asked["limit"]:
             break
         kb: Any = KnowledgeBase(program, **options)
         kb.add(instance.facts)
-        report: Any = kb.materialise()
-        seconds.append(report.seconds["reasoning"])
+        with watch.over("materialise"):
+            report: Any = kb.materialise()
+        content["materialise"].append(report.seconds["reasoning"])
         content["explicit"] = report.facts["explicit"]
         content["facts"] = sum(kb.size(predicate) for predicate in heads)
         content["state_bytes"] = report.state_bytes
@@ -46,21 +63,20 @@ def _everlog(instance: Instance, system: str, asked: Mapping[str, Any]) -> dict[
         for size in dict.fromkeys((min(SMALL, instance.size // 4), instance.size // 4)):
             sample = samples.of(size, seed=number)
             for way in ("delete", "add"):
-                if perf_counter() - began > asked["limit"]:
-                    continue
-                started = perf_counter()
-                report = kb.update(**{way: sample})
                 what = f"{way} {size}"
-                updates.setdefault(what, []).append(perf_counter() - started)
+                started = perf_counter()
+                with watch.over(what):
+                    report = kb.update(**{way: sample})
+                content["updates"].setdefault(what, []).append(perf_counter() - started)
                 content["changed"].setdefault(what, report.added - report.deleted)
-    return {**content, "materialise": seconds, "updates": updates}
 
 
-def _duckdb(instance: Instance, asked: Mapping[str, Any]) -> dict[str, Any]:
+def _duckdb(instance: Instance, system: str, asked: Mapping[str, Any], watch: Watch, content: dict[str, Any]) -> None:
     try:
         import duckdb
     except ImportError as missing:
-        return {"status": f"absent: {missing}"}
+        content["status"] = f"absent: {missing}"
+        return
     import pyarrow as pa
 
     from everlog.bench.relational import relational
@@ -69,8 +85,7 @@ def _duckdb(instance: Instance, asked: Mapping[str, Any]) -> dict[str, Any]:
 
     work = relational(parse_program(instance.program), instance)
     query = recursive_query(work)
-    seconds: list[float] = []
-    content: dict[str, Any] = {"explicit": instance.size}
+    content["explicit"] = instance.size
     began = perf_counter()
     for number in range(asked["repeat"]):
         if number and perf_counter() - began > asked["limit"]:
@@ -85,11 +100,11 @@ def _duckdb(instance: Instance, asked: Mapping[str, Any]) -> dict[str, Any]:
                     connection.execute(f"INSERT INTO {relation.name} SELECT * FROM facts")
                     connection.unregister("facts")
             started = perf_counter()
-            connection.execute(f"CREATE TABLE result AS {query}")
-            seconds.append(perf_counter() - started)
+            with watch.over("materialise"):
+                connection.execute(f"CREATE TABLE result AS {query}")
+            content["materialise"].append(perf_counter() - started)
             row = connection.execute("SELECT count(*) FROM result").fetchone()
             content["facts"] = int(row[0]) if row is not None else 0
-    return {**content, "materialise": seconds}
 
 
 def main(argv: Sequence[str]) -> int:
@@ -97,12 +112,16 @@ def main(argv: Sequence[str]) -> int:
     subject = BENCHES[bench].rows[name]
     build = subject.peer if system == DUCKDB and subject.peer is not None else subject.instance
     try:
-        content = measure(build(), system, json.loads(asked))
+        print(json.dumps(measure(build(), system, json.loads(asked), _say_and_end)))
     except EverlogError as mistake:
         print(mistake, file=sys.stderr)
         return 2
-    print(json.dumps(content))
     return 0
+
+
+def _say_and_end(content: dict[str, Any]) -> None:
+    print(json.dumps(content), flush=True)
+    os._exit(0)
 
 
 if __name__ == "__main__":

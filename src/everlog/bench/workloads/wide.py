@@ -117,6 +117,14 @@ PATTERNS: Final = {
     "follows(?m, ?e), follows(?e, ?f), follows(?f, ?m) .",
 }
 
+SIZES: Final = {
+    "cycle": (30_000, 40_000),
+    "clique": (120_000, 40_000),
+    "petal": (30_000, 40_000),
+    "flower": (30_000, 34_000),
+}
+"""Nodes, and edges of each kind, at which a plain join takes from a second to half a minute."""
+
 
 def pattern(name: str, nodes: int = 30_000, edges: int = 40_000, seed: int = 1) -> Instance:
     """A pattern over `edges` of each of three kinds, together the kind `friend`; few nodes have many edges."""
