@@ -53,6 +53,10 @@ class Bench:
     name: str
     option: str
     rows: Mapping[str, Subject]
+    limit: float = 30.0
+    """Seconds after which a system is not asked again, and has fewer runs."""
+    longest: float = 120.0
+    """Seconds after which a single measurement is given up: rows that are slow on purpose, with it off, are worth few."""
 
 
 ROWS: Final[Mapping[str, Subject]] = {
@@ -91,7 +95,11 @@ COMPLEX_ROWS: Final[Mapping[str, Subject]] = {
     },
 }
 BENCHES: Final = {
-    bench.name: bench for bench in (Bench("modules", "modules", ROWS), Bench("complex", "hypertree", COMPLEX_ROWS))
+    bench.name: bench
+    for bench in (
+        Bench("modules", "modules", ROWS, limit=20.0, longest=15.0),
+        Bench("complex", "hypertree", COMPLEX_ROWS),
+    )
 }
 
 
@@ -102,10 +110,6 @@ class Request:
     """None for all."""
     systems: Sequence[str] = SYSTEMS
     repeat: int = 3
-    limit: float = 30.0
-    """Seconds after which a system is not asked again, and has fewer runs."""
-    longest: float = 120.0
-    """Seconds after which a single measurement is given up."""
     timeout: float = 3600.0
     """Seconds for the process of a system."""
     options: Mapping[str, str] = field(default_factory=dict)
@@ -196,13 +200,14 @@ def run_modules(request: Request, show: Callable[[Row], None]) -> list[Row]:
 
 
 def _measured(name: str, system: str, request: Request) -> Measured:
+    bench = BENCHES[request.bench]
     asked = json.dumps(
         {
             "repeat": request.repeat,
-            "limit": request.limit,
-            "longest": request.longest,
-            "option": BENCHES[request.bench].option,
-            "options": {**BENCHES[request.bench].rows[name].options, **request.options},
+            "limit": bench.limit,
+            "longest": bench.longest,
+            "option": bench.option,
+            "options": {**bench.rows[name].options, **request.options},
         }
     )
     ended = run_module("everlog.bench.modules_worker", [request.bench, name, system, asked], timeout=request.timeout)
