@@ -270,11 +270,17 @@ def check_backbones(kb: KnowledgeBase) -> None:
 
 
 def check_counts_of_the_rest(kb: KnowledgeBase, E: Facts, options: dict[str, Any]) -> None:
-    """The derivations by rules in no module are as many as they are from scratch."""
+    """The derivations by rules in no module are as many as they are from scratch, if the same modules are chosen there."""
     anew = KnowledgeBase(kb.program, **options)
     for predicate, arguments in E:
         anew.add({predicate: [tuple(naive.value_of(one) for one in arguments)]})
     anew.materialise()
+    before, after = (each._state.materialisation for each in (kb, anew))
+    assert before is not None and after is not None
+    if [(one.kind, one.heads) for one in before.module_list()] != [
+        (one.kind, one.heads) for one in after.module_list()
+    ]:
+        return
     for recursive in (False, True):
         _same("counts", kept_state.counts(kb, recursive), kept_state.counts(anew, recursive))
 
