@@ -203,7 +203,8 @@ class EquatedState(MemoryState):
             self._total += more - fewer
         outcome = followed.outcome.above(phases, after.rounds, below)
         report = self._report(outcome, 0.0, request.started, *self.change.sizes(), choice.reasons)
-        return self, replace(report, facts={**report.facts, "representatives": self.count(self._I)})
+        facts = {**report.facts, "representatives": self.count(self._I)}
+        return self, replace(report, facts=facts, warnings=[*report.warnings, *followed.clashes])
 
     def _sets(self, request: Request[Batch]) -> tuple[FactSet, FactSet]:
         """`E⁻ ⊆ E` and `E⁺`, disjoint with `E`; a fact that is added is not deleted."""
@@ -224,12 +225,13 @@ class EquatedState(MemoryState):
         assert above is not None
         assert before is not None
         assert trail is not None
-        E, change = (self._E - minus) | plus, Change()
+        E, change, clashing = (self._E - minus) | plus, Change(), list[str]()
 
         def accept(I: FactSet, gone: FactSet, new: FactSet) -> None:
             nonlocal change
             if self._merged_apart(I, E, after.classes):
                 raise Contradiction
+            clashing.extend(self._clashes(own(I), after.classes))
             change = self._compared(before.classes, after.classes, I, E, gone, new, minus, plus)
 
         self._equal = after
@@ -243,11 +245,11 @@ class EquatedState(MemoryState):
                     choice.allowed,
                     lambda I, found: accept(I, found.deleted, found.added),
                 )
-                return _Followed(above.I, outcome, change, difference)
+                return _Followed(above.I, outcome, change, clashing, difference)
             anew = self._compiled(request.program, request.settings, frozenset())
             outcome = anew.materialise(request.progress)
             accept(anew.I, above.I - anew.I, anew.I - above.I)
-            return _Followed(anew.I, outcome, change)
+            return _Followed(anew.I, outcome, change, clashing)
         except BaseException:
             self.materialisation = above
             raise
@@ -359,15 +361,18 @@ class EquatedState(MemoryState):
         return [f"{derived:,} of the facts to be deleted are not explicit but follow from others, and stay"]
 
     def clashes(self) -> list[str]:
-        """The same, with facts that tell names apart in the names they were given."""
-        classes = self.classes
-        refused = {frozenset(ends) for ends in self.engine.columns(classes.refused(self._I), TRIPLE)[::2].T.tolist()}
+        return self._clashes(self._I, self.classes)
+
+    def _clashes(self, I: Facts, classes: Classes) -> list[str]:
+        """What some classes contradict in `I`, with facts that tell names apart in the names they were given."""
+        assert isinstance(classes, MemoryClasses)
+        refused = {frozenset(ends) for ends in self.engine.columns(classes.refused(I), TRIPLE)[::2].T.tolist()}
         said = zip(classes.representatives()[classes.apart].T.tolist(), classes.apart.T.tolist(), strict=True)
         told = [(frozenset(ends), pair) for ends, pair in said if frozenset(ends) in refused]
         known = {ends: sorted(ends, key=classes.order_of) for ends in refused}
         known |= dict(sorted(told, key=lambda one: [*map(classes.order_of, one[1])], reverse=True))
         pairs = sorted(known.values(), key=lambda pair: [*map(classes.order_of, pair)])
-        return clashes(self.engine, self._I, np.array(pairs, np.int32).reshape(-1, 2).T)
+        return clashes(self.engine, I, np.array(pairs, np.int32).reshape(-1, 2).T)
 
     def _alive(self) -> int:
         """At most; explicit facts may be facts of `I` as well."""
@@ -496,11 +501,12 @@ class EquatedState(MemoryState):
 
 @dataclass(frozen=True)
 class _Followed:
-    """`I` with the facts above, what changed in all names, and the difference as sets, unless all was made anew."""
+    """`I` with the facts above, what changed in all names, and the difference as sets, unless all above was made anew."""
 
     I: FactSet
     outcome: Outcome
     change: Change
+    clashes: list[str]
     difference: Difference | None = None
 
 

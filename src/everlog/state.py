@@ -188,7 +188,7 @@ class MemoryState:
         """The state after an update, which is this one or a new one, and a report; a failure leaves this one as it was."""
         warnings = self._not_explicit(request.deleted)
         state, report = self._changed(request)
-        if request.settings.equality != "off" and report.algorithm != "remat":
+        if request.settings.equality == "axioms" and report.algorithm != "remat":
             warnings += state.clashes()
         report = replace(report, warnings=[*warnings, *report.warnings])
         return (state._compacted() if state._mostly_dead() else state), report
