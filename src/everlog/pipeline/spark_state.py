@@ -45,6 +45,7 @@ from everlog.planning.spark_statistics import spark_facts
 from everlog.planning.statistics import Statistics
 from everlog.planning.worth import Verdicts, judged
 from everlog.reasoning.algorithms import TRACE, needed
+from everlog.reasoning.bounds import Bounds
 from everlog.reasoning.change import Progress, TooCostly
 from everlog.reasoning.modules.making import make_modules
 from everlog.reasoning.modules.module import Module
@@ -323,7 +324,10 @@ class SparkState:
         self.engine.terms = self.terms.frame
         # To try rules before a module does its work takes jobs, however little they find.
         modules = make_modules(strata, self.engine, graphs, SparkMatcher(self.engine), compiler, forced=True)
-        self.materialisation = Materialisation(strata, self.engine, self._given(), kinds, modules)
+        bounds = None
+        if settings.checked and modules:
+            bounds = Bounds(compile_program(rules, compiler, settings.stratification), self.engine, compiler)
+        self.materialisation = Materialisation(strata, self.engine, self._given(), kinds, modules, bounds)
         return self.materialisation
 
     def _given(self) -> FactSet:
