@@ -41,7 +41,7 @@ def _literals(random: Random, shape: Iterable[Atom]) -> list[tuple[str, list[str
         names = {0: ["on"], 1: ["u", "w"], 2: ["e", "e", "f", "g", "p", "h"], 3: ["t"]}[len(terms)]
         found.append((random.choice(names), terms))
     if random.random() < 0.2:
-        found.append((random.choice("uw"), [random.choice(found)[1][-1:][0]] if found[0][1] else ["?x0"]))
+        found.append((random.choice("uw"), [random.choice([terms for _, terms in found if terms] or [["?x0"]])[-1]]))
     random.shuffle(found)
     return found
 

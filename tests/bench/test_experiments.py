@@ -23,7 +23,7 @@ from everlog.bench.experiments.records import Record, Results
 from everlog.bench.experiments.robustness import ALGORITHMS
 from everlog.bench.experiments.tables import tables
 from everlog.bench.experiments.tables.systems import exponent
-from everlog.bench.experiments.tables.table import Table, of, short
+from everlog.bench.experiments.tables.table import NONE, Table, of, short
 from everlog.bench.updates import interval
 from everlog.bench.updates_worker import Samples
 from everlog.bench.walks import Walks
@@ -255,3 +255,19 @@ def test_workloads_with_several_modules(name: str, kinds: set[str], tiny: dict[s
         found.append(facts_of(kb))
     explicit = facts_of(kb, "explicit")
     assert found[0] == found[1] == naive.materialise(program.rules, explicit)
+
+
+@pytest.mark.parametrize(("experiment", "system"), [("modular", "DRed^c"), ("hypertree", "standard")])
+def test_what_did_not_end_has_a_dash(records: Sequence[Record], experiment: str, system: str) -> None:
+    chosen = [one for one in records if one["experiment"] == experiment]
+    known = {"experiment", "instance", "paper", "system", "options", "peak_bytes"}
+    cut = [
+        {**{key: one[key] for key in known}, "seconds": {}, "changed": {}} if one["system"] == system else one
+        for one in chosen
+    ]
+    before, after = (
+        next(each for each in tables(given) if each.title.endswith(": seconds")) for given in (chosen, cut)
+    )
+    dashes = [sum(cell == NONE for row in each.rows for cell in row) for each in (before, after)]
+    assert dashes[1] > dashes[0]
+    assert not any("disagree" in cell for row in after.rows for cell in row)

@@ -19,6 +19,8 @@ from everlog.bench.workload import BenchmarkMistake
 from everlog.errors import Failure
 
 _TIMEOUT: Final = 3600.0
+_PATIENCE: Final = {"medium": 150.0}
+"""Seconds for a process that need not end."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,8 @@ class _Kind:
     run: Callable[..., Iterator[Record]]
     """Takes a subject and a scale; and the repetitions, if it repeats."""
     repeats: bool = False
+    unfinished: Callable[[Any], Record] | None = None
+    """What to write down of a subject that takes too long; None if all of them end."""
 
 
 def _kinds() -> dict[str, _Kind]:
@@ -46,30 +50,35 @@ def _kinds() -> dict[str, _Kind]:
     from everlog.bench.experiments.modular import modular
     from everlog.bench.experiments.robustness import robustness
     from everlog.bench.experiments.scalability import scalability
-    from everlog.bench.experiments.tasks import tasks
+    from everlog.bench.experiments.tasks import tasks, unfinished
 
     return {
         "robustness": _Kind(maintained, robustness, repeats=True),
         "scalability": _Kind(enlarged, scalability),
-        "modular": _Kind(modular, tasks),
-        "hypertree": _Kind(hypertree, tasks),
+        "modular": _Kind(modular, tasks, unfinished=unfinished),
+        "hypertree": _Kind(hypertree, tasks, unfinished=unfinished),
         "growth": _Kind(sizes, growth, repeats=True),
     }
 
 
 def _one_by_one(name: str) -> Callable[[str, int | None], Iterator[Record]]:
     def run(scale: str, repeat: int | None) -> Iterator[Record]:
-        subjects = _kinds()[name].subjects(scale)
+        kind = _kinds()[name]
+        subjects = kind.subjects(scale)
+        patience = _TIMEOUT if kind.unfinished is None else _PATIENCE.get(scale, _TIMEOUT)
         # What is tiny is there to be tested: its memory means nothing, and one process is soon started.
         together = [range(len(subjects))] if scale == "tiny" else [[number] for number in range(len(subjects))]
         for numbers in together:
             subject = subjects[numbers[0]]
             progress(f"{name}: {subject.name}")
             asked = [name, scale, str(repeat or 0), *map(str, numbers)]
-            ended = run_module("everlog.bench.experiments.experiment", asked, timeout=_TIMEOUT)
+            ended = run_module("everlog.bench.experiments.experiment", asked, timeout=patience)
+            if ended.timed_out and kind.unfinished is not None:
+                yield {**kind.unfinished(subject), "gave_up_after": patience, "peak_bytes": ended.peak_bytes}
+                continue
             if ended.timed_out or ended.code:
                 lines = ended.errors.strip().splitlines() or ["no message"]
-                why = f"took more than {_TIMEOUT:g} s" if ended.timed_out else lines[-1]
+                why = f"took more than {patience:g} s" if ended.timed_out else lines[-1]
                 raise Failure(f"{name}: {subject.name}: {why}")
             for line in ended.output.splitlines():
                 if line.startswith("{"):

@@ -88,15 +88,20 @@ def tasks(subject: Subject, scale: str) -> Iterator[Record]:
             changed[task] = report.added - report.deleted
     except _TooSlow:
         pass
-    yield {
+    yield {**_described(subject), "small": small, **content, "seconds": times, "changed": changed}
+
+
+def unfinished(subject: Subject) -> Record:
+    """The record of a subject whose process was ended."""
+    return {**_described(subject), "seconds": {}, "changed": {}}
+
+
+def _described(subject: Subject) -> Record:
+    return {
         "instance": subject.data.instance,
         "paper": subject.data.paper,
         "system": subject.system,
         "options": dict(subject.options),
-        "small": small,
-        **content,
-        "seconds": times,
-        "changed": changed,
     }
 
 
