@@ -13,14 +13,14 @@ from everlog.bench.experiments.equality import equality
 from everlog.bench.experiments.instances import enlarged, maintained
 from everlog.bench.experiments.peers import peers
 from everlog.bench.experiments.records import Record
-from everlog.bench.process import run_module
+from everlog.bench.process import Limits, run_module
 from everlog.bench.runner import progress
 from everlog.bench.workload import BenchmarkMistake
 from everlog.errors import Failure
 
 _TIMEOUT: Final = 3600.0
-_PATIENCE: Final = {"medium": 150.0}
-"""Seconds for a process that need not end."""
+_PATIENCE: Final = {"medium": 100}
+"""Seconds of the processor for a process that need not end."""
 
 
 @dataclass(frozen=True)
@@ -65,20 +65,20 @@ def _one_by_one(name: str) -> Callable[[str, int | None], Iterator[Record]]:
     def run(scale: str, repeat: int | None) -> Iterator[Record]:
         kind = _kinds()[name]
         subjects = kind.subjects(scale)
-        patience = _TIMEOUT if kind.unfinished is None else _PATIENCE.get(scale, _TIMEOUT)
+        patience = None if kind.unfinished is None else _PATIENCE.get(scale)
         # What is tiny is there to be tested: its memory means nothing, and one process is soon started.
         together = [range(len(subjects))] if scale == "tiny" else [[number] for number in range(len(subjects))]
         for numbers in together:
             subject = subjects[numbers[0]]
             progress(f"{name}: {subject.name}")
             asked = [name, scale, str(repeat or 0), *map(str, numbers)]
-            ended = run_module("everlog.bench.experiments.experiment", asked, timeout=patience)
+            ended = run_module("everlog.bench.experiments.experiment", asked, _TIMEOUT, Limits(patience))
             if ended.timed_out and kind.unfinished is not None:
                 yield {**kind.unfinished(subject), "gave_up_after": patience, "peak_bytes": ended.peak_bytes}
                 continue
             if ended.timed_out or ended.code:
                 lines = ended.errors.strip().splitlines() or ["no message"]
-                why = f"took more than {patience:g} s" if ended.timed_out else lines[-1]
+                why = f"took more than {_TIMEOUT:g} s" if ended.timed_out else lines[-1]
                 raise Failure(f"{name}: {subject.name}: {why}")
             for line in ended.output.splitlines():
                 if line.startswith("{"):

@@ -23,7 +23,7 @@ from everlog.bench.workload import Instance
 if TYPE_CHECKING:
     from everlog import KnowledgeBase
 
-_LIMIT: Final = {"tiny": 20.0, "small": 15.0, "medium": 40.0}
+_LIMIT: Final = {"tiny": 20.0, "small": 15.0, "medium": 25.0}
 """Seconds after which an update is given up, and what is left is not asked of a system any more."""
 _FEW: Final = 400
 
