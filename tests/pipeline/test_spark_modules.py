@@ -50,7 +50,7 @@ def test_updates(spark: SparkSession, tmp_path: Path) -> None:
     """The second update is made by both engines, from a store."""
     given = sequence(5, 2, "stc beside tc", "reach backwards")
     rules, explicit = given.case.program.rules, given.explicit()
-    kb = KnowledgeBase(given.case.program, engine="spark", spark=spark, algorithm="dredc")
+    kb = KnowledgeBase(given.case.program, engine="spark", spark=spark, algorithm="dredc", checked=True)
     kb.add(rows_of(given.case.facts))
     report = kb.materialise()
     assert {one["kind"] for one in report.modules} == {"tc", "stc", "reach"}
