@@ -7,8 +7,9 @@ counted when updates have taken a fair part of it.
 
 An update that spreads too far costs more than computing everything anew, and nobody knows beforehand: so it is given up
 after a part of what that takes, in time and in rule instances. Time alone would not do, since the first update after a
-start makes indexes that later ones find. The part is small for FBF; DRed^c has a larger one, but when it was given up once,
-updates that delete as much are not tried again soon.
+start makes indexes that later ones find. The part is small for FBF, whose search for proofs may take any time; DRed^c has a
+larger one, but when it was given up once, updates that delete as much are not tried again soon. Without recursion FBF
+looks for a derivation of each lost fact, once, and has a larger part, too.
 """
 
 from __future__ import annotations
@@ -21,8 +22,10 @@ from everlog.reasoning.change import Allowance
 
 _INSTANCES = 0.01
 _SECONDS = 0.12
+_PLAIN_SECONDS = 0.5
 _COUNTED_SECONDS = 0.6
-"""The shares of what computing everything anew takes that an update may take, without counts and with them."""
+"""The shares of what computing everything anew takes that an update may take: without counts, the same where nothing is
+recursive, and with counts."""
 
 _FREE = 2_000
 """Instances that are always allowed."""
@@ -73,10 +76,19 @@ def choose(name: str, materialisation: Materialisation, deleted: int = 0) -> Cho
     if cost is None:
         return Choice(algorithm(chosen), (why,))
     facts = _ENTERING * len(materialisation.E) + _COMPARING * len(materialisation.I)
-    seconds = (_SECONDS if chosen == "fbf" else _COUNTED_SECONDS) * (cost.seconds + facts)
+    share = _COUNTED_SECONDS if chosen != "fbf" else _SECONDS if _is_recursive(materialisation) else _PLAIN_SECONDS
+    seconds = share * (cost.seconds + facts)
     # Modules derive facts without rule instances.
     instances = max(cost.instances, len(materialisation.I))
     return Choice(algorithm(chosen), (why,), Allowance(int(_INSTANCES * instances) + _FREE, seconds), counts)
+
+
+def _is_recursive(materialisation: Materialisation) -> bool:
+    """Whether some rule or module depends on what it derives."""
+    return any(
+        stratum.recursive.rules or stratum.modules or any(tree.recursive for tree in stratum.trees)
+        for stratum in materialisation.strata
+    )
 
 
 def given_up(choice: Choice, past: Past, deleted: int, seconds: float) -> Past:
