@@ -8,8 +8,8 @@ counted when updates have taken a fair part of it.
 An update that spreads too far costs more than computing everything anew, and nobody knows beforehand: so it is given up
 after a part of what that takes, in time and in rule instances. Time alone would not do, since the first update after a
 start makes indexes that later ones find. The part is small for FBF, whose search for proofs may take any time; DRed^c has a
-larger one, but when it was given up once, updates that delete as much are not tried again soon. Without recursion FBF
-looks for a derivation of each lost fact, once, and has a larger part, too.
+larger one, but when it was given up once, updates that delete as much are not tried again soon. So has an update that
+only adds facts to what is not recursive: it looks for no proofs, and each rule is applied once.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from everlog.reasoning.change import Allowance
 
 _INSTANCES = 0.01
 _SECONDS = 0.12
-_PLAIN_SECONDS = 0.5
 _COUNTED_SECONDS = 0.6
-"""The shares of what computing everything anew takes that an update may take: without counts, the same where nothing is
-recursive, and with counts."""
+_ADDING_SECONDS = 0.6
+"""The shares of what computing everything anew takes that an update may take: without counts, with them, and if it only
+adds facts and nothing is recursive."""
 
 _FREE = 2_000
 """Instances that are always allowed."""
@@ -54,8 +54,8 @@ class Choice:
     """Whether everything is to be computed anew instead."""
 
 
-def choose(name: str, materialisation: Materialisation, deleted: int = 0) -> Choice:
-    """The algorithm for the next update, if it deletes so many facts; 0 where they are not known."""
+def choose(name: str, materialisation: Materialisation, deleted: int = 0, only_adds: bool = False) -> Choice:
+    """The algorithm for the next update, if it deletes so many facts; 0 where they are not known, unless it only adds."""
     if name != "auto":
         return Choice(algorithm(name))
     kept, cost, past = materialisation.kept.names(), materialisation.cost, materialisation.past
@@ -76,7 +76,9 @@ def choose(name: str, materialisation: Materialisation, deleted: int = 0) -> Cho
     if cost is None:
         return Choice(algorithm(chosen), (why,))
     facts = _ENTERING * len(materialisation.E) + _COMPARING * len(materialisation.I)
-    share = _COUNTED_SECONDS if chosen != "fbf" else _SECONDS if _is_recursive(materialisation) else _PLAIN_SECONDS
+    share = _SECONDS if chosen == "fbf" else _COUNTED_SECONDS
+    if only_adds and not _is_recursive(materialisation):
+        share = max(share, _ADDING_SECONDS)
     seconds = share * (cost.seconds + facts)
     # Modules derive facts without rule instances.
     instances = max(cost.instances, len(materialisation.I))
