@@ -10,7 +10,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from command import REACH, written
+
+pytestmark = pytest.mark.own_process
 
 EVERLOG = [sys.executable, "-m", "everlog.cli"]
 SMALL = ["--master", "local[1]", "--memory", "1g"]

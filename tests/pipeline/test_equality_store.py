@@ -30,6 +30,8 @@ PROGRAM = everlog.parse_program(
     """
 )
 Triples = set[tuple[str, str, str]]
+Change = tuple[Triples, Triples]
+"""What goes, and what comes."""
 GIVEN: Triples = {
     ("a", "mbox", "m1"),
     ("b", "mbox", "m1"),
@@ -95,12 +97,14 @@ def test_classes_go_through_a_store(spark: SparkSession, tmp_path: Path) -> None
 
 def test_engines_take_turns(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What one engine has written the other updates; π, I and all names are those of the facts in the end."""
-    changes: list[tuple[Triples, Triples]] = [
-        ({("b", "mbox", "m2")}, {("e", "mbox", "m3"), ("d", "sees", "d")}),  # splits a class, and makes one
-        ({("b", "knows", "d"), ("b", "mbox", "m1")}, {("a", "mbox", "m4")}),  # splits another, and two become one
-        ({("c", "likes", "a")}, {("b", "mbox", "m2"), ("f", "knows", "c"), ("f", "mbox", "m2")}),
-    ]
-    for engines in (("spark", "memory", "spark", "spark"), ("memory", "spark", "memory", "spark")):
+    splitting: Change = (
+        {("b", "mbox", "m2")},
+        {("e", "mbox", "m3"), ("d", "sees", "d")},
+    )  # one class, and makes another
+    both: Change = ({("b", "knows", "d"), ("b", "mbox", "m1")}, {("a", "mbox", "m4")})
+    joining: Change = ({("c", "likes", "a")}, {("e", "mbox", "m2"), ("f", "knows", "c"), ("f", "mbox", "m2")})
+    turns = (("spark", "memory", "spark"), [splitting, both]), (("memory", "spark"), [joining])
+    for engines, changes in turns:
         store, now = tmp_path / "".join(engines), GIVEN
         options = {"equality": "rewrite", "engine": engines[0]}
         init_store(store, PROGRAM, read(spark, now), spark=spark, options=options)

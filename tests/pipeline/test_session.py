@@ -149,6 +149,7 @@ spark.stop()
 """
 
 
+@pytest.mark.own_process
 def test_spark_connect_does(tmp_path: Path) -> None:
     (tmp_path / "p.csv").write_text('"5",x\n', encoding="utf-8")
     (tmp_path / "a.nt").write_text('<http://a> <http://b> "\\u0041" .\n', encoding="utf-8")

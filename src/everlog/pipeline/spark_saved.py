@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-import pyarrow as pa
-
 from everlog.engine.algebra import Annotation, FactSet
 from everlog.engine.spark.annotations import SparkAnnotation
 from everlog.engine.spark.engine import SparkEngine
@@ -58,6 +56,8 @@ def whole(
     numbers = {name: number for number, name in enumerate(names)}
     frames = []
     if classes:
+        import pyarrow as pa
+
         pairs = {"a0": pa.array(classes.keys(), pa.int64()), "a1": pa.array(classes.values(), pa.int64())}
         frames.append(_padded(to_spark(engine.spark, pa.table(pairs)), numbers[CLASSES], width))
     if any(name.startswith(f"{HIDDEN_FACTS}:") for name in names):
