@@ -30,7 +30,7 @@ _PEERS: Final[Mapping[str, Mapping[str, Mapping[str, int]]]] = {
     },
 }
 
-_TIMEOUT: Final = {"tiny": 60.0, "small": 30.0, "medium": 60.0}
+_TIMEOUT: Final = {"tiny": 60.0, "small": 30.0, "medium": 30.0}
 _REPEAT: Final = {"tiny": 1, "small": 2, "medium": 2}
 _MEMORY: Final = 6 * 2**30
 """Bytes for each process, so that what grows without end leaves the machine alone."""

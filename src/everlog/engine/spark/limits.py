@@ -20,7 +20,7 @@ HUB = 0.01
 MANY = 4_000_000
 """Of more rows no hash table is made."""
 
-PARTITION = 20_000
+PARTITION = 50_000
 """For this many facts there is a partition, but never more of them than the session has."""
 
 INTERPRETED = 200_000
