@@ -86,7 +86,7 @@ COMPLEX_ROWS: Final[Mapping[str, Subject]] = {
         f"pc-{n * k // 1000}k": Subject(partial(_pc, n, k), without=False, size=n * k)
         for n, k in ((500, 150), (1000, 600), (2000, 600))
     },
-    "exp": Subject(lambda: wide.expressions(50, 700)),
+    "exp": Subject(lambda: wide.expressions(50, 1_200)),
     "lubm-c": Subject(lambda: wide.campus(13)),
     "lubm": Subject(lambda: wide.campus(13, complex_rules=False)),
     **{
