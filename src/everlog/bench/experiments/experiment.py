@@ -19,7 +19,7 @@ from everlog.bench.workload import BenchmarkMistake
 from everlog.errors import Failure
 
 _TIMEOUT: Final = 3600.0
-_PATIENCE: Final = {"medium": 100}
+_PATIENCE: Final = {"medium": 60}
 """Seconds of the processor for a process that need not end."""
 
 
