@@ -94,4 +94,4 @@ def _ran_out(limits: Limits | None, code: int, used: float) -> bool:
     """Whether a process was ended because of the processor time that it used."""
     allowed = limits.processor_seconds if limits is not None else None
     # The clock that ends it counts ticks, and may run ahead of the one of its usage.
-    return allowed is not None and code in (-signal.SIGXCPU, -signal.SIGKILL) and used >= allowed / 2
+    return allowed is not None and code in (-signal.SIGXCPU, -signal.SIGKILL) and used >= (allowed - 1) / 2
