@@ -257,7 +257,9 @@ def test_workloads_with_several_modules(name: str, kinds: set[str], tiny: dict[s
     assert found[0] == found[1] == naive.materialise(program.rules, explicit)
 
 
-@pytest.mark.parametrize(("experiment", "system"), [("modular", "DRed^c"), ("hypertree", "standard")])
+@pytest.mark.parametrize(
+    ("experiment", "system"), [("modular", "DRed^c"), ("modular", "M-DRed^c"), ("hypertree", "standard")]
+)
 def test_what_did_not_end_has_a_dash(records: Sequence[Record], experiment: str, system: str) -> None:
     chosen = [one for one in records if one["experiment"] == experiment]
     known = {"experiment", "instance", "paper", "system", "options", "peak_bytes"}

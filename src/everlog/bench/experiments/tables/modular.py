@@ -21,9 +21,10 @@ def modular(records: Sequence[Record]) -> list[Table]:
         off, agreed = here["DRed^c"], agree(list(here.values()))
         for on in (one for name, one in here.items() if name.startswith("M-DRed^c")):
             label = instance + on["system"].removeprefix("M-DRed^c")
-            sizes = [f"{on[key] / 1e3:,.1f}" for key in ("explicit", "total")]
-            rules = [str(on[key]) for key in ("nonrecursive_rules", "recursive_rules", "strata")]
-            statistics.append([label, *sizes, *rules, *(str(on["modules"].get(kind, 0)) for kind in kinds)])
+            if "total" in on:
+                sizes = [f"{on[key] / 1e3:,.1f}" for key in ("explicit", "total")]
+                rules = [str(on[key]) for key in ("nonrecursive_rules", "recursive_rules", "strata")]
+                statistics.append([label, *sizes, *rules, *(str(on["modules"].get(kind, 0)) for kind in kinds)])
             columns = [(off, "materialisation"), (on, "materialisation")]
             columns += [(one, "small deletion") for one in (off, here["B/F^c"], on)]
             columns += [(one, "small addition") for one in (off, on)]
