@@ -12,6 +12,7 @@ from typing import Any
 
 from pyoxigraph import NamedNode
 
+from everlog import EverlogError, KnowledgeBase
 from everlog.datalog.reader import parse_program
 from everlog.datalog.syntax import Program
 from everlog.datalog.values import SAME_AS, Value
@@ -57,6 +58,22 @@ def rows(facts: Facts) -> Rows:
     for name, arguments in sorted(facts, key=repr):
         found.setdefault(name, []).append(tuple(map(naive.value_of, arguments)))
     return found
+
+
+def rewritten(case: EqualityCase, facts: Facts | None = None) -> KnowledgeBase:
+    """A knowledge base in memory with a case's facts, or others, materialised by rewriting."""
+    kb = KnowledgeBase(case.program, engine="memory", equality="rewrite", workers=1)
+    kb.add(rows(case.facts if facts is None else facts))
+    kb.materialise()
+    return kb
+
+
+def if_defined(case: EqualityCase, facts: Facts | None = None) -> KnowledgeBase | None:
+    """The same; None if the program is refused."""
+    try:
+        return rewritten(case, facts)
+    except EverlogError:
+        return None
 
 
 def r_materialisation(kb: Any) -> tuple[dict[str, set[str]], set[tuple[str, ...]]]:

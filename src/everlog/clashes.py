@@ -11,7 +11,7 @@ import numpy as np
 
 from everlog.contradictions import messages
 from everlog.datalog.syntax import TRIPLE
-from everlog.datalog.values import DIFFERENT_FROM, SAME_AS
+from everlog.datalog.values import DIFFERENT_FROM, SAME_AS, Value
 from everlog.engine.memory.engine import MemoryEngine, full_facts
 from everlog.engine.memory.kinds import BLANK, STRING
 from everlog.engine.memory.sets import Facts
@@ -25,7 +25,7 @@ def clashes(engine: MemoryEngine, I: Facts, kept_apart: Ids | None = None) -> li
     """
     same = _ends(engine, I, SAME_AS)
     different = _ends(engine, I, DIFFERENT_FROM)
-    same_as = engine.dictionary.encode_value(SAME_AS)
+    same_as = engine.constant(SAME_AS)
     kinds = engine.dictionary.order().kinds[same]
     names = (kinds >= STRING) & (kinds <= BLANK) & (same != same_as)
     values = same[:, (same[0] != same[1]) & ~names.all(axis=0)]
@@ -44,9 +44,9 @@ def _in_both(same: Ids, different: Ids) -> Ids:
     return np.array(found[::-1], np.int32).reshape(-1, 2).T
 
 
-def _ends(engine: MemoryEngine, I: Facts, verb: object) -> Ids:
+def _ends(engine: MemoryEngine, I: Facts, verb: Value) -> Ids:
     """The subjects and objects of the triples with a property."""
-    table: Table | None = engine.relation(TRIPLE, 3).static({1: engine.dictionary.encode_value(verb)})
+    table: Table | None = engine.relation(TRIPLE, 3).static({1: engine.constant(verb)})
     assert table is not None
     found: Ids = full_facts(table, I.rows(table), 3)[[0, 2]]
     return found

@@ -55,6 +55,8 @@ class EquatedState(MemoryState):
     """`π` before the last update."""
     _deletions: Deletions
     _total: int | None = None
+    is_new = True
+    """Whether it was not updated yet since everything was computed, or read."""
 
     @property
     def classes(self) -> MemoryClasses:
@@ -62,6 +64,15 @@ class EquatedState(MemoryState):
         classes = self._restored if self._equal is None else self._equal.classes
         assert isinstance(classes, MemoryClasses)
         return classes
+
+    @classmethod
+    def like(cls, before: EquatedState) -> Self:
+        """A state with the facts and the engine of another one, as if it had been stored."""
+        after, kept = cls(before.engine), list(before.kept().items())
+        after._E, after._I, after._restored = before._E, before._I, before.classes
+        after._kept, after._kinds = lambda: kept, before.kept_kinds()
+        after._remember(before)
+        return after
 
     def represent(self, pairs: Ids) -> None:
         """Completes a state that was materialised earlier with its classes: `pairs` as `MemoryClasses.pairs` gave them."""
@@ -118,7 +129,7 @@ class EquatedState(MemoryState):
         plain.insert((predicate, self.engine.columns(self._E, predicate)) for predicate in self._arities())
         plain.materialise(program, replace(settings, equality="off", algorithm="auto"), progress, started)
         triples = plain.ids(TRIPLE, "all", 3)
-        return self.engine.insert(TRIPLE, triples[:, triples[1] == self.engine.dictionary.encode_value(DIFFERENT_FROM)])
+        return self.engine.insert(TRIPLE, triples[:, triples[1] == self.engine.constant(DIFFERENT_FROM)])
 
     def _merged_apart(self, I: FactSet, E: FactSet, classes: Classes) -> bool:
         """Whether somebody is different from itself in `I`, but for what `E` says without any equality."""
@@ -129,14 +140,14 @@ class EquatedState(MemoryState):
         return not {*derived.tolist()} <= {*given.tolist()}
 
     def _unlike_themselves(self, facts: Facts) -> Ids:
-        table = self.engine.relation(TRIPLE, 3).static({1: self.engine.dictionary.encode_value(DIFFERENT_FROM)})
+        table = self.engine.relation(TRIPLE, 3).static({1: self.engine.constant(DIFFERENT_FROM)})
         assert table is not None
         left, _, right = full_facts(table, facts.rows(table), 3)
         names: Ids = left[left == right]
         return names
 
     def _unmaterialised(self, program: Program, classes: MemoryClasses) -> RMaterialisation:
-        self._deletions = Deletions()
+        self._deletions, self._equated = Deletions(), frozenset(self._arities())
         rules = with_keys(asking(program.rules, self._arities()))
         return RMaterialisation(rules, MemoryCompiler(self.engine), self.engine, classes)
 
@@ -164,11 +175,18 @@ class EquatedState(MemoryState):
         program, settings, progress = request.program, request.settings, request.progress
         if settings.algorithm == "remat":
             return self._started_again(request, [])
+        if self.is_new:
+            from everlog.distinct import DistinctState
+
+            distinct = DistinctState.of(self, program, settings)
+            if distinct is not None:
+                return distinct._changed(request)
+            self.is_new = False
         if self.classes.refused(self._I) or self._merged_apart(self._I, self._E, self.classes):
             return self._started_again(request, [CONTRADICTORY])
         above = self._resumed(program, settings)
         assert self._equal is not None
-        if self._equal.derives(OCCURS) and any(name not in self.engine.relations() for name, _ in request.added):
+        if self._equal.derives(OCCURS) and any(name not in self._equated for name, _ in request.added):
             return self._started_again(request, ["everything was computed anew, since there is a new predicate"])
         minus, plus = self._sets(request)
         size, past = len(minus), above.past
@@ -290,14 +308,17 @@ class EquatedState(MemoryState):
         assert isinstance(before, MemoryClasses)
         assert isinstance(now, MemoryClasses)
         I = own((J - new) | gone)
-        stayed = now.about(before.changed(now), own(J - new))
-        renaming = before.renaming(now)
-        went: FactSet = gone
-        went |= stayed
-        came: FactSet = new
-        came |= stayed
-        lost = self._lost(self._by_predicate(own(went)), before, self, own(J), now, renaming)
-        gained = self._lost(self._by_predicate(own(came)), now, self, I, before, renaming)
+        changed = before.changed(now)
+        if len(changed):
+            stayed, renaming = now.about(changed, own(J - new)), before.renaming(now)
+            went: FactSet = gone
+            went |= stayed
+            came: FactSet = new
+            came |= stayed
+            lost = self._lost(self._by_predicate(own(went)), before, self, own(J), now, renaming)
+            gained = self._lost(self._by_predicate(own(came)), now, self, I, before, renaming)
+        else:
+            lost, gained = (self._named(self._by_predicate(own(facts)), now) for facts in (gone, new))
         stored, derived = I - ((E - plus) | minus), J - E
         touched: FactSet = gone
         for facts in (new, minus, plus):
@@ -343,9 +364,18 @@ class EquatedState(MemoryState):
         for predicate, ids in facts.items():
             there = other._among(I, predicate, renaming[ids])
             ids = np.concatenate([classes.expanded(ids[:, ~there]), classes.expanded(ids[:, there], moved)], axis=1)
-            ids = ids[:, ~other._among(I, predicate, now.representatives()[ids])]
-            lost[predicate] = ids[:, ~self._is_reflexive(ids)] if predicate == TRIPLE else ids
-        return {predicate: ids for predicate, ids in lost.items() if ids.shape[1]}
+            lost[predicate] = ids[:, ~other._among(I, predicate, now.representatives()[ids])]
+        return self._irreflexive(lost)
+
+    def _named(self, facts: ByPredicate, classes: MemoryClasses) -> ByPredicate:
+        """Facts about representatives in all names."""
+        return self._irreflexive({predicate: classes.expanded(ids) for predicate, ids in facts.items()})
+
+    def _irreflexive(self, facts: ByPredicate) -> ByPredicate:
+        """Some facts without `c ≈ c`."""
+        if TRIPLE in facts:
+            facts[TRIPLE] = facts[TRIPLE][:, ~self._is_reflexive(facts[TRIPLE])]
+        return {predicate: ids for predicate, ids in facts.items() if ids.shape[1]}
 
     def _is_reflexive(self, triples: Ids) -> NDArray[np.bool_]:
         found: NDArray[np.bool_] = (triples[1] == self._same()) & (triples[0] == triples[2])
@@ -416,6 +446,8 @@ class EquatedState(MemoryState):
     # ------------------------------------------------------------------------------------ facts out
 
     def total(self) -> int:
+        if not self.classes.members:
+            return self.count(self._I)
         if self._total is None:
             self._total = sum(self.size(predicate, "all") for predicate in self._arities())
         return self._total
@@ -439,7 +471,7 @@ class EquatedState(MemoryState):
         return len(names) - int(self._among(self._E, TRIPLE, np.stack([names, verbs, names])).sum())
 
     def _same(self) -> int:
-        return self.engine.dictionary.encode_value(SAME_AS)
+        return self.engine.constant(SAME_AS)
 
     def _is_materialised(self) -> bool:
         return self._equal is not None or self._restored is not None

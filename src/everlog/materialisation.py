@@ -8,11 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from hashlib import sha256
 from time import perf_counter
 from typing import TypeAlias
 
-from everlog.datalog.syntax import Variable
 from everlog.engine.algebra import Engine, FactSet
 from everlog.errors import EverlogError
 from everlog.planning.program import CompiledStratum
@@ -25,6 +23,7 @@ from everlog.reasoning.kept import Kept
 from everlog.reasoning.modular import Modules
 from everlog.reasoning.modules.module import Backbone, Module
 from everlog.reasoning.seminaive import materialise
+from everlog.saved_kinds import MODULE, module_key
 
 _NO_MODULES: Mapping[int, Sequence[Module]] = {}
 
@@ -110,16 +109,17 @@ class Materialisation:
         return [one for stratum in self.strata for one in stratum.left_out]
 
     def backbones(self) -> list[Backbone]:
-        """Those of them that have a backbone."""
-        return [module for module in self.module_list() if isinstance(module, Backbone)]
+        """Those of them that have a backbone, in the order of their names."""
+        found = (module for module in self.module_list() if isinstance(module, Backbone))
+        return sorted(found, key=lambda module: module_key(module.kind, module.heads))
 
     def keys(self) -> dict[str, Backbone]:
         """Names for the modules that have backbones: what a store keeps for one is of use to no other."""
-        return {_key(module): module for module in self.backbones()}
+        return {module_key(module.kind, module.heads): module for module in self.backbones()}
 
     def fits(self, kinds: frozenset[str]) -> bool:
         """Whether a store that has kept some kinds of state has it for just these modules."""
-        return {kind for kind in kinds if kind.startswith(_MODULE)} == set(self.keys())
+        return {kind for kind in kinds if kind.startswith(MODULE)} == set(self.keys())
 
     def materialise(self, progress: Progress) -> Outcome:
         """Computes `I`, and what is to be kept."""
@@ -203,19 +203,6 @@ class Materialisation:
         return Outcome(
             algorithm.name, change.derivations, change.rounds, seconds, change.seconds, kept.dropped
         ), difference
-
-
-_MODULE = "module-"
-
-
-def _key(module: Backbone) -> str:
-    """Whatever the variables of its heads are called."""
-    heads = (
-        (atom.predicate, *("?" if isinstance(term, Variable) else str(term.value) for term in atom.terms))
-        for atom in module.heads
-    )
-    said = repr((module.kind, *heads))
-    return f"{_MODULE}{sha256(said.encode()).hexdigest()[:16]}"
 
 
 @contextmanager

@@ -2,8 +2,8 @@
 
 Each is a relation of its own, named after its kind and its predicate: `hidden:p` has the facts of a hidden predicate,
 `nonrecursive:p` and `recursive:p` have the facts of `p` with a count, `trace:p` has them with the place of a stratum, an
-iteration, and a count, and `backbone:p` has those in the backbone of a module, with its number. `classes` has the constants
-that others represent, with these. So they can be stored, and changed, like facts.
+iteration, and a count, and `backbones:p` has those in the backbone of a module, with its number. `classes` has the
+constants that others represent, with these. So they can be stored, and changed, like facts.
 """
 
 from __future__ import annotations

@@ -2,13 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from hashlib import sha256
 from typing import Final
 
+from everlog.datalog.syntax import Atom, Variable
+
 HIDDEN_FACTS: Final = "hidden"
-BACKBONE: Final = "backbone"
+BACKBONE: Final = "backbones"
 CLASSES: Final = "classes"
+MODULE: Final = "module-"
+"""What the kinds begin with that say for which modules there are backbones."""
 
 
 def kind_of(name: str) -> str:
     """What a relation holds."""
     return name.partition(":")[0]
+
+
+def module_key(kind: str, heads: Sequence[Atom]) -> str:
+    """A name for a module, whatever the variables of its heads are called: what is kept for one is of use to no other."""
+    said = (
+        (atom.predicate, *("?" if isinstance(term, Variable) else str(term.value) for term in atom.terms))
+        for atom in heads
+    )
+    return f"{MODULE}{sha256(repr((kind, *said)).encode()).hexdigest()[:16]}"

@@ -104,9 +104,10 @@ class MemoryState:
         self._kinds: frozenset[str] = frozenset()
         """What a store has for the first update, of which kinds."""
         self._equated: frozenset[str] = frozenset()
-        """The predicates that rules about equality are made for, where equality is a matter of rules."""
+        """The predicates that rules about equality are made for."""
         self._cost: Allowance | None = None
-        """What computing everything took, if that is known before there is a materialisation."""
+        self._past = Past()
+        """What computing everything took, if that is known, and earlier updates, before there is a materialisation."""
 
     # ------------------------------------------------------------------------------------ facts in
 
@@ -213,7 +214,7 @@ class MemoryState:
         tried = perf_counter()
         try:
             outcome, difference = materialisation.update(
-                minus, plus, choice.algorithm, request.progress, choice.allowed
+                minus, plus, choice.algorithm, request.progress, choice.allowed, self._accept
             )
         except TooCostly:
             why = (
@@ -224,6 +225,9 @@ class MemoryState:
         self._change, self._difference = None, difference
         added_to, deleted_from = self.count(own(difference.added)), self.count(own(difference.deleted))
         return self, self._report(outcome, planned, request.started, added_to, deleted_from, choice.reasons)
+
+    def _accept(self, I: FactSet, difference: Difference) -> None:
+        """Looks at what an update would do; what it raises undoes the update."""
 
     def _sets(self, request: Request[Batch]) -> tuple[FactSet, FactSet]:
         """The facts to be deleted, as far as there are such facts at all, and those to be added."""
@@ -250,7 +254,7 @@ class MemoryState:
             compiled = resumed(
                 lambda chosen, verdicts: self._compiled(program, chosen, self._kinds, verdicts), settings, self._kinds
             )
-            compiled.cost = self._cost
+            compiled.cost, compiled.past = self._cost, self._past
             saved.restore(self.engine, compiled, self._I, self._kept())
         except BaseException:
             self.materialisation = None  # it has no facts yet
@@ -303,8 +307,13 @@ class MemoryState:
             self.kept_kinds(),
         )
         after._change, after._kept_change = self.change, self.kept_change()
-        after._cost = self.materialisation.cost if self.materialisation else self._cost
+        after._remember(self)
         return after
+
+    def _remember(self, before: MemoryState) -> None:
+        """Takes over what another state knows about the time that things take."""
+        known = before.materialisation
+        self._cost, self._past = (before._cost, before._past) if known is None else (known.cost, known.past)
 
     def _modules(self) -> list[Module]:
         return [] if self.materialisation is None else self.materialisation.module_list()

@@ -1,7 +1,7 @@
 """What a state of the Spark engine keeps for updates, as the section `state` of a store has it, and back.
 
-The relations are those of `everlog.saved`: `hidden:p`, `nonrecursive:p`, `recursive:p`, `trace:p`, `backbone:p`, `classes`.
-Here they are rows of one DataFrame, so that one job writes all of them.
+The relations are those of `everlog.saved`: `hidden:p`, `nonrecursive:p`, `recursive:p`, `trace:p`, `backbones:p`, and
+`classes`. Here they are rows of one DataFrame, so that one job writes all of them.
 """
 
 from __future__ import annotations

@@ -33,6 +33,7 @@ from everlog.datalog.syntax import (
 )
 from everlog.datalog.unification import unifiable_classes
 from everlog.datalog.values import DIFFERENT_FROM, SAME_AS, Value
+from everlog.engine.algebra import Region
 from everlog.errors import EverlogError
 from everlog.planning.negation import HIDDEN
 from everlog.planning.program import solved
@@ -50,6 +51,9 @@ UNEQUATED: Final = "everything was computed anew, since there are facts of predi
 def same(left: Term, right: Term) -> Atom:
     """`left ≈ right`."""
     return Atom(TRIPLE, (left, EQ, right))
+
+
+EQUALITIES: Final = Region((same(Variable("x"), Variable("y")),))
 
 
 def is_equality(atom: Atom) -> bool:
@@ -95,6 +99,12 @@ def asking(rules: Sequence[Rule], arities: Mapping[str, int]) -> tuple[Rule, ...
     if any(atom.predicate == OCCURS for rule in found for atom in rule.positive):
         found += list(_occurrences({**arities, **_arities(found)}))
     return tuple(found)
+
+
+def asks_what_occurs(rules: Sequence[Rule]) -> bool:
+    """Whether nothing else binds the terms of some equality in a body."""
+    asked = solved([rule for rule in rules if any(map(is_equality, rule.positive))])
+    return any(atom.predicate == OCCURS for rule in asked for atom in _asking(rule).positive)
 
 
 def divide(rules: Sequence[Rule]) -> Divided:

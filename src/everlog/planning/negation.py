@@ -28,7 +28,7 @@ Levels = Mapping[Pattern, int]
 
 def rewrite_negation(rules: Sequence[Rule]) -> tuple[Rule, ...]:
     """Rules whose negations are single atoms without variables of their own, with the rules of hidden predicates."""
-    if all(_is_plain(negation) for rule in rules for negation in rule.negative):
+    if all(is_plain(negation) for rule in rules for negation in rule.negative):
         return tuple(rules)
     levels = {pattern(atom): stratum.index for stratum in stratify(rules) for atom in stratum.patterns}
     hidden: dict[Rule, Atom] = {}
@@ -36,7 +36,7 @@ def rewrite_negation(rules: Sequence[Rule]) -> tuple[Rule, ...]:
     for rule in rules:
         body: list[BodyLiteral] = []
         for literal in rule.body:
-            if isinstance(literal, Negation) and not _is_plain(literal):
+            if isinstance(literal, Negation) and not is_plain(literal):
                 literal = Negation((_hide(rule, literal, levels, hidden),))
             body.append(literal)
         result.append(Rule(rule.head, tuple(body)))
@@ -44,7 +44,8 @@ def rewrite_negation(rules: Sequence[Rule]) -> tuple[Rule, ...]:
     return (*defining, *result)
 
 
-def _is_plain(negation: Negation) -> bool:
+def is_plain(negation: Negation) -> bool:
+    """Whether a negation needs no hidden predicate."""
     return len(negation.atoms) == 1 and not negation.local and not negation.comparisons
 
 

@@ -10,17 +10,15 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from everlog.datalog.syntax import Rule, Variable
-from everlog.engine.algebra import Classes, FactSet, Region
-from everlog.planning.equality import over_representatives, same
+from everlog.datalog.syntax import Rule
+from everlog.engine.algebra import Classes, FactSet
+from everlog.planning.equality import EQUALITIES, over_representatives
 from everlog.planning.program import CompiledStratum, compile_program
 from everlog.reasoning.algorithms import algorithm
 from everlog.reasoning.bf_equality import Deletion
 from everlog.reasoning.change import Change, Progress
 from everlog.reasoning.kept import Kept
 from everlog.reasoning.rewriting import RMaterialisation
-
-_EQUALITIES = Region((same(Variable("x"), Variable("y")),))
 
 
 class _Involved(Exception):
@@ -62,7 +60,7 @@ class Deletions:
 
     def delete(self, before: RMaterialisation, E: FactSet, minus: FactSet, progress: Progress) -> dict[str, int]:
         """Brings `(π, I)` up to date with `E ∖ minus`; gives the rule instances considered by phase."""
-        classes, equalities = before.classes, minus.within(_EQUALITIES)
+        classes, equalities = before.classes, minus.within(EQUALITIES)
         if not classes.outdated(minus) and not classes.of(minus) and not equalities:
             with suppress(_Involved):
                 return self._plain(before, E, minus, progress)

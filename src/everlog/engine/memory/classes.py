@@ -7,6 +7,7 @@ the terms and not of the ids, so that it does not depend on what was read first.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from copy import copy
 from typing import NamedTuple
 
 import numpy as np
@@ -43,8 +44,10 @@ class MemoryClasses(Classes):
             lambda mentioned: engine.dictionary.encode_values([one.value for one in mentioned]).tolist()
         )
         """The constants of rules, by the identity of these: to look rules up by what they say takes too long."""
-        self._same = engine.dictionary.encode_value(SAME_AS)
-        self._representatives: Ids = np.arange(len(engine.dictionary), dtype=np.int32)
+        self._same = engine.constant(SAME_AS)
+        self._representatives: Ids = np.empty(0, np.int32)
+        """Of ids from some on every one is alone; copies of this may have the same array, until one of them changes."""
+        self._is_shared = False
         self.members: dict[int, Ids] = {}
         """The constants of each class that has several, by its representative."""
         self._looks: dict[Table, int] = {}
@@ -58,8 +61,14 @@ class MemoryClasses(Classes):
         if len(known) < size:
             grown: Ids = np.arange(size + size // 4 + 64, dtype=np.int32)
             grown[: len(known)] = known
-            self._representatives = known = grown
-        return known
+            self._representatives, self._is_shared = grown, False
+        return self._representatives
+
+    def _changeable(self) -> Ids:
+        """The same, to be changed."""
+        if self._is_shared:
+            self._representatives, self._is_shared = self._representatives.copy(), False
+        return self.representatives()
 
     # ------------------------------------------------------------------------------------ merging
 
@@ -168,7 +177,7 @@ class MemoryClasses(Classes):
 
     def _ends(self, verb: Value, facts: Facts) -> Ids:
         """The two ends of the triples with a property."""
-        table = self._engine.relation(TRIPLE, 3).static({1: self._engine.dictionary.encode_value(verb)})
+        table = self._engine.relation(TRIPLE, 3).static({1: self._engine.constant(verb)})
         assert table is not None
         ends: Ids = full_facts(table, facts.rows(table), 3)[[0, 2]]
         return ends
@@ -183,7 +192,7 @@ class MemoryClasses(Classes):
         least = min(group, key=self.order_of)
         alone = [np.array([one], np.int32) for one in group]
         members = np.concatenate([self.members.pop(one, single) for one, single in zip(group, alone, strict=True)])
-        self._representatives[members] = least
+        self._changeable()[members] = least
         self.members[least] = members
 
     # ------------------------------------------------------------------------------------ as a relation
@@ -207,7 +216,7 @@ class MemoryClasses(Classes):
         ends = [*starts[1:], len(order)]
         for name, start, end in zip(names, starts, ends, strict=False):
             self.members[int(name)] = np.append(np.int32(name), pairs[0][order[start:end]]).astype(np.int32)
-        self.representatives()[pairs[0]] = pairs[1]
+        self._changeable()[pairs[0]] = pairs[1]
 
     # ------------------------------------------------------------------------------------ names again
 
@@ -223,6 +232,8 @@ class MemoryClasses(Classes):
 
         With `some`, only those that mention at least one of the flagged constants.
         """
+        if not self.members:
+            return ids if some is None else ids[:, some[ids].any(axis=0)]
         if some is None:
             return _expanded(ids, [self._names_of(None)] * ids.shape[0])
         flagged, others, any_of = self._names_of(some), self._names_of(~some), self._names_of(None)
@@ -385,13 +396,12 @@ class MemoryClasses(Classes):
 
     def split(self, classes: FactSet, others: Classes) -> MemoryClasses:
         assert isinstance(others, MemoryClasses)
-        found = self.alone()
-        found.apart, found._looks = self.apart, self._looks
-        found._representatives, found.members = self.representatives().copy(), dict(self.members)
-        theirs = others.representatives()
+        found = copy(self)
+        found.members = dict(self.members)
+        found._is_shared = self._is_shared = True
         for name in self._names(own(classes)):
             for one in found.members.pop(int(name), ()):
-                found._representatives[one] = theirs[one]
+                found._changeable()[one] = others.representatives()[one]
                 if int(one) in others.members:
                     found.members[int(one)] = others.members[int(one)]
         return found

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from everlog.datalog.syntax import TRIPLE, Atom, Constant, Term, Variable
-from everlog.datalog.values import RDF_TYPE
+from everlog.datalog.values import RDF_TYPE, Value, identity
 from everlog.engine.algebra import Engine, Region
 from everlog.engine.memory import rows as row_sets
 from everlog.engine.memory.dictionary import Dictionary
@@ -53,6 +53,7 @@ class MemoryEngine(Engine):
         self.dictionary = Dictionary() if dictionary is None else dictionary
         self.derivations = 0
         self._relations: dict[str, Relation] = {}
+        self._constants: dict[tuple[str, object], int] = {}
         self._pool: ThreadPoolExecutor | None = None
         self._buffers = [Buffers() for _ in range(self.workers)]
         self._regions: dict[Region, _Regional] = {}
@@ -81,7 +82,15 @@ class MemoryEngine(Engine):
         return Literal(self.relation(atom.predicate, len(terms)), terms, negative)
 
     def term(self, term: Term, numbers: Mapping[Variable, int]) -> int:
-        return ~self.dictionary.encode_value(term.value) if isinstance(term, Constant) else numbers[term]
+        return ~self.constant(term.value) if isinstance(term, Constant) else numbers[term]
+
+    def constant(self, value: Value) -> int:
+        """The id of a value that is often asked for."""
+        key = identity(value)
+        known = self._constants.get(key)
+        if known is None:
+            known = self._constants[key] = self.dictionary.encode_value(value)
+        return known
 
     @contextmanager
     def scratch(self, without: str) -> Iterator[MemoryEngine]:
