@@ -28,6 +28,8 @@ WAYS: Final = ("rewrite", "axioms", "off")
 DELETED: Final = (100, 1000, 5000)
 LONG: Final = 10.0
 """A materialisation that took so many seconds is not repeated."""
+SHORT: Final = 1.0
+"""What took less than so many seconds in all is repeated up to five times as often."""
 
 
 def one_class(names: int = 500, facts: int = 200_000) -> Instance:
@@ -158,7 +160,7 @@ def measuring(instance: Instance, way: str, repeat: int) -> Iterator[dict[str, A
 
     program, samples = parse_program(instance.program), Samples(instance.facts)
     content: dict[str, Any] = {"materialise": [], "update": {}, "again": {}, "considered": {}, "deleted": {}}
-    for _ in range(repeat):
+    while _goes_on(content["materialise"], repeat):
         kb: Any = KnowledgeBase(program, engine="memory", equality=way)
         kb.add(instance.facts)
         began = perf_counter()
@@ -174,14 +176,15 @@ def measuring(instance: Instance, way: str, repeat: int) -> Iterator[dict[str, A
     content["first"] = perf_counter() - began
     kb.update(add=sample)
     for size in DELETED:
-        seconds = []
-        for seed in range(repeat):
-            sample = samples.of(size, seed)
+        seconds: list[float] = []
+        while _goes_on(seconds, repeat):
+            sample = samples.of(size, len(seconds))
             began = perf_counter()
             report = kb.update(delete=sample)
             seconds.append(perf_counter() - began)
-            content["considered"][str(size)] = sum(report.derivations.values())
-            content["deleted"][str(size)] = report.deleted - report.added
+            if len(seconds) <= repeat:  # every way has so many
+                content["considered"][str(size)] = sum(report.derivations.values())
+                content["deleted"][str(size)] = report.deleted - report.added
             kb.update(add=sample)
         began = perf_counter()
         kb.update(delete=sample, algorithm="remat")
@@ -189,6 +192,11 @@ def measuring(instance: Instance, way: str, repeat: int) -> Iterator[dict[str, A
         content["update"][str(size)] = seconds
         yield content
         kb.update(add=sample)
+
+
+def _goes_on(seconds: Sequence[float], repeat: int) -> bool:
+    """Whether there is to be another run after some."""
+    return len(seconds) < repeat or (sum(seconds) < SHORT and len(seconds) < 5 * repeat)
 
 
 def row_text(name: str, measured: Sequence[Measured]) -> str:
@@ -206,7 +214,8 @@ def row_text(name: str, measured: Sequence[Measured]) -> str:
         stored = one.facts.get("representatives", one.facts["total"])
         lines.append(
             f"  {one.way}: {one.facts['explicit']:,} explicit, {stored:,} stored, {one.facts['total']:,} in all names; "
-            f"materialised in {median(one.materialise):.3f} s, {one.derivations:,} instances; "
+            f"materialised in {median(one.materialise):.3f} s ({min(one.materialise):.3f}–{max(one.materialise):.3f}), "
+            f"{one.derivations:,} instances; "
             f"{one.peak_bytes / 1e6:,.0f} MB"
         )
         if one.first:
@@ -214,8 +223,9 @@ def row_text(name: str, measured: Sequence[Measured]) -> str:
         for size, seconds in one.update.items():
             again = one.again[size]
             lines.append(
-                f"    delete {int(size):,}: {median(seconds):.4f} s, {one.considered[size]:,} instances; starting again "
-                f"{again:.3f} s, {again / median(seconds):,.1f} times as long"
+                f"    delete {int(size):,}: {median(seconds):.4f} s ({min(seconds):.4f}–{max(seconds):.4f}), "
+                f"{one.considered[size]:,} instances; starting again {again:.3f} s, {again / median(seconds):,.1f} times "
+                "as long"
             )
     lines += _ratios({one.way: one for one in measured})
     return "\n".join(lines)

@@ -31,6 +31,9 @@ Flags = npt.NDArray[np.bool_]
 _LOOK_UP = 16
 """To look a constant up in an index takes about as long as to look at so many facts."""
 
+_FEW = 8
+"""Fewer facts than one for so many constants are sorted as they are, by the values of a key."""
+
 _LOOKS = 3
 """After so many looks at all facts of a table, indexes are made for the next."""
 
@@ -95,10 +98,14 @@ class MemoryClasses(Classes):
         grown = [np.empty(0, np.int32)]
         for table in facts_of(literal, own(facts)):
             ids = full_facts(table, own(facts).rows(table), len(atom.terms))
-            ids = ids[:, _instances(literal.terms, ids)]
+            if not (instances := _instances(literal.terms, ids)).all():
+                ids = ids[:, instances]
             mine = numbers[value]
-            others = [ids[literal.terms.index(number)] for number in numbers.values() if number != mine]
-            values = ids[literal.terms.index(mine)]
+            places = [literal.terms.index(number) for number in numbers.values() if number != mine]
+            if ids.shape[1] * _FEW > len(self.representatives()):
+                for place in places:
+                    ids = ids[:, self._repeated(ids[place])]
+            others, values = [ids[place] for place in places], ids[literal.terms.index(mine)]
             pairs = _beside(values, others, values)
             if self.apart.shape[1] and len(torn := self._torn(*self._different(*pairs))):
                 # Where not all can be one, it matters which are side by side: that must not depend on ids.
@@ -107,6 +114,17 @@ class MemoryClasses(Classes):
                 pairs = _beside(values, others, rank[self.representatives()[values]])
             grown.append(self._merged(*pairs))
         return self.named(self.representatives()[np.concatenate(grown)])
+
+    def _repeated(self, column: Ids) -> Flags:
+        """Which places have a constant that another place has, too."""
+        numbers = np.arange(len(column), dtype=np.int32)
+        last = np.empty(len(self.representatives()), np.int32)
+        last[column] = numbers
+        earlier = column[last[column] != numbers]
+        flags = np.zeros(len(last) if len(earlier) else 1, np.bool_)
+        flags[earlier] = True
+        found: Flags = flags[column] if len(earlier) else np.broadcast_to(flags, column.shape)
+        return found
 
     def _merged(self, left: Ids, right: Ids) -> Ids:
         """Makes the two sides of pairs one, where they can be; gives constants of the classes that grew."""
@@ -435,7 +453,8 @@ def _instances(terms: Sequence[int], ids: Ids) -> Flags:
     """Which facts, one per column, are instances of an atom."""
     found = np.ones(ids.shape[1], np.bool_)
     for place, term in enumerate(terms):
-        found &= ids[place] == (~term if term < 0 else ids[terms.index(term)])
+        if term < 0 or terms.index(term) < place:
+            found &= ids[place] == (~term if term < 0 else ids[terms.index(term)])
     return found
 
 
