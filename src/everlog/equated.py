@@ -274,24 +274,23 @@ class EquatedState(MemoryState):
         finally:
             self._equal = before
 
-    def _started_again(self, request: Request[Batch], reasons: list[str]) -> tuple[MemoryState, Report]:
-        after = EquatedState(MemoryEngine(self.engine.dictionary, self.engine.workers))
+    def _fresh(self) -> EquatedState:
+        return EquatedState(MemoryEngine(self.engine.dictionary, self.engine.workers))
+
+    def _change_to(self, after: MemoryState, request: Request[Batch]) -> Change:
+        assert isinstance(after, EquatedState)
+        if not (self.classes.members or after.classes.members):
+            return super()._change_to(after, request)
         minus, plus = self._sets(request)
-        E = self._E - minus
-        after.insert((predicate, self.engine.columns(E, predicate)) for predicate in self._arities())
-        after.insert(request.added)
-        report = after.materialise(request.program, request.settings, request.progress, request.started)
         renaming = self.classes.renaming(after.classes)
         lost = self._lost(self._by_predicate(self._I), self.classes, after, after._I, after.classes, renaming)
         gained = after._lost(after._by_predicate(after._I), after.classes, self, self._I, self.classes, renaming)
         now, then = own(after._I - after._E), own(self._I - self._E)
-        after._change = replace(
+        return replace(
             self._change_of(lost, gained, own(minus), own(plus)),
             derived_added=after._missing(now, after.engine.relations(), self, then),
             derived_deleted=self._missing(then, self.engine.relations(), after, now),
         )
-        many, few = after.change.sizes()
-        return after, replace(report, added=many, deleted=few, reasons=reasons)
 
     def _compared(
         self,

@@ -410,16 +410,27 @@ class MemoryState:
         for predicate, ids in request.deleted:
             gone |= self.engine.present(predicate, ids)
         kept = self._E - gone
-        after = MemoryState(MemoryEngine(self.engine.dictionary, self.engine.workers))
+        after = self._fresh()
         names = [name for name in self.engine.relations() if not name.startswith(HIDDEN)]
         after.insert((predicate, self.engine.columns(kept, predicate)) for predicate in names)
         after.insert(request.added)
         after._kinds = self.kept_kinds()
         report = after.materialise(request.program, request.settings, request.progress, request.started)
+        after._change = self._change_to(after, request)
+        gained, lost = after.change.sizes()
+        seconds = {**report.seconds, "total": perf_counter() - request.started}
+        return after, replace(report, added=gained, deleted=lost, seconds=seconds, reasons=reasons)
+
+    def _fresh(self) -> MemoryState:
+        """One without facts, where ids have the same meaning."""
+        return MemoryState(MemoryEngine(self.engine.dictionary, self.engine.workers))
+
+    def _change_to(self, after: MemoryState, request: Request[Batch]) -> Change:
+        """What another state has, and has not, after an update."""
         added_to, deleted_from = self._between(after)
         plus = after._missing(after._E, (predicate for predicate, _ in request.added), self, self._E)
         minus = self._missing(self._E, (predicate for predicate, _ in request.deleted), after, after._E)
-        after._change = Change(
+        return Change(
             plus,
             minus,
             added_to,
@@ -433,9 +444,6 @@ class MemoryState:
                 {p: ids[:, self.holds(p, ids, "all")] for p, ids in plus.items()},
             ),
         )
-        gained, lost = after.change.sizes()
-        seconds = {**report.seconds, "total": perf_counter() - request.started}
-        return after, replace(report, added=gained, deleted=lost, seconds=seconds, reasons=reasons)
 
     def _between(self, after: MemoryState) -> tuple[ByPredicate, ByPredicate]:
         """What another state has in `I` that this one has not, and the reverse."""

@@ -8,6 +8,7 @@ had measured until then is shown, and a materialisation that did not end took mo
 
 from __future__ import annotations
 
+import gc
 import json
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -163,6 +164,7 @@ def measuring(instance: Instance, way: str, repeat: int) -> Iterator[dict[str, A
     while _goes_on(content["materialise"], repeat):
         kb: Any = KnowledgeBase(program, engine="memory", equality=way)
         kb.add(instance.facts)
+        gc.collect()  # the one before has gone
         began = perf_counter()
         report = kb.materialise()
         content["materialise"].append(perf_counter() - began)
