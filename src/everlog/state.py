@@ -105,6 +105,8 @@ class MemoryState:
         """What a store has for the first update, of which kinds."""
         self._equated: frozenset[str] = frozenset()
         """The predicates that rules about equality are made for."""
+        self._found: tuple[Sequence[Batch], FactSet] | None = None
+        """The facts that the next update is to delete, as they were given and as a set."""
         self._cost: Allowance | None = None
         self._past = Past()
         """What computing everything took, if that is known, and earlier updates, before there is a materialisation."""
@@ -231,13 +233,20 @@ class MemoryState:
 
     def _sets(self, request: Request[Batch]) -> tuple[FactSet, FactSet]:
         """The facts to be deleted, as far as there are such facts at all, and those to be added."""
-        minus: FactSet = self.engine.empty()
-        plus: FactSet = self.engine.empty()
-        for predicate, ids in request.deleted:
-            minus |= self.engine.present(predicate, ids)
+        minus, plus = self._present(request.deleted), self.engine.empty()
+        self._found = None
         for predicate, ids in request.added:
             plus |= self.engine.insert(predicate, ids)
         return minus, plus
+
+    def _present(self, deleted: Sequence[Batch]) -> FactSet:
+        """Those of the facts to be deleted that there are; they may be asked for twice."""
+        if self._found is None or self._found[0] is not deleted:
+            found: FactSet = self.engine.empty()
+            for predicate, ids in deleted:
+                found |= self.engine.present(predicate, ids)
+            self._found = deleted, found
+        return self._found[1]
 
     def _given_up(self, request: Request[Batch], why: Sequence[str], past: Past) -> tuple[MemoryState, Report]:
         """Computes everything anew instead of an update, and remembers what that update was like."""
@@ -272,15 +281,12 @@ class MemoryState:
 
     def _not_explicit(self, deleted: Sequence[Batch]) -> list[str]:
         """Says how many facts are to be deleted and only follow from others."""
-        derived = 0
-        for predicate, ids in deleted:
-            given = self.engine.present(predicate, ids)
-            given &= self._I
-            given -= self._E
-            derived += len(given)
+        derived = self._present(deleted)
+        derived &= self._I
+        derived -= self._E
         if not derived:
             return []
-        return [f"{derived:,} of the facts to be deleted are not explicit but follow from others, and stay"]
+        return [f"{len(derived):,} of the facts to be deleted are not explicit but follow from others, and stay"]
 
     def _mostly_dead(self) -> bool:
         """Whether most rows belong to facts that are gone."""
@@ -406,10 +412,7 @@ class MemoryState:
 
     def _started_again(self, request: Request[Batch], reasons: list[str]) -> tuple[MemoryState, Report]:
         """A new state with the explicit facts `(E ∖ deleted) ∪ added`, materialised; ids keep their meaning."""
-        gone = self.engine.empty()
-        for predicate, ids in request.deleted:
-            gone |= self.engine.present(predicate, ids)
-        kept = self._E - gone
+        kept = self._E - self._present(request.deleted)
         after = self._fresh()
         names = [name for name in self.engine.relations() if not name.startswith(HIDDEN)]
         after.insert((predicate, self.engine.columns(kept, predicate)) for predicate in names)

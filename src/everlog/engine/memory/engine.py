@@ -138,7 +138,7 @@ class MemoryEngine(Engine):
         parts: dict[Table, Rows] = {}
         for table, tuples, _ in self.relation(predicate, facts.shape[0]).split(facts):
             found = table.find(tuples)
-            parts[table] = row_sets.listed(table, np.unique(found[found >= 0]))
+            parts[table] = row_sets.listed(table, row_sets.distinct(table, found[found >= 0]))
         return Stored(self.within, {table: rows for table, rows in parts.items() if len(rows)})
 
     def columns(self, facts: Facts, predicate: str) -> Ids:

@@ -100,10 +100,15 @@ class Call:
         for place, table in plan.static_tables():
             self.view(place, table)
 
-    def row_slots(self, table: Table) -> Positions:
-        """The table from tuples to rows."""
+    def slots(self, table: Table, block: Ids, n: int, access: _Access) -> Positions:
+        """A table from tuples to rows, with those in it that the bindings of a block ask for."""
         with self._lock:
-            return table.row_slots(0)
+            if not table.seeks(n):
+                return table.row_slots(0)
+            tuples = np.empty((table.arity, n), np.int32)
+            for place, source in enumerate(access.sources):
+                tuples[place] = block[source, :n] if source >= 0 else access.consts[~source]
+            return table.slots_of(tuples, n)
 
     def presence(self, table: Table) -> Positions:
         """The groups of tuples that a table has."""
@@ -295,7 +300,7 @@ class JoinPlan:
             n,
             access.sources,
             access.consts,
-            call.row_slots(table),
+            call.slots(table, block, n, access),
             table.cols,
             view.bounds,
             view.care,

@@ -249,6 +249,15 @@ def listed(table: Table, rows: Ids) -> Rows:
     return Rows(table, lo, hi, len(rows), _Log(rows), None)
 
 
+def distinct(table: Table, rows: Ids) -> Ids:
+    """Some rows, each once, in their order."""
+    if len(rows) < few(table.n):
+        return np.unique(rows)
+    flags = np.zeros(table.n, np.bool_)
+    flags[rows] = True
+    return np.flatnonzero(flags).astype(np.int32)
+
+
 def few(rows: int) -> int:
     """Up to how many of some rows are listed rather than only marked."""
     return rows // _FEW + 1

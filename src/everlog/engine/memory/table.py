@@ -354,19 +354,26 @@ class Table:
         self._row_slots, self._rows_entered = slots, self.n
         return slots
 
+    def seeks(self, n: int) -> bool:
+        """Whether `n` tuples are looked for among the rows one by one, since not all rows are in the table of slots."""
+        missing, rest = self.n - self._rows_entered, self._unordered()
+        if not self.has_groups or self.arity == 0 or 2 * missing <= self.n:
+            return False
+        ordered = self.n - rest
+        return n <= rest // _SOUGHT + ordered // _SOUGHT_SORTED and self._searched + rest <= _SEARCHES * self.n
+
+    def _unordered(self) -> int:
+        """How many rows are not sorted."""
+        return self.n - sum(part.hi - part.lo for part in self._sorted)
+
     def slots_of(self, tuples: Ids, n: int) -> Positions:
         """A table from tuples to rows, with those of `n` tuples in it and room for them.
 
         To enter all rows of a large table takes some thirty times as long as to look at them once for a few tuples.
         """
-        missing = self.n - self._rows_entered
-        if not self.has_groups or self.arity == 0 or 2 * missing <= self.n:
+        if not self.seeks(n):
             return self.row_slots(n)
-        ordered = sum(part.hi - part.lo for part in self._sorted)
-        rest = self.n - ordered
-        if n > rest // _SOUGHT + ordered // _SOUGHT_SORTED or self._searched + rest > _SEARCHES * self.n:
-            return self.row_slots(n)
-        self._searched += rest
+        self._searched += self._unordered()
         wanted = 32
         while 4 * n > _LOAD * wanted:  # for those that are found and for those that are new
             wanted *= 2
