@@ -8,8 +8,9 @@ counted when updates have taken a fair part of it.
 An update that spreads too far costs more than computing everything anew, and nobody knows beforehand: so it is given up
 after a part of what that takes, in time and in rule instances. Time alone would not do, since the first update after a
 start makes indexes that later ones find. The part is small for FBF, whose search for proofs may take any time; DRed^c has a
-larger one, but when it was given up once, updates that delete as much are not tried again soon. So has an update that
-only adds facts to what is not recursive: it looks for no proofs, and each rule is applied once.
+larger one, but when it was given up once, updates that delete as much are not tried again soon. An update that only adds
+facts may take as long as computing everything, unless there are modules, which close many new facts better at once than in
+rounds: it looks for no proofs, and considers no rule instance that computing everything would not.
 """
 
 from __future__ import annotations
@@ -23,9 +24,9 @@ from everlog.reasoning.change import Allowance
 _INSTANCES = 0.01
 _SECONDS = 0.12
 _COUNTED_SECONDS = 0.6
-_ADDING_SECONDS = 0.6
+_ADDING_SECONDS = 1.0
 """The shares of what computing everything anew takes that an update may take: without counts, with them, and if it only
-adds facts and nothing is recursive."""
+adds facts and there are no modules."""
 
 _FREE = 2_000
 """Instances that are always allowed."""
@@ -54,7 +55,7 @@ class Choice:
     """Whether everything is to be computed anew instead."""
 
 
-def choose(name: str, materialisation: Materialisation, deleted: int = 0, only_adds: bool = False) -> Choice:
+def choose(name: str, materialisation: Materialisation, deleted: int = 0, only_added: int = 0) -> Choice:
     """The algorithm for the next update, if it deletes so many facts; 0 where they are not known, unless it only adds."""
     if name != "auto":
         return Choice(algorithm(name))
@@ -75,22 +76,15 @@ def choose(name: str, materialisation: Materialisation, deleted: int = 0, only_a
         chosen, why = "fbf", "fbf, because no derivations are counted"
     if cost is None:
         return Choice(algorithm(chosen), (why,))
-    facts = _ENTERING * len(materialisation.E) + _COMPARING * len(materialisation.I)
+    explicit, known = len(materialisation.E) + only_added, len(materialisation.I) + only_added
+    facts = _ENTERING * explicit + _COMPARING * known
     share = _SECONDS if chosen == "fbf" else _COUNTED_SECONDS
-    if only_adds and not _is_recursive(materialisation):
-        share = max(share, _ADDING_SECONDS)
+    if only_added and not any(stratum.modules for stratum in materialisation.strata):
+        share = _ADDING_SECONDS
     seconds = share * (cost.seconds + facts)
     # Modules derive facts without rule instances.
     instances = max(cost.instances, len(materialisation.I))
     return Choice(algorithm(chosen), (why,), Allowance(int(_INSTANCES * instances) + _FREE, seconds), counts)
-
-
-def _is_recursive(materialisation: Materialisation) -> bool:
-    """Whether some rule or module depends on what it derives."""
-    return any(
-        stratum.recursive.rules or stratum.modules or any(tree.recursive for tree in stratum.trees)
-        for stratum in materialisation.strata
-    )
 
 
 def given_up(choice: Choice, past: Past, deleted: int, seconds: float) -> Past:

@@ -208,7 +208,7 @@ class MemoryState:
         planned = perf_counter() - begun
         minus, plus = self._sets(request)
         size, past = len(minus), materialisation.past
-        choice = choose(settings.algorithm, materialisation, size, only_adds=not size)
+        choice = choose(settings.algorithm, materialisation, size, 0 if size else len(plus))
         if choice.again:
             return self._given_up(request, choice.reasons, given_up(choice, past, size, 0.0))
         if choice.counts:
