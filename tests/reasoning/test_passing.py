@@ -133,4 +133,27 @@ def test_a_node_has_what_the_nodes_before_it_leave(monkeypatch: pytest.MonkeyPat
     (_, first), (number, second) = module._steps
     node = module.tree.nodes[number].rule
     assert node is not None
-    assert set(second.rules[0].body) == {*node.body, first.rules[0].head}
+    _, common = module._before
+    assert set(second.rules[0].body) == {*node.body, first.rules[0].head, *(rule.head for rule in common.rules)}
+
+
+def test_nodes_have_values_that_all_atoms_have(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the petals' starts and ends, those that lead on, and come back, by every kind of edge."""
+    monkeypatch.setattr("everlog.planning.decomposing.IN_MEMORY", Worth(cheaper=0.0, much=0.0, kept=inf))
+    kb = KnowledgeBase(parse_program(PETAL), hypertree="auto", workers=1)
+    whole = {"e": [("s", "a"), ("b", "t")], "f": [("a", "t"), ("s", "c")], "g": [("s", "b"), ("c", "t")]}
+    ends = [f"x{number}" for number in range(40)]
+    more = {
+        "e": [(end, "a") for end in ends],
+        "f": [("a", end) for end in ends],
+        "g": [(end, "b") for end in ends[:20]],
+    }
+    for given in (whole, more):
+        kb.add(given)
+    [module] = kb.materialise().modules
+    assert kb.rows("q") == [("s", "t")]
+    nodes = module["nodes"]
+    assert isinstance(nodes, list)
+    assert sum(node["facts"] for node in nodes) <= 3, "and not a node with forty ends"
+    [petal] = passing(kb)
+    assert left(kb._state.engine, petal) == 0

@@ -1,17 +1,19 @@
 """A rule that is decomposed to be materialised, and whose nodes are not kept: updates follow the rule as it is written.
 
 That is for rules whose changes spread little, and that do not depend on themselves (`planning/upkeep.py`). Nodes that
-nobody will ask for again need not be whole, either: one node after the other is computed, those with few variables first,
-and what has no match in an earlier one is not even stored. Where the last one has the variables of all others, it is not
-stored at all: its matches are tested by the others and give the heads.
+nobody will ask for again need not be whole, either. Of a variable that several nodes share, only those values count that
+all atoms have. Then one node after the other is computed, those with few variables first, and what has no match in an
+earlier one is not even stored. Where the last one has the variables of all others, it is not stored at all: its matches are
+tested by the others and give the heads.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 
 from everlog.datalog.printer import print_atom, print_rule
-from everlog.datalog.syntax import BodyLiteral, Negation, Rule
+from everlog.datalog.substitution import canonical_rule
+from everlog.datalog.syntax import Atom, BodyLiteral, Negation, Rule
 from everlog.engine.algebra import Engine, FactSet, Labelled, Matcher, Region, Rules
 from everlog.planning.jointree import JoinTree
 from everlog.planning.program import Compiler
@@ -32,12 +34,16 @@ class Passing(Module):
         self._rule = compiled([tree.rule])
         self._across = CrossNode(tree, engine, matcher)
         self._last: Rules | None = None
+        projections, meetings = _common(tree)
+        self._before = [compiled(rules) for rules in (projections, meetings) if meetings]
+        nodes = _narrowed(tree, [rule.head for rule in meetings])
         if self._across.direct:
-            steps, last = _successive(tree)
+            steps, last = _successive(tree, nodes)
             self._last = compiled([last])
         else:
-            steps = [(number, node.rule) for number, node in enumerate(tree.nodes) if node.rule is not None]
+            steps = list(nodes.items())
         self._steps = [(number, compiled([rule])) for number, rule in steps]
+        self._hidden = [rule.head.predicate for rule in (*projections, *meetings, *nodes.values())]
         self._heads = Region((tree.rule.head,))
         self._now = self._outside = self._nothing
         self._sizes = [0] * len(tree.nodes)
@@ -46,10 +52,11 @@ class Passing(Module):
     # ------------------------------------------------------------------------------------ everything
 
     def _materialised(self, now: FactSet) -> FactSet:
+        for rules in self._before:
+            now = now | rules.apply(now)
         found = self._one_by_one(now) if self._last is not None else self._all_at_once(now)
-        for node in self.tree.nodes:
-            if node.rule is not None:
-                self._engine.forget(node.atom.predicate)
+        for predicate in self._hidden:
+            self._engine.forget(predicate)
         return found
 
     def _one_by_one(self, now: FactSet) -> FactSet:
@@ -119,7 +126,40 @@ class Passing(Module):
         return {"rule": print_rule(self.tree.rule), "width": self.tree.width, "kept": False, "nodes": nodes}
 
 
-def _successive(tree: JoinTree) -> tuple[list[tuple[int, Rule]], Rule]:
+def _common(tree: JoinTree) -> tuple[list[Rule], list[Rule]]:
+    """Rules for the values that atoms have of variables which nodes share, and for those that all atoms have.
+
+    Atoms that differ in nothing else have the same values; a variable of which there is but one set has no rule.
+    """
+    projections: dict[Rule, Rule] = {}
+    meetings: list[Rule] = []
+    nodes = [frozenset(variable for atom in node.atoms for variable in atom.variables()) for node in tree.nodes]
+    for variable in dict.fromkeys(variable for atom in tree.rule.positive for variable in atom.variables()):
+        if sum(variable in variables for variables in nodes) < 2:
+            continue
+        sets: dict[str, None] = {}
+        for atom in tree.rule.positive:
+            if variable in atom.terms:
+                like = canonical_rule(Rule(Atom(tree.prefix, (variable,)), (atom,)))
+                head = Atom(f"{tree.prefix}v{len(projections)}", (variable,))
+                sets[projections.setdefault(like, Rule(head, (atom,))).head.predicate] = None
+        if len(sets) > 1:
+            head = Atom(f"{tree.prefix}w{len(meetings)}", (variable,))
+            meetings.append(Rule(head, tuple(Atom(predicate, (variable,)) for predicate in sets)))
+    return list(projections.values()), meetings
+
+
+def _narrowed(tree: JoinTree, common: Sequence[Atom]) -> dict[int, Rule]:
+    """The rules of nodes, by their numbers, for values that all atoms have."""
+    found = {}
+    for number, node in enumerate(tree.nodes):
+        if node.rule is not None:
+            mine = {variable for atom in node.atoms for variable in atom.variables()}
+            found[number] = Rule(node.atom, (*node.rule.body, *(one for one in common if one.terms[0] in mine)))
+    return found
+
+
+def _successive(tree: JoinTree, rules: Mapping[int, Rule]) -> tuple[list[tuple[int, Rule]], Rule]:
     """The rules of nodes that are computed one after the other, by their numbers, and that of the head."""
     steps: list[tuple[int, Rule]] = []
     known: list[BodyLiteral] = []
@@ -127,12 +167,12 @@ def _successive(tree: JoinTree) -> tuple[list[tuple[int, Rule]], Rule]:
     for number in order:
         node = tree.nodes[number]
         filters = [one for one in known if node.variables.issuperset(one.variables())]
-        if node.rule is None:
+        if number not in rules:
             known.append(node.atom)
         elif number == order[-1] and len(filters) == len(known):
-            known = [*node.rule.body, *known]
+            known = [*rules[number].body, *known]
         else:
-            steps.append((number, Rule(node.atom, (*node.rule.body, *filters))))
+            steps.append((number, Rule(node.atom, (*rules[number].body, *filters))))
             known.append(node.atom)
     negative = (Negation((atom,)) for atom in tree.negative)
     return steps, Rule(tree.rule.head, (*known, *negative, *tree.comparisons))
