@@ -308,8 +308,11 @@ class Classes(ABC):
         ...
 
     @abstractmethod
-    def group(self, facts: FactSet, atom: Atom, value: Variable) -> FactSet:
-        """Makes the values of a variable one where facts of an atom differ in nothing else; gives the classes that grew."""
+    def group(self, facts: FactSet, atom: Atom, value: Variable) -> tuple[FactSet, bool]:
+        """Makes the values of a variable one where facts of an atom differ in nothing else.
+
+        Gives the classes that grew, and whether all such values are one now: some cannot be.
+        """
         ...
 
     @abstractmethod

@@ -12,7 +12,7 @@ from copy import copy
 
 from everlog.datalog.syntax import Rule, Variable
 from everlog.engine.algebra import Classes, Engine, FactSet, Region, Rules
-from everlog.planning.equality import core_of, finding, key_of, same
+from everlog.planning.equality import Key, core_of, finding, key_of, same
 from everlog.planning.program import Compiler
 from everlog.reasoning.seminaive import Progress
 
@@ -26,6 +26,7 @@ class Rewritten:
     def __init__(self, source: tuple[Rule, ...], compiler: Compiler, classes: Classes, form: Form = finding) -> None:
         self.source, self.classes = source, classes
         self._compiler, self._form = compiler, form
+        self._united: set[Key] = set()
         self._take(classes.rewritten(source))
 
     def _take(self, rules: tuple[Rule, ...]) -> None:
@@ -46,9 +47,18 @@ class Rewritten:
         Values of a key are made one before any rule looks at their pairs, of which there may be many.
         """
         grown, classes = self.classes.merge(Δ), nothing
+        self._united = set()
         for key in self.keys:
-            classes |= self.classes.group(Δ, key.atom, key.value)
+            more, united = self.classes.group(Δ, key.atom, key.value)
+            classes |= more
+            if united:
+                self._united.add(key)
         return grown or bool(classes), classes
+
+    def but_for_united(self) -> Rules:
+        """The rules but for keys that have made one all their values in `Δ`, for which there is nothing to find there."""
+        left = (rule for rule in self._rules if key_of(rule) not in self._united)
+        return self._compiler(list(dict.fromkeys(made for rule in left for made in self._form(rule))))
 
     def follow(self) -> Rules | None:
         """Brings the rules up to date with the classes; gives those that were others before, if there are any."""
@@ -167,6 +177,8 @@ class RMaterialisation:
                 if fresh is not None:
                     changed = set(fresh.rules)
                     steady = self.compiler([rule for rule in rules.all.rules if rule not in changed])
+            elif first:
+                steady = rules.but_for_united()
             some = [] if first else [(Δ, self.nothing)]
             N = steady.apply(self.I, some=some, excluding=self.I)
             if fresh is not None:

@@ -92,10 +92,10 @@ class MemoryClasses(Classes):
         verbs = np.full(int(chosen.sum()), self._same, np.int32)
         return self._engine.present(TRIPLE, np.stack([left[chosen], verbs, right[chosen]]))
 
-    def group(self, facts: FactSet, atom: Atom, value: Variable) -> Stored:
+    def group(self, facts: FactSet, atom: Atom, value: Variable) -> tuple[Stored, bool]:
         numbers = {variable: number for number, variable in enumerate(dict.fromkeys(atom.variables()))}
         literal = self._engine.literal(atom, numbers)
-        grown = [np.empty(0, np.int32)]
+        grown, united = [np.empty(0, np.int32)], True
         for table in facts_of(literal, own(facts)):
             ids = full_facts(table, own(facts).rows(table), len(atom.terms))
             if not (instances := _instances(literal.terms, ids)).all():
@@ -113,7 +113,8 @@ class MemoryClasses(Classes):
                 rank[sorted(torn, key=self.order_of)] = np.arange(len(torn))
                 pairs = _beside(values, others, rank[self.representatives()[values]])
             grown.append(self._merged(*pairs))
-        return self.named(self.representatives()[np.concatenate(grown)])
+            united &= np.array_equal(*self.representatives()[np.stack(pairs)])
+        return self.named(self.representatives()[np.concatenate(grown)]), united
 
     def _repeated(self, column: Ids) -> Flags:
         """Which places have a constant that another place has, too."""

@@ -85,7 +85,7 @@ class SparkClasses(Classes):
         refused = [(left, self._same, right) for left, right in pairs if {left, right} <= names]
         return self._engine.listed({TRIPLE: refused})
 
-    def group(self, facts: FactSet, atom: Atom, value: Variable) -> Stored:
+    def group(self, facts: FactSet, atom: Atom, value: Variable) -> tuple[Stored, bool]:
         column = f"a{atom.terms.index(value)}"
         first = {
             term: f"a{place}" for place, term in reversed(list(enumerate(atom.terms))) if isinstance(term, Variable)
@@ -97,7 +97,8 @@ class SparkClasses(Classes):
             self._know(values)
             ordered = sorted(values, key=self._order_of)  # where not all can be one, it matters which are side by side
             pairs += pairwise(ordered)
-        return self.named({self.representative(one) for one in self._merged(pairs)})
+        grown = self.named({self.representative(one) for one in self._merged(pairs)})
+        return grown, all(self.representative(one) == self.representative(other) for one, other in pairs)
 
     def _grouped(self, facts: SparkFacts, column: str, others: Sequence[str]) -> list[list[int]]:
         """The values of a column, by those of others, where there are several."""
