@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from crashing import check, killed, leftovers
 
 
+@pytest.mark.own_process
 def test_killed_writers_leave_whole_stores(tmp_path: Path) -> None:
     store = tmp_path / "store"
     assert killed(store, 1, lambda said: said == "writing derived facts") == "writing derived facts"
