@@ -15,7 +15,7 @@ from pyoxigraph import NamedNode
 from everlog import EverlogError, KnowledgeBase
 from everlog.datalog.reader import parse_program
 from everlog.datalog.syntax import Program
-from everlog.datalog.values import SAME_AS, Value
+from everlog.datalog.values import RDF_TYPE, SAME_AS, Value
 from oracles import naive
 from oracles.exchange import Rows
 from oracles.naive import Facts
@@ -91,9 +91,10 @@ def r_materialisation(kb: Any) -> tuple[dict[str, set[str]], set[tuple[str, ...]
     return names, stored
 
 
-def random_case(seed: int, updates: int = 4) -> EqualityCase:
+def random_case(seed: int, updates: int = 4, typed: bool = False) -> EqualityCase:
+    """With `typed`, also with classes of rdf:type, some of which are made one."""
     random = Random(seed)
-    writer = _Writer(random, names=random.randint(3, 7))
+    writer = (_TypedWriter if typed else _Writer)(random, names=random.randint(3, 7))
     text = writer.program()
     possible = writer.facts(random.randint(6, 22))
     present = frozenset(fact for fact in possible if random.random() < 0.65)
@@ -191,6 +192,22 @@ class _Writer:
         if self._random.random() < 0.12:
             return NamedNode(_IRI + self._random.choice(["i0", "i1", "s"]))
         return self._random.choice(self._names)
+
+
+class _TypedWriter(_Writer):
+    def _atom(self, predicates: dict[str, int]) -> str:
+        if self._random.random() < 0.2:
+            return f"[{self._term()}, rdf:type, {self._term()}]"
+        return super()._atom(predicates)
+
+    def _equality(self) -> str:
+        if self._random.random() < 0.5:
+            return "?x = ?y :- [?z, rdf:type, ?x], [?z, rdf:type, ?y] ."
+        return super()._equality()
+
+    def facts(self, number: int) -> list[naive.Fact]:
+        types = {naive.fact("triple", self._value(), RDF_TYPE, self._value()): None for _ in range(number // 3)}
+        return list({**types, **dict.fromkeys(super().facts(number))})
 
 
 def _shown(facts: Facts) -> str:

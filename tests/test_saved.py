@@ -7,10 +7,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from pyoxigraph import NamedNode
 
 from everlog.datalog.reader import parse_program
+from everlog.datalog.syntax import Atom, Constant, Variable
 from everlog.errors import EverlogError
 from everlog.knowledge import KnowledgeBase
+from everlog.saved_kinds import module_key
 from everlog.state import MemoryState
 from kept_state import counts, stages, trace
 
@@ -131,6 +134,23 @@ def test_starting_again_keeps_what_was_kept() -> None:
     report = kb.update(delete={"e": [(1, 2)]})
     assert report.algorithm == "counting"
     assert set(kb.rows("t")) == {(2, 3), (3, 1), (3, 4), (2, 1), (2, 4)}
+
+
+def test_counting_without_counts_is_refused_where_modules_are_stored() -> None:
+    kb = KnowledgeBase(parse_program("t(?x, ?z) :- t(?x, ?y), t(?y, ?z) ."), workers=1)
+    kb.add({"t": [(number, number + 1) for number in range(9)]})
+    kb.materialise()
+    assert [module.kind for module in kb._state._modules()] == ["tc"]
+    kb._current = kb._state._compacted()
+    with pytest.raises(EverlogError, match="needs counts that are not kept"):
+        kb.update(delete={"t": [(3, 4)]}, algorithm="counting")
+    assert kb.update(delete={"t": [(3, 4)]}).deleted == 24
+
+
+def test_modules_have_names_of_their_own() -> None:
+    heads = [Atom("triple", (Variable("x"), Constant(one), Variable("y"))) for one in (NamedNode("a:p"), "<a:p>")]
+    assert len({module_key("tc", [head]) for head in heads}) == 2
+    assert module_key("tc", heads[:1]) == module_key("tc", [Atom("triple", (Variable("u"), *heads[0].terms[1:]))])
 
 
 def test_an_algorithm_whose_counts_are_not_kept_is_refused() -> None:

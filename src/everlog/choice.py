@@ -9,8 +9,9 @@ An update that spreads too far costs more than computing everything anew, and no
 after a part of what that takes, in time and in rule instances. Time alone would not do, since the first update after a
 start makes indexes that later ones find. The part is small for FBF, whose search for proofs may take any time; DRed^c has a
 larger one, but when it was given up once, updates that delete as much are not tried again soon. An update that only adds
-facts may take as long as computing everything, unless there are modules, which close many new facts better at once than in
-rounds: it looks for no proofs, and considers no rule instance that computing everything would not.
+facts may take as long as computing everything if there is no negation, since it then looks for no proofs and considers no
+rule instance that computing everything would not; and if there are no modules, which close many new facts better at once
+than in rounds.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ _SECONDS = 0.12
 _COUNTED_SECONDS = 0.6
 _ADDING_SECONDS = 1.0
 """The shares of what computing everything anew takes that an update may take: without counts, with them, and if it only
-adds facts and there are no modules."""
+adds facts, without negation and modules."""
 
 _FREE = 2_000
 """Instances that are always allowed."""
@@ -79,7 +80,7 @@ def choose(name: str, materialisation: Materialisation, deleted: int = 0, only_a
     explicit, known = len(materialisation.E) + only_added, len(materialisation.I) + only_added
     facts = _ENTERING * explicit + _COMPARING * known
     share = _SECONDS if chosen == "fbf" else _COUNTED_SECONDS
-    if only_added and not any(stratum.modules for stratum in materialisation.strata):
+    if only_added and materialisation.only_grows:
         share = _ADDING_SECONDS
     seconds = share * (cost.seconds + facts)
     # Modules derive facts without rule instances.

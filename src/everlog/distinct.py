@@ -2,8 +2,8 @@
 
 Most data is like that, most of the time. Every constant then represents itself: the rules that equality depends on and
 those above are one ordinary program, in which no equality holds, and an update is that of an ordinary materialisation. If
-it derives an equality it is undone, and made where constants are rewritten; from there nobody comes back before everything
-is computed anew. What one of them knows goes to the other as if it had been stored.
+it derives an equality it is undone, before it derives many, and made where constants are rewritten; from there nobody comes
+back before everything is computed anew, or read. What one of them knows goes to the other as if it had been stored.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from everlog.datalog.syntax import Program, Rule
+from everlog.datalog.syntax import TRIPLE, Program, Rule
 from everlog.engine.algebra import FactSet
 from everlog.engine.memory.sets import own
 from everlog.equated import EquatedState
 from everlog.materialisation import Difference, Materialisation
 from everlog.planning.equality import EQUALITIES, asking, asks_what_occurs, finding, with_keys
 from everlog.planning.negation import is_plain
-from everlog.reasoning.algorithms import NONRECURSIVE, RECURSIVE, TRACE
+from everlog.reasoning.algorithms import NONRECURSIVE, RECURSIVE, TRACE, needed
 from everlog.report import Report
 from everlog.request import Request
 from everlog.settings import Settings
@@ -32,6 +32,8 @@ class _Equal(Exception):
 class DistinctState(EquatedState):
     """`E` and `I` have the same names."""
 
+    _equalities = 0
+    """How many rows equalities had before an update: those of facts that are gone."""
     _clashing: Sequence[str] = ()
     """What the last update found to be different from itself."""
 
@@ -64,16 +66,34 @@ class DistinctState(EquatedState):
     def _changed(self, request: Request[Batch]) -> tuple[MemoryState, Report]:
         if request.settings.algorithm == "remat":
             return self._started_again(request, [])
+        self._equalities = self._rows_of_equalities()
         try:
             state, report = MemoryState._changed(self, request)
         except _Equal:
-            after = EquatedState.like(self)
-            after.is_new = False
-            return after._changed(request)
+            return self._rewritten(request)
         if state is self:
             facts = {**report.facts, "representatives": report.facts["total"]}
             report = replace(report, facts=facts, warnings=[*report.warnings, *self._clashing])
         return state, report
+
+    def _rewritten(self, request: Request[Batch]) -> tuple[MemoryState, Report]:
+        """The update where constants are rewritten; no derivations are counted there yet."""
+        after = EquatedState.like(self)
+        after.is_new = False
+        if needed(request.settings.algorithm):
+            request = replace(request, settings=replace(request.settings, algorithm="auto"))
+        state, report = after._changed(request)
+        return state, replace(report, reasons=[*report.reasons, "names became equal, and are rewritten from now on"])
+
+    def _rows_of_equalities(self) -> int:
+        table = self.engine.relation(TRIPLE, 3).static({1: self._same()})
+        assert table is not None
+        return table.n
+
+    def _watch(self) -> None:
+        # Where there is a row there may be no fact yet, but who made it is about to say so; there could be a row a pair.
+        if self._rows_of_equalities() > self._equalities:
+            raise _Equal
 
     def _accept(self, I: FactSet, difference: Difference) -> None:
         if difference.added.within(EQUALITIES):

@@ -110,6 +110,7 @@ class EquatedState(MemoryState):
         self._equal.classes.separate(apart)
         self._equal.add(self._E, progress)
         instances, seconds = self.engine.derivations - before, perf_counter() - begun
+        self._total = None
         report = super().materialise(program, settings, progress, started)
         assert self.materialisation is not None
         above = self.materialisation.cost
@@ -190,7 +191,7 @@ class EquatedState(MemoryState):
             return self._started_again(request, ["everything was computed anew, since there is a new predicate"])
         minus, plus = self._sets(request)
         size, past = len(minus), above.past
-        choice = choose(settings.algorithm, above, size)
+        choice = choose(settings.algorithm, above, size, 0 if size else len(plus))
         if choice.again:
             return self._given_up(request, choice.reasons, given_up(choice, past, size, 0.0))
         if choice.counts:

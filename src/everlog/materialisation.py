@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from time import perf_counter
 from typing import TypeAlias
 
@@ -100,6 +101,16 @@ class Materialisation:
         self.backbones_before: list[FactSet] = []
         """The modules' backbones before the last update."""
 
+    @cached_property
+    def only_grows(self) -> bool:
+        """Whether facts that are added take none away, and rules alone derive what follows from them."""
+        return not any(
+            stratum.modules
+            or any(rule.negative for rule in stratum.rules.rules)
+            or any(tree.rule.negative for tree in stratum.trees)
+            for stratum in self.strata
+        )
+
     def module_list(self) -> list[Module]:
         """The modules in the order of their strata."""
         return [module for some in self.modules.values() for module in some]
@@ -162,10 +173,12 @@ class Materialisation:
         progress: Progress,
         allowed: Allowance | None = None,
         accept: Accept | None = None,
+        watch: Callable[[], None] | None = None,
     ) -> tuple[Outcome, Difference]:
         """Deletes `minus` from `E` and adds `plus`; `TooCostly` if that takes more than is allowed.
 
-        `accept` sees the result before it counts; what it raises undoes the update.
+        `accept` sees the result before it counts, and `watch` is called while rules are applied; what they raise undoes
+        the update.
         """
         missing = algorithm.needs - self.kept.names()
         if missing:
@@ -181,7 +194,7 @@ class Materialisation:
             E -= minus - plus
             E |= plus
             modules = self._bounds.checked(modules, E)
-        change = Change(self.strata, self.engine, self.E, self.I, minus, plus, kept, progress, modules, allowed)
+        change = Change(self.strata, self.engine, self.E, self.I, minus, plus, kept, progress, modules, allowed, watch)
         before = [module.X for module in self.backbones()]
         with kept.staged(), _staged(self.module_list()):
             with change.guarded():

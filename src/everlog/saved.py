@@ -83,7 +83,7 @@ def restore(
             if annotation is not None:
                 for table, rows, values in _found(engine, predicate, columns[:-1], columns[-1:]):
                     annotation.add(_counted(I, table, rows, values[0]))
-        elif kind == BACKBONE:
+        elif kind == BACKBONE and modules:
             for table, rows, values in _found(engine, predicate, columns[:-1], columns[-1:]):
                 for number in np.unique(values[0]):
                     module = modules[number]

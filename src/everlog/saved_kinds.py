@@ -7,6 +7,7 @@ from hashlib import sha256
 from typing import Final
 
 from everlog.datalog.syntax import Atom, Variable
+from everlog.datalog.values import identity
 
 HIDDEN_FACTS: Final = "hidden"
 BACKBONE: Final = "backbones"
@@ -23,7 +24,7 @@ def kind_of(name: str) -> str:
 def module_key(kind: str, heads: Sequence[Atom]) -> str:
     """A name for a module, whatever the variables of its heads are called: what is kept for one is of use to no other."""
     said = (
-        (atom.predicate, *("?" if isinstance(term, Variable) else str(term.value) for term in atom.terms))
+        (atom.predicate, *("?" if isinstance(term, Variable) else repr(identity(term.value)) for term in atom.terms))
         for atom in heads
     )
     return f"{MODULE}{sha256(repr((kind, *said)).encode()).hexdigest()[:16]}"

@@ -216,7 +216,7 @@ class MemoryState:
         tried = perf_counter()
         try:
             outcome, difference = materialisation.update(
-                minus, plus, choice.algorithm, request.progress, choice.allowed, self._accept
+                minus, plus, choice.algorithm, request.progress, choice.allowed, self._accept, self._watch
             )
         except TooCostly:
             why = (
@@ -227,6 +227,9 @@ class MemoryState:
         self._change, self._difference = None, difference
         added_to, deleted_from = self.count(own(difference.added)), self.count(own(difference.deleted))
         return self, self._report(outcome, planned, request.started, added_to, deleted_from, choice.reasons)
+
+    _watch: Callable[[], None] | None = None
+    """Looks at an update while rules are applied; what it raises undoes the update."""
 
     def _accept(self, I: FactSet, difference: Difference) -> None:
         """Looks at what an update would do; what it raises undoes the update."""

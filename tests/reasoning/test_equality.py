@@ -24,6 +24,12 @@ def test_random_programs(mode: str, block: int) -> None:
         check(random_case(seed), mode)
 
 
+@pytest.mark.parametrize("mode", MODES)
+def test_random_programs_about_classes(mode: str) -> None:
+    for seed in range(100, 112):
+        check(random_case(seed, typed=True), mode)
+
+
 def check(case: EqualityCase, mode: str) -> None:
     """A knowledge base follows all updates of a case."""
     kb = KnowledgeBase(case.program, engine="memory", equality=mode, workers=1)
@@ -64,6 +70,19 @@ def test_a_class_may_lose_its_reason_with_a_fact_about_others() -> None:
     kb.update(delete={"p": [("c",)]})
     assert kb.rows("r") == [("a", "b")]
     assert kb.size("triple") == 0
+
+
+@pytest.mark.parametrize("rule", ["?p = ?q :- [?x, ?p, ?y], [?x, ?q, ?y] .", "?p = ?q :- [?p, ?v, ?y], [?q, ?v, ?y] ."])
+def test_keys_of_triples_with_any_property(rule: str) -> None:
+    a, b, c, p, q = (NamedNode(f"http://example.org/{name}") for name in "abcpq")
+    sides = []
+    for mode in MODES:
+        kb = KnowledgeBase(parse_program(rule), engine="memory", equality=mode, workers=1)
+        kb.add({"triple": [(a, p, b), (a, q, b), (c, q, b), (c, p, a)]})
+        kb.materialise()
+        sides.append(facts_of(kb))
+    assert sides[0] == sides[1]
+    assert len(sides[0]) > 4
 
 
 def test_clingo_agrees_with_the_naive_evaluator() -> None:

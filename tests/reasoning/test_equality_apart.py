@@ -61,9 +61,11 @@ def test_what_is_different_by_rules_stays_apart() -> None:
         late(?x) :- later(?x) .  later(?x) :- man(?x) .
     """
     kb = made(program + KEYS, key=[("a", 1), ("b", 1), ("c", 1)], man=[("a",)], woman=[("b",)], p=[("a",)])
-    (message,) = kb.materialise().warnings
+    report = kb.materialise()
+    (message,) = report.warnings
     assert "[a, owl:differentFrom, b] and [a, owl:sameAs, b] hold, and stay apart" in message
     assert r_materialisation(kb)[0] == {"b": {"b", "c"}}
+    assert report.facts["total"] == report.added == len(facts_of(kb))
     report = kb.update(add={"odd": [("b",)]})
     assert (report.warnings, r_materialisation(kb)[0]) == ([], {"a": {"a", "b", "c"}})
     assert len(kb.update(delete={"odd": [("b",)]}).warnings) == 1

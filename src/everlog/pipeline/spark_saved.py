@@ -129,7 +129,7 @@ def restore(engine: SparkEngine, materialisation: Materialisation, I: FactSet, f
         counts = _as_facts(engine, frames, kind, [COUNT])
         if annotation is not None and counts is not None:
             annotation.add(engine.counted(counts))
-    backbones = _as_facts(engine, frames, BACKBONE, ["module"])
+    backbones = _as_facts(engine, frames, BACKBONE, ["module"]) if materialisation.backbones() else None
     for number, X in ({} if backbones is None else engine.by_number(backbones, "module")).items():
         materialisation.backbones()[number].X |= X
     counts = None if kept.trace is None else _as_facts(engine, frames, TRACE, ["place", "iteration", COUNT])

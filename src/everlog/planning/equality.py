@@ -103,8 +103,13 @@ def asking(rules: Sequence[Rule], arities: Mapping[str, int]) -> tuple[Rule, ...
 
 def asks_what_occurs(rules: Sequence[Rule]) -> bool:
     """Whether nothing else binds the terms of some equality in a body."""
-    asked = solved([rule for rule in rules if any(map(is_equality, rule.positive))])
+    asked = solved([rule for rule in rules if any(map(_may_ask, rule.positive))])
     return any(atom.predicate == OCCURS for rule in asked for atom in _asking(rule).positive)
+
+
+def _may_ask(atom: Atom) -> bool:
+    """Whether an atom is an equality, or may turn out to be one."""
+    return atom.predicate == TRIPLE and (atom.terms[1] == EQ or isinstance(atom.terms[1], Variable))
 
 
 def divide(rules: Sequence[Rule]) -> Divided:

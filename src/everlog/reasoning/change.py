@@ -51,6 +51,7 @@ class Change:
         progress: Progress,
         modules: Modules,
         allowed: Allowance | None = None,
+        watch: Callable[[], None] | None = None,
     ) -> None:
         # Line 39: deleting what is not explicit, adding what is, and deleting what is added change nothing.
         self.minus: FactSet = minus
@@ -66,7 +67,7 @@ class Change:
         self.seconds: dict[int, float] = {}
         """By stratum."""
         self._progress = progress
-        self._allowed = allowed
+        self._allowed, self._watch = allowed, watch
         self._begun = engine.derivations, perf_counter()
 
     # ------------------------------------------------------------------------------------ views
@@ -97,14 +98,16 @@ class Change:
 
     @contextmanager
     def guarded(self) -> Iterator[None]:
-        """Raises `TooCostly` when the update takes more than it may."""
-        self.engine.guard = self._check if self._allowed is not None else None
+        """Raises `TooCostly` when the update takes more than it may, and whatever somebody raises who watches it."""
+        self.engine.guard = None if self._allowed is None and self._watch is None else self._check
         try:
             yield
         finally:
             self.engine.guard = None
 
     def _check(self, more: int) -> None:
+        if self._watch is not None:
+            self._watch()
         instances, started = self._begun
         allowed = self._allowed
         if allowed is None or self.engine.derivations + more - instances <= allowed.instances:

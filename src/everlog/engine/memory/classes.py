@@ -95,8 +95,9 @@ class MemoryClasses(Classes):
     def group(self, facts: FactSet, atom: Atom, value: Variable) -> tuple[Stored, bool]:
         numbers = {variable: number for number, variable in enumerate(dict.fromkeys(atom.variables()))}
         literal = self._engine.literal(atom, numbers)
-        grown, united = [np.empty(0, np.int32)], True
-        for table in facts_of(literal, own(facts)):
+        tables = list(facts_of(literal, own(facts)))
+        grown, united = [np.empty(0, np.int32)], len(tables) <= 1  # nobody looks for pairs of facts in different tables
+        for table in tables:
             ids = full_facts(table, own(facts).rows(table), len(atom.terms))
             if not (instances := _instances(literal.terms, ids)).all():
                 ids = ids[:, instances]

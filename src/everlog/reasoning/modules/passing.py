@@ -146,7 +146,8 @@ def _common(tree: JoinTree) -> tuple[list[Rule], list[Rule]]:
         if len(sets) > 1:
             head = Atom(f"{tree.prefix}w{len(meetings)}", (variable,))
             meetings.append(Rule(head, tuple(Atom(predicate, (variable,)) for predicate in sets)))
-    return list(projections.values()), meetings
+    asked = {atom.predicate for rule in meetings for atom in rule.positive}
+    return [rule for rule in projections.values() if rule.head.predicate in asked], meetings
 
 
 def _narrowed(tree: JoinTree, common: Sequence[Atom]) -> dict[int, Rule]:
