@@ -10,12 +10,11 @@ from __future__ import annotations
 import numpy as np
 
 from everlog.contradictions import messages
-from everlog.datalog.syntax import TRIPLE
-from everlog.datalog.values import DIFFERENT_FROM, SAME_AS, Value
-from everlog.engine.memory.engine import MemoryEngine, full_facts
+from everlog.datalog.values import DIFFERENT_FROM, SAME_AS
+from everlog.engine.memory.engine import MemoryEngine
 from everlog.engine.memory.kinds import BLANK, STRING
 from everlog.engine.memory.sets import Facts
-from everlog.engine.memory.table import Ids, Table
+from everlog.engine.memory.table import Ids
 
 
 def clashes(engine: MemoryEngine, I: Facts, kept_apart: Ids | None = None) -> list[str]:
@@ -23,8 +22,7 @@ def clashes(engine: MemoryEngine, I: Facts, kept_apart: Ids | None = None) -> li
 
     `kept_apart` are pairs of names that owl:differentFrom tells apart, and that are equal but for that.
     """
-    same = _ends(engine, I, SAME_AS)
-    different = _ends(engine, I, DIFFERENT_FROM)
+    same, different = engine.ends(SAME_AS, I), engine.ends(DIFFERENT_FROM, I)
     same_as = engine.constant(SAME_AS)
     kinds = engine.dictionary.order().kinds[same]
     names = (kinds >= STRING) & (kinds <= BLANK) & (same != same_as)
@@ -42,11 +40,3 @@ def _in_both(same: Ids, different: Ids) -> Ids:
     pairs = {frozenset(pair): pair for pair in reversed(different.T.tolist()) if pair[0] != pair[1]}
     found = [pair for ends, pair in pairs.items() if ends in equal]
     return np.array(found[::-1], np.int32).reshape(-1, 2).T
-
-
-def _ends(engine: MemoryEngine, I: Facts, verb: Value) -> Ids:
-    """The subjects and objects of the triples with a property."""
-    table: Table | None = engine.relation(TRIPLE, 3).static({1: engine.constant(verb)})
-    assert table is not None
-    found: Ids = full_facts(table, I.rows(table), 3)[[0, 2]]
-    return found

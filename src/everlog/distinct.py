@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from everlog.datalog.syntax import TRIPLE, Program, Rule
+from everlog.datalog.syntax import Program, Rule
+from everlog.datalog.values import SAME_AS
 from everlog.engine.algebra import FactSet
 from everlog.engine.memory.sets import own
 from everlog.equated import EquatedState
@@ -66,7 +67,7 @@ class DistinctState(EquatedState):
     def _changed(self, request: Request[Batch]) -> tuple[MemoryState, Report]:
         if request.settings.algorithm == "remat":
             return self._started_again(request, [])
-        self._equalities = self._rows_of_equalities()
+        self._equalities = self.engine.property_table(SAME_AS).n
         try:
             state, report = MemoryState._changed(self, request)
         except _Equal:
@@ -85,14 +86,9 @@ class DistinctState(EquatedState):
         state, report = after._changed(request)
         return state, replace(report, reasons=[*report.reasons, "names became equal, and are rewritten from now on"])
 
-    def _rows_of_equalities(self) -> int:
-        table = self.engine.relation(TRIPLE, 3).static({1: self._same()})
-        assert table is not None
-        return table.n
-
     def _watch(self) -> None:
         # Where there is a row there may be no fact yet, but who made it is about to say so; there could be a row a pair.
-        if self._rows_of_equalities() > self._equalities:
+        if self.engine.property_table(SAME_AS).n > self._equalities:
             raise _Equal
 
     def _accept(self, I: FactSet, difference: Difference) -> None:

@@ -23,7 +23,7 @@ from everlog.datalog.syntax import TRIPLE, Atom, BodyLiteral, Constant, Program,
 from everlog.datalog.values import DIFFERENT_FROM, SAME_AS, Value
 from everlog.engine.algebra import Classes, FactSet
 from everlog.engine.memory.classes import MemoryClasses
-from everlog.engine.memory.engine import MemoryEngine, full_facts
+from everlog.engine.memory.engine import MemoryEngine
 from everlog.engine.memory.sets import Facts, own
 from everlog.engine.memory.table import Ids
 from everlog.goals import answer_order, answer_variables
@@ -141,9 +141,7 @@ class EquatedState(MemoryState):
         return not {*derived.tolist()} <= {*given.tolist()}
 
     def _unlike_themselves(self, facts: Facts) -> Ids:
-        table = self.engine.relation(TRIPLE, 3).static({1: self.engine.constant(DIFFERENT_FROM)})
-        assert table is not None
-        left, _, right = full_facts(table, facts.rows(table), 3)
+        left, right = self.engine.ends(DIFFERENT_FROM, facts)
         names: Ids = left[left == right]
         return names
 

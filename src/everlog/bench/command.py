@@ -79,7 +79,10 @@ def _parser() -> argparse.ArgumentParser:
         help=f"where experiments write what they measure ({RESULTS})",
     )
     runs.add_argument(
-        "--repeat", type=int, metavar="N", help="runs of each system (3); samples for each algorithm of updates (30)"
+        "--repeat",
+        type=int,
+        metavar="N",
+        help="runs of each system (3), of equality at least; samples for each algorithm of updates (30)",
     )
     runs.add_argument(
         "--peers",

@@ -121,7 +121,7 @@ class Deletion:
         while Δ:
             self.P |= Δ
             steady, fresh = self._proving.all, None
-            grown, classes = self._proving.merged(Δ, self._nothing)
+            grown, classes, _ = self._proving.merged(Δ, self._nothing)
             if grown:
                 old = self.γ.outdated(self.P)
                 self.P -= old

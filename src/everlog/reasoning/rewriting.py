@@ -26,7 +26,6 @@ class Rewritten:
     def __init__(self, source: tuple[Rule, ...], compiler: Compiler, classes: Classes, form: Form = finding) -> None:
         self.source, self.classes = source, classes
         self._compiler, self._form = compiler, form
-        self._united: set[Key] = set()
         self._take(classes.rewritten(source))
 
     def _take(self, rules: tuple[Rule, ...]) -> None:
@@ -41,23 +40,23 @@ class Rewritten:
         other.follow()
         return other
 
-    def merged(self, Δ: FactSet, nothing: FactSet) -> tuple[bool, FactSet]:
+    def merged(self, Δ: FactSet, nothing: FactSet) -> tuple[bool, FactSet, set[Key]]:
         """Makes one what new facts say is equal; tells whether classes grew, and which did without an equality in `Δ`.
 
-        Values of a key are made one before any rule looks at their pairs, of which there may be many.
+        Values of a key are made one before any rule looks at their pairs, of which there may be many. Last come the keys
+        that have no two values in `Δ` any more.
         """
-        grown, classes = self.classes.merge(Δ), nothing
-        self._united = set()
+        grown, classes, done = self.classes.merge(Δ), nothing, set[Key]()
         for key in self.keys:
             more, united = self.classes.group(Δ, key.atom, key.value)
             classes |= more
             if united:
-                self._united.add(key)
-        return grown or bool(classes), classes
+                done.add(key)
+        return grown or bool(classes), classes, done
 
-    def but_for_united(self) -> Rules:
-        """The rules but for keys that have made one all their values in `Δ`, for which there is nothing to find there."""
-        left = (rule for rule in self._rules if key_of(rule) not in self._united)
+    def but_for(self, keys: Collection[Key]) -> Rules:
+        """The rules but for some keys."""
+        left = (rule for rule in self._rules if key_of(rule) not in keys)
         return self._compiler(list(dict.fromkeys(made for rule in left for made in self._form(rule))))
 
     def follow(self) -> Rules | None:
@@ -165,7 +164,7 @@ class RMaterialisation:
         while Δ or first:
             self.come(Δ)
             steady, fresh = rules.all, None
-            grown, classes = rules.merged(Δ, self.nothing)
+            grown, classes, done = rules.merged(Δ, self.nothing)
             if grown:
                 old = self.classes.outdated(self.I)
                 self.leave(old)
@@ -178,7 +177,7 @@ class RMaterialisation:
                     changed = set(fresh.rules)
                     steady = self.compiler([rule for rule in rules.all.rules if rule not in changed])
             elif first:
-                steady = rules.but_for_united()
+                steady = rules.but_for(done)  # all facts are in Δ
             some = [] if first else [(Δ, self.nothing)]
             N = steady.apply(self.I, some=some, excluding=self.I)
             if fresh is not None:

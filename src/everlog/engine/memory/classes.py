@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from everlog.datalog.constants import replaced_in
 from everlog.datalog.syntax import TRIPLE, Atom, BodyLiteral, Constant, Rule, Variable
-from everlog.datalog.values import DIFFERENT_FROM, SAME_AS, Value, term_order
+from everlog.datalog.values import DIFFERENT_FROM, SAME_AS, term_order
 from everlog.engine.algebra import Classes, FactSet, Images
 from everlog.engine.memory import class_kernels
 from everlog.engine.memory import rows as row_sets
@@ -79,15 +79,15 @@ class MemoryClasses(Classes):
         return MemoryClasses(self._engine, self._vocabularies)
 
     def merge(self, facts: FactSet) -> bool:
-        left, right = self._ends(SAME_AS, own(facts))
+        left, right = self._engine.ends(SAME_AS, own(facts))
         return bool(len(self._merged(left, right)))
 
     def separate(self, facts: FactSet) -> None:
-        ends = self._ends(DIFFERENT_FROM, own(facts))
+        ends = self._engine.ends(DIFFERENT_FROM, own(facts))
         self.apart = ends[:, (ends[0] != ends[1]) & self._mergeable(ends).all(axis=0)]
 
     def refused(self, facts: FactSet) -> Stored:
-        left, right = self._ends(SAME_AS, own(facts))
+        left, right = self._engine.ends(SAME_AS, own(facts))
         chosen = (left != right) & self._mergeable(left) & self._mergeable(right)
         verbs = np.full(int(chosen.sum()), self._same, np.int32)
         return self._engine.present(TRIPLE, np.stack([left[chosen], verbs, right[chosen]]))
@@ -194,13 +194,6 @@ class MemoryClasses(Classes):
     def order_of(self, one: int) -> tuple[int, str]:
         """The place of a constant in the order of terms."""
         return term_order(self._engine.dictionary.value(int(one)))
-
-    def _ends(self, verb: Value, facts: Facts) -> Ids:
-        """The two ends of the triples with a property."""
-        table = self._engine.relation(TRIPLE, 3).static({1: self._engine.constant(verb)})
-        assert table is not None
-        ends: Ids = full_facts(table, facts.rows(table), 3)[[0, 2]]
-        return ends
 
     def _mergeable(self, ids: Ids) -> Flags:
         kinds = self._engine.dictionary.order().kinds[ids]
@@ -392,7 +385,7 @@ class MemoryClasses(Classes):
 
     def _names(self, classes: Facts) -> Ids:
         """The representatives of classes."""
-        left, right = self._ends(SAME_AS, classes)
+        left, right = self._engine.ends(SAME_AS, classes)
         names: Ids = left[left == right]
         return names
 

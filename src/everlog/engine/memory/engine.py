@@ -73,6 +73,18 @@ class MemoryEngine(Engine):
             raise ArityMistake(f"{predicate} has {found.arity} arguments elsewhere and {arity} here")
         return found
 
+    def property_table(self, verb: Value) -> Table:
+        """The table of the triples with a property."""
+        table = self.relation(TRIPLE, 3).static({1: self.constant(verb)})
+        assert table is not None, "triples are split by their properties"
+        return table
+
+    def ends(self, verb: Value, facts: Facts) -> Ids:
+        """The subjects and objects of the triples with a property in a set: two rows of an array."""
+        table = self.property_table(verb)
+        found: Ids = full_facts(table, facts.rows(table), 3)[[0, 2]]
+        return found
+
     def relations(self) -> Mapping[str, Relation]:
         return self._relations
 
