@@ -161,3 +161,50 @@ def test_an_algorithm_whose_counts_are_not_kept_is_refused() -> None:
         kb.update(delete={"e": [(1, 2)]}, algorithm="dredc")
     assert kb.rows("t") == [(1, 2)]
     assert kb.update(delete={"e": [(1, 2)]}).deleted > 0
+
+
+def test_rules_about_equality_are_made_for_new_predicates_after_a_state_was_restored() -> None:
+    """A state that was opened does not know yet which predicates its rules about equality are made for."""
+    kb = KnowledgeBase(parse_program("?x = ?y :- same(?x, ?y) ."), equality="axioms", workers=1)
+    kb.add({"same": [("a", "b")]})
+    kb.materialise()
+    kb._current = kb._state._compacted()
+    kb.update(add={"p": [("a",)]})
+    assert sorted(kb.rows("p")) == [("a",), ("b",)]
+    kb.update(add={"q": [("b", "c")], "same": [("c", "d")]})
+    assert len(kb.rows("q")) == 4
+
+
+class _Failure(Exception):
+    pass
+
+
+def test_an_update_that_fails_brings_back_the_iterations_of_the_trace() -> None:
+    """Iterations that the update had forgotten were stored twice afterwards."""
+    kb = KnowledgeBase(
+        parse_program("p(?x, ?y) :- e(?x, ?y) . p(?x, ?z) :- p(?x, ?y), e(?y, ?z) . q(?x) :- p(?x, 9) ."),
+        algorithm="counting",
+        workers=1,
+    )
+    kb.add({"e": [(number, number + 1) for number in range(9)]})
+    kb.materialise()
+    before = columns(kb._state.kept())
+    for call in range(1, 30):
+        calls = iter(range(1, 1000))
+
+        def progress(stratum: int, number: int, new: int) -> None:
+            if next(calls) == call:  # noqa: B023
+                raise _Failure
+
+        try:
+            kb.update(delete={"e": [(2, 3)]}, progress=progress)
+        except _Failure:
+            assert columns(kb._state.kept()) == before
+            kb._current = kb._state._compacted()
+        else:
+            break
+    assert call > 5
+    fresh = KnowledgeBase(kb.program, algorithm="counting", workers=1)
+    fresh.add({"e": kb.rows("e")})
+    fresh.materialise()
+    assert trace(kb) == trace(fresh)

@@ -24,6 +24,7 @@ from everlog.planning.negation import HIDDEN
 from everlog.reasoning.algorithms import needed
 from everlog.report import Report
 from everlog.request import Request
+from everlog.saved_kinds import OLDER
 from everlog.settings import Settings
 
 if TYPE_CHECKING:
@@ -53,6 +54,8 @@ class State(Protocol):
 
     def updated(self, request: Request[Batch]) -> tuple[State, Report]: ...
 
+    def kept_kinds(self) -> frozenset[str]: ...
+
     def changes(self, predicate: str, arity: int) -> tuple[pa.Table, pa.Table]: ...
 
     def size(self, predicate: str, which: Which) -> int: ...
@@ -65,6 +68,8 @@ class State(Protocol):
 
     def clashes(self) -> list[str]: ...
 
+
+_OLDER = "everything was computed anew, since an earlier Everlog has stored what is kept for updates"
 
 _OPTIONS = {
     "engine": ("auto", "memory", "spark"),
@@ -220,10 +225,13 @@ class KnowledgeBase:
     ) -> Report:
         """An update with facts that are ids already; `arities` are those with the facts."""
         settings = self._settings if algorithm is None else replace(self._settings, algorithm=algorithm)
+        reasons = []
+        if OLDER in self._state.kept_kinds():
+            settings, reasons = replace(settings, algorithm="remat"), [_OLDER]
         asked = Request([*self._pending, *added], deleted, self.program, settings, progress or _quiet, started)
         after, report = self._state.updated(asked)
         self._current, self._pending, self._arities = after, [], arities
-        return report
+        return replace(report, reasons=[*reasons, *report.reasons])
 
     def changes(self, predicate: str) -> tuple[pa.Table, pa.Table]:
         """What the last update added to the materialisation and deleted from it, as `facts` gives them."""

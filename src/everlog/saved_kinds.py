@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from hashlib import sha256
 from typing import Final
 
@@ -12,8 +13,20 @@ from everlog.datalog.values import identity
 HIDDEN_FACTS: Final = "hidden"
 BACKBONE: Final = "backbones"
 CLASSES: Final = "classes"
+OLDER: Final = "older"
+"""Said of what an earlier Everlog has stored, whose hidden predicates have names that mean something else now."""
 MODULE: Final = "module-"
 """What the kinds begin with that say for which modules there are backbones."""
+
+
+_NUMBERED = re.compile(r"[^:]+:¬(key)?[0-9]{1,6}")
+"""Relations about hidden predicates that were numbered instead of being named after what defines them."""
+
+
+def stored_kinds(kinds: Iterable[str], names: Iterable[str]) -> frozenset[str]:
+    """The kinds of a store that says which it has, and has relations of some names."""
+    older = any(map(_NUMBERED.fullmatch, names))
+    return frozenset(kinds) | ({OLDER} if older else frozenset())
 
 
 def kind_of(name: str) -> str:

@@ -198,13 +198,12 @@ class MemoryState:
 
     def _changed(self, request: Request[Batch]) -> tuple[MemoryState, Report]:
         settings = request.settings
-        unequated = settings.equality == "axioms" and self.materialisation is not None
-        if unequated and any(predicate not in self._equated for predicate, _ in request.added):
-            return self._started_again(request, [UNEQUATED])
         if settings.algorithm == "remat":
             return self._started_again(request, [])
         begun = perf_counter()
         materialisation = self._resumed(request.program, settings)
+        if settings.equality == "axioms" and any(predicate not in self._equated for predicate, _ in request.added):
+            return self._started_again(request, [UNEQUATED])
         planned = perf_counter() - begun
         minus, plus = self._sets(request)
         size, past = len(minus), materialisation.past

@@ -12,8 +12,24 @@ from everlog.planning.program import prepared
 
 
 def rewritten(text: str) -> list[str]:
-    """The rules, with `h` for the sign of hidden predicates."""
-    return [print_rule(rule).replace(f'"{HIDDEN}', '"h') for rule in rewrite_negation(parse_program(text).rules)]
+    """The rules, with `h0`, `h1`, … for the hidden predicates in the order of their definitions."""
+    rules = rewrite_negation(parse_program(text).rules)
+    hidden = dict.fromkeys(rule.head.predicate for rule in rules if rule.head.predicate.startswith(HIDDEN))
+    texts = [print_rule(rule) for rule in rules]
+    for number, name in enumerate(hidden):
+        texts = [text.replace(f'"{name}"', f'"h{number}"') for text in texts]
+    return texts
+
+
+def test_hidden_predicates_are_named_after_their_definitions() -> None:
+    """Whatever else a program has, and however often it is compiled."""
+    one = "p(?x) :- q(?x), not r(?x, _) ."
+    other = "p(?x) :- q(?x), NOT EXISTS ?y IN (s(?x, ?z, ?y), s(?y, ?x, ?x)), q(?z) ."
+    (alone, _), (first, second, *_) = (rewrite_negation(parse_program(text).rules) for text in (one, other + one))
+    assert alone == second
+    assert first.head.predicate != second.head.predicate
+    again = rewrite_negation(parse_program("t(?u) :- u(?u), NOT EXISTS ?v IN (r(?u, ?v)) .").rules)
+    assert again[0].head.predicate == alone.head.predicate
 
 
 @pytest.mark.parametrize(

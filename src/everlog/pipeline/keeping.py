@@ -5,18 +5,16 @@ An update writes what changed of it. What an algorithm did not keep up to date l
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from everlog.pipeline.layers import facts_table, minus
-from everlog.pipeline.loading import batches, ids_of, table_of
+from everlog.pipeline.loading import ids_of, table_of
 from everlog.pipeline.manifest import Layer, Manifest, Part
 from everlog.pipeline.writing import Facts, write_section
-from everlog.saved_kinds import kind_of
+from everlog.saved_kinds import OLDER, kind_of
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from pyspark.sql import SparkSession
 
     from everlog.pipeline.commit import Writing
@@ -32,35 +30,29 @@ def write_update(spark: SparkSession, writer: Writing, before: Manifest, state: 
     layers, arities = still_right(before, kinds)
     added, deleted = change
     arities |= {name: ids.shape[0] for name, ids in added.items()}
-    return entries(write_section(spark, writer, "state", layers, added, deleted, arities), arities, sorted(kinds))
+    return entries(write_section(spark, writer, "state", layers, added, deleted, arities), arities, kinds)
 
 
-def write_whole(
-    spark: SparkSession, writer: Writing, state: MemoryState, origin: tuple[Path, Manifest] | None = None
-) -> dict[str, Any]:
-    """The same for a state without a version before it; `origin` is where it was opened, if it was."""
+def write_whole(spark: SparkSession, writer: Writing, state: MemoryState) -> dict[str, Any]:
+    """The same for a state without a version before it."""
     whole, kinds = state.kept(), state.kept_kinds()
-    if origin is not None and state.materialisation is None:  # it was opened, and no more
-        path, manifest = origin
-        whole, kinds = dict(batches(path, manifest.state, manifest.state_arities)), frozenset(manifest.state_kinds)
     arities = {name: ids.shape[0] for name, ids in whole.items()}
-    return entries(write_section(spark, writer, "state", (), whole, {}, arities), arities, sorted(kinds))
+    return entries(write_section(spark, writer, "state", (), whole, {}, arities), arities, kinds)
 
 
 def write_saved(spark: SparkSession, writer: Writing, before: Manifest, state: MemoryState) -> dict[str, Any]:
     """The same for a state that was a version once, and may have been updated since."""
-    if state.materialisation is None:
-        return entries(before.state, before.state_arities, before.state_kinds)
     kinds = state.kept_kinds()
     layers, arities = still_right(before, kinds)
     added, deleted = _difference(writer, layers, arities, state.kept())
     arities |= {name: ids.shape[0] for name, ids in added.items()}
-    return entries(write_section(spark, writer, "state", layers, added, deleted, arities), arities, sorted(kinds))
+    return entries(write_section(spark, writer, "state", layers, added, deleted, arities), arities, kinds)
 
 
-def entries(layers: Sequence[Layer], arities: Mapping[str, int], kinds: Sequence[str]) -> dict[str, Any]:
+def entries(layers: Sequence[Layer], arities: Mapping[str, int], kinds: Iterable[str]) -> dict[str, Any]:
     """The section as a manifest has it."""
-    return {"state": tuple(layers), "state_arities": dict(arities), "state_kinds": tuple(kinds)}
+    named = tuple(sorted(kind for kind in kinds if kind != OLDER))
+    return {"state": tuple(layers), "state_arities": dict(arities), "state_kinds": named}
 
 
 def still_right(before: Manifest, kinds: frozenset[str]) -> tuple[tuple[Layer, ...], dict[str, int]]:

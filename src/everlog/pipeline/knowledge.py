@@ -69,7 +69,9 @@ class KnowledgeBase(MemoryKnowledgeBase):
         self._spark = spark
         self._scratch = None if scratch is None else Path(scratch).absolute()
         """Where the Spark engine puts files; on a cluster, a folder that all executors see."""
-        self._options = {name: str(value) for name, value in options.items() if name != "workers"}
+        self._options = {name: getattr(self._settings, name, value) for name, value in options.items()}
+        """The options that were given, in the form that a store keeps; threads are this machine's business."""
+        self._options.pop("workers", None)
         self._stored: tuple[Path, Manifest] | None = None
         """The store, and its version, that this knowledge base was opened from or saved to last."""
 

@@ -14,7 +14,7 @@ from everlog.errors import EverlogError, Failure
 from everlog.pipeline.layers import facts_table
 from everlog.pipeline.manifest import Layer, Manifest
 from everlog.pipeline.parquet import read_files
-from everlog.saved_kinds import CLASSES
+from everlog.saved_kinds import CLASSES, stored_kinds
 
 if TYPE_CHECKING:
     import numpy as np
@@ -66,7 +66,7 @@ def load_state(store: Path, manifest: Manifest, workers: int | None = None) -> M
     explicit, derived = (
         batches(store, manifest.layers(section), manifest.arities) for section in ("explicit", "derived")
     )
-    kinds = frozenset(manifest.state_kinds)
+    kinds = stored_kinds(manifest.state_kinds, manifest.state_arities)
     state = (EquatedState if manifest.options.get("equality") == "rewrite" else MemoryState).restored(
         dictionary,
         explicit,

@@ -11,6 +11,7 @@ Paths are relative to the store, so that a store can be moved.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -57,7 +58,7 @@ class Manifest:
 
     version: int
     program: str
-    options: Mapping[str, str]
+    options: Mapping[str, Any]
     arities: Mapping[str, int]
     dictionary: tuple[Part, ...] = ()
     explicit: tuple[Layer, ...] = ()
@@ -132,6 +133,7 @@ def read_manifest(store: Path, version: int) -> Manifest:
         return Manifest(
             **{
                 **data,
+                "options": _options(data["options"]),
                 "dictionary": tuple(map(_part, data["dictionary"])),
                 "explicit": tuple(map(_layer, data["explicit"])),
                 "derived": tuple(map(_layer, data["derived"])),
@@ -164,6 +166,17 @@ def looks_unfinished(store: Path) -> bool:
         return False
     ours = {FOLDER, *SECTIONS, "LOCK", f"{CURRENT}.new"}
     return all(entry.name in ours for entry in store.iterdir())
+
+
+def _options(data: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of a knowledge base; earlier manifests have lists and truth values as Python prints them."""
+    found = dict(data)
+    modules = found.get("modules")
+    if isinstance(modules, str) and modules.startswith(("[", "(")):
+        found["modules"] = ",".join(re.findall(r"\w+", modules))
+    if isinstance(found.get("checked"), str):
+        found["checked"] = found["checked"] == "True"
+    return found
 
 
 def _part(data: Mapping[str, Any]) -> Part:

@@ -60,9 +60,7 @@ def _version(kb: KnowledgeBase, writer: Writing, known: Manifest | None) -> Mani
         layers[section] = write_section(spark, writer, section, old, added, deleted, kb._arities)
     dictionary = extend_dictionary(spark, writer, () if known is None else known.dictionary, state.engine.dictionary)
     counts = {predicate: state.sizes(predicate) for predicate in kb.predicates()}
-    kept = (
-        write_saved(spark, writer, known, state) if known is not None else write_whole(spark, writer, state, kb._stored)
-    )
+    kept = write_whole(spark, writer, state) if known is None else write_saved(spark, writer, known, state)
     return Manifest(
         version=writer.version,
         program=program,

@@ -26,6 +26,7 @@ from everlog.pipeline.spark_saved import difference, padding, stored, whole
 from everlog.pipeline.spark_state import SparkState
 from everlog.pipeline.spark_terms import SparkTerms
 from everlog.pipeline.writing import write_section
+from everlog.saved_kinds import stored_kinds
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -46,7 +47,8 @@ def load_spark_state(
     kind = SparkEquatedState if manifest.options.get("equality") == "rewrite" else SparkState
     state = kind(spark, SparkTerms(spark, files, manifest.dictionary_size, terms, by_label), scratch)
     explicit, derived = (_frames(spark, store, manifest, section) for section in ("explicit", "derived"))
-    state.restore(explicit, derived, lambda: _frames(spark, store, manifest, "state"), frozenset(manifest.state_kinds))
+    kinds = stored_kinds(manifest.state_kinds, manifest.state_arities)
+    state.restore(explicit, derived, lambda: _frames(spark, store, manifest, "state"), kinds)
     return state
 
 
@@ -180,7 +182,7 @@ def write_kept(spark: SparkSession, writer: Writing, before: Manifest | None, st
     else:
         written = _write_whole(spark, writer, state, layers, old, arities)
     found = {name for layer in written for name in layer.added}
-    return entries(written, {name: arity for name, arity in arities.items() if name in found}, sorted(kinds))
+    return entries(written, {name: arity for name, arity in arities.items() if name in found}, kinds)
 
 
 def _write_again(spark: SparkSession, writer: Writing, state: SparkState) -> dict[str, Any]:
@@ -189,7 +191,7 @@ def _write_again(spark: SparkSession, writer: Writing, state: SparkState) -> dic
     arities = {name: 0 if frame.columns == ["present"] else len(frame.columns) for name, frame in frames.items()}
     rows = stored(frames, list(frames), max(arities.values(), default=0))
     found = None if rows is None else Rows(rows, list(frames), rows.count())
-    return entries(write_rows(spark, writer, "state", (), found, None, arities), arities, sorted(state.kept_kinds()))
+    return entries(write_rows(spark, writer, "state", (), found, None, arities), arities, state.kept_kinds())
 
 
 def _write_whole(

@@ -15,9 +15,9 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias
 
 from everlog.datalog.syntax import Atom, Comparison, Negation, Rule
-from everlog.planning.hypertree import decompose, is_acyclic
+from everlog.planning.hypertree import Decomposition, decompose, is_acyclic
 from everlog.planning.jointree import JoinTree, join_tree
-from everlog.planning.negation import HIDDEN
+from everlog.planning.negation import HIDDEN, named_after
 from everlog.planning.statistics import Statistics
 from everlog.planning.upkeep import gain
 
@@ -49,7 +49,6 @@ class Decomposer:
     def __init__(self, option: Hypertree, statistics: Callable[[], Statistics], worth: Worth | None = None) -> None:
         self._option, self._make, self._worth = option, statistics, worth or IN_MEMORY
         self._statistics: Statistics | None = None
-        self._number = 0
 
     def __call__(self, rule: Rule, inside: Callable[[Atom], bool]) -> JoinTree | None:
         """The tree of a rule, if it is to have one; `inside` tells the atoms of its stratum."""
@@ -67,10 +66,16 @@ class Decomposer:
         found = decompose(atoms, needed, costs)
         if found.width == len(atoms) or (self._option == "auto" and whole < self._worth.cheaper * found.cost):
             return None  # the body stays whole, or should
-        tree = join_tree(rule, found, f"{TREES}{self._number}.", inside, costs)
+        tree = join_tree(rule, found, _prefix(rule, found, "k"), inside, costs)
         if self._option == "auto" and len(tree.nodes) == 1:
             return None
-        self._number += 1
-        if self._option == "auto" and not tree.recursive:
-            tree = replace(tree, kept=gain(tree, costs) > self._worth.kept)
+        if self._option == "auto" and not tree.recursive and gain(tree, costs) <= self._worth.kept:
+            # Other names than those of kept nodes: what these have must not be forgotten with what is made for a while.
+            tree = replace(join_tree(rule, found, _prefix(rule, found, "p"), inside, costs), kept=False)
         return tree
+
+
+def _prefix(rule: Rule, found: Decomposition, kind: str) -> str:
+    """How the hidden predicates of a decomposed rule start; no other rule or decomposition has the same."""
+    nodes = [(sorted(one.name for one in node.variables), node.atoms, node.parent) for node in found.nodes]
+    return f"{named_after(f'{TREES}{kind}', rule, nodes)}."

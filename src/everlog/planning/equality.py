@@ -35,7 +35,7 @@ from everlog.datalog.unification import unifiable_classes
 from everlog.datalog.values import DIFFERENT_FROM, SAME_AS, Value
 from everlog.engine.algebra import Region
 from everlog.errors import EverlogError
-from everlog.planning.negation import HIDDEN
+from everlog.planning.negation import HIDDEN, named_after
 from everlog.planning.program import solved
 
 EQ: Final = Constant(SAME_AS)
@@ -230,14 +230,15 @@ def with_keys(rules: Sequence[Rule]) -> tuple[Rule, ...]:
     All pairs of equal values would be as many as the square of a class; that way they need not be looked at.
     """
     found: list[Rule] = []
-    for number, rule in enumerate(rules):
+    for rule in rules:
         parts = _key_parts(rule)
         if parts is None or key_of(rule) is not None:
             found.append(rule)
             continue
         value, mine, shared = parts
         others = tuple(dict.fromkeys(v for atom in mine for v in atom.variables() if v != value))
-        hidden = f"{HIDDEN}key{number}"
+        definition = canonical_rule(Rule(Atom(HIDDEN, (*others, value)), (*mine, *shared)))
+        hidden = named_after(f"{HIDDEN}key", definition)
         found.append(Rule(Atom(hidden, (*others, value)), (*mine, *shared)))
         left, right = rule.head.terms[0], rule.head.terms[2]
         found.append(Rule(rule.head, (Atom(hidden, (*others, left)), Atom(hidden, (*others, right)))))

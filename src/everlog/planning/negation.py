@@ -7,12 +7,14 @@ guard it could be unsafe or enormous. A guard must come from a lower stratum tha
 depend on the head that it is negated for; where no such atoms bind all variables, the rule is refused.
 
 Module detection looks at rules before this rewriting. Names of hidden predicates start with `HIDDEN`, which no program
-can write; rules that ask the same share one.
+can write. The rest of a name is made of what defines the predicate: rules that ask the same share one, and a program that is
+compiled again in the same engine, or opened from a store, cannot give a name to anything else.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from hashlib import sha256
 from typing import Final
 
 from everlog.datalog.printer import print_literal, print_rule
@@ -58,8 +60,16 @@ def _hide(rule: Rule, negation: Negation, levels: Levels, hidden: dict[Rule, Ato
     if len(negation.atoms) != 1 or not compared <= inner:
         body = (*_guard(rule, negation, shared, inner, levels), *body)
     definition = canonical_rule(Rule(Atom(HIDDEN, shared), body))
-    known = hidden.setdefault(definition, Atom(f"{HIDDEN}{len(hidden)}", definition.head.terms))
+    known = hidden.setdefault(definition, Atom(named_after(f"{HIDDEN}n", definition), definition.head.terms))
     return Atom(known.predicate, shared)
+
+
+def named_after(start: str, *definition: object) -> str:
+    """A name for a hidden predicate that nothing with another definition has; it starts as it is told to.
+
+    A definition is made of rules, atoms, and other values whose `repr` says all about them.
+    """
+    return f"{start}{sha256(repr(definition).encode()).hexdigest()[:12]}"
 
 
 def _guard(

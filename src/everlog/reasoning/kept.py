@@ -120,17 +120,17 @@ class Kept:
     def staged(self) -> Iterator[None]:
         """Undoes what happened to the state if an exception ends the block."""
         undo: list[Callable[[], None]] = [annotation.savepoint() for annotation in self.annotations()]
-        before = None
-        if self.trace is not None:
-            before = self.trace.lists()
-            self.trace.forgotten.clear()
+        trace, before = self.trace, None
+        if trace is not None:
+            before = trace.lists(), trace.forgotten
+            trace.forgotten = []
         try:
             yield
         except BaseException:
             for one in undo:
                 one()
-            if self.trace is not None and before is not None:
-                self.trace.iterations, self.trace.totals = before
+            if trace is not None and before is not None:
+                (trace.iterations, trace.totals), trace.forgotten = before
             raise
 
 

@@ -1,0 +1,382 @@
+"""Long random lives of a knowledge base: a program, its options, its facts, and dozens of things that happen to it.
+
+Everything is decided when a life is made, and nothing depends on what the knowledge base answers: so a life can be lived
+again, and made smaller when something went wrong. Programs come from all generators of these tests. What happens is mostly
+an update, by the algorithm of the knowledge base or by another one; in between the state is compacted, or saved and opened.
+Updates may be disturbed: by a failure at some call of `progress`, or by an interrupt after a part of the time that they
+take.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from random import Random
+from typing import Any, Final, TypeAlias
+
+import complex_rules
+from chain_programs import CHAINS
+from equalities import random_case
+from everlog.datalog.printer import print_program
+from everlog.datalog.reader import parse_program
+from everlog.datalog.syntax import Program
+from everlog.datalog.values import SAME_AS
+from everlog.planning.modules import KINDS
+from long_sequences.surroundings import SURROUNDINGS
+from maintenance import ALGORITHMS
+from module_programs import PROGRAMS, patterned, some_facts
+from oracles import naive
+from oracles.naive import Fact, Facts
+from sequences import made
+
+MANY: Final = 200
+"""Facts that there could be, of which a life has some at a time."""
+
+
+@dataclass(frozen=True)
+class Update:
+    """Facts come and go; one that does both comes."""
+
+    add: Facts
+    delete: Facts
+    algorithm: str | None = None
+    waits: bool = False
+    """Whether the facts to be added are given beforehand, by `add`."""
+    fails_at: int | None = None
+    """It fails at this call of `progress`, 0 for each of them in turn, and is then done again."""
+    interrupted: float | None = None
+    """It is interrupted after this part of the time that the last update took."""
+
+    def applied(self, explicit: Facts) -> Facts:
+        return (explicit - self.delete) | self.add
+
+
+@dataclass(frozen=True)
+class Compaction:
+    """The rows of facts that are gone are left out."""
+
+
+@dataclass(frozen=True)
+class Storing:
+    """The knowledge base is saved and opened again, perhaps for another engine."""
+
+    engine: str = "memory"
+    by_command: bool = False
+    """Whether the next updates are those of the command line, which writes a version by what changed."""
+
+
+Event: TypeAlias = Update | Compaction | Storing
+
+
+@dataclass(frozen=True)
+class Life:
+    """What a knowledge base goes through."""
+
+    text: str
+    options: dict[str, Any]
+    facts: Facts
+    events: tuple[Event, ...]
+    surroundings: tuple[str, ...] = ()
+    """The names of thresholds (`surroundings.py`) at which ways are taken that small data would never go."""
+    kind: str = field(default="", compare=False)
+
+    @property
+    def program(self) -> Program:
+        return parse_program(self.text)
+
+    def __str__(self) -> str:
+        lines = [self.text, f"{self.kind}: {self.options}, {', '.join(self.surroundings) or 'as usual'}"]
+        lines.append(f"facts {shown(self.facts)}")
+        for number, event in enumerate(self.events, 1):
+            if isinstance(event, Update):
+                more = [f"{name}={value}" for name, value in _unusual(event)]
+                lines.append(f"{number}: add {shown(event.add)} delete {shown(event.delete)} {' '.join(more)}")
+            else:
+                lines.append(f"{number}: {event}")
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True)
+class Interests:
+    """What kinds of events there are."""
+
+    updates: int = 40
+    stores: float = 0.0
+    """How often, of all events."""
+    engines: tuple[str, ...] = ("memory",)
+    failures: float = 0.06
+    interrupts: float = 0.0
+    kinds: tuple[str, ...] = ()
+    """The kinds of programs; all, if none are named."""
+
+
+def life(seed: int, interests: Interests) -> Life:
+    """The life with a number."""
+    random = Random(seed)
+    kind = random.choice(interests.kinds or tuple(_PROGRAMS))
+    text, possible = _PROGRAMS[kind](random)
+    options = _options(random, kind)
+    possible = possible[:MANY]
+    density = random.choice([0.2, 0.4, 0.7])
+    facts = frozenset(fact for fact in possible if random.random() < density)
+    strangers = _strangers(random, possible, options["equality"] != "off")
+    events = tuple(_events(random, facts, possible, strangers, interests))
+    surroundings = tuple(name for name, often in SURROUNDINGS.items() if random.random() < often)
+    return Life(text, options, facts, events, surroundings, kind)
+
+
+def shown(facts: Iterable[Fact]) -> str:
+    found = (f"{name}{tuple(map(naive.value_of, arguments))}" for name, arguments in sorted(facts, key=repr))
+    return "{" + ", ".join(found) + "}"
+
+
+def _unusual(update: Update) -> list[tuple[str, object]]:
+    usual = Update(update.add, update.delete)
+    names = ("algorithm", "waits", "fails_at", "interrupted")
+    return [(name, value) for name in names if (value := getattr(update, name)) != getattr(usual, name)]
+
+
+# ---------------------------------------------------------------------------------------- programs
+
+
+def _of_language(random: Random) -> tuple[str, list[Fact]]:
+    sequence = made(random, rules=random.choice([3, 6, 10]), updates=5)
+    return _written(sequence)
+
+
+def _of_patterns(random: Random) -> tuple[str, list[Fact]]:
+    return _written(patterned(random))
+
+
+def _written(sequence: Any) -> tuple[str, list[Fact]]:
+    """The program of a sequence, and all facts that it ever has."""
+    program = sequence.case.program
+    possible = {**dict.fromkeys(sorted(frozenset().union(*sequence.explicit()), key=repr))}
+    return print_program(Program(program.rules)), list(possible)
+
+
+def _of_modules(random: Random) -> tuple[str, list[Fact]]:
+    texts = random.sample([*PROGRAMS.values(), *CHAINS.values()], random.choice([1, 1, 2]))
+    text = texts[0] if len(texts) == 1 else _compatible(texts)
+    rows = some_facts(random, 60, random.choice([4, 5, 8]))
+    return text, _distinct((name, row) for name, some in rows.items() for row in some)
+
+
+def _compatible(texts: list[str]) -> str:
+    """Two programs, if they are one program together; else the first."""
+    from everlog import EverlogError, KnowledgeBase
+
+    try:
+        KnowledgeBase(parse_program(" ".join(texts)), engine="memory").materialise()
+    except EverlogError:
+        return texts[0]
+    return " ".join(texts)
+
+
+def _of_complex_rules(random: Random) -> tuple[str, list[Fact]]:
+    while True:
+        text = complex_rules.random_program(random)
+        if _is_defined(text):
+            break
+    rows = complex_rules.random_facts(random, random.choice([3, 5, 8, 14]), 70)
+    return text, _distinct((name, row) for name, some in rows.items() for row in some)
+
+
+def _is_defined(text: str, **options: Any) -> bool:
+    from everlog import EverlogError, KnowledgeBase
+
+    try:
+        KnowledgeBase(parse_program(text), engine="memory", workers=1, **options).materialise()
+    except EverlogError:
+        return False
+    return True
+
+
+def _with_equality(random: Random) -> tuple[str, list[Fact]]:
+    while True:
+        case = random_case(random.randrange(2**40), updates=3, typed=random.random() < 0.3)
+        if _is_defined(case.text, equality="rewrite"):
+            break
+    facts = case.facts.union(*(add for add, _ in case.updates))
+    return case.text, sorted(facts, key=repr)
+
+
+def _complex_with_equality(random: Random) -> tuple[str, list[Fact]]:
+    """Rules with cyclic bodies about names, some of which are equal."""
+    while True:
+        rules = complex_rules.random_program(random).splitlines()
+        rules = [rule for rule in rules if " < " not in rule and " <= " not in rule and not any(map(str.isdigit, _constants(rule)))]
+        more = [
+            "?x = ?y :- same(?x, ?y) .",
+            "?x = ?y :- key(?x, ?k), key(?y, ?k) .",
+            "[?x, <http://x/h>, ?y] :- e(?x, ?y) .",
+            "<http://x/V>[?y] :- not u(?y), [?y, <http://x/h>, ?w] .",
+            "lo(?x, ?y) :- e(?x, ?y), NOT EXISTS ?z IN (f(?y, ?z)) .",
+            "lo(?x, ?y) :- lo(?y, ?x), not m(?x, ?y) .",
+        ]
+        rules += [rule for rule in more if random.random() < 0.6]
+        text = "\n".join(rules)
+        if rules and _is_defined(text, equality="rewrite"):
+            break
+    rows = complex_rules.random_facts(random, random.choice([4, 6]), 50)
+    names = [f"n{number}" for number in range(6)]
+    possible = _distinct((name, tuple(names[one] for one in row)) for name, some in rows.items() for row in some)
+    possible += [naive.fact("same", *random.sample(names, 2)) for _ in range(4)]
+    possible += [naive.fact("triple", one, SAME_AS, other) for one, other in (random.sample(names, 2) for _ in range(3))]
+    possible += [naive.fact("key", random.choice(names), random.choice(names[:2])) for _ in range(4)]
+    return text, list(dict.fromkeys(possible))
+
+
+def _constants(rule: str) -> list[str]:
+    """The terms of a rule that are no variables."""
+    terms = rule.replace("(", ",").replace(")", ",").split(",")
+    return [term.strip() for term in terms if term.strip() and not term.strip().startswith("?")]
+
+
+def _of_triples(random: Random) -> tuple[str, list[Fact]]:
+    """Classes and properties of RDF, with rules that ask for properties and classes by variables, and negation."""
+    patterns = [
+        "<http://x/V>[?y] :- not u(?y), [?y, <http://x/h>, ?w] .",
+        "<http://x/C>[?y] :- <http://x/D>[?y], not <http://x/E>[?y] .",
+        "<http://x/D>[?y] :- [?x, <http://x/p>, ?y] .",
+        "[?x, <http://x/h>, ?y] :- [?y, <http://x/p>, ?x] .",
+        "[?x, <http://x/h>, ?z] :- [?x, <http://x/h>, ?y], [?y, <http://x/h>, ?z] .",
+        "[?x, <http://x/q>, ?z] :- [?x, <http://x/h>, ?y], [?y, <http://x/p>, ?z] .",
+        "u(?x) :- [?x, rdf:type, <http://x/D>], [?x, <http://x/q>, ?y] .",
+        "seen(?c) :- [?x, rdf:type, ?c], NOT EXISTS ?y IN ([?x, <http://x/q>, ?y]) .",
+        "[?x, rdf:type, ?d] :- [?x, rdf:type, ?c], sub(?c, ?d) .",
+        "[?x, ?r, ?y] :- [?x, ?q, ?y], subp(?q, ?r) .",
+        "used(?p) :- [?x, ?p, ?y] .",
+        "w(?x) :- u(?x), NOT EXISTS ?y, ?c IN ([?x, <http://x/p>, ?y], [?y, rdf:type, ?c]) .",
+    ]
+    from pyoxigraph import NamedNode
+
+    from everlog.datalog.values import RDF_TYPE
+
+    while True:
+        text = "\n".join(random.sample(patterns, random.randint(3, 7)))
+        if _is_defined(text):
+            break
+    names = [NamedNode(f"http://x/{name}") for name in "abcd"]
+    classes = [NamedNode(f"http://x/{name}") for name in "CDEV"]
+    verbs = [NamedNode(f"http://x/{name}") for name in "hpq"]
+    found = []
+    for _ in range(60):
+        x, y = random.choice(names), random.choice(names)
+        found.append(
+            random.choice(
+                [
+                    naive.fact("triple", x, random.choice(verbs), y),
+                    naive.fact("triple", x, random.choice(verbs), y),
+                    naive.fact("triple", x, RDF_TYPE, random.choice(classes)),
+                    naive.fact("u", x),
+                    naive.fact("sub", random.choice(classes), random.choice(classes)),
+                    naive.fact("subp", random.choice([*verbs, RDF_TYPE]), random.choice(verbs)),
+                ]
+            )
+        )
+    return text, list(dict.fromkeys(found))
+
+
+_PROGRAMS = {
+    "language": _of_language,
+    "patterns": _of_patterns,
+    "modules": _of_modules,
+    "complex": _of_complex_rules,
+    "triples": _of_triples,
+    "equality": _with_equality,
+    "complex equality": _complex_with_equality,
+}
+
+
+def _distinct(rows: Iterable[tuple[str, tuple[Any, ...]]]) -> list[Fact]:
+    return list(dict.fromkeys(naive.fact(name, *row) for name, row in rows))
+
+
+# ---------------------------------------------------------------------------------------- options and events
+
+
+def _options(random: Random, kind: str) -> dict[str, Any]:
+    some = random.sample(KINDS, random.randint(1, 3))
+    return {
+        "algorithm": random.choice(["auto", "auto", "auto", "counting", "dredc", "bfc", *ALGORITHMS]),
+        "modules": random.choice(["auto", "auto", "off", ",".join(KINDS), some]),
+        "hypertree": random.choice(["auto", "cyclic", "off", "all"]),
+        "stratification": random.choice(["levels", "levels", "single"]),
+        "equality": random.choice(["rewrite", "rewrite", "axioms"]) if "equality" in kind else "off",
+        "checked": random.random() < 0.05,
+        "workers": random.choice([1, 2]),
+    }
+
+
+def _strangers(random: Random, possible: list[Fact], equal: bool) -> list[Fact]:
+    """Facts with values, or of predicates, that nobody has seen."""
+    found = [naive.fact("late", "n0"), naive.fact("later", "n0", "n1"), naive.fact("latest", "new", 1, 2.5)]
+    for name, arguments in random.sample(possible, min(6, len(possible))):
+        if arguments and not (equal and name == "triple"):
+            place = random.randrange(len(arguments))
+            new = naive.key(random.choice(["new", "newer"]))
+            found.append((name, tuple(new if at == place else one for at, one in enumerate(arguments))))
+    return list(dict.fromkeys(found))
+
+
+def _events(
+    random: Random, facts: Facts, possible: list[Fact], strangers: list[Fact], interests: Interests
+) -> Iterable[Event]:
+    explicit = facts
+    for number in range(interests.updates):
+        if random.random() < interests.stores:
+            yield Storing(random.choice(interests.engines), random.random() < 0.5)
+        if random.random() < 0.05:
+            yield Compaction()
+        update = _update(random, explicit, facts, possible, strangers if number > 3 else [])
+        if random.random() < 0.5:
+            update = replace(update, algorithm=random.choice(["auto", "remat", *ALGORITHMS, "dredc", "counting"]))
+        disturbed = random.random()
+        if disturbed < interests.failures:
+            update = replace(update, fails_at=random.choice([0, 1, 1, 2, 3, 5]))
+        elif disturbed < interests.failures + interests.interrupts:
+            update = replace(update, interrupted=random.random() * 1.5)
+        yield update
+        explicit = update.applied(explicit)
+
+
+def _update(random: Random, explicit: Facts, first: Facts, possible: list[Fact], strangers: list[Fact]) -> Update:
+    there = sorted(explicit, key=repr)
+    absent = [fact for fact in possible if fact not in explicit]
+    kind = random.choice(
+        ["little", "little", "little", "little", "delete", "add", "both", "both", "odd", "strange", "nothing", "rare"]
+    )
+    waits = random.random() < 0.2
+    if kind == "little":
+        return Update(_some(random, absent, 1), _some(random, there, random.choice([0, 1, 1, 2])), None, waits)
+    if kind == "delete":
+        return Update(frozenset(), _part(random, there, random.choice([0.1, 0.3])))
+    if kind == "add":
+        return Update(_part(random, absent, random.choice([0.1, 0.3])), frozenset(), None, waits)
+    if kind == "both":
+        return Update(_part(random, absent, 0.2), _part(random, there, random.choice([0.1, 0.3])), None, waits)
+    if kind == "odd":  # what is there comes, what is not goes, and some do both
+        both = _part(random, [*there, *absent], 0.05)
+        return Update(
+            both | _part(random, there, 0.2) | _part(random, absent, 0.1),
+            (_part(random, absent, 0.2) | _part(random, there, 0.2) | both),
+            None,
+            waits,
+        )
+    if kind == "strange":
+        known = [fact for fact in strangers if fact in explicit]
+        return Update(_part(random, strangers, 0.5), _part(random, known, 0.5) | _some(random, there, 1), None, waits)
+    if kind == "nothing":
+        return Update(frozenset(), frozenset())
+    if random.random() < 0.5 and explicit:
+        return Update(frozenset(), explicit)
+    return Update(first, explicit - first)
+
+
+def _part(random: Random, facts: list[Fact], density: float) -> Facts:
+    return frozenset(fact for fact in facts if random.random() < density)
+
+
+def _some(random: Random, facts: list[Fact], number: int) -> Facts:
+    return frozenset(random.sample(facts, min(number, len(facts))))

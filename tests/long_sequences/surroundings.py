@@ -1,0 +1,57 @@
+"""Thresholds of the memory engine, moved so that a handful of facts goes the ways of millions.
+
+Each has a name, and how often a life has it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Final
+
+import pytest
+
+from cramped import cramped
+from everlog import choice, state
+from everlog.engine.memory import graphs
+from everlog.reasoning.modules import hypertree
+from everlog.reasoning.modules.module import Backbone
+
+SURROUNDINGS: Final = {
+    "cramped": 0.15,
+    "compacts": 0.3,
+    "closes": 0.25,
+    "by bits": 0.2,
+    "by visits": 0.1,
+    "impatient": 0.15,
+    "counts soon": 0.25,
+    "counts nodes": 0.2,
+}
+
+
+@contextmanager
+def surrounded(names: tuple[str, ...]) -> Iterator[None]:
+    with ExitStack() as stack:
+        patch = stack.enter_context(pytest.MonkeyPatch.context())
+        for name in names:
+            if name == "cramped":  # blocks and buffers have room for two
+                stack.enter_context(cramped(2))
+            elif name == "compacts":  # rows of facts that are gone are left out as soon as they are the majority
+                patch.setattr(state, "_FEW_ROWS", 0)
+            elif name == "closes":  # modules compute everything as a whole
+                patch.setattr(Backbone, "_few", lambda self, facts: False)
+            elif name == "by bits":
+                patch.setattr(graphs, "_FEW_PAIRS", 0)
+                patch.setattr(graphs, "_FEW_SOURCES", 1000)
+            elif name == "by visits":
+                patch.setattr(graphs, "_BITS", 0)
+            elif name == "impatient":  # updates are given up
+                patch.setattr(choice, "_FREE", 0)
+                patch.setattr(choice, "_SECONDS", 1e-9)
+                patch.setattr(choice, "_COUNTED_SECONDS", 1e-9)
+                patch.setattr(choice, "_ADDING_SECONDS", 1e-9)
+            elif name == "counts soon":  # derivations are counted after the first update
+                patch.setattr(choice, "_SPENT", 0.0)
+            elif name == "counts nodes":  # those of the nodes of decompositions
+                patch.setattr(hypertree, "_DEAR", 1e9)
+        yield

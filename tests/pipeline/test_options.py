@@ -1,0 +1,94 @@
+"""The options of a knowledge base go through a store, whatever their types."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import everlog
+from everlog.datalog.reader import parse_program
+from everlog.knowledge import KnowledgeBase
+from everlog.pipeline.manifest import manifest_path, read_manifest
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+PROGRAM = parse_program("t(?x, ?z) :- t(?x, ?y), t(?y, ?z) . u(?x) :- t(?x, ?y), t(?y, ?x) .")
+OTHERS: dict[str, Any] = {
+    "engine": "memory",
+    "algorithm": "fbf:depth:2",
+    "modules": ["tc", "reach"],
+    "hypertree": "cyclic",
+    "stratification": "single",
+    "equality": "axioms",
+    "checked": True,
+}
+"""For each option a value that is not the default."""
+
+
+def test_every_option_survives_a_store(spark: SparkSession, tmp_path: Path) -> None:
+    options = inspect.signature(KnowledgeBase.__init__).parameters.keys() - {"self", "program", "workers"}
+    assert options == OTHERS.keys(), "an option is missing here"
+    for number, chosen in enumerate([OTHERS, {"checked": False, "modules": "stc,tc"}, {"modules": ("seq",)}]):
+        kb = everlog.KnowledgeBase(PROGRAM, spark=spark, **chosen)
+        kb.add({"t": [(1, 2), (2, 3)]})
+        kb.save(tmp_path / f"{number}.store")
+        opened = everlog.open(tmp_path / f"{number}.store", spark=spark)
+        assert opened._settings == kb._settings
+        assert opened._options == kb._options
+        opened.update(add={"t": [(3, 1)]})
+        assert opened.size("t") == 9
+        opened.save(tmp_path / f"{number}.store")
+        assert everlog.open(tmp_path / f"{number}.store", spark=spark)._settings == kb._settings
+
+
+@pytest.mark.parametrize(
+    ("stored", "read"),
+    [
+        ({"modules": "['tc', 'stc']", "checked": "False"}, {"modules": "tc,stc", "checked": False}),
+        ({"modules": "('seq',)", "checked": "True"}, {"modules": "seq", "checked": True}),
+        ({"modules": "auto", "algorithm": "counting"}, {"modules": "auto", "algorithm": "counting"}),
+    ],
+)
+def test_options_as_earlier_stores_have_them(
+    stored: dict[str, str], read: dict[str, Any], tmp_path: Path, spark: SparkSession
+) -> None:
+    kb = everlog.KnowledgeBase(PROGRAM, spark=spark)
+    kb.add({"t": [(1, 2)]})
+    store = tmp_path / "graph.store"
+    kb.save(store)
+    manifest = manifest_path(store, 1)
+    data = {**json.loads(manifest.read_text()), "options": stored}
+    manifest.write_text(json.dumps(data))
+    assert read_manifest(store, 1).options == read
+    assert everlog.open(store, spark=spark).rows("t") == [(1, 2)]
+
+
+def test_hidden_predicates_as_earlier_stores_name_them(tmp_path: Path, spark: SparkSession) -> None:
+    """What is kept is not used, everything is computed anew with the next update, and counts are there again."""
+    kb = everlog.KnowledgeBase(
+        parse_program("p(?x) :- q(?x), not r(?x, _) . s(?x) :- q(?x), NOT EXISTS ?y IN (r(?y, ?x)) ."),
+        spark=spark,
+        algorithm="dredc",
+    )
+    kb.add({"q": [(1,), (2,), (3,)], "r": [(1, 2)]})
+    store = tmp_path / "older.store"
+    kb.save(store)
+    manifest = manifest_path(store, 1)
+    text = manifest.read_text()
+    hidden = sorted({name.partition(":")[2] for name in read_manifest(store, 1).state_arities if ":¬" in name})
+    assert len(hidden) == 2
+    for number, name in enumerate(hidden):
+        text = text.replace(name, f"¬{1 - number}")
+    manifest.write_text(text)
+    for engine in ("memory", "spark"):
+        opened = everlog.open(store, spark=spark, engine=engine)
+        report = opened.update(delete={"r": [(1, 2)]})
+        assert report.algorithm == "remat" and "an earlier Everlog" in report.reasons[0]
+        assert sorted(opened.rows("p")) == sorted(opened.rows("s")) == [(1,), (2,), (3,)]
+        assert opened.update(add={"r": [(3, 3)]}).algorithm == "dredc"
+        assert sorted(opened.rows("p")) == sorted(opened.rows("s")) == [(1,), (2,)]
