@@ -208,3 +208,32 @@ def test_an_update_that_fails_brings_back_the_iterations_of_the_trace() -> None:
     fresh.add({"e": kb.rows("e")})
     fresh.materialise()
     assert trace(kb) == trace(fresh)
+
+
+NEXT = "next(?x, ?y) :- b(?x), b(?y), ?x < ?y, NOT EXISTS ?z IN (b(?z), ?x < ?z, ?z < ?y) ."
+
+
+def test_the_algorithm_of_an_update_does_not_decide_about_the_modules_of_a_stored_state() -> None:
+    """Counting goes without modules; a stored state that was asked for it used to lose them, and what they stand for."""
+    kb = KnowledgeBase(parse_program(NEXT), algorithm="dred", modules="seq", workers=1)
+    kb.add({"b": [(3,), (5,), (7,)]})
+    kb.materialise()
+    kb._current = kb._state._compacted()
+    with pytest.raises(EverlogError, match="needs counts that are not kept"):
+        kb.update(algorithm="counting")
+    report = kb.update(delete={"b": [(3,)]}, algorithm="auto")
+    assert (report.added, report.deleted) == (0, 2)
+    assert [module["kind"] for module in report.modules] == ["seq"]
+
+
+def test_a_state_of_other_modules_is_computed_anew_where_they_stand_for_negation() -> None:
+    kb = KnowledgeBase(parse_program(NEXT), algorithm="dred", modules="seq", workers=1)
+    kb.add({"b": [(3,), (5,), (7,)]})
+    kb.materialise()
+    kb._current = kb._state._compacted()
+    kb._settings = KnowledgeBase(parse_program(NEXT), algorithm="dred", modules="off")._settings
+    report = kb.update(delete={"b": [(3,)]})
+    assert "other modules" in report.reasons[0]
+    assert (report.added, report.deleted) == (0, 2)
+    assert kb.update(add={"b": [(6,)]}).algorithm == "dred"
+    assert sorted(kb.rows("next")) == [(5, 6), (6, 7)]

@@ -37,6 +37,7 @@ from everlog.reasoning.deletion import Deletions
 from everlog.reasoning.rewriting import RMaterialisation
 from everlog.report import Report
 from everlog.request import Request
+from everlog.resuming import OTHER_MODULES, OtherModules
 from everlog.saved_kinds import CLASSES, HIDDEN_FACTS, kind_of
 from everlog.settings import Settings
 from everlog.state import Batch, ByPredicate, Change, MemoryState
@@ -183,7 +184,10 @@ class EquatedState(MemoryState):
             self.is_new = False
         if self.classes.refused(self._I) or self._merged_apart(self._I, self._E, self.classes):
             return self._started_again(request, [CONTRADICTORY])
-        above = self._resumed(program, settings)
+        try:
+            above = self._resumed(program, settings)
+        except OtherModules:
+            return self._started_again(request, [OTHER_MODULES])
         assert self._equal is not None
         if self._equal.derives(OCCURS) and any(name not in self._equated for name, _ in request.added):
             return self._started_again(request, ["everything was computed anew, since there is a new predicate"])

@@ -1,13 +1,20 @@
-"""What a stored state goes on with: the modules that have stored something, and no others."""
+"""What a stored state goes on with: the modules that have stored something, and no others.
+
+Which modules there are was decided when everything was computed, and not by the algorithm of the update that goes on with
+it. A store without backbones goes on without modules, and so does one that has those of other modules: their facts are facts
+like others. What such a store lacks is what negations hide in rules that are no module's any more; then everything is to be
+computed anew.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from everlog.materialisation import Materialisation
 from everlog.planning.modules import Module
+from everlog.planning.negation import NEGATED
 from everlog.planning.worth import LEFT_OUT_BEFORE, Verdicts
 from everlog.saved_kinds import BACKBONE, module_key
 from everlog.settings import Settings
@@ -15,9 +22,16 @@ from everlog.settings import Settings
 Compiled: TypeAlias = Callable[[Settings, Verdicts | None], Materialisation]
 """Compiles the program of a state, with some settings and verdicts about modules."""
 
+OTHER_MODULES: Final = "everything was computed anew, since other modules were stored than there are now"
+
+
+class OtherModules(Exception):
+    """What is stored is not enough to go on with."""
+
 
 def resumed(compiled: Compiled, settings: Settings, kinds: frozenset[str]) -> Materialisation:
-    """A materialisation, without facts yet, that fits the kinds of values that are stored."""
+    """A materialisation, without facts yet, that fits the kinds of values that are stored; or `OtherModules`."""
+    settings = replace(settings, algorithm="auto")
     without = replace(settings, modules="off")
     if BACKBONE not in kinds:
         return compiled(without, None)
@@ -28,4 +42,10 @@ def resumed(compiled: Compiled, settings: Settings, kinds: frozenset[str]) -> Ma
         return [None if known else LEFT_OUT_BEFORE for known in stored]
 
     found = compiled(settings, left_out_before)
-    return found if found.fits(kinds) else compiled(without, None)
+    if found.fits(kinds):
+        return found
+    plain = compiled(without, None)
+    heads = (rule.head for stratum in plain.strata for rule in stratum.rules.rules)
+    if any(head.predicate.startswith(NEGATED) for head in heads):
+        raise OtherModules
+    return plain

@@ -14,7 +14,7 @@ HIDDEN_FACTS: Final = "hidden"
 BACKBONE: Final = "backbones"
 CLASSES: Final = "classes"
 OLDER: Final = "older"
-"""Said of what an earlier Everlog has stored, whose hidden predicates have names that mean something else now."""
+"""Said of what an earlier Everlog has stored, whose names mean something else now."""
 MODULE: Final = "module-"
 """What the kinds begin with that say for which modules there are backbones."""
 
@@ -23,10 +23,14 @@ _NUMBERED = re.compile(r"[^:]+:¬(key)?[0-9]{1,6}")
 """Relations about hidden predicates that were numbered instead of being named after what defines them."""
 
 
+_NUMBERED_MODULES = "backbone"
+"""A kind that said nothing about the modules whose backbones were stored."""
+
+
 def stored_kinds(kinds: Iterable[str], names: Iterable[str]) -> frozenset[str]:
     """The kinds of a store that says which it has, and has relations of some names."""
-    older = any(map(_NUMBERED.fullmatch, names))
-    return frozenset(kinds) | ({OLDER} if older else frozenset())
+    known = frozenset(kinds)
+    return known | {OLDER} if _NUMBERED_MODULES in known or any(map(_NUMBERED.fullmatch, names)) else known
 
 
 def kind_of(name: str) -> str:

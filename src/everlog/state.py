@@ -51,7 +51,7 @@ from everlog.reasoning.modules.making import make_modules
 from everlog.reasoning.modules.module import Module
 from everlog.report import Report, peak_rss_bytes
 from everlog.request import Request
-from everlog.resuming import resumed
+from everlog.resuming import OTHER_MODULES, OtherModules, resumed
 from everlog.settings import Settings
 
 if TYPE_CHECKING:
@@ -201,7 +201,10 @@ class MemoryState:
         if settings.algorithm == "remat":
             return self._started_again(request, [])
         begun = perf_counter()
-        materialisation = self._resumed(request.program, settings)
+        try:
+            materialisation = self._resumed(request.program, settings)
+        except OtherModules:
+            return self._started_again(request, [OTHER_MODULES])
         if settings.equality == "axioms" and any(predicate not in self._equated for predicate, _ in request.added):
             return self._started_again(request, [UNEQUATED])
         planned = perf_counter() - begun

@@ -116,6 +116,8 @@ def life(seed: int, interests: Interests) -> Life:
     kind = random.choice(interests.kinds or tuple(_PROGRAMS))
     text, possible = _PROGRAMS[kind](random)
     options = _options(random, kind)
+    if options["equality"] == "axioms" and not _is_defined(text, equality="axioms"):
+        options["equality"] = "rewrite"
     possible = possible[:MANY]
     density = random.choice([0.2, 0.4, 0.7])
     facts = frozenset(fact for fact in possible if random.random() < density)
@@ -195,17 +197,37 @@ def _is_defined(text: str, **options: Any) -> bool:
 def _with_equality(random: Random) -> tuple[str, list[Fact]]:
     while True:
         case = random_case(random.randrange(2**40), updates=3, typed=random.random() < 0.3)
-        if _is_defined(case.text, equality="rewrite"):
+        text = "\n".join([case.text, *(rule for rule in _ABOVE_EQUALITY if random.random() < 0.25)])
+        if _is_defined(text, equality="rewrite"):
             break
     facts = case.facts.union(*(add for add, _ in case.updates))
-    return case.text, sorted(facts, key=repr)
+    return text, sorted(facts, key=repr)
+
+
+_ABOVE_EQUALITY: Final = [
+    "n(?x) :- q(?x, c0), NOT EXISTS ?y IN (r(?x, ?y), p(?y)) .",
+    "n(?x) :- q(?x, c1), NOT EXISTS ?y IN (r(?x, ?y), p(?y)) .",
+    "o(?x, ?z) :- q(?x, ?z), NOT EXISTS ?y IN (r(?x, ?y), q(?y, ?z)) .",
+    "o(?x, ?x) :- q(?x, ?z), NOT EXISTS ?y IN (r(?y, ?x), q(?y, c1)) .",
+    "l(?x, ?y, ?z) :- q(?x, ?y), r(?y, ?z), NOT EXISTS ?u IN (key(?u, ?z), r(?u, ?y)) .",
+    "k(?x) :- q(?x, c0), r(?x, ?y), r(?y, ?z), r(?z, ?x) .",
+    "k(?x) :- q(?x, c1), r(?x, ?y), r(?y, ?z), r(?z, ?x) .",
+    "j(?x, ?z) :- q(?x, ?y), q(?y, ?z), q(?z, ?u), q(?u, ?x), r(?x, ?z) .",
+    "j(?x, ?z) :- j(?x, ?y), r(?y, ?z) .",
+    "i(?x) :- r(?x, ?y), q(?y, ?z), r(?z, c1), q(?x, ?z), not n(?x) .",
+]
+"""Rules that become one when `c0` and `c1` do, with negations and cycles."""
 
 
 def _complex_with_equality(random: Random) -> tuple[str, list[Fact]]:
     """Rules with cyclic bodies about names, some of which are equal."""
     while True:
         rules = complex_rules.random_program(random).splitlines()
-        rules = [rule for rule in rules if " < " not in rule and " <= " not in rule and not any(map(str.isdigit, _constants(rule)))]
+        rules = [
+            rule
+            for rule in rules
+            if " < " not in rule and " <= " not in rule and not any(map(str.isdigit, _constants(rule)))
+        ]
         more = [
             "?x = ?y :- same(?x, ?y) .",
             "?x = ?y :- key(?x, ?k), key(?y, ?k) .",
@@ -222,7 +244,9 @@ def _complex_with_equality(random: Random) -> tuple[str, list[Fact]]:
     names = [f"n{number}" for number in range(6)]
     possible = _distinct((name, tuple(names[one] for one in row)) for name, some in rows.items() for row in some)
     possible += [naive.fact("same", *random.sample(names, 2)) for _ in range(4)]
-    possible += [naive.fact("triple", one, SAME_AS, other) for one, other in (random.sample(names, 2) for _ in range(3))]
+    possible += [
+        naive.fact("triple", one, SAME_AS, other) for one, other in (random.sample(names, 2) for _ in range(3))
+    ]
     possible += [naive.fact("key", random.choice(names), random.choice(names[:2])) for _ in range(4)]
     return text, list(dict.fromkeys(possible))
 

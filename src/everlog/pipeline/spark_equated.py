@@ -36,6 +36,7 @@ from everlog.reasoning.deletion import Deletions
 from everlog.reasoning.rewriting import RMaterialisation
 from everlog.report import Report
 from everlog.request import Request
+from everlog.resuming import OTHER_MODULES, OtherModules
 from everlog.saved_kinds import CLASSES, HIDDEN_FACTS, kind_of
 from everlog.settings import Settings
 
@@ -193,7 +194,10 @@ class SparkEquatedState(SparkState):
             return self._started_again(minus, plus, request, [])
         if self.classes.refused(self._I) or self._merged_apart(self._now()):
             return self._started_again(minus, plus, request, [CONTRADICTORY])
-        above, equal = self._resumed(request.program, settings), self._equal
+        try:
+            above, equal = self._resumed(request.program, settings), self._equal
+        except OtherModules:
+            return self._started_again(minus, plus, request, [OTHER_MODULES])
         assert equal is not None
         if equal.derives(OCCURS):
             why = "everything was computed anew, since a rule asks for whatever occurs in facts"

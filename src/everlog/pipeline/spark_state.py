@@ -51,7 +51,7 @@ from everlog.reasoning.modules.making import make_modules
 from everlog.reasoning.modules.module import Module
 from everlog.report import Report, peak_rss_bytes
 from everlog.request import Request
-from everlog.resuming import resumed
+from everlog.resuming import OTHER_MODULES, OtherModules, resumed
 from everlog.settings import Settings
 
 if TYPE_CHECKING:
@@ -252,7 +252,10 @@ class SparkState:
         if self._equated is not None and not self._equated.issuperset(self._arities()):
             return self._started_again(minus, plus, request, [UNEQUATED])
         begun = perf_counter()
-        materialisation = self._resumed(program, settings)
+        try:
+            materialisation = self._resumed(program, settings)
+        except OtherModules:
+            return self._started_again(minus, plus, request, [OTHER_MODULES])
         self.engine.terms = self.terms.frame  # the facts may have brought new terms
         planned = perf_counter() - begun
         choice = choose(settings.algorithm, materialisation)

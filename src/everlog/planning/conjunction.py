@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from everlog.datalog.syntax import Atom, Comparison, Variable
 from everlog.engine.memory.engine import MemoryEngine
-from everlog.engine.memory.join import Compared, JoinPlan, Literal
+from everlog.engine.memory.join import Compared, JoinPlan, Known, Literal
 from everlog.engine.memory.sets import Facts
 from everlog.engine.memory.table import Table
 from everlog.planning.order import join_order, with_filters
@@ -18,6 +18,9 @@ from everlog.planning.order import join_order, with_filters
 UNIT = "¬"
 """The hidden nullary predicate, always true, that drives a conjunction without positive atoms."""
 
+
+_SMALL = 5
+"""Sizes with at most so many bits are of one magnitude: any order is quick, and not worth another plan."""
 
 _BUILD = 4.0
 """What entering a row into an index costs, compared with looking at one."""
@@ -61,13 +64,14 @@ class Conjunction:
         small: int | None = None,
         extra_first: bool = False,
         again: bool = False,
+        known: Known | None = None,
     ) -> tuple[JoinPlan, tuple[int, ...]]:
         """A join plan, and the places in `views` of the sets that its driver and steps are matched in.
 
         `views` has a set for each positive literal, then each negative one, then perhaps one for `extra`, a further
         positive literal (a head to be matched, or a negative atom whose change drives the join), and last the unit set.
         The literal at `small` is matched in a delta and goes first unless that is much worse; `again` says that the same
-        will be asked again, so that it may use indexes that are made for it.
+        will be asked again, so that it may use indexes that are made for it. `known` may be shared by several plans.
         """
         needed = tuple(dict.fromkeys(needed))
         literals, places = list(self.positive), list(range(len(self.positive)))
@@ -78,9 +82,10 @@ class Conjunction:
             literals, places = [self._engine.literal(Atom(UNIT, ()), {})], [-1]
         # Heads that are asked about resemble the facts that rules derive: where some values have many, so have they.
         alike = extra is not None and not extra.negative and small in (None, len(self.positive))
-        sized = [_Matched(literal, views[place], alike) for literal, place in zip(literals, places, strict=True)]
+        known = known or Known()
+        sized = [_Matched(literal, views[place], known, alike) for literal, place in zip(literals, places, strict=True)]
         sizes = [size for one in sized for size in (one.facts(), one.rows())] if len(sized) > 1 else []
-        key = (extra, extra_first, small, again, needed, tuple(size.bit_length() // 3 for size in sizes))
+        key = (extra, extra_first, small, again, needed, tuple(max(_SMALL, size.bit_length()) // 3 for size in sizes))
         found = self._plans.get(key)
         if found is None:
             order = join_order(sized, len(sized) - 1 if extra_first else small, forced=extra_first, again=again)
@@ -101,26 +106,37 @@ class Conjunction:
             found = self._plans[key] = JoinPlan(self._engine.dictionary, driver, rest, needed), tuple(used)
         return found
 
-    def can_match(self, views: Sequence[Facts]) -> bool:
+    def can_match(self, views: Sequence[Facts], known: Known | None = None) -> bool:
         """Whether every positive literal has facts in its view."""
-        return all(any(views[place].about(table) for table in one.tables()) for place, one in enumerate(self.positive))
+        known = known or Known()
+        return all(
+            any(known.about(views[place], table) for table in one.tables()) for place, one in enumerate(self.positive)
+        )
 
 
 class _Matched:
-    """A literal with its view, as the ordering sees it."""
+    """A literal with its view, as the ordering sees it.
 
-    def __init__(self, literal: Literal, view: Facts, crowded: bool = False) -> None:
+    An order of many literals asks for the same numbers again and again, and a view is a formula over sets: what it has
+    answered is remembered, by the variables of this literal that are bound.
+    """
+
+    def __init__(self, literal: Literal, view: Facts, known: Known, crowded: bool = False) -> None:
         self._literal = literal
         self._crowded = crowded
         self._tables = literal.tables()
         self._view = view
+        self._variables = literal.variables()
+        self._about = [known.about(view, table) for table in self._tables]
+        self._fanouts: dict[frozenset[int], float] = {}
+        self._efforts: dict[frozenset[int], tuple[float, float]] = {}
 
     def variables(self) -> set[int]:
-        return self._literal.variables()
+        return self._variables
 
     def facts(self) -> int:
         """About how many facts there are to be looked at."""
-        return sum(self._view.about(table) for table in self._tables)
+        return sum(self._about)
 
     def rows(self) -> int:
         """How many rows the tables have."""
@@ -130,9 +146,14 @@ class _Matched:
         return self.fanout(set())
 
     def fanout(self, bound: set[int]) -> float:
-        return sum(self._view.about(table) / self._keys(table, bound) for table in self._tables)
+        mine = frozenset(self._variables & bound)
+        known = self._fanouts.get(mine)
+        if known is None:
+            parts = zip(self._about, self._tables, strict=True)
+            known = self._fanouts[mine] = sum(about / self._keys(table, mine) for about, table in parts)
+        return known
 
-    def _keys(self, table: Table, bound: set[int]) -> float:
+    def _keys(self, table: Table, bound: frozenset[int]) -> float:
         """How many different keys the columns have that are constant or bound, or how many would be as crowded."""
         columns = self._columns(table, bound)
         if self._crowded and 0 < len(columns) < table.arity:
@@ -140,18 +161,25 @@ class _Matched:
         return max(1, table.distinct(columns))
 
     def effort(self, bound: set[int]) -> tuple[float, float]:
+        mine = frozenset(self._variables & bound)
+        known = self._efforts.get(mine)
+        if known is None:
+            known = self._efforts[mine] = self._effort(mine)
+        return known
+
+    def _effort(self, bound: frozenset[int]) -> tuple[float, float]:
         once, each = 0.0, 0.0
-        for table in self._tables:
+        for about, table in zip(self._about, self._tables, strict=True):
             columns = self._columns(table, bound)
             if len(columns) == table.arity:
                 each += 1.0
             else:
                 # Of a span an index has runs of its own; rows outside of another view are looked at and passed over.
-                seen = self._view.about(table) if self._view.formula(table).terms is None else table.n
+                seen = about if self._view.formula(table).terms is None else table.n
                 once += _BUILD * (table.n - table.indexed(columns))
                 each += 0.5 + seen / self._keys(table, bound)
         return once, each
 
-    def _columns(self, table: Table, bound: set[int]) -> tuple[int, ...]:
+    def _columns(self, table: Table, bound: frozenset[int]) -> tuple[int, ...]:
         terms = enumerate(self._literal.terms[position] for position in table.positions)
         return tuple(column for column, term in terms if term < 0 or term in bound)

@@ -24,6 +24,8 @@ from everlog.datalog.syntax import Atom, BodyLiteral, Negation, Rule, Variable
 from everlog.errors import EverlogError
 
 HIDDEN: Final = "¬"
+NEGATED: Final = f"{HIDDEN}n"
+"""How the hidden predicates of negations start."""
 
 Levels = Mapping[Pattern, int]
 
@@ -60,7 +62,7 @@ def _hide(rule: Rule, negation: Negation, levels: Levels, hidden: dict[Rule, Ato
     if len(negation.atoms) != 1 or not compared <= inner:
         body = (*_guard(rule, negation, shared, inner, levels), *body)
     definition = canonical_rule(Rule(Atom(HIDDEN, shared), body))
-    known = hidden.setdefault(definition, Atom(named_after(f"{HIDDEN}n", definition), definition.head.terms))
+    known = hidden.setdefault(definition, Atom(named_after(NEGATED, definition), definition.head.terms))
     return Atom(known.predicate, shared)
 
 

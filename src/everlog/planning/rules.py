@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from everlog.datalog.syntax import Rule
 from everlog.engine.algebra import FactSet, Region, Rules, Some
 from everlog.engine.memory.engine import MemoryEngine
-from everlog.engine.memory.join import DRIVER_ROW, Call, JoinPlan, Literal, Sink, facts_of
+from everlog.engine.memory.join import DRIVER_ROW, Call, JoinPlan, Known, Literal, Sink, facts_of
 from everlog.engine.memory.sets import CountedFacts, Facts, Stored, own
 from everlog.engine.memory.sinks import CountedHeads, Filtered, Heads, PremiseSink, ProvedHeads
 from everlog.engine.memory.table import Table
@@ -34,18 +34,28 @@ class CompiledRule:
         self.head = engine.literal(rule.head, self.body.numbers)
         self.literals = [*self.body.positive, *self.body.negative]
 
-    def labelled(self, positive: Facts, negative: Facts, some: _Some | None, place: int | None) -> list[Facts]:
+    def labelled(self, sides: _Sides, place: int | None = None) -> list[Facts]:
         """The view of each literal when the one at `place` is matched in `some`; (156) and (157) of *Revisited*."""
         size = len(self.body.positive)
-        views: list[Facts] = [positive] * size + [negative] * (len(self.literals) - size)
-        if some is not None and place is not None:
+        views: list[Facts] = [sides.positive] * size + [sides.negative] * (len(self.literals) - size)
+        if place is not None:
             for before in range(min(place, size)):
-                views[before] = positive - some[0]
+                views[before] = sides.positive_before
             for before in range(size, place):
-                views[before] = negative | some[1]
+                views[before] = sides.negative_before
             if place < size:
-                views[place] = some[0]
+                views[place] = sides.some[0]
         return views
+
+
+class _Sides:
+    """The sets that literals are matched in; all rules of a call share them, so that each is looked at once."""
+
+    def __init__(self, positive: Facts, negative: Facts, some: _Some | None = None) -> None:
+        self.positive, self.negative = positive, negative
+        if some is not None:
+            self.some = some
+            self.positive_before, self.negative_before = positive - some[0], negative | some[1]
 
 
 class MemoryRules(Rules):
@@ -92,10 +102,10 @@ class MemoryRules(Rules):
     def provable(self, heads: FactSet, positive: FactSet, negative: FactSet | None = None) -> Stored:
         proved = ProvedHeads(self._engine.within)
         asked = own(heads)
-        true, false = own(positive), own(positive if negative is None else negative)
+        sides = _Sides(own(positive), own(positive if negative is None else negative))
         for number, _ in sorted(self._heads.matching(asked)):
             rule = self._compiled[number]
-            views = [*rule.labelled(true, false, None, None), asked, self._unit]
+            views = [*rule.labelled(sides), asked, self._unit]
             if not rule.body.can_match(views):
                 continue
             plan, used = rule.body.plan(views, rule.head, [DRIVER_ROW], extra_first=True)
@@ -109,18 +119,18 @@ class MemoryRules(Rules):
         return proved.facts()
 
     def premises(self, heads: FactSet, positive: FactSet, negative: FactSet, region: Region) -> Stored:
-        asked, true, false = own(heads), own(positive), own(negative)
+        asked, sides, known = own(heads), _Sides(own(positive), own(negative)), Known()
         found = Heads(self._engine.within, self._engine.workers, self._engine.parallel, None)
         calls: list[tuple[JoinPlan, Call, Facts]] = []
         for number in sorted({number for number, _ in self._heads.matching(asked)}):
             rule = self._compiled[number]
             atoms = [literal for literal in rule.body.positive if self._engine.meets(literal, region)]
-            views = [*rule.labelled(true, false, None, None), asked, self._unit]
-            if not atoms or not rule.body.can_match(views):
+            views = [*rule.labelled(sides), asked, self._unit]
+            if not atoms or not rule.body.can_match(views, known):
                 continue
             needed = [variable for atom in atoms for variable in atom.variables()]
-            plan, used = rule.body.plan(views, rule.head, needed, small=len(rule.body.positive))
-            call = Call(plan, [views[place] for place in used], PremiseSink(found, plan.layout, atoms))
+            plan, used = rule.body.plan(views, rule.head, needed, small=len(rule.body.positive), known=known)
+            call = Call(plan, [views[place] for place in used], PremiseSink(found, plan.layout, atoms), known=known)
             calls.append((plan, call, views[used[0]]))
         self._engine.run(calls, found)
         self._engine.derivations += sum(found.instances)
@@ -136,14 +146,15 @@ class MemoryRules(Rules):
         conditions: Sequence[Some],
         asked: FactSet | None,
     ) -> None:
-        true, false = own(positive), own(positive if negative is None else negative)
         heads_in = None if asked is None else own(asked)
         some = sorted(((own(P), own(N)) for P, N in conditions), key=_size)
+        sides = _Sides(own(positive), own(positive if negative is None else negative), some[0] if conditions else None)
+        known = Known()
         calls: list[tuple[JoinPlan, Call, Facts]] = []
         for number, place in self._places(some, heads_in):
             rule = self._compiled[number]
             size = len(rule.body.positive)
-            views = rule.labelled(true, false, some[0] if some else None, place)
+            views = rule.labelled(sides, place)
             extra: Literal | None = None
             if place is not None and place >= size:
                 negated = rule.literals[place]
@@ -153,7 +164,7 @@ class MemoryRules(Rules):
                 extra = rule.head
                 views.append(heads_in)
             views.append(self._unit)
-            if not rule.body.can_match(views):
+            if not rule.body.can_match(views, known):
                 continue
             tests = [
                 (literal, condition[0] if at < size else condition[1])
@@ -162,13 +173,14 @@ class MemoryRules(Rules):
             ]
             needed = [*rule.head.variables(), *(variable for literal, _ in tests for variable in literal.variables())]
             small = min(place, size) if place is not None else size if heads_in is not None else None
-            plan, used = rule.body.plan(views, extra, needed, small=small)
+            plan, used = rule.body.plan(views, extra, needed, small=small, known=known)
             sink: Sink = heads.of(plan.layout, rule.head)
             if extra is not None and extra is not rule.head and heads_in is not None:
                 sink = Filtered(sink, plan.layout, [(rule.head, heads_in)])
             if tests:
                 sink = Filtered(sink, plan.layout, tests)
-            calls.append((plan, Call(plan, [views[place] for place in used], sink), views[used[0]]))
+            call = Call(plan, [views[place] for place in used], sink, known=known)
+            calls.append((plan, call, views[used[0]]))
         self._engine.run(calls, heads)
         self._engine.derivations += sum(heads.instances)
 

@@ -83,6 +83,29 @@ class Sink(Protocol):
     def full(self, worker: int) -> bool: ...
 
 
+class Known:
+    """What is known of sets while several calls are prepared and nothing is entered into tables: sizes, and views.
+
+    Rules share the sets that their literals are matched in; each is a formula over others, and worked out once.
+    """
+
+    def __init__(self) -> None:
+        self._about: dict[tuple[Facts, Table], int] = {}
+        self._views: dict[tuple[Facts, Table], TableView] = {}
+
+    def about(self, facts: Facts, table: Table) -> int:
+        found = self._about.get((facts, table))
+        if found is None:
+            found = self._about[facts, table] = facts.about(table)
+        return found
+
+    def view(self, facts: Facts, table: Table) -> TableView:
+        found = self._views.get((facts, table))
+        if found is None:
+            found = self._views[facts, table] = facts.view(table)
+        return found
+
+
 class Call:
     """One evaluation of a plan: the views of the driver and of the literals, and where the bindings go.
 
@@ -92,13 +115,21 @@ class Call:
 
     _lock = Lock()
 
-    def __init__(self, plan: JoinPlan, views: Sequence[Facts], sink: Sink, done: Mark | None = None) -> None:
+    def __init__(
+        self,
+        plan: JoinPlan,
+        views: Sequence[Facts],
+        sink: Sink,
+        done: Mark | None = None,
+        known: Known | None = None,
+    ) -> None:
         self._views = views
         self.sink = sink
         self.done = done
         self._compiled: dict[tuple[int, Table], TableView] = {}
+        known = known or Known()
         for place, table in plan.static_tables():
-            self.view(place, table)
+            self._compiled[place, table] = known.view(views[place], table)
 
     def slots(self, table: Table, block: Ids, n: int, access: _Access) -> Positions:
         """A table from tuples to rows, with those in it that the bindings of a block ask for."""
