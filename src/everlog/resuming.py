@@ -1,9 +1,9 @@
 """What a stored state goes on with: the modules that have stored something, and no others.
 
 Which modules there are was decided when everything was computed, and not by the algorithm of the update that goes on with
-it. A store without backbones goes on without modules, and so does one that has those of other modules: their facts are facts
-like others. What such a store lacks is what negations hide in rules that are no module's any more; then everything is to be
-computed anew.
+it. A store without backbones goes on without modules, and so does one that has those of other modules: their facts are
+facts like others. What such a store lacks is what negations hide in rules that are no module's any more; then everything is
+to be computed anew.
 """
 
 from __future__ import annotations

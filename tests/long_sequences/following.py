@@ -1,8 +1,8 @@
 """A knowledge base lives a life, and is held to the truth after everything that happens.
 
-Facts are those that clingo finds, and the naive evaluator where that is quick. Reports and changes say what changed. What is
-kept for updates is what a knowledge base has that starts again with the same facts. An update that is refused, fails or is
-interrupted leaves everything as it was; one that is interrupted may also be done.
+Facts are those that clingo finds, and the naive evaluator where that is quick. Reports and changes say what changed. What
+is kept for updates is what a knowledge base has that starts again with the same facts. An update that is refused, fails or
+is interrupted leaves everything as it was; one that is interrupted may also be done.
 """
 
 from __future__ import annotations

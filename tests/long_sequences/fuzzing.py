@@ -4,7 +4,7 @@
 
 A life has forty updates and more in memory, with failures, interrupts, compactions and stores in between. With `turns` it
 is shorter, and every store may be opened by the other engine. Each is decided by a number that starts at the seed. The
-first failure ends it: the life is made small and shown. Lives are shared by processes, each with a Spark session of its own.
+first failure ends it: the life is made small and shown. Lives are shared by processes, each with its own Spark session.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from everlog.reasoning.modules import hypertree
 from everlog.reasoning.modules.module import Backbone
 
 SURROUNDINGS: Final = {
-    "cramped": 0.15,
+    "cramped": 0.3,
     "compacts": 0.3,
     "closes": 0.25,
     "by bits": 0.2,

@@ -168,3 +168,56 @@ def test_what_the_paper_declared_is_found(name: str, tc: int, stc: int) -> None:
     """*Modular*, Table 3."""
     program = parse_program((DATA / "programs" / f"{name}.dlog").read_text(encoding="utf-8"))
     assert found(program) == {"tc": tc, "stc": stc}
+
+
+@pytest.mark.parametrize("algorithm", ["auto", "dred", "dredc"])
+@pytest.mark.parametrize("backwards", [False, True])
+def test_a_path_through_a_fact_that_was_deleted_before_it(algorithm: str, backwards: bool) -> None:
+    """`t(1, 3)` is deleted a round before `t(0, 1)`, and still follows: what both led to was not looked at."""
+    kb = KnowledgeBase(
+        parse_program("t(?x, ?y) :- e(?x, ?y) . " + "t(?x, ?z) :- t(?x, ?y), t(?y, ?z) ."),
+        algorithm=algorithm,
+        modules="tc",
+        stratification="single",
+        workers=1,
+    )
+    kb.materialise()
+    turned = (lambda pair: pair[::-1]) if backwards else (lambda pair: pair)
+    for given in ({"t": [turned((2, 3))]}, {"t": [turned((1, 2))]}, {"e": [turned((0, 1))]}, {"t": [turned((1, 3))]}):
+        kb.update(add=given)
+    report = kb.update(delete={"e": [turned((0, 1))], "t": [turned((1, 3))]})
+    assert sorted(kb.rows("t")) == sorted(map(turned, [(1, 2), (1, 3), (2, 3)]))
+    assert report.deleted == 4
+    check_backbones(kb)
+
+
+def test_a_fact_is_not_entered_twice_between_two_graphs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What follows from the backbone holds before the closure is computed, also after deletions in several rounds."""
+    monkeypatch.setattr(Backbone, "_few", lambda self, facts: False)
+    program = parse_program(
+        "t(?x, ?y) :- e(?x, ?y) . s(?x, ?y) :- t(?x, ?y), not b(?x) . t(?x, ?y) :- s(?y, ?x) . "
+        "t(?x, ?z) :- t(?x, ?y), t(?y, ?z) ."
+    )
+    kb = KnowledgeBase(program, algorithm="dredc", stratification="single", workers=1)
+    kb.add({"e": [(3, 3), (3, 4), (4, 1)], "t": [(1, 3)]})
+    kb.materialise()
+    kb.update(add={"t": [(3, 1)]}, algorithm="fbf:budget:5")
+    kb.update(delete={"t": [(3, 1)]}, algorithm="auto")
+    assert facts_of(kb) == from_scratch(program.rules, facts_of(kb, "explicit"))
+
+
+def test_rows_that_lie_beside_those_that_a_module_sorted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of many rows those are sought that there is no path for; parts that came sorted may lie outside of them."""
+    monkeypatch.setattr(graphs, "_FEW_PAIRS", 0)
+    monkeypatch.setattr(graphs, "_FEW_SOURCES", 1000)
+    monkeypatch.setattr(table, "SHARED", 2)
+    monkeypatch.setattr(Backbone, "_few", lambda self, facts: False)
+    kb = KnowledgeBase(parse_program(PROGRAMS["tc"]), algorithm="dred", modules="tc", workers=1)
+    kb.add({"e": [(2, 4)]})
+    kb.materialise()
+    adding = [[(3, 8), (9, 4), (8, 3)], [(0, 3), (3, 0), (3, 2)], [(4, 3)]]
+    for edges in adding:
+        kb.update(add={"e": edges})
+    for edge in [(2, 4), (4, 3), (3, 8), (0, 3)]:
+        kb.update(delete={"e": [edge]})
+        assert facts_of(kb) == from_scratch(kb.program.rules, facts_of(kb, "explicit"))

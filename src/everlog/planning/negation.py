@@ -7,8 +7,8 @@ guard it could be unsafe or enormous. A guard must come from a lower stratum tha
 depend on the head that it is negated for; where no such atoms bind all variables, the rule is refused.
 
 Module detection looks at rules before this rewriting. Names of hidden predicates start with `HIDDEN`, which no program
-can write. The rest of a name is made of what defines the predicate: rules that ask the same share one, and a program that is
-compiled again in the same engine, or opened from a store, cannot give a name to anything else.
+can write. The rest of a name is made of what defines the predicate: rules that ask the same share one, and a program that
+is compiled again in the same engine, or opened from a store, cannot give a name to anything else.
 """
 
 from __future__ import annotations

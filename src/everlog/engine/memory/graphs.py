@@ -145,9 +145,11 @@ class MemoryPaths(Paths):
 
         at = rows.lo
         for part in table.sorted_parts(first):
+            if part.hi <= rows.lo or rows.hi <= part.lo:
+                continue
             if at < part.lo:
-                unsorted(at, min(part.lo, rows.hi))
-            at = max(at, part.hi)
+                unsorted(at, part.lo)
+            at = part.hi
             self._engine.parallel([partial(in_order, part, ids) for ids in part.shared(self._engine.workers)])
         if at < rows.hi:
             unsorted(at, rows.hi)

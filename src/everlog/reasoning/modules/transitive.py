@@ -47,7 +47,7 @@ class Transitive(Backbone):
 
     def _around(self, gone: FactSet, now: FactSet, limit: int | None = None) -> FactSet | None:
         # Lines 59–73, without the oracle: it is asked about all of them afterwards.
-        start = self._joined(gone, now | gone, self._nothing)
+        start = self._joined(gone, now | self._dead, self._nothing)
         start |= gone
         found = followed(start, lambda Q, seen: self._joined(self.X, Q, seen), limit)
         if found is not None:
