@@ -58,9 +58,10 @@ class Store:
     def dictionary(self, spark: SparkSession) -> StoredDictionary:
         """The dictionary as of this version."""
         from everlog.pipeline.dictionary import StoredDictionary
+        from everlog.pipeline.parquet import check_part
 
-        files = [str(self.path / file) for part in self.manifest.dictionary for file in part.files]
-        return StoredDictionary(spark, files, self.manifest.dictionary_size)
+        parts = (check_part(self.path, part, ["id", "term"]) for part in self.manifest.dictionary)
+        return StoredDictionary(spark, [str(file) for files in parts for file in files], self.manifest.dictionary_size)
 
     def ids(self, predicate: str, which: Literal["all", "explicit", "derived"], spark: SparkSession) -> DataFrame:
         """The facts of a predicate in id form."""
