@@ -8,7 +8,7 @@ import sys
 import pytest
 from command import done, everlog
 
-COMMANDS = ("run", "init", "update", "query", "export", "info")
+COMMANDS = ("run", "init", "update", "query", "export", "info", "check")
 
 
 @pytest.mark.parametrize("command", COMMANDS)

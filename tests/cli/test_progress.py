@@ -25,6 +25,8 @@ def work(console: Console) -> None:
         progress.step("materialising")
         for number, new in enumerate((1000, 500, 0), 1):
             progress.round(2, number, new)
+        progress.step("checking files")
+        progress.files(3, 1200)
 
 
 def test_a_terminal_shows_steps_strata_and_rounds() -> None:
@@ -32,6 +34,7 @@ def test_a_terminal_shows_steps_strata_and_rounds() -> None:
     work(console)
     assert "reading facts" in shown(console)
     assert "stratum 2, round 3: 1,500 facts" in shown(console)
+    assert "1,200 files" in shown(console)
 
 
 def test_a_pipe_shows_nothing() -> None:

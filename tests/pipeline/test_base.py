@@ -19,7 +19,7 @@ from everlog.errors import ArityMistake, EverlogError, Failure
 from everlog.pipeline.base import KnowledgeBase, init_store, update_store
 from everlog.pipeline.layers import merged_length
 from everlog.pipeline.loading import Loading
-from everlog.pipeline.manifest import NoStore
+from everlog.pipeline.manifest import DamagedStore, NoStore
 from everlog.pipeline.sources import Read
 from everlog.pipeline.store import Store
 from nasty import ALL
@@ -119,10 +119,16 @@ def test_what_was_loaded_beforehand(spark: SparkSession, tmp_path: Path) -> None
     update_store(store, read(spark, {"edge": [(3, 4)]}), spark=spark, loading=late)
     assert sorted(everlog.open(store).rows("edge")) == [(1, 2), (2, 3), (3, 4)]
     newest = Store.open(store)
-    for file in newest.manifest.files["dictionary"]:
-        (store / file).write_bytes(b"no Parquet")
+    file = store / newest.manifest.files["dictionary"][0]
+    kept = file.read_bytes()
+    file.write_bytes(b"no Parquet")
+    failed = Loading(store, newest.manifest)
+    failed._thread.join()
+    with pytest.raises(DamagedStore, match="has 10 bytes instead of"):
+        update_store(store, read(spark, {"edge": [(4, 5)]}), spark=spark, loading=failed)
+    file.write_bytes(kept)
     with pytest.raises(Failure, match="cannot be read"):
-        update_store(store, read(spark, {"edge": [(4, 5)]}), spark=spark, loading=Loading(store, newest.manifest))
+        update_store(store, read(spark, {"edge": [(4, 5)]}), spark=spark, loading=failed)
     assert Store.open(store).manifest == newest.manifest
 
 

@@ -15,7 +15,7 @@ from tiny_writer import words, write_word
 from everlog.errors import EverlogError
 from everlog.pipeline.commit import STEPS, check_place, making, writing
 from everlog.pipeline.lock import LOCK, StoreLocked
-from everlog.pipeline.manifest import FORMAT, Manifest, NewerStore, NoStore
+from everlog.pipeline.manifest import FORMAT, DamagedStore, Manifest, NewerStore, NoStore
 from everlog.pipeline.store import Store
 
 WRITER = Path(__file__).with_name("tiny_writer.py")
@@ -204,18 +204,70 @@ def test_no_store_at_all(store: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("file", "text", "message"),
     [
-        ("CURRENT", "soon", "names no version"),
-        ("CURRENT", "000002", "has no version 2"),
-        ("manifest/000001.json", "{", "is no manifest"),
-        ("manifest/000001.json", "[]", "is no manifest"),
-        ("manifest/000001.json", '{"everlog": "store", "format": 1}', "is no manifest"),
+        ("CURRENT", "soon", "CURRENT names no version"),
+        ("CURRENT", "", "CURRENT names no version"),
+        ("CURRENT", "000000", "CURRENT names no version"),
+        ("CURRENT", "-00001", "CURRENT names no version"),
+        ("CURRENT", "000002", "manifest/000002.json is missing, and CURRENT names version 2"),
+        ("manifest/000001.json", "", "manifest/000001.json cannot be read"),
+        ("manifest/000001.json", "{", "manifest/000001.json cannot be read"),
+        ("manifest/000001.json", "[" * 100_000, "manifest/000001.json cannot be read"),
+        ("manifest/000001.json", "[]", "manifest/000001.json is no manifest"),
+        ("manifest/000001.json", '{"everlog": "store", "format": 1}', "manifest/000001.json has no field 'version'"),
     ],
 )
 def test_a_damaged_store(store: Path, file: str, text: str, message: str) -> None:
     write_word(store, "one")
     (store / file).write_text(text)
-    with pytest.raises(NoStore, match=message):
+    before = files_on_disk(store)
+    for action in (lambda: Store.open(store), lambda: write_word(store, "two")):
+        with pytest.raises(DamagedStore, match=rf"{message}.*`everlog check \S*` says which versions are whole"):
+            action()
+    assert files_on_disk(store) == before, "nothing is cleaned up"
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"news": 1}, "'news' is not known"),
+        ({"version": 2}, "is the manifest of version 2"),
+        ({"version": "1"}, "version is '1', which is no int"),
+        ({"program": None}, "program is None, which is no str"),
+        ({"arities": {"word": True}}, "arities of word is True, which is no int"),
+        ({"options": []}, r"options is \[\], which is no dict"),
+        ({"explicit": [{"added": {"word": {"files": "part", "rows": 1}}, "deleted": {}}]}, "files is 'part'"),
+        ({"explicit": [{"added": {"word": {"files": [], "rows": "1"}}, "deleted": {}}]}, "rows is '1'"),
+        ({"explicit": [{"added": {"word": {"files": [], "rows": 1}}, "deleted": {}}]}, "0 files have 1 rows"),
+        ({"explicit": [{"added": {}}]}, "has no field 'deleted'"),
+        ({"counts": {"word": 1}}, "counts of word is 1, which is no dict"),
+        ({"fingerprints": {"part": {"size": 1, "crc32": ""}}}, "has no field 'end'"),
+    ],
+)
+def test_a_manifest_that_says_what_it_cannot(store: Path, changes: dict[str, object], message: str) -> None:
+    """Of format 1, which has no checksum; with one, the checksum says so."""
+    write_word(store, "one")
+    manifest = store / "manifest" / "000001.json"
+    data = {**json.loads(manifest.read_text()), **changes}
+    manifest.write_text(json.dumps(data))
+    with pytest.raises(DamagedStore, match=r"manifest/000001.json is not as it was written: its checksum is another"):
         Store.open(store)
+    manifest.write_text(json.dumps({**data, "format": 1}))
+    with pytest.raises(DamagedStore, match=rf"manifest/000001.json .*{message}"):
+        Store.open(store)
+
+
+def test_any_other_byte_in_a_manifest_is_noticed(store: Path) -> None:
+    write_word(store, "one")
+    manifest = store / "manifest" / "000001.json"
+    whole = manifest.read_bytes()
+    expected = Store.open(store).manifest
+    for place in range(len(whole)):
+        manifest.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
+        try:
+            assert Store.open(store).manifest == expected  # white space
+        except (DamagedStore, NewerStore):
+            continue
+        assert whole[place : place + 1].isspace(), whole[place - 9 : place + 9]
 
 
 def test_a_store_of_a_newer_format(store: Path) -> None:

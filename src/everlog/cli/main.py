@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from everlog.cli import bench, export, info, init, query, rules, run, update
+from everlog.cli import bench, check, export, info, init, query, rules, run, update
 from everlog.cli.outcome import guarded, let_termination_clean_up
 
 app = typer.Typer(
@@ -58,6 +58,7 @@ _add("update", update.update, "everlog update graph.store --add new.csv --delete
 _add("query", query.query, 'everlog query graph.store "reach(a, ?y), not blocked(?y)" --format csv')
 _add("export", export.export, "everlog export graph.store --out derived/ --format parquet --derived")
 _add("info", info.info, "everlog info graph.store")
+_add("check", check.check, "everlog check graph.store")
 _add("rules", rules.rules, "everlog rules univ-bench.owl --profile L > rules.dlog")
 app.command(
     "bench",

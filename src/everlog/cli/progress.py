@@ -55,6 +55,13 @@ class Progress(AbstractContextManager["Progress"]):
         self._detail = f"stratum {stratum}, round {number}: {self._facts:,} facts"
         self._status.update(f"{self._step} · {self._detail}")
 
+    def files(self, done: int, total: int) -> None:
+        """Some of the files that a step reads are done."""
+        if self._status is None:
+            return
+        self._detail = f"{total:,} files"
+        self._status.update(f"{self._step} · {done:,} of {total:,}")
+
     def _finish(self, whole: bool) -> None:
         if self._step and whole:
             detail = f"   {self._detail}" if self._detail else ""

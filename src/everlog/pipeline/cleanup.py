@@ -24,8 +24,13 @@ from everlog.pipeline.manifest import (
 def committed_versions(store: Path) -> list[int]:
     """The versions of a store, ascending; a manifest newer than `CURRENT` was never committed."""
     newest = current_version(store)
+    return [version for version in manifests_in(store) if version <= newest]
+
+
+def manifests_in(store: Path) -> list[int]:
+    """The versions that a store has manifests of, ascending, committed or not."""
     found = (path.stem for path in (store / FOLDER).glob("*.json"))
-    return sorted(int(stem) for stem in found if stem.isdigit() and int(stem) <= newest)
+    return sorted(int(stem) for stem in found if stem.isdigit())
 
 
 def remove_unnamed(store: Path) -> list[Path]:

@@ -2,7 +2,8 @@
 
 Until `CURRENT` is renamed the old version is the version, and nothing of it was touched; from then on the new one is. What
 a dead writer left behind is removed by the next one (`cleanup.py`), which holds the lock and so knows that nobody needs
-it. Folders of new files have names that were never used before.
+it. Folders of new files have names that were never used before. The manifest says what was in each file
+(`fingerprints.py`), and a store of which the newest version is not whole is not written to.
 
 `STEPS` are the moments at which a crash makes a difference. With `EVERLOG_CRASH_AT=<step>` in the environment the
 process stops dead there, which is how the tests get at them.
@@ -15,23 +16,27 @@ import secrets
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 from everlog.errors import EverlogError, Failure
 from everlog.pipeline.cleanup import remove_unnamed
+from everlog.pipeline.fingerprints import check_files, fingerprints
 from everlog.pipeline.lock import locked
 from everlog.pipeline.manifest import (
     CURRENT,
     FOLDER,
+    FORMAT,
     SECTIONS,
+    DamagedStore,
     Manifest,
     NoStore,
+    current_manifest,
     current_version,
     looks_unfinished,
     manifest_path,
     number,
-    read_manifest,
     write_manifest,
 )
 
@@ -69,8 +74,11 @@ class Writing:
         """A file as manifests name it."""
         return file.relative_to(self.path).as_posix()
 
-    def commit(self, manifest: Manifest) -> None:
-        """Makes `manifest` the current version. Files that it does not name are removed."""
+    def commit(self, manifest: Manifest) -> Manifest:
+        """Makes `manifest` the current version, and gives it with what was found out about its files.
+
+        Files that it does not name are removed.
+        """
         assert manifest.version == self.version
         step("files-written")
         named = {self.path / file for files in manifest.files.values() for file in files}
@@ -78,9 +86,12 @@ class Writing:
             _sync_tree(folder, named)
         for section in SECTIONS:
             _sync(self.path / section)
+        known = fingerprints(self.path, manifest, self.before)
+        manifest = replace(manifest, fingerprints=known, format=FORMAT)
         step("files-synced")
         _replace(manifest_path(self.path, manifest.version), write_manifest(manifest), "manifest")
         _replace(self.path / CURRENT, f"{number(manifest.version)}\n", "current")
+        return manifest
 
     def discard(self) -> None:
         """Removes what was written, after a failure."""
@@ -93,13 +104,14 @@ class Writing:
 @contextmanager
 def writing(path: Path) -> Iterator[Writing]:
     """Writes the next version of a store; what was not committed at the end, or at an error, is gone."""
-    before = current_version(path)
+    current_version(path)  # before a lock is put where there is no store
     with _disk_failures(path), locked(path):
-        before = current_version(path)  # again: a writer may have finished just now
+        before = current_manifest(path)
+        check_files(path, before)
         step("locked")
         remove_unnamed(path)
         step("cleaned")
-        with _discarding(Writing(path, read_manifest(path, before))) as writer:
+        with _discarding(Writing(path, before)) as writer:
             yield writer
 
 
@@ -154,6 +166,8 @@ def _discarding(writer: Writing) -> Iterator[Writing]:
             committed = current_version(writer.path) >= writer.version
         except NoStore:
             committed = False
+        except DamagedStore:  # nobody knows: if it was not, the next writer removes it
+            committed = True
         if not committed:
             writer.discard()
         raise

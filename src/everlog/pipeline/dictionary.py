@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from everlog.pipeline.parquet import count_rows
+from everlog.pipeline.parquet import count_rows, reader
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -59,9 +59,8 @@ class StoredDictionary:
     def __init__(self, spark: SparkSession, files: Sequence[str], size: int) -> None:
         self._spark = spark
         self.size = size
-        self._terms = (spark.read.schema(TERMS).parquet(*files) if files else spark.createDataFrame([], TERMS)).select(
-            "id", "term"
-        )
+        terms = reader(spark).schema(TERMS).parquet(*files) if files else spark.createDataFrame([], TERMS)
+        self._terms = terms.select("id", "term")
 
     @classmethod
     def of(cls, spark: SparkSession, terms: DataFrame, size: int) -> StoredDictionary:

@@ -9,9 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from urllib.parse import unquote
 
 from everlog.errors import EverlogError, Failure
+from everlog.pipeline.manifest import DamagedStore, store_of
 from everlog.pipeline.problems import SourceMistake
 
 _READING = re.compile(
@@ -26,7 +28,7 @@ _CAUSE = re.compile(r"^(?:Caused by: )?((?:[a-z]\w*\.)+[A-Z]\w*(?:Exception|Erro
 
 @contextmanager
 def spark_failures(doing: str) -> Iterator[None]:
-    """Whatever Spark throws inside becomes a `Failure`, or a `SourceMistake` where a file is to blame."""
+    """Whatever Spark throws inside becomes a `Failure`, or a `SourceMistake` where a user's file is to blame."""
     try:
         yield
     except EverlogError:
@@ -53,6 +55,8 @@ def as_everlog_error(failure: Exception, doing: str) -> EverlogError:
             f"{doing}: a Python worker of Spark died, and Spark gave up after its retries; was it killed for memory?"
         )
     if file := file_to_blame(text):
+        if store := store_of(Path(file)):
+            return DamagedStore(store, Path(file).relative_to(store).as_posix(), f"cannot be read: {_cause(text)}")
         return SourceMistake(f"{file}: cannot be read: {_cause(text)}", file)
     return Failure(f"{doing}: {_cause(text)}")
 

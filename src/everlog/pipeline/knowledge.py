@@ -14,9 +14,11 @@ from typing import TYPE_CHECKING, Any, Literal, TypeGuard
 
 from everlog.datalog.reader import parse_program
 from everlog.datalog.syntax import Program
+from everlog.datalog.values import Value
 from everlog.errors import ArityMistake, EverlogError
 from everlog.knowledge import Batch, Progress, State, Which
 from everlog.knowledge import KnowledgeBase as MemoryKnowledgeBase
+from everlog.pipeline.failures import spark_failures
 from everlog.pipeline.size import (
     Engine,
     budget_bytes,
@@ -31,6 +33,7 @@ from everlog.report import Report
 if TYPE_CHECKING:
     import os
 
+    import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
     from everlog.engine.memory.dictionary import Dictionary
@@ -112,8 +115,23 @@ class KnowledgeBase(MemoryKnowledgeBase):
             self._current = state
 
     def materialise(self, progress: Progress | None = None) -> Report:
-        report = super().materialise(progress)
+        with spark_failures("materialising"):
+            report = super().materialise(progress)
         return replace(report, reasons=[*self._chosen.reasons, *report.reasons])
+
+    def update(
+        self,
+        add: Mapping[str, Any] | None = None,
+        delete: Mapping[str, Any] | None = None,
+        algorithm: str | None = None,
+        progress: Progress | None = None,
+    ) -> Report:
+        with spark_failures("updating"):
+            return super().update(add, delete, algorithm, progress)
+
+    def changes(self, predicate: str) -> tuple[pa.Table, pa.Table]:
+        with spark_failures(f"reading what changed of {predicate}"):
+            return super().changes(predicate)
 
     @property
     def _memory(self) -> MemoryState:
@@ -163,6 +181,22 @@ class KnowledgeBase(MemoryKnowledgeBase):
         return state.encoded({**columns, **frames})
 
     # ------------------------------------------------------------------------------------ facts out
+
+    def facts(self, predicate: str, which: Which = "all") -> pa.Table:
+        with spark_failures(f"reading the facts of {predicate}"):
+            return super().facts(predicate, which)
+
+    def rows(self, predicate: str, which: Which = "all") -> list[tuple[Value, ...]]:
+        with spark_failures(f"reading the facts of {predicate}"):
+            return super().rows(predicate, which)
+
+    def clashes(self) -> list[str]:
+        with spark_failures("looking for what equality contradicts"):
+            return super().clashes()
+
+    def query(self, goal: str) -> list[tuple[Value, ...]]:
+        with spark_failures("answering a goal"):
+            return super().query(goal)
 
     def arity(self, predicate: str) -> int:
         """The number of arguments of a predicate."""
@@ -256,7 +290,8 @@ def open_store(
     state: State
     if kb._chosen.name == "spark":
         files = Scratch(None)
-        state = load_spark_state(kb.spark, store.path, manifest, files.folder, files.folder)
+        with spark_failures(f"opening the store {path}"):
+            state = load_spark_state(kb.spark, store.path, manifest, files.folder, files.folder)
     else:
         state = load_state(store.path, manifest, workers)
     kb._restore(state, dict(manifest.arities), materialised=True)

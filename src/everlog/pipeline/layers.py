@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 from everlog.pipeline.dictionary import NUMBER
 from everlog.pipeline.manifest import Layer, Part
-from everlog.pipeline.parquet import files_in, read_files, rows_in
+from everlog.pipeline.parquet import check_part, check_rows, files_in, read_files, reader, rows_in
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -67,21 +67,26 @@ def facts_frame(spark: SparkSession, store: Path, layers: Sequence[Layer], predi
     from pyspark.sql.functions import broadcast, lit
 
     names = _names(arity)
-    schema = ", ".join(f"{name} bigint" for name in names)
-
-    def frame(part: Part) -> DataFrame:
-        return spark.read.schema(schema).parquet(*(str(store / file) for file in part.files))
-
     facts: DataFrame | None = None
     for layer in layers:
         if facts is not None and (gone := layer.deleted.get(predicate)):
-            deleted = frame(gone)
+            deleted = part_frame(spark, store, gone, arity)
             facts = facts.join(broadcast(deleted) if gone.rows <= _BROADCAST else deleted, names, "left_anti")
         if more := layer.added.get(predicate):
-            facts = frame(more) if facts is None else facts.unionByName(frame(more))
+            added = part_frame(spark, store, more, arity)
+            facts = added if facts is None else facts.unionByName(added)
     if facts is None:
-        facts = spark.createDataFrame([], schema)
+        facts = part_frame(spark, store, None, arity)
     return facts if arity else facts.select(lit(True).alias("present"))
+
+
+def part_frame(spark: SparkSession, store: Path, part: Part | None, arity: int) -> DataFrame:
+    """The rows of a part, by Spark."""
+    names = _names(arity)
+    schema = ", ".join(f"{name} bigint" for name in names)
+    if part is None:
+        return spark.createDataFrame([], schema)
+    return reader(spark).schema(schema).parquet(*map(str, check_part(store, part, names)))
 
 
 # Reading by Arrow
@@ -117,7 +122,10 @@ def _read(store: Path, part: Part | None, arity: int) -> pa.Table:
 
     names = _names(arity)
     files = [] if part is None else [store / file for file in part.files]
-    return read_files(files, names, pa.schema([(name, pa.int64()) for name in names]))
+    table = read_files(files, names, pa.schema([(name, pa.int64()) for name in names]))
+    if part is not None:
+        check_rows(files, table.num_rows, part.rows)
+    return table
 
 
 def minus(table: pa.Table, other: pa.Table) -> pa.Table:

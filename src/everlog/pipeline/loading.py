@@ -10,10 +10,10 @@ from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING
 
-from everlog.errors import EverlogError, Failure
+from everlog.errors import EverlogError
 from everlog.pipeline.layers import facts_table
-from everlog.pipeline.manifest import Layer, Manifest
-from everlog.pipeline.parquet import read_files
+from everlog.pipeline.manifest import Layer, Manifest, Part
+from everlog.pipeline.parquet import check_rows, read_files, wrong
 from everlog.saved_kinds import CLASSES, stored_kinds
 
 if TYPE_CHECKING:
@@ -61,8 +61,7 @@ def load_state(store: Path, manifest: Manifest, workers: int | None = None) -> M
     from everlog.equated import EquatedState
     from everlog.state import MemoryState
 
-    files = [store / file for part in manifest.dictionary for file in part.files]
-    dictionary = load_dictionary(files, manifest.dictionary_size)
+    dictionary = load_dictionary(store, manifest.dictionary)
     explicit, derived = (
         batches(store, manifest.layers(section), manifest.arities) for section in ("explicit", "derived")
     )
@@ -80,14 +79,16 @@ def load_state(store: Path, manifest: Manifest, workers: int | None = None) -> M
     return state
 
 
-def load_dictionary(files: Sequence[Path], size: int) -> Dictionary:
+def load_dictionary(store: Path, parts: Sequence[Part]) -> Dictionary:
     """The terms of a store, each with its id of the store."""
     from everlog.engine.memory.dictionary import Dictionary
 
+    size = sum(part.rows for part in parts)
     if size > MOST:
         raise EverlogError(f"the store has {size} terms, and the memory engine has ids for {MOST}")
     dictionary = Dictionary()
-    learn_terms(dictionary, files, size)
+    for part in parts:
+        learn_terms(dictionary, [store / file for file in part.files], len(dictionary) + part.rows)
     return dictionary
 
 
@@ -97,14 +98,16 @@ def learn_terms(dictionary: Dictionary, files: Sequence[Path], size: int) -> Non
     import pyarrow as pa
 
     table = read_files(files, ["id", "term"], pa.schema([("id", pa.int64()), ("term", pa.string())]))
-    ids = table.column("id").to_numpy()
     expected = np.arange(len(dictionary), size)
+    if files:
+        check_rows(files, table.num_rows, len(expected))
+    ids = table.column("id").to_numpy()
     if not np.array_equal(ids, expected):
         table = table.take(pa.array(np.argsort(ids, kind="stable")))
         ids = table.column("id").to_numpy()
     whole = np.array_equal(ids, expected)
     if not whole or not np.array_equal(dictionary.encode_ntriples(table.column("term")), expected):
-        raise Failure("the store's dictionary is damaged: its ids are not one per term")
+        raise wrong(files[0], f"has terms with other ids than {expected[0]} to {expected[-1]}, one for each")
 
 
 def batches(store: Path, layers: tuple[Layer, ...], arities: Mapping[str, int]) -> Iterator[Batch]:

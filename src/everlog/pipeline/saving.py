@@ -43,7 +43,7 @@ def save(kb: KnowledgeBase, path: Path) -> int:
                 "save to another path"
             )
         manifest = spark_version(kb, writer, known) if is_on_spark(kb._state) else _version(kb, writer, known)
-        writer.commit(manifest)
+        manifest = writer.commit(manifest)
     kb._stored = path, manifest
     return manifest.version
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from everlog.errors import EverlogError
 from everlog.pipeline.dictionary import NUMBER, together
+from everlog.pipeline.parquet import footer
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -125,13 +126,7 @@ def _with_arities(counts: Mapping[str, int], arities: Mapping[str, int]) -> list
 
 def _text_bytes(file: Path) -> int:
     """The bytes of the terms in a file of a dictionary, not compressed."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
-        metadata = pq.read_metadata(file)
-    except (OSError, pa.ArrowException):  # whoever reads it will say what is wrong
-        return 0
+    metadata = footer(file)
     return sum(
         metadata.row_group(group).column(column).total_uncompressed_size
         for group in range(metadata.num_row_groups)

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 
 from everlog.pipeline.commit import Writing
 from everlog.pipeline.dictionary import FEW, NUMBER, TERMS
-from everlog.pipeline.layers import facts_frame, merged_length, write_facts
+from everlog.pipeline.layers import facts_frame, merged_length, part_frame, write_facts
 from everlog.pipeline.loading import ids_of
 from everlog.pipeline.manifest import Layer, Part
-from everlog.pipeline.parquet import files_in, rows_in
+from everlog.pipeline.parquet import check_part, files_in, reader, rows_in
 from everlog.pipeline.writing import write_section
 
 if TYPE_CHECKING:
@@ -109,12 +109,6 @@ def _net_change(
     """What some layers do together to a relation: the rows that they add and those that they delete."""
     columns = [f"a{place}" for place in range(max(arity, 1))]
 
-    def read(part: Part | None) -> DataFrame:
-        schema = ", ".join(f"{column} bigint" for column in columns)
-        if part is None:
-            return spark.createDataFrame([], schema)
-        return spark.read.schema(schema).parquet(*(str(store / file) for file in part.files))
-
     def composed(
         first: tuple[DataFrame, DataFrame], second: tuple[DataFrame, DataFrame]
     ) -> tuple[DataFrame, DataFrame]:
@@ -124,7 +118,14 @@ def _net_change(
             deleted.join(more, columns, "left_anti").unionByName(gone.join(added, columns, "left_anti")),
         )
 
-    return reduce(composed, ((read(layer.added.get(name)), read(layer.deleted.get(name))) for layer in layers))
+    changes = (
+        (
+            part_frame(spark, store, layer.added.get(name), arity),
+            part_frame(spark, store, layer.deleted.get(name), arity),
+        )
+        for layer in layers
+    )
+    return reduce(composed, changes)
 
 
 def _together(frames: Mapping[str, DataFrame]) -> Rows:
@@ -165,7 +166,8 @@ def extended_dictionary(
     merging = result[-length:]
     rows = sum(part.rows for part in merging)
     folder = writer.folder("dictionary")
-    frame = spark.read.schema(TERMS).parquet(*(str(writer.path / file) for part in merging for file in part.files))
+    merged = [file for part in merging for file in check_part(writer.path, part, ["id", "term"])]
+    frame = reader(spark).schema(TERMS).parquet(*map(str, merged))
     (frame.coalesce(1) if rows <= _ONE_FILE else frame).write.parquet(str(folder))
     return (*result[:-length], Part(tuple(map(writer.named, filter(rows_in, files_in(folder)))), rows))
 

@@ -19,6 +19,7 @@ from everlog.pipeline.dictionary import BLANK, NUMBER
 from everlog.pipeline.keeping import entries, still_right
 from everlog.pipeline.layers import facts_frame
 from everlog.pipeline.manifest import Layer, Manifest, Part
+from everlog.pipeline.parquet import check_part
 from everlog.pipeline.spark_equated import SparkEquatedState
 from everlog.pipeline.spark_layers import Rows, extended_dictionary, section_counts, write_rows
 from everlog.pipeline.spark_saved import arities as kept_arities
@@ -43,7 +44,7 @@ def load_spark_state(
     by_label: bool = True,
 ) -> SparkState:
     """The facts of a version; `scratch` gives places for files that are soon forgotten, `terms` for new terms."""
-    files = [store / file for part in manifest.dictionary for file in part.files]
+    files = [file for part in manifest.dictionary for file in check_part(store, part, ["id", "term"])]
     kind = SparkEquatedState if manifest.options.get("equality") == "rewrite" else SparkState
     state = kind(spark, SparkTerms(spark, files, manifest.dictionary_size, terms, by_label), scratch)
     explicit, derived = (_frames(spark, store, manifest, section) for section in ("explicit", "derived"))

@@ -15,7 +15,7 @@ from everlog.datalog.ntriples import read_term, write_term
 from everlog.datalog.values import Value
 from everlog.pipeline.dictionary import BLANK, TERMS, Encoded, StoredDictionary
 from everlog.pipeline.handover import to_arrow, to_spark
-from everlog.pipeline.parquet import files_in, rows_in
+from everlog.pipeline.parquet import files_in, reader, rows_in
 
 if TYPE_CHECKING:
     import numpy as np
@@ -56,7 +56,7 @@ class SparkTerms:
     def _terms(self, by_label: bool) -> DataFrame:
         from pyspark.sql.functions import coalesce, col
 
-        read = self._spark.read.schema(TERMS)
+        read = reader(self._spark).schema(TERMS)
         frames = [read.parquet(*self._stored).select("id", "term")] if self._stored else []
         if new := [*self._unnamed, *self.new]:
             term = coalesce(col("label"), col("term")) if by_label else col("term")
@@ -164,7 +164,7 @@ class SparkTerms:
         )
         folder = self._folder()
         folder.mkdir(parents=True, exist_ok=True)
-        pq.write_table(table, folder / "terms.parquet")
+        pq.write_table(table, folder / "terms.parquet", write_page_checksum=True)
         self._learn([folder / "terms.parquet"])
 
     def _learn(self, files: Iterable[Path]) -> None:

@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from everlog.pipeline.cleanup import committed_versions
-from everlog.pipeline.manifest import Manifest, NoStore, current_version, read_manifest
+from everlog.pipeline.fingerprints import check_files
+from everlog.pipeline.manifest import Manifest, NoStore, current_manifest, current_version, read_manifest
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -34,12 +35,17 @@ class Store:
 
     @classmethod
     def open(cls, path: str | Path, version: int | None = None) -> Store:
-        """A version of the store at a path, the newest if none is named."""
+        """A version of the store at a path, the newest if none is named; its files are there, and look as they did."""
         place = Path(path).absolute()
-        newest = current_version(place)
-        if version is not None and not 1 <= version <= newest:
-            raise NoStore(f"the store {path} has no version {version}; it has versions 1 to {newest}")
-        return cls(place, read_manifest(place, newest if version is None else version))
+        if version is None:
+            manifest = current_manifest(place)
+        else:
+            newest = current_version(place)
+            if not 1 <= version <= newest:
+                raise NoStore(f"the store {path} has no version {version}; it has versions 1 to {newest}")
+            manifest = read_manifest(place, version)
+        check_files(place, manifest)
+        return cls(place, manifest)
 
     def versions(self) -> list[int]:
         """The versions that can be opened, ascending."""
@@ -52,9 +58,10 @@ class Store:
     def dictionary(self, spark: SparkSession) -> StoredDictionary:
         """The dictionary as of this version."""
         from everlog.pipeline.dictionary import StoredDictionary
+        from everlog.pipeline.parquet import check_part
 
-        files = [str(self.path / file) for part in self.manifest.dictionary for file in part.files]
-        return StoredDictionary(spark, files, self.manifest.dictionary_size)
+        parts = (check_part(self.path, part, ["id", "term"]) for part in self.manifest.dictionary)
+        return StoredDictionary(spark, [str(file) for files in parts for file in files], self.manifest.dictionary_size)
 
     def ids(self, predicate: str, which: Literal["all", "explicit", "derived"], spark: SparkSession) -> DataFrame:
         """The facts of a predicate in id form."""
