@@ -27,7 +27,7 @@ from long_sequences.scenarios import Interests, life
 
 INTERESTS: Final = {
     "memory": Interests(updates=42, stores=0.006, failures=0.05, interrupts=0.0),
-    "turns": Interests(updates=8, stores=0.4, engines=("memory", "spark"), failures=0.05, interrupts=0.0),
+    "turns": Interests(updates=8, stores=0.5, engines=("memory", "memory", "spark"), failures=0.05, interrupts=0.0),
 }
 
 
