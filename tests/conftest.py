@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -36,6 +37,14 @@ def data() -> Path:
     if not folder.is_dir():
         pytest.skip(f"needs the data folder {folder}; set EVERLOG_DATA to it")
     return folder
+
+
+@pytest.fixture
+def python_handles_interrupts() -> Iterator[None]:
+    """SIGINT is Python's, whoever had it: a test that runs in the background ignores it, and PySpark takes it over."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture(scope="session")

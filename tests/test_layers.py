@@ -16,6 +16,7 @@ FACADE = "everlog"
 # benchmarks.
 LAYERS = [
     ["errors"],
+    ["interrupts"],
     ["datalog"],
     ["engine", "rdf"],
     ["planning"],
