@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from everlog.engine.memory import kernels
 from everlog.engine.memory.table import Ids, Table
+from everlog.interrupts import LONG, aside, lasting
 
 _SMALL = 4096
 """A span up to this size becomes a list, a larger one dense, when it gets holes."""
@@ -35,24 +36,25 @@ NO_TERMS: npt.NDArray[np.uint16] = np.empty(0, np.uint16)
 NO_ANNOTATION: npt.NDArray[np.int32] = np.empty(0, np.int32)
 
 
-_LOCK = RLock()
+_LOCK = lasting(RLock())
 """Held while bits are given out, taken back and pinned."""
 
 
 class Mark:
-    """A bit of a table's mask, set in the rows of one set; clears itself when it is dropped.
+    """A bit of a table's mask, set in the rows of one set.
 
     A table has sixteen bits. When they are used up, a set that no view tests at the moment loses its bit, and becomes a
     list if the bit was all it had; a mark without an owner keeps its bit.
+
+    Python may drop a mark anywhere, on any thread, and while others write to the mask. So that does no more than to note
+    it; the rows lose the bit when it is needed again.
     """
 
     def __init__(self, table: Table, owner: Rows | _Log | None = None) -> None:
-        self.pins = 0
+        self.pin: ref[Pin] | None = None
         with _LOCK:
-            if not table.free_bits:
-                _take_back(table)
             self.table = table
-            self.bit = table.free_bits.pop()
+            self.bit = _free_bit(table)
         self.on: list[Ids] | None = []
         """The rows that may carry the bit; None for any."""
         self.owner: ref[Rows | _Log] | None = None
@@ -72,25 +74,33 @@ class Mark:
     def clear(self, rows: Ids) -> None:
         kernels.unmark(rows, np.uint16(self.bit), self.table.mask)
 
+    @property
+    def is_pinned(self) -> bool:
+        """Whether the bit has to stay where it is."""
+        return self.pin is not None and self.pin() is not None
+
     def __del__(self) -> None:
         if getattr(self, "bit", 0):
-            if self.on is None:
-                self.table.mask[: self.table.n] &= np.uint16(0xFFFF ^ self.bit)
-            else:
-                for rows in self.on:
-                    self.clear(rows)
-            self.table.free_bits.append(self.bit)
+            self.table.dropped_bits.append((self.bit, self.on))
 
 
 class Pin:
     """Keeps a set's mark where it is, as long as somebody tests the bit."""
 
+    __slots__ = ("__weakref__", "mark")
+
     def __init__(self, mark: Mark) -> None:
         self.mark = mark
-        mark.pins += 1
 
-    def __del__(self) -> None:
-        self.mark.pins -= 1
+
+def _free_bit(table: Table) -> int:
+    """A bit that no row has."""
+    if not table.free_bits:
+        table.clear_bits()
+        if not table.free_bits:
+            _take_back(table)
+            table.clear_bits()
+    return table.free_bits.pop()
 
 
 def _take_back(table: Table) -> None:
@@ -98,7 +108,7 @@ def _take_back(table: Table) -> None:
     owners = []
     for known in table.marks:
         mark = known()
-        owner = None if mark is None or mark.pins or mark.owner is None else mark.owner()
+        owner = None if mark is None or mark.is_pinned or mark.owner is None else mark.owner()
         if owner is not None:
             owners.append(owner)
     if not owners:
@@ -186,15 +196,21 @@ class Rows:
             self._recover()
             return self.mark()
         if self._mark is None:
-            self._mark = Mark(self.table, self)
-            self._mark.on = None
-            self.table.mask[self.lo : self.hi] |= np.uint16(self._mark.bit)
+            mark = Mark(self.table, self)
+            mark.on = None
+            self.table.mask[self.lo : self.hi] |= np.uint16(mark.bit)
+            self._mark = mark
         return self._mark
 
     def pinned(self) -> Pin:
         """The mark, for as long as it is tested."""
         with _LOCK:
-            return Pin(self.mark())
+            mark = self.mark()
+            pin = None if mark.pin is None else mark.pin()
+            if pin is None:
+                pin = Pin(mark)
+                mark.pin = ref(pin)
+            return pin
 
     def attachment(self) -> tuple[bool, int]:
         """How much it would cost to do without the bit."""
@@ -214,24 +230,27 @@ class Rows:
         inside[after.array()] = True
         inside[added] = False
         inside[removed] = True
-        self._later = None
-        self._mark = Mark(self.table, self)
-        self._mark.on = None
-        self.table.mask[: len(inside)][inside] |= np.uint16(self._mark.bit)
+        mark = Mark(self.table, self)
+        mark.on = None
+        self.table.mask[: len(inside)][inside] |= np.uint16(mark.bit)
+        self._mark, self._later = mark, None
 
     def contains(self, rows: Ids) -> npt.NDArray[np.bool_]:
         """Which of some rows are in the set."""
         if self.is_span:
             return (rows >= self.lo) & (rows < self.hi)
-        log = self._log
-        if log is not None and log.mark is None and len(self.table.free_bits) <= _FOR_VIEWS:
+        log, table = self._log, self.table
+        if log is not None and log.mark is None and len(table.free_bits) + len(table.dropped_bits) <= _FOR_VIEWS:
             # Memory that is never touched costs nothing, so this may be as long as the table.
-            inside = np.zeros(self.table.n, np.bool_)
+            inside = np.zeros(table.n, np.bool_)
             inside[log.rows[: self.size]] = True
             return inside[rows]
         pin = self.pinned()  # before the mask is read: this may be what sets the bit
         inside = np.empty(len(rows), np.bool_)
-        kernels.marked(rows, np.uint16(pin.mark.bit), self.table.mask, inside)
+        if len(rows) < LONG:
+            kernels.marked(rows, np.uint16(pin.mark.bit), table.mask, inside)
+        else:
+            aside(len(rows), kernels.marked, rows, np.uint16(pin.mark.bit), table.mask, inside)
         return inside
 
 
@@ -385,8 +404,11 @@ def _successor(x: Rows, new: Rows, mark: Mark, added: Ids, removed: Ids) -> Rows
 
 
 def _select(table: Table, mark: Mark, lo: int, hi: int) -> Ids:
-    out = np.empty(hi - lo, np.int32)
-    bounds = np.array([lo, hi, 1, 0, 0, 0], np.int64)
-    term = np.array([mark.bit], np.uint16)
-    n = kernels.select(NO_ROWS, False, lo, hi, bounds, term, term, table.mask, NO_ANNOTATION, out)
-    return out[:n].copy()
+    def selected() -> Ids:
+        out = np.empty(hi - lo, np.int32)
+        bounds = np.array([lo, hi, 1, 0, 0, 0], np.int64)
+        term = np.array([mark.bit], np.uint16)
+        n = kernels.select(NO_ROWS, False, lo, hi, bounds, term, term, table.mask, NO_ANNOTATION, out)
+        return out[:n].copy()
+
+    return aside(hi - lo, selected)

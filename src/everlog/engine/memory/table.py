@@ -23,6 +23,7 @@ import numpy.typing as npt
 
 from everlog.engine.memory import kernels
 from everlog.errors import EverlogError
+from everlog.interrupts import LONG, aside, look
 
 if TYPE_CHECKING:
     from everlog.engine.memory.rows import Mark
@@ -52,8 +53,11 @@ _FIRST = 1 << 10
 _BITS = 16
 """The sets that can be marked in a table's mask at once."""
 
-_CHUNK = 1 << 20
-"""So many rows are entered into the groups at a time."""
+_CHUNK = 1 << 19
+"""So many rows are entered into the groups, or copied, at a time."""
+
+_SLOTS = 1 << 16
+"""So many are entered into the slots at a time."""
 
 Parallel = Callable[[Sequence[Callable[[], None]]], None]
 """Runs some jobs, on several threads if there are several."""
@@ -127,7 +131,7 @@ class Index:
     def _run(self, lo: int, hi: int) -> Run:
         table = self._table()
         assert table is not None, "an index belongs to its table"
-        return Run(lo, hi, *kernels.build_run(table.cols, self.columns, lo, hi, self.covered))
+        return Run(lo, hi, *aside(hi - lo, kernels.build_run, table.cols, self.columns, lo, hi, self.covered))
 
     def covered_rows(self) -> int:
         return self._runs[-1].hi if self._runs else 0
@@ -188,6 +192,8 @@ class Table:
         self._sorted: list[Sorted] = []
         """Rows that came sorted, lower ones first: tuples are found among them without any index."""
         self.free_bits = [1 << bit for bit in range(_BITS)]
+        self.dropped_bits: list[tuple[int, list[Ids] | None]] = []
+        """Bits that no set has any more, with the rows that may carry them still; None for any."""
         self.marks: list[ref[Mark]] = []
         """The marks that sets of rows have (see `rows.py`)."""
         self._indexes: dict[tuple[int, ...], Index] = {}
@@ -259,8 +265,21 @@ class Table:
         """Gives the next rows to tuples that are not there; they are entered where they can be found when that is asked."""
         more = tuples.shape[1]
         self.reserve_rows(more)
-        self.cols[:, self.n : self.n + more] = tuples
+        rows = self.cols[:, self.n :]
+        for lo in range(0, more, _CHUNK):
+            look()
+            rows[:, lo : lo + _CHUNK][:, : more - lo] = tuples[:, lo : lo + _CHUNK]
         self.n += more
+
+    def tuples(self, rows: Ids) -> Ids:
+        """The tuples in some rows, one per column of the array."""
+        if len(rows) <= _CHUNK:
+            return self.cols[:, rows]
+        found = np.empty((self.arity, len(rows)), np.int32)
+        for lo in range(0, len(rows), _CHUNK):
+            look()
+            found[:, lo : lo + _CHUNK] = self.cols[:, rows[lo : lo + _CHUNK]]
+        return found
 
     def append_sorted(self, tuples: Ids, leading: int) -> None:
         """The same for tuples of two columns that are sorted by one of them, and then by the other."""
@@ -278,6 +297,7 @@ class Table:
     def presence(self, parallel: Parallel) -> Positions:
         """The groups, with all rows in them."""
         while self.has_groups and self.groups_entered < self.n:
+            look()
             lo, hi = self.groups_entered, min(self.n, self.groups_entered + _CHUNK)
             self._enter_groups(np.ascontiguousarray(self.cols[:, lo:hi]), parallel)
             self.groups_entered = hi
@@ -318,11 +338,24 @@ class Table:
             self.groups_used[shard] += groups
 
         more = np.minimum(counts, _FIRST)
-        while more.any():
-            self._reserve_groups(more, parallel)
-            parallel([partial(enter, shard) for shard in range(self.shards) if more[shard]])
-            more = np.ceil((counts - done) * (made / np.maximum(done, 1))).astype(np.int64)
+        try:
+            while more.any():
+                self._reserve_groups(more, parallel)
+                parallel([partial(enter, shard) for shard in range(self.shards) if more[shard]])
+                more = np.ceil((counts - done) * (made / np.maximum(done, 1))).astype(np.int64)
+        except BaseException:
+            self.forget_groups()
+            raise
         return new
+
+    def forget_groups(self) -> None:
+        """Has the groups made anew, when they are asked for, since there may be tuples in them that have no rows."""
+        self.groups, self.groups_used = np.zeros(32 * self.shards, np.int64), np.zeros(self.shards, np.int64)
+        self.groups_entered = 0
+
+    def forget_slots(self) -> None:
+        """The same for the table from tuples to rows."""
+        self._row_slots, self._rows_entered = None, 0
 
     def _room(self, shard: int) -> int:
         """How many groups a shard has room for."""
@@ -335,9 +368,11 @@ class Table:
         while fullest > int(_LOAD * (wanted // (2 * self.shards))):
             wanted *= 2
         if wanted > len(old):
-            self.groups = np.zeros(wanted, np.int64)
-            jobs = [partial(kernels.rehash, shard, self.shards, old, self.groups) for shard in range(self.shards)]
+            grown: Positions = np.zeros(wanted, np.int64)
+            moved = partial(aside, len(old) // self.shards, kernels.rehash)
+            jobs = [partial(moved, shard, self.shards, old, grown) for shard in range(self.shards)]
             (parallel if wanted >= SHARED else one_by_one)(jobs)
+            self.groups = grown
 
     def row_slots(self, more: int) -> Positions:
         """The table from tuples to rows, with all rows in it and room for `more`."""
@@ -346,12 +381,14 @@ class Table:
         while 2 * (self.n + more) > _LOAD * wanted:
             wanted *= 2
         if wanted > len(slots):
-            grown: Positions = np.zeros(wanted, np.int64)
-            kernels.rehash(0, 1, slots, grown)
-            slots = grown
-        if self._rows_entered < self.n:
-            kernels.enter_rows(self.cols, self._rows_entered, self.n, slots)
-        self._row_slots, self._rows_entered = slots, self.n
+            slots = aside(len(slots) + self.n, _grown_slots, slots, wanted, self.cols, self._rows_entered, self.n)
+            self._row_slots, self._rows_entered = slots, self.n
+        self._row_slots = slots
+        while self._rows_entered < self.n:
+            look()
+            hi = min(self.n, self._rows_entered + _SLOTS)
+            kernels.enter_rows(self.cols, self._rows_entered, hi, slots)
+            self._rows_entered = hi
         return slots
 
     def seeks(self, n: int) -> bool:
@@ -381,11 +418,11 @@ class Table:
         at = 0
         for part in self._sorted:
             if at < part.lo:
-                kernels.enter_sought(self.cols, at, part.lo, tuples, n, slots)
-            kernels.enter_sorted(self.cols, part.lo, part.leading, part.starts, tuples, n, slots)
+                aside(part.lo - at, kernels.enter_sought, self.cols, at, part.lo, tuples, n, slots)
+            aside(n, kernels.enter_sorted, self.cols, part.lo, part.leading, part.starts, tuples, n, slots)
             at = part.hi
         if at < self.n:
-            kernels.enter_sought(self.cols, at, self.n, tuples, n, slots)
+            aside(self.n - at, kernels.enter_sought, self.cols, at, self.n, tuples, n, slots)
         return slots
 
     def rows_absorbed(self, new: int) -> None:
@@ -405,14 +442,33 @@ class Table:
             return
         capacity = max(wanted, 2 * capacity)
         cols = np.empty((self.arity, capacity), np.int32)
-        cols[:, : self.n] = self.cols[:, : self.n]
         mask = np.zeros(capacity, np.uint16)
-        mask[: self.n] = self.mask[: self.n]
+        for lo in range(0, self.n, _CHUNK):
+            look()
+            hi = min(self.n, lo + _CHUNK)
+            cols[:, lo:hi] = self.cols[:, lo:hi]
+            mask[lo:hi] = self.mask[lo:hi]
         self.cols, self.mask = cols, mask
+
+    def bits_left(self) -> int:
+        """How many bits of the mask no set has."""
+        return len(self.free_bits) + len(self.dropped_bits)
+
+    def clear_bits(self) -> None:
+        """Takes bits that no set has any more from the rows that carry them, so that they can be given out."""
+        while self.dropped_bits:
+            bit, on = self.dropped_bits.pop()
+            if on is None:
+                self.mask[: self.n] &= np.uint16(0xFFFF ^ bit)
+            else:
+                for rows in on:
+                    kernels.unmark(rows, np.uint16(bit), self.mask)
+            self.free_bits.append(bit)
 
     def clear(self) -> None:
         """Gives the memory of all rows back; no set may have any of them, and what still has a bit keeps everything."""
-        if len(self.free_bits) == _BITS:
+        if self.bits_left() == _BITS:
+            self.clear_bits()
             fresh = Table(self.predicate, self.positions, self.fixed, self.shards)
             for name in ("cols", "mask", "groups", "groups_used"):
                 setattr(self, name, getattr(fresh, name))
@@ -426,7 +482,11 @@ class Table:
         """The rows of some tuples, -1 where there is none."""
         n, tuples = tuples.shape[1], np.ascontiguousarray(tuples)
         out = np.empty(n, np.int32)
-        kernels.find_rows(tuples, n, self.slots_of(tuples, n), self.cols, out)
+        slots = self.slots_of(tuples, n)
+        if n < LONG:
+            kernels.find_rows(tuples, n, slots, self.cols, out)
+        else:
+            aside(n, kernels.find_rows, tuples, n, slots, self.cols, out)
         return out
 
     def nbytes(self) -> dict[str, int]:
@@ -438,3 +498,11 @@ class Table:
             "row slots": 0 if self._row_slots is None else self._row_slots.nbytes,
             "indexes": sum(index.nbytes() for index in self._indexes.values()),
         }
+
+
+def _grown_slots(old: Positions, wanted: int, cols: Ids, lo: int, hi: int) -> Positions:
+    """Slots with more room, and the rows `lo..hi` as well as those that are in the old ones."""
+    slots: Positions = np.zeros(wanted, np.int64)
+    kernels.rehash(0, 1, old, slots)
+    kernels.enter_rows(cols, lo, hi, slots)
+    return slots
