@@ -17,10 +17,11 @@ from everlog.engine.algebra import Chains, FactSet, Moves
 from everlog.engine.memory import chain_kernels as kernels
 from everlog.engine.memory import graphs
 from everlog.engine.memory.engine import MemoryEngine
-from everlog.engine.memory.graph_kernels import adjacency, clear_edges, clear_graph, strong_components
-from everlog.engine.memory.graphs import Binary, Bits, Nodes, dense_nodes, entered, entered_bits, stored
+from everlog.engine.memory.graph_kernels import clear_edges, clear_graph, strong_components
+from everlog.engine.memory.graphs import Binary, Bits, Nodes, dense_nodes, entered, entered_bits, grouped, stored
 from everlog.engine.memory.sets import Facts, Stored, own
 from everlog.engine.memory.table import Ids, Positions
+from everlog.interrupts import aside, look
 
 _FEW_SOURCES: Final = 8
 """Up to one source in so many nodes is searched by itself."""
@@ -83,7 +84,7 @@ class MemoryChains(Chains):
             if graph is None or not len(rows):
                 continue
             array = rows.array()
-            lost -= stored(self._engine, head.table, array[graph.holds(number, head.of(head.table.cols[:, array]))])
+            lost -= stored(self._engine, head.table, array[graph.holds(number, head.of(head.table.tuples(array)))])
         return lost
 
     def around(self, X: FactSet, T: FactSet, changed: FactSet, facts: FactSet) -> Stored:
@@ -131,19 +132,21 @@ class _Product:
         columns = [np.concatenate([pairs[end] for pairs in edges]) for end in (0, 1)]
         sources, targets = (number[column] if len(column) else column for column in columns)
         letters = np.arange(len(edges))
-        first, second = kernels.product(letters, sources, targets, letter_starts, delta, n)
+        steps = len(sources) * len(delta)
+        first, second = aside(steps, kernels.product, letters, sources, targets, letter_starts, delta, n)
         self._first, self._second = first, second
-        self._starts, self._targets = adjacency(first, second, len(finals) * n)
+        self._starts, self._targets = grouped(first, second, len(finals) * n)
         self._small = len(finals) * n * ((n + 63) // 64) * 8 <= graphs._BITS
         self._closed: tuple[Ids, Bits] | None = None
 
     def _closure(self) -> tuple[Ids, Bits]:
         """The component of every product node, and the nodes that each leads to in a final state."""
         if self._closed is None:
-            component, found = strong_components(self._starts, self._targets)
-            bits = kernels.accepted_closure(
-                self._starts, self._targets, component, found, self._finals, max(1, self.size)
-            )
+            edges = len(self._targets)
+            component, found = aside(edges, strong_components, self._starts, self._targets)
+            ends = self._starts, self._targets, component, found
+            steps = edges * ((self.size + 63) // 64)
+            bits = aside(steps, kernels.accepted_closure, *ends, self._finals, max(1, self.size))
             self._closed = component, bits
         return self._closed
 
@@ -173,8 +176,8 @@ class _Product:
             if np.array_equal(self.nodes.ids, old.nodes.ids):
                 np.bitwise_and(bits, ~old.bits(head), out=bits)
             else:
-                clear_graph(old.nodes.ids, old.bits(head), self.nodes.number, bits)
-            starts, targets = adjacency(self.nodes.number[held[0]], self.nodes.number[held[1]], self.size)
+                aside(64 * bits.size, clear_graph, old.nodes.ids, old.bits(head), self.nodes.number, bits)
+            starts, targets = grouped(self.nodes.number[held[0]], self.nodes.number[held[1]], self.size)
             clear_edges(starts, targets, bits)
         return entered_bits(engine, binary, self.nodes, bits, excluding, between)
 
@@ -192,7 +195,9 @@ class _Product:
         else:
             order = np.argsort(sources, kind="stable")
             start = self._begin[head] * self.size
-            kernels.accepted_pairs(*self._graph(), start, sources, targets, order, *self._room(), out)
+            steps = len(np.unique(sources)) * len(self._targets)
+            pairs_of = *self._graph(), start, sources, targets, order, *self._room()
+            aside(steps, kernels.accepted_pairs, *pairs_of, out)
         return out
 
     def leading_to(self, edges: list[Ids]) -> npt.NDArray[np.bool_]:
@@ -204,8 +209,8 @@ class _Product:
             for state in np.flatnonzero(self._delta[:, letter] >= 0):
                 seeds.append((state * self.size + nodes).astype(np.int32))
         out = np.zeros(len(self._starts) - 1, np.bool_)
-        starts, targets = adjacency(self._second, self._first, len(self._starts) - 1)
-        kernels.leading_to(starts, targets, np.concatenate(seeds), out)
+        starts, targets = grouped(self._second, self._first, len(self._starts) - 1)
+        aside(len(targets), kernels.leading_to, starts, targets, np.concatenate(seeds), out)
         return out
 
     def sources(self, head: int, near: npt.NDArray[np.bool_]) -> Ids:
@@ -218,6 +223,7 @@ class _Product:
         out = np.empty((2, max(graphs._BUFFER, self.size)), np.int32)
         room, lo = self._room(), 0
         while lo < len(sources):
+            look()
             start = self._begin[head] * self.size
             lo, size = kernels.visit_accepted(*self._graph(), start, sources, lo, self.nodes.ids, *room, out)
             yield out[:, :size]

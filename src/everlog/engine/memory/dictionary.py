@@ -11,7 +11,7 @@ thread may add at a time. Numba is imported when the first value is looked up, n
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import ModuleType
 from typing import Any, NamedTuple, TypeAlias
 
@@ -25,6 +25,7 @@ from everlog.datalog.ntriples import read_term
 from everlog.datalog.values import XSD, Value, canonical_double, identity, normalise
 from everlog.engine.memory.kinds import BLANK, BOOL, FIRST_TEXT, FLOAT, INT, IRI, LITERAL, STRING, UNREAD
 from everlog.errors import EverlogError, UnsupportedValue
+from everlog.interrupts import look
 
 Ids: TypeAlias = NDArray[np.int32]
 
@@ -35,6 +36,12 @@ MAX_VALUES = 2**31
 _MAX_TEXT = 2**31 - 1
 _NAN = int(np.array(np.nan).view(np.int64))
 _LARGE = pa.large_string()
+
+_PIECE = 1 << 20
+"""So many values of a column are prepared at a time, since that takes room."""
+
+_AT_A_TIME = 1 << 18
+"""So many values are looked up before somebody may give up."""
 
 # Escapes of a string in N-Triples, the backslash first. The rare ones are tried one by one only after a look for any.
 _COMMON_ESCAPES = {"\\": r"\\", '"': r"\"", "\n": r"\n", "\r": r"\r", "\t": r"\t"}
@@ -138,6 +145,9 @@ class Dictionary:
 
     def encode_values(self, values: Sequence[object]) -> Ids:
         """The ids of a column of Python values."""
+        if len(values) > _PIECE:
+            pieces = (values[lo : lo + _PIECE] for lo in range(0, len(values), _PIECE))
+            return np.concatenate([self.encode_values(piece) for piece in pieces])
         types = set(map(type, values))
         if types == {int}:
             try:
@@ -285,7 +295,7 @@ class Dictionary:
         chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
         ids: Ids = np.empty(len(column), dtype=np.int32)
         at = 0
-        for chunk in chunks:
+        for chunk in _pieces(chunks):
             ids[at : at + len(chunk)] = self._encode_chunk(chunk, probes_of, add)
             at += len(chunk)
         return ids
@@ -304,12 +314,17 @@ class Dictionary:
     def _look_up(self, probes: _Probes, add: bool = True) -> Ids:
         kinds, keys, lengths, data = probes
         ids: Ids = np.empty(kinds.size, dtype=np.int32)
-        encode, row = _kernels().encode, 0
+        encode, row, end = _kernels().encode, 0, 0
         while True:
-            row = encode(kinds, keys, lengths, data, row, add, ids, *self.order(), self._slots, self._used)
-            if row == kinds.size:
-                return ids
-            self._make_room(int(lengths[row]) if kinds[row] >= FIRST_TEXT else 0)
+            if row == end:
+                if end == kinds.size:
+                    return ids
+                look()
+                end = min(end + _AT_A_TIME, kinds.size)
+            piece = (kinds, keys, lengths) if end == kinds.size else (kinds[:end], keys[:end], lengths[:end])
+            row = encode(*piece, data, row, add, ids, *self.order(), self._slots, self._used)
+            if row < end:
+                self._make_room(int(lengths[row]) if kinds[row] >= FIRST_TEXT else 0)
 
     def _capacity(self, slots: int) -> int:
         """How many ids this many slots serve; beyond five eighths, probing walks too far."""
@@ -331,6 +346,15 @@ class Dictionary:
             self._slots, self._kinds, self._payload, self._lengths = slots, kinds, payload, lengths
         if end + length > self._text.size:
             self._text = _grown(self._text, end, max(self._text.size * 2, end + length))
+
+
+def _pieces(chunks: Iterable[pa.Array]) -> Iterator[pa.Array]:
+    """Chunks of a column, large ones cut into pieces; those with a dictionary share it, and stay whole."""
+    for chunk in chunks:
+        if isinstance(chunk, pa.DictionaryArray) or len(chunk) <= _PIECE:
+            yield chunk
+        else:
+            yield from (chunk.slice(lo, _PIECE) for lo in range(0, len(chunk), _PIECE))
 
 
 def _kernels() -> ModuleType:

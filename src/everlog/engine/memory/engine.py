@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
 from threading import Lock
@@ -30,9 +30,17 @@ from everlog.engine.memory.sets import Facts, MemoryAnnotation, SparseAnnotation
 from everlog.engine.memory.sinks import Entry
 from everlog.engine.memory.table import Ids, Table
 from everlog.errors import ArityMistake
+from everlog.interrupts import LONG, Team, aside, look
 
 _SHARE: Final = 1 << 11
 """From this many driving rows on, a join is shared among threads; a thread takes at least this many at a time."""
+
+
+_WAIT: Final = 0.05
+"""Seconds between looks for an interrupt, while other threads are at work."""
+
+_AT_ONCE: Final = 1 << 19
+"""So many facts are entered at a time."""
 
 
 class Emptied(Protocol):
@@ -55,6 +63,8 @@ class MemoryEngine(Engine):
         self._relations: dict[str, Relation] = {}
         self._constants: dict[tuple[str, object], int] = {}
         self._pool: ThreadPoolExecutor | None = None
+        self._pool_of = 0
+        """The process that has its threads."""
         self._buffers = [Buffers() for _ in range(self.workers)]
         self._regions: dict[Region, _Regional] = {}
 
@@ -107,12 +117,13 @@ class MemoryEngine(Engine):
     @contextmanager
     def scratch(self, without: str) -> Iterator[MemoryEngine]:
         """This engine, for a while: relations whose names start so are out of sight, new ones forgotten at the end."""
-        before = self._relations
-        self._relations = {name: relation for name, relation in before.items() if not name.startswith(without)}
+        before = self._relations, self.guard, self.derivations
+        self._relations = {name: relation for name, relation in before[0].items() if not name.startswith(without)}
+        self.guard = None  # an update may be under way, which is not to answer for this
         try:
             yield self
         finally:
-            self._relations = before
+            self._relations, self.guard, self.derivations = before
 
     # ------------------------------------------------------------------------------------ sets
 
@@ -127,8 +138,11 @@ class MemoryEngine(Engine):
         parts: dict[Table, Rows] = {}
         for table, tuples, _ in self.relation(predicate, facts.shape[0]).split(facts):
             entry = Entry(table, 1, None if excluding is None else excluding.view(table))
-            entry.put(0, tuples, tuples.shape[1], np.arange(table.arity), NO_ROWS)
-            entry.enter(self.parallel)
+            for lo in range(0, tuples.shape[1], _AT_ONCE):
+                look()
+                piece = tuples if tuples.shape[1] <= _AT_ONCE else np.ascontiguousarray(tuples[:, lo : lo + _AT_ONCE])
+                entry.put(0, piece, piece.shape[1], np.arange(table.arity), NO_ROWS)
+                entry.enter(self.parallel)
             parts[table] = entry.rows()
         return Stored(self.within, parts)
 
@@ -158,11 +172,11 @@ class MemoryEngine(Engine):
         relation = self._relations.get(predicate)
         if relation is None:
             return np.empty((0, 0), np.int32)
-        pieces = [np.empty((relation.arity, 0), np.int32)]
-        for table in facts.tables():
-            if table.predicate == predicate:
-                pieces.append(full_facts(table, facts.rows(table), relation.arity))
-        return np.concatenate(pieces, axis=1)
+        mine = [table for table in facts.tables() if table.predicate == predicate]
+        pieces = [full_facts(table, facts.rows(table), relation.arity) for table in mine]
+        if len(pieces) == 1:
+            return pieces[0]
+        return np.concatenate([np.empty((relation.arity, 0), np.int32), *pieces], axis=1)
 
     def within(self, rows: Rows, region: Region) -> Rows:
         """Those of some rows whose facts are in a region."""
@@ -210,7 +224,8 @@ class MemoryEngine(Engine):
         if workers > 1:
             pieces = _Locked(pieces)
         while not all(idle):
-            self.parallel([partial(fill, worker) for worker in range(workers) if not idle[worker]])
+            look()
+            self.parallel([partial(fill, worker) for worker in range(workers) if not idle[worker]], undoable=True)
             sink.flush()
             if self.guard is not None:
                 self.guard(sum(sink.instances))
@@ -227,20 +242,32 @@ class MemoryEngine(Engine):
                 else:
                     yield plan, call, table, rows.array(), 0, rows.size
 
-    def parallel(self, jobs: Sequence[Callable[[], None]]) -> None:
-        """Runs jobs, the first one on this thread; raises what one of them raises, after all have ended."""
+    def parallel(self, jobs: Sequence[Callable[[], None]], undoable: bool = False) -> None:
+        """Runs jobs, the first one on this thread; raises what one of them raises, after all have ended.
+
+        What is `undoable` may be given up while this thread waits for others.
+        """
         if len(jobs) < 2:
             for job in jobs:
                 job()
             return
-        if self._pool is None:
-            self._pool = ThreadPoolExecutor(self.workers - 1 or 1, thread_name_prefix="everlog")
-        others = [self._pool.submit(job) for job in jobs[1:]]
+        if self._pool is None or self._pool_of != os.getpid():
+            # A forked process has none of the threads.
+            self._pool, self._pool_of = ThreadPoolExecutor(self.workers - 1 or 1, "everlog"), os.getpid()
+        team = Team()
+        others = [self._pool.submit(team.run, job) for job in jobs[1:]]
         try:
             jobs[0]()
+            for other in others if undoable else ():
+                while not _ended(other):
+                    look()
+        except BaseException:
+            team.give_up()
+            raise
         finally:
             for other in others:
                 other.exception()
+            team.disband()
         for other in others:
             other.result()
 
@@ -278,9 +305,10 @@ class _Regional:
         if decided is not None:
             return rows if decided else row_sets.span(table, 0, 0)
         array = rows.array()
-        chosen = _instances(table, array, self._of(self._inside, table))
+        n, inside = len(array), self._of(self._inside, table)
+        chosen = aside(n, _instances, table, array, inside)
         if self._rest:
-            chosen |= ~_instances(table, array, self._of(self._elsewhere, table))
+            chosen |= ~aside(n, _instances, table, array, self._of(self._elsewhere, table))
         return row_sets.listed(table, array[chosen])
 
     def decided(self, table: Table) -> bool | None:
@@ -331,7 +359,7 @@ def _instances(table: Table, rows: Ids, literals: Sequence[Literal]) -> npt.NDAr
     inside = np.zeros(len(rows), bool)
     if not literals:
         return inside
-    facts = _full(table, table.cols[:, rows], len(literals[0].terms))
+    facts = _full(table, table.tuples(rows), len(literals[0].terms))
     for literal in literals:
         matches = np.ones(len(rows), bool)
         seen: dict[int, int] = {}
@@ -356,6 +384,15 @@ def _pieces(tasks: Iterable[Piece], share: int) -> Iterator[Piece]:
             yield plan, call, table, rows, start, min(start + share, hi)
 
 
+def _ended(job: Future[None]) -> bool:
+    """Waits a while for a job to end."""
+    try:
+        job.exception(_WAIT)
+    except TimeoutError:
+        return job.done()
+    return True
+
+
 class _Locked:
     """An iterator that several threads may draw from."""
 
@@ -373,13 +410,15 @@ class _Locked:
 
 def full_facts(table: Table, rows: Rows, arity: int) -> Ids:
     """The facts in some rows of a table, one per column of the array, with the positions that the table fixes."""
-    tuples = table.cols[:, rows.lo : rows.hi] if rows.is_span else table.cols[:, rows.array()]
-    return _full(table, tuples, arity)
+    tuples = table.cols[:, rows.lo : rows.hi] if rows.is_span else table.tuples(rows.array())
+    n = tuples.shape[1]
+    return _full(table, tuples, arity) if n < LONG else aside(n, _full, table, tuples, arity)
 
 
 def _full(table: Table, tuples: Ids, arity: int) -> Ids:
     facts = np.empty((arity, tuples.shape[1]), np.int32)
-    facts[list(table.positions)] = tuples
+    for position, column in zip(table.positions, tuples, strict=True):
+        facts[position] = column
     for position, value in table.fixed:
         facts[position] = value
     return facts

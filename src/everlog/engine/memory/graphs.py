@@ -27,12 +27,16 @@ from everlog.engine.memory.rows import Mark, Rows
 from everlog.engine.memory.sets import Facts, Stored, own
 from everlog.engine.memory.sinks import Entry
 from everlog.engine.memory.table import Ids, Positions, Sorted, Table
+from everlog.interrupts import aside, look
 
 _BITS: Final = 1 << 28
 """Up to this many bytes of bits are used for a graph."""
 
 _BUFFER: Final = 1 << 20
 """Pairs that are made at a time."""
+
+_SPARSE: Final = 16
+"""One pair in so many bits is taken for what is usual."""
 
 _FEW_PAIRS: Final = 100_000
 _FEW_SOURCES: Final = 32
@@ -68,6 +72,12 @@ def dense_nodes(*columns: Ids) -> Nodes:
     return Nodes(ids, number)
 
 
+def grouped(sources: Ids, targets: Ids, nodes: int) -> tuple[Positions, Ids]:
+    """Edges grouped by their source."""
+    found: tuple[Positions, Ids] = aside(len(sources), kernels.adjacency, sources, targets, nodes)
+    return found
+
+
 class Binary:
     """The table of a binary atom, and its pairs; `turned`, their ends change places."""
 
@@ -82,7 +92,7 @@ class Binary:
 
     def pairs(self, facts: Facts) -> Ids:
         rows = facts.rows(self.table)
-        return self.of(self.table.cols[:, rows.lo : rows.hi] if rows.is_span else self.table.cols[:, rows.array()])
+        return self.of(self.table.cols[:, rows.lo : rows.hi] if rows.is_span else self.table.tuples(rows.array()))
 
     def of(self, tuples: Ids) -> Ids:
         """Tuples as pairs, or pairs as tuples."""
@@ -119,7 +129,7 @@ class MemoryPaths(Paths):
         graph = self._graph(X, T)
         if rows.size <= _FEW_PAIRS or not graph.small:
             array = rows.array()
-            return stored(self._engine, table, array[~graph.holds(self._binary.of(table.cols[:, array]))])
+            return stored(self._engine, table, array[~graph.holds(self._binary.of(table.tuples(array)))])
         lost = self._unreached(graph, rows, None if old is None else graph.earlier(old))
         return Stored(self._engine.within, {table: lost} if len(lost) else {})
 
@@ -127,7 +137,8 @@ class MemoryPaths(Paths):
         """Those of many rows that there is no path for, looked at where they lie; all of them have one in `old`."""
         table, first = self._binary.table, self._binary.first
         held = None if rows.is_span else rows.pinned()
-        mark, bits, number = Mark(table), graph.bits, graph.number
+        bits, number, mark = graph.bits, graph.number, Mark(table)
+        mark.on = None
         test = np.uint16(0 if held is None else held.mark.bit), np.uint16(mark.bit), table.mask
         old = bits[:0] if old is None else old
         found: list[tuple[int, Ids]] = []
@@ -150,7 +161,11 @@ class MemoryPaths(Paths):
             if at < part.lo:
                 unsorted(at, part.lo)
             at = part.hi
-            self._engine.parallel([partial(in_order, part, ids) for ids in part.shared(self._engine.workers)])
+            workers = self._engine.workers
+            ranges = part.shared(workers * max(1, (part.hi - part.lo) // (_SPARSE * _BUFFER)))
+            for one in range(0, len(ranges), workers):
+                jobs = [partial(in_order, part, ids) for ids in ranges[one : one + workers]]
+                self._engine.parallel(jobs, undoable=True)
         if at < rows.hi:
             unsorted(at, rows.hi)
         return row_sets.marked(mark, rows.lo, rows.hi, found)
@@ -174,8 +189,8 @@ class _Graph:
         self._nodes = dense_nodes(*first, *steps)
         n = len(self._nodes.ids)
         number = self._nodes.number
-        self._starts, self._targets = kernels.adjacency(number[steps[0]], number[steps[1]], n)
-        self._heads, self._first = kernels.adjacency(number[first[0]], number[first[1]], n)
+        self._starts, self._targets = grouped(number[steps[0]], number[steps[1]], n)
+        self._heads, self._first = grouped(number[first[0]], number[first[1]], n)
         self.small = n * ((n + 63) // 64) * 8 <= _BITS
         self._bits: Bits | None = None
 
@@ -183,11 +198,14 @@ class _Graph:
     def bits(self) -> Bits:
         """For every node the nodes that it reaches."""
         if self._bits is None:
-            component, found = kernels.strong_components(self._starts, self._targets)
-            closure = kernels.reflexive_closure(self._starts, self._targets, component, found)
-            n = len(component)
-            self._bits = np.zeros((n, closure.shape[1]), np.uint64)
-            kernels.compose(self._heads, self._first, component, closure, 0, n, self._bits)
+            edges, n = len(self._targets), len(self._starts) - 1
+            component, found = aside(edges, kernels.strong_components, self._starts, self._targets)
+            steps = edges * ((n + 63) // 64)
+            closure = aside(steps, kernels.reflexive_closure, self._starts, self._targets, component, found)
+            bits: Bits = np.zeros((n, closure.shape[1]), np.uint64)
+            steps = len(self._first) * closure.shape[1]
+            aside(steps, kernels.compose, self._heads, self._first, component, closure, 0, n, bits)
+            self._bits = bits
         return self._bits
 
     @property
@@ -203,11 +221,12 @@ class _Graph:
         """Which pairs of ids there is a path for."""
         out = np.empty(pairs.shape[1], np.bool_)
         if self.small and (self._bits is not None or self._many(pairs[0])):
-            kernels.reached(pairs[0], pairs[1], self._nodes.number, self.bits, out)
+            aside(len(out), kernels.reached, pairs[0], pairs[1], self._nodes.number, self.bits, out)
         else:
             sources, targets = (self._nodes.numbers(ends) for ends in pairs)
             order = np.argsort(sources, kind="stable")
-            kernels.visit_pairs(*self._edges(), targets, order, sources, *self._room(), out)
+            steps = len(np.unique(sources)) * len(self._targets)
+            aside(steps, kernels.visit_pairs, *self._edges(), targets, order, sources, *self._room(), out)
         return out
 
     def _many(self, sources: Ids) -> bool:
@@ -232,7 +251,7 @@ class _Graph:
         if (earlier := self.earlier(old)) is not None:
             np.bitwise_and(bits, ~earlier, out=bits)
         else:
-            kernels.clear_graph(old._nodes.ids, old.bits, self._nodes.number, bits)
+            aside(64 * old.bits.size, kernels.clear_graph, old._nodes.ids, old.bits, self._nodes.number, bits)
         kernels.clear_edges(self._heads, self._first, bits)
 
     def _visited(self) -> Iterator[Ids]:
@@ -240,6 +259,7 @@ class _Graph:
         out = np.empty((2, max(_BUFFER, n)), np.int32)
         stamps, queue = self._room()
         while lo < n:
+            look()
             lo, size = kernels.visit_sources(*self._edges(), lo, n, self._nodes.ids, stamps, queue, out)
             yield out[:, :size]
 
@@ -265,7 +285,8 @@ class MemoryCliques(Cliques):
             pairs = self._binary.pairs(own(X))
             nodes = dense_nodes(*pairs)
             number = nodes.number
-            found = kernels.connected_components(number[pairs[0]], number[pairs[1]], len(nodes.ids))
+            ends = number[pairs[0]], number[pairs[1]]
+            found = aside(len(ends[0]), kernels.connected_components, *ends, len(nodes.ids))
             self._last = X, nodes, found
         return self._last[1:]
 
@@ -276,7 +297,9 @@ class MemoryCliques(Cliques):
         # Each node is joined to the first one of its old component, and the new pairs to each other.
         number = nodes.number
         own_number = number[before.ids]
-        found = kernels.connected_components(
+        found = aside(
+            pairs.shape[1] + len(own_number),
+            kernels.connected_components,
             np.concatenate([own_number, number[pairs[0]]]),
             np.concatenate([own_number[old], number[pairs[1]]]),
             len(nodes.ids),
@@ -284,12 +307,12 @@ class MemoryCliques(Cliques):
         earlier = np.full(len(nodes.ids), -1, np.int32)
         earlier[own_number] = old
         n = len(nodes.ids)
-        starts, members = kernels.adjacency(found, np.arange(n, dtype=np.int32), n)
+        starts, members = grouped(found, np.arange(n, dtype=np.int32), n)
         words, pairs_at_most = (n + 63) // 64, int((np.diff(starts) ** 2).sum())
         if n * words <= min(pairs_at_most, _BITS // 8) and self._binary.table.n <= pairs_at_most:
             # So many pairs are found to be new or not by their bits sooner than one by one.
             bits = np.zeros((n, words), np.uint64)
-            kernels.joined_bits(starts, members, earlier, bits)
+            aside(pairs_at_most, kernels.joined_bits, starts, members, earlier, bits)
             return entered_bits(self._engine, self._binary, nodes, bits, own(excluding), between=False)
         return entered(self._engine, self._binary, self._between(nodes, starts, members, earlier), own(excluding))
 
@@ -300,6 +323,7 @@ class MemoryCliques(Cliques):
         out = np.empty((2, max(_BUFFER, n)), np.int32)
         place, size = (0, 0), 0
         while place[0] < n:
+            look()
             place, size = kernels.joined_pairs(starts, members, place, earlier, nodes.ids, out)
             yield out[:, :size]
 
@@ -315,7 +339,7 @@ class MemoryCliques(Cliques):
         near[-1] = False  # the place of what is in no component
         nodes, component = self._components(X)
         table, inside = self._binary.table, np.flatnonzero(near[component]).astype(np.int32)
-        starts, members = kernels.adjacency(component[inside], inside, len(component))
+        starts, members = grouped(component[inside], inside, len(component))
         if _LOOKUP * int((np.diff(starts) ** 2).sum()) > table.n:
             array, first, second = self._ends(X, own(facts))
             return stored(self._engine, table, array[near[first] & (first == second)])
@@ -330,7 +354,7 @@ class MemoryCliques(Cliques):
         nodes, component = self._components(X)
         array = facts.rows(self._binary.table).array()
         ends = []
-        for ids in self._binary.table.cols[:, array]:
+        for ids in self._binary.table.tuples(array):
             numbers = nodes.numbers(ids)
             ends.append(np.where(numbers < 0, -1, component[numbers] if len(component) else -1).astype(np.int32))
         return array, ends[0], ends[1]
@@ -363,14 +387,14 @@ class MemoryNeighbours(Neighbours):
     def outside(self, P: FactSet, facts: FactSet) -> Stored:
         if self._keyed:
             array = own(facts).rows(self._binary.table).array()
-            there = np.isin(_codes(self._binary.table.cols[:, array]), _codes(self._pairs(P)))
+            there = np.isin(_codes(self._binary.table.tuples(array)), _codes(self._pairs(P)))
             return stored(self._engine, self._binary.table, array[~there])
         ids, rank = self._ranked(P)
         number = np.full(int(ids.max()) + 1 if len(ids) else 0, -2, np.int64)
         number[ids] = rank
         array = own(facts).rows(self._binary.table).array()
         ends = []
-        for column in self._binary.table.cols[:, array]:
+        for column in self._binary.table.tuples(array):
             found = np.full(len(column), -2, np.int64)
             known = column < len(number)
             found[known] = number[column[known]]
@@ -388,7 +412,7 @@ class MemoryNeighbours(Neighbours):
             numbers = ids[(kinds <= FLOAT) & ~_is_nan(order, ids)]
             found, ranks, first = [], [], 0
             for part in (numbers, ids[kinds == STRING]):
-                found.append(kernels.sort_values(np.ascontiguousarray(part), order))
+                found.append(aside(8 * len(part), kernels.sort_values, np.ascontiguousarray(part), order))
                 rank = np.empty(len(part), np.int64)
                 first = kernels.ranks(found[-1], order, first, rank) + 1
                 ranks.append(rank)
@@ -414,9 +438,10 @@ def entered_bits(
 
     if between:
         dead = _dead(table, excluding)
-        known.append(dead[cleared(binary.of(table.cols[:, dead]))])
+        known.append(dead[cleared(binary.of(table.tuples(dead)))])
     else:
         for lo in range(0, table.n, _BUFFER):
+            look()
             hi = min(table.n, lo + _BUFFER)
             there = np.flatnonzero(cleared(binary.of(table.cols[:, lo:hi]))).astype(np.int32) + np.int32(lo)
             known.append(there[~excluding.contains(table, there)])
@@ -428,14 +453,17 @@ def entered_bits(
 def _pairs(engine: MemoryEngine, nodes: Nodes, bits: Bits) -> Ids:
     """The pairs of ids of rows of bits."""
     n, workers = len(bits), engine.workers
-    cuts = [n * worker // workers for worker in range(workers + 1)]
+    parts = workers * max(1, bits.size * 64 // (_SPARSE * _BUFFER))
+    cuts = [n * part // parts for part in range(parts + 1)]
     sizes = [kernels.count_bits(bits, lo, hi) for lo, hi in pairwise(cuts)]
     out = np.empty((2, sum(sizes)), np.int32)
     at, jobs = 0, []
     for (lo, hi), size in zip(pairwise(cuts), sizes, strict=True):
         jobs.append(partial(kernels.enumerate_bits, bits, lo, hi, nodes.ids, out, at))
         at += size
-    engine.parallel(jobs)
+    for first in range(0, parts, workers):
+        look()
+        engine.parallel(jobs[first : first + workers], undoable=True)
     return out
 
 
@@ -493,6 +521,7 @@ def entered(engine: MemoryEngine, binary: Binary, pieces: Iterator[Ids], excludi
     table = binary.table
     entry = Entry(table, 1, excluding.view(table))
     for pairs in pieces:
+        look()
         tuples = binary.of(pairs)
         entry.put(0, tuples, tuples.shape[1], np.arange(2), np.empty(0, np.int32))
         entry.enter(engine.parallel)

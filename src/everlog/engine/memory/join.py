@@ -25,6 +25,7 @@ from everlog.engine.memory.relation import Relation, grouped
 from everlog.engine.memory.rows import NO_ROWS, Mark
 from everlog.engine.memory.sets import Facts, TableView
 from everlog.engine.memory.table import Ids, Positions, Run, Table, one_by_one
+from everlog.interrupts import lasting, look
 
 BLOCK: Final = 1 << 15
 """Bindings per block."""
@@ -113,7 +114,7 @@ class Call:
     it is not. `done`, in `exists` mode, is the mark of the driver's rows that need no further binding.
     """
 
-    _lock = Lock()
+    _lock = lasting(Lock())
 
     def __init__(
         self,
@@ -238,7 +239,7 @@ class JoinPlan:
     ) -> Iterator[None]:
         """Evaluates the plan for the driver's facts in the rows `lo..hi` of a table (or at those places of `rows`).
 
-        Yields when the sink is full.
+        Yields when the sink is full. Between blocks it may be given up.
         """
         access = self._driver_access(table)
         if access is None:
@@ -249,6 +250,7 @@ class JoinPlan:
         if copied:
             lo, hi = max(lo, int(view.bounds[0])), min(hi, int(view.bounds[1]))
         for start in range(lo, hi, BLOCK):
+            look()
             out = buffers.get(0, len(self._first))
             if copied and (access.fresh >= 0).all():
                 n = min(BLOCK, hi - start)
@@ -440,6 +442,7 @@ class JoinPlan:
     ) -> Iterator[tuple[Ids, int]]:
         i, at = 0, -1
         while i < n:
+            look()
             if call.done is not None and at >= 0:
                 row = block[step.before[DRIVER_ROW], i]
                 if call.done.table.mask[row] & call.done.bit:

@@ -30,6 +30,9 @@ _AHEAD = 32
 VACANT = 0
 """In a slot's key: nothing is here. Stored keys are positive, so that a new table is fresh memory from the system."""
 
+_AT_A_TIME = 1 << 22
+"""Rows that a join looks at before its caller has a look at the world."""
+
 _NO_KEY = -1
 """The same in the slots of an index's run, whose keys may be 0."""
 
@@ -746,14 +749,15 @@ def expand(
     """Joins a block with one run of an index, from binding `i` and place `at` (-1: the first) of its group on.
 
     `out` gets the slots `carry` and the columns `fresh`. When `covered`, the only fresh column is the payload; when
-    `plain`, every row of the run passes and at most the payload is fresh. Stops when `out` is full; returns (binding,
-    place, rows in `out`), with binding `n` at the end.
+    `plain`, every row of the run passes and at most the payload is fresh. Stops when `out` is full, or when many rows
+    were looked at; returns (binding, place, rows in `out`), with binding `n` at the end.
     """
     if plain and keys.shape[0] == 0 and sources.shape[0] == 1 and sources[0] >= 0:
         return _expand_plainly(block, i, at, n, sources[0], base, groups, starts, payload, carry, fresh.shape[0], out)
     k = 0
     room = out.shape[1]
     kept = carry.shape[0]
+    left = np.int64(_AT_A_TIME)
     while i < n:
         key = _source_key(block, i, sources, consts)
         g = _group(key, block, i, sources, consts, base, keys, groups, starts, rows, cols, key_cols)
@@ -778,7 +782,9 @@ def expand(
                 k += stop - p
                 p = stop
             else:
-                while p < end and k < room:
+                first = p
+                last = end if end - p <= left else p + left
+                while p < last and k < room:
                     row = np.int64(rows[p])
                     p += 1
                     if not _passes(row, bounds, care, want, mask, ann):
@@ -798,11 +804,12 @@ def expand(
                                 if fresh[s] >= 0:
                                     out[kept + s, k] = cols[fresh[s], row]
                         k += 1
+                left -= p - first
             if p < end:
                 return i, p, k
         at = np.int64(-1)
         i += 1
-        if k == room:
+        if k == room or left <= 0:
             break
     return i, np.int64(-1), k
 

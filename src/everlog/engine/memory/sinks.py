@@ -21,9 +21,13 @@ from everlog.engine.memory.join import Literal, Sink, sources_of
 from everlog.engine.memory.rows import NO_ANNOTATION, NO_ROWS, NO_TERMS, Mark, Rows
 from everlog.engine.memory.sets import CountedFacts, Facts, Stored, TableView, Within
 from everlog.engine.memory.table import SHARED, Ids, Parallel, Positions, Table, one_by_one
+from everlog.interrupts import look
 
 LIMIT: Final = 1 << 18
 """Tuples that a worker collects before they are entered."""
+
+_PIECE: Final = 1 << 17
+"""So many of them are entered at a time where rows have to be found."""
 
 _NOTHING: Final = TableView(np.zeros(6, np.int64), NO_TERMS, NO_TERMS, NO_ANNOTATION)
 
@@ -103,7 +107,11 @@ class Entry:
         together = parallel if total >= SHARED else one_by_one
         fresh = [_scratch(shard, int(n)) for shard, n in enumerate(counts)]
         found = table.admit(tuples, counts, fresh, together)
-        table.reserve_rows(sum(found))
+        try:
+            table.reserve_rows(sum(found))
+        except BaseException:
+            table.forget_groups()
+            raise
         jobs = []
         base = table.n
         for shard, new in enumerate(found):
@@ -114,10 +122,17 @@ class Entry:
         table.n = table.groups_entered = base
 
     def _absorb(self, tuples: Ids, n: int) -> None:
-        table, view = self.table, self._view
+        table = self.table
         if self._seen is None:
             self._seen = Mark(table)
         slots = table.slots_of(tuples, n)
+        for lo in range(0, n, _PIECE):
+            look()
+            self._absorb_piece(tuples if n <= _PIECE else np.ascontiguousarray(tuples[:, lo : lo + _PIECE]), slots)
+
+    def _absorb_piece(self, tuples: Ids, slots: Positions) -> None:
+        table, view, n = self.table, self._view, tuples.shape[1]
+        assert self._seen is not None
         fresh, hits = _scratch(0, n), _scratch(1, n)
         new, old = kernels.absorb(
             tuples,
@@ -143,7 +158,11 @@ class Entry:
     def _placed(self, tuples: Ids, fresh: Ids, new: int) -> None:
         """Gives the next rows to tuples that are new and have their row slots."""
         table = self.table
-        table.reserve_rows(new)
+        try:
+            table.reserve_rows(new)
+        except BaseException:
+            table.forget_slots()
+            raise
         kernels.place(tuples, fresh, new, table.n, table.cols)
         table.rows_absorbed(new)
 

@@ -9,16 +9,20 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from threading import Lock
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
+from everlog import interrupts
 from everlog.engine.memory import chain_kernels, graph_kernels, kernels
 from everlog.engine.memory.engine import MemoryEngine
 
 _ready: set[str] = set()
 """The files whose kernels this process has."""
+
+_LOCK = interrupts.lasting(Lock())
 
 
 def start_engine(workers: int | None = None) -> tuple[MemoryEngine, float]:
@@ -35,12 +39,17 @@ def start_graphs() -> float:
 def _start(file: str, kernel: Any, exercise: Callable[[], None]) -> float:
     if file in _ready:
         return 0.0
+    with _LOCK:
+        return 0.0 if file in _ready else _made(file, kernel, exercise)
+
+
+def _made(file: str, kernel: Any, exercise: Callable[[], None]) -> float:
     cache = kernel.stats.cache_path
     compiled = bool(cache) and any(Path(cache).glob(f"{file}.{kernel.__name__}-*.nbi"))
     if not compiled and sys.stderr.isatty():
         print("everlog: compiling its kernels for this machine (first time only) ...", file=sys.stderr, flush=True)
     started = perf_counter()
-    exercise()
+    interrupts.aside(interrupts.LONG, exercise)
     _ready.add(file)
     return 0.0 if compiled else perf_counter() - started
 
