@@ -10,12 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from everlog import interrupts
 from everlog.choice import Choice, choose, given_up
 from everlog.clashes import clashes
 from everlog.contradictions import CONTRADICTORY, Contradiction
@@ -167,8 +169,9 @@ class EquatedState(MemoryState):
             for name, ids in kept:
                 if kind_of(name) == HIDDEN_FACTS:
                     I |= self.engine.insert(name.partition(":")[2], ids)
-            self._equal = self._unmaterialised(program, self.classes)
-            self._equal.resume(self._E, I)
+            equal = self._unmaterialised(program, self.classes)
+            equal.resume(self._E, I)
+            self._equal = equal
         return super()._resumed(program, settings)
 
     def _changed(self, request: Request[Batch]) -> tuple[MemoryState, Report]:
@@ -522,7 +525,8 @@ class EquatedState(MemoryState):
             ids = self.classes.expanded(engine.columns(own(found), answer.predicate))
         for triples in self._triples(goal, variables):
             ids = ids[:, self._shown(_filled(triples, ids))]
-        return sorted(self._values(ids), key=lambda row: tuple(map(answer_order, row)))
+        rows = self._values(ids)
+        return interrupts.uncovered(partial(sorted, rows, key=lambda row: tuple(map(answer_order, row))))
 
     def _triples(self, goal: Sequence[BodyLiteral], variables: Sequence[Variable]) -> Iterator[list[int]]:
         """The triples of a goal that an answer gives: for each term its place among the variables, or `~id`."""

@@ -8,10 +8,13 @@ so that a failure leaves the knowledge base as it was.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
+from functools import wraps
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, Protocol, TypeAlias, TypeVar
 
+from everlog import interrupts
 from everlog.columns import Columns, columns_of
 from everlog.datalog.arities import program_arities
 from everlog.datalog.reader import parse_goal
@@ -71,6 +74,30 @@ class State(Protocol):
 
 _OLDER = "everything was computed anew, since an earlier Everlog has stored what is kept for updates"
 
+P = ParamSpec("P")
+R = TypeVar("R")
+Self = TypeVar("Self", bound="KnowledgeBase")
+
+
+def guarded(
+    doing: str, changes: bool = False
+) -> Callable[[Callable[Concatenate[Self, P], R]], Callable[Concatenate[Self, P], R]]:
+    """Makes a method one that a single thread is in at a time, and that no interrupt leaves half done.
+
+    It `changes` the knowledge base, or reads it.
+    """
+
+    def decorated(method: Callable[Concatenate[Self, P], R]) -> Callable[Concatenate[Self, P], R]:
+        @wraps(method)
+        def called(self: Self, /, *arguments: P.args, **options: P.kwargs) -> R:
+            with self._during(doing, changes):
+                return method(self, *arguments, **options)
+
+        return called
+
+    return decorated
+
+
 _OPTIONS = {
     "engine": ("auto", "memory", "spark"),
     "hypertree": ("auto", "cyclic", "off", "all"),
@@ -81,6 +108,11 @@ _OPTIONS = {
 
 class KnowledgeBase:
     """Facts and rules, and everything that follows from them.
+
+    One thread uses it at a time, and others wait. An interrupt (Ctrl-C) is a request: the work is given up where it can be
+    undone, or, if its result counts already, `KeyboardInterrupt` is raised when it is done; the knowledge base is as before
+    or as after it, and can be used. Only a second interrupt, after a second or more, ends the work wherever it is, and the
+    knowledge base with it.
 
     >>> import everlog
     >>> kb = everlog.KnowledgeBase(everlog.parse_program("reach(?x, ?y) :- edge(?x, ?y) ."))
@@ -129,6 +161,22 @@ class KnowledgeBase:
             values = tuple(term.value for term in fact.terms if isinstance(term, Constant))
             facts.setdefault(fact.predicate, []).append(values)
         self._from_program = facts
+        self._guarded = interrupts.Guarded("knowledge base")
+
+    def _during(self, doing: str, changes: bool = False) -> AbstractContextManager[None]:
+        """A block in which nothing else happens to the knowledge base (`interrupts.py`)."""
+        # Where constants are rewritten, classes and facts change one after the other.
+        return self._guarded.during(doing, changes, readable=self._settings.equality != "rewrite")
+
+    def _told(self, progress: Progress | None) -> Progress:
+        """Between rounds an update can be given up, and somebody may want to know about it."""
+
+        def told(stratum: int, number: int, new: int) -> None:
+            interrupts.look()
+            if progress is not None:
+                self._guarded.call(progress, stratum, number, new)
+
+        return told
 
     @property
     def _state(self) -> State:
@@ -147,6 +195,7 @@ class KnowledgeBase:
 
     # ------------------------------------------------------------------------------------ facts in
 
+    @guarded("adding facts", changes=True)
     def add(self, facts: Mapping[str, Any]) -> None:
         """Adds explicit facts: per predicate rows (tuples), an Arrow table, or a pandas DataFrame.
 
@@ -164,7 +213,7 @@ class KnowledgeBase:
 
     def _encoded(self, facts: Mapping[str, Any], arities: dict[str, int]) -> list[Batch]:
         """Facts as ids; `arities` learns about new predicates. Nothing is stored."""
-        return self._state.encoded(self._columns(facts, arities))
+        return self._state.encoded(interrupts.uncovered(self._columns, facts, arities))
 
     @staticmethod
     def _columns(facts: Mapping[str, Any], arities: dict[str, int]) -> dict[str, Columns]:
@@ -184,15 +233,17 @@ class KnowledgeBase:
 
     # ------------------------------------------------------------------------------------ reasoning
 
+    @guarded("materialising", changes=True)
     def materialise(self, progress: Progress | None = None) -> Report:
         """Computes everything that follows from the explicit facts."""
         started = perf_counter()
         if self._materialised:
             return self.update(progress=progress)
-        report = self._state.materialise(self.program, self._settings, progress or _quiet, started)
+        report = self._state.materialise(self.program, self._settings, self._told(progress), started)
         self._materialised = True
         return report
 
+    @guarded("an update", changes=True)
     def update(
         self,
         add: Mapping[str, Any] | None = None,
@@ -228,11 +279,12 @@ class KnowledgeBase:
         reasons = []
         if OLDER in self._state.kept_kinds():
             settings, reasons = replace(settings, algorithm="remat"), [_OLDER]
-        asked = Request([*self._pending, *added], deleted, self.program, settings, progress or _quiet, started)
+        asked = Request([*self._pending, *added], deleted, self.program, settings, self._told(progress), started)
         after, report = self._state.updated(asked)
         self._current, self._pending, self._arities = after, [], arities
         return replace(report, reasons=[*reasons, *report.reasons])
 
+    @guarded("reading what changed")
     def changes(self, predicate: str) -> tuple[pa.Table, pa.Table]:
         """What the last update added to the materialisation and deleted from it, as `facts` gives them."""
         return self._state.changes(predicate, self._arities.get(predicate, 0))
@@ -243,10 +295,12 @@ class KnowledgeBase:
         """The predicates of the program and of the facts, sorted."""
         return sorted(self._arities)
 
+    @guarded("counting facts")
     def size(self, predicate: str, which: Which = "all") -> int:
         """How many facts of a predicate there are."""
         return self._state.size(predicate, which)
 
+    @guarded("reading facts")
     def facts(self, predicate: str, which: Which = "all") -> pa.Table:
         """The facts of a predicate as an Arrow table with columns `a0`, `a1`, …
 
@@ -254,14 +308,17 @@ class KnowledgeBase:
         """
         return self._state.facts(predicate, which, self._arities.get(predicate, 0))
 
+    @guarded("reading facts")
     def rows(self, predicate: str, which: Which = "all") -> list[tuple[Value, ...]]:
         """The facts of a predicate as tuples of Python values, in no special order."""
         return self._state.rows(predicate, which)
 
+    @guarded("looking for contradictions")
     def clashes(self) -> list[str]:
         """What equality contradicts, with facts: values and different names that are said to be equal, and stay apart."""
         return [] if self._settings.equality == "off" else self._state.clashes()
 
+    @guarded("a query")
     def query(self, goal: str) -> list[tuple[Value, ...]]:
         """The answers to a conjunctive goal in the rule syntax: distinct bindings of its variables, sorted.
 
@@ -282,7 +339,3 @@ def _check_name(predicate: object) -> None:
         raise EverlogError(f"{predicate!r} is not the name of a predicate, which is a string")
     if predicate.startswith(HIDDEN):
         raise EverlogError(f"the predicate {predicate} needs another name: those with {HIDDEN} are Everlog's own")
-
-
-def _quiet(stratum: int, number: int, new: int) -> None:
-    """Says nothing."""

@@ -12,6 +12,7 @@ from functools import cached_property
 from time import perf_counter
 from typing import TypeAlias
 
+from everlog import interrupts
 from everlog.engine.algebra import Engine, FactSet
 from everlog.errors import EverlogError
 from everlog.planning.program import CompiledStratum
@@ -210,6 +211,7 @@ class Materialisation:
             I |= change.A
             if accept is not None:
                 accept(I, difference)
+        interrupts.settle()
         self.E, self.I, self.kept, self.backbones_before = E, I, kept, before
         seconds = perf_counter() - begun
         self.past = replace(self.past, seconds=self.past.seconds + seconds)

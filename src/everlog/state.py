@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from everlog import saved
+from everlog import interrupts, saved
 from everlog.choice import choose, given_up
 from everlog.clashes import clashes
 from everlog.columns import Columns
@@ -59,6 +59,9 @@ if TYPE_CHECKING:
 
 _FEW_ROWS = 100_000
 """Up to this many rows nothing is gained by leaving dead ones out."""
+
+_PIECE = 1 << 17
+"""So many facts become Python values at a time."""
 
 _POOR = "the rules found what follows as soon"
 
@@ -150,9 +153,11 @@ class MemoryState:
         return np.array([column.encoded(self.engine.dictionary) for column in columns.columns], np.int32)
 
     def insert(self, batches: Iterable[Batch]) -> None:
-        """Makes facts explicit."""
+        """Makes facts explicit: all of them, or none if it is given up."""
+        E = self._E
         for predicate, ids in batches:
-            self._E |= self.engine.insert(predicate, ids, excluding=self._E)
+            E |= self.engine.insert(predicate, ids, excluding=E)
+        self._E = E
 
     # ------------------------------------------------------------------------------------ reasoning
 
@@ -161,12 +166,17 @@ class MemoryState:
         begun = perf_counter()
         materialisation = self._compiled(program, settings, needed(settings.algorithm) | self._kinds)
         planned = perf_counter() - begun
-        outcome = materialisation.materialise(progress)
-        self._I = own(materialisation.I)
-        if settings.modules == "auto":
-            self._reconsider(program, settings)
-        report = self._report(outcome, planned, started, self.total(), 0)
-        return report if settings.equality == "off" else replace(report, warnings=[*report.warnings, *self.clashes()])
+        try:
+            outcome = materialisation.materialise(progress)
+            self._I = own(materialisation.I)
+            if settings.modules == "auto":
+                self._reconsider(program, settings)
+            report = self._report(outcome, planned, started, self.total(), 0)
+            warnings = [] if settings.equality == "off" else self.clashes()
+        except BaseException:
+            self.materialisation, self._I = None, self.engine.empty()  # there is none before it is whole
+            raise
+        return replace(report, warnings=[*report.warnings, *warnings])
 
     def _reconsider(self, program: Program, settings: Settings) -> None:
         """Leaves regular chains to the rules, for updates, if they turned out to derive little."""
@@ -194,7 +204,9 @@ class MemoryState:
         if request.settings.equality == "axioms" and report.algorithm != "remat":
             warnings += state.clashes()
         report = replace(report, warnings=[*warnings, *report.warnings])
-        return (state._compacted() if state._mostly_dead() else state), report
+        # Who wants to stop is not kept waiting for that; the next update does it.
+        compacted = interrupts.attempt(state._compacted) if state._mostly_dead() else None
+        return compacted or state, report
 
     def _changed(self, request: Request[Batch]) -> tuple[MemoryState, Report]:
         settings = request.settings
@@ -506,7 +518,9 @@ class MemoryState:
         missing = {}
         for predicate in dict.fromkeys(predicates):
             if not predicate.startswith(HIDDEN):
+                interrupts.look()
                 ids = self.engine.columns(facts, predicate)
+                interrupts.look()
                 ids = ids[:, ~other._among(others, predicate, ids)]
                 if ids.shape[1]:
                     missing[predicate] = ids
@@ -569,7 +583,8 @@ class MemoryState:
 
     def table(self, ids: Ids) -> pa.Table:
         """Facts as an Arrow table of values."""
-        decoded = [self.engine.dictionary.decode_field(f"a{number}", column) for number, column in enumerate(ids)]
+        decode, n = self.engine.dictionary.decode_field, ids.shape[1]
+        decoded = [interrupts.aside(n, decode, f"a{number}", column) for number, column in enumerate(ids)]
         if not decoded:
             # A table without columns has as many rows as the fact of a nullary predicate has times: one or none.
             return pa.Table.from_struct_array(pa.array([{}] * ids.shape[1], pa.struct([])))
@@ -587,7 +602,12 @@ class MemoryState:
     def _values(self, ids: Ids) -> list[tuple[Value, ...]]:
         if ids.shape[0] == 0:
             return [()] * ids.shape[1]
-        return list(zip(*(self.engine.dictionary.values(column) for column in ids), strict=True))
+        found: list[tuple[Value, ...]] = []
+        for lo in range(0, ids.shape[1], _PIECE):
+            interrupts.look()
+            piece = ids[:, lo : lo + _PIECE]
+            found.extend(zip(*(self.engine.dictionary.values(column) for column in piece), strict=True))
+        return found
 
     def answers(self, goal: Sequence[BodyLiteral]) -> list[tuple[Value, ...]]:
         """The answers to a goal: distinct bindings of its variables, sorted by kind and value."""
@@ -597,7 +617,7 @@ class MemoryState:
             for stratum in compile_program([Rule(answer, tuple(goal))], MemoryCompiler(engine)):
                 found |= stratum.nonrecursive.apply(found, excluding=found)
             rows = self._values(engine.columns(own(found), answer.predicate))
-        return sorted(rows, key=lambda row: tuple(map(answer_order, row)))
+        return interrupts.uncovered(partial(sorted, rows, key=lambda row: tuple(map(answer_order, row))))
 
 
 def _either(some: ByPredicate, others: ByPredicate) -> ByPredicate:
