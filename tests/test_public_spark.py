@@ -12,6 +12,8 @@ import everlog
 
 FORBIDDEN = {"_jvm", "_jdf", "_jsc", "_sc", "_jsparkSession", "_jseq", "_jcols", "sparkContext", "SparkContext", "rdd"}
 SOURCE = Path(everlog.__file__).parent
+ALLOWED = {SOURCE / "pipeline" / "cancelling.py": {"sparkContext"}}
+"""Jobs of another thread are cancelled by their context, where there is one; only a session of Connect does it itself."""
 
 
 def private_names(text: str) -> set[str]:
@@ -24,4 +26,4 @@ def test_only_what_connect_has() -> None:
     files = [file for file in sorted(SOURCE.rglob("*.py")) if SOURCE / "bench" not in file.parents]
     found = {str(file): private_names(file.read_text(encoding="utf-8")) for file in files}
     assert len(found) > 100
-    assert {file: names for file, names in found.items() if names} == {}
+    assert {Path(file): names for file, names in found.items() if names} == ALLOWED

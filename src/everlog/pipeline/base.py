@@ -175,7 +175,8 @@ def update_store(
             added, folder = to_add.to_add(dictionary, stored, writer)
         say("reasoning")
         wanted = None if algorithm == "auto" else algorithm
-        report = _explained(kb._updated(added, deleted, arities, wanted, progress, started), chosen)
+        with kb._during("an update", changes=True):
+            report = _explained(kb._updated(added, deleted, arities, wanted, progress, started), chosen)
         if check is not None:
             check(kb)
         changes = _changes(kb)

@@ -7,17 +7,21 @@ from __future__ import annotations
 
 import shutil
 import weakref
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeGuard
 
+from everlog import interrupts
 from everlog.datalog.reader import parse_program
 from everlog.datalog.syntax import Program
 from everlog.datalog.values import Value
 from everlog.errors import ArityMistake, EverlogError
-from everlog.knowledge import Batch, Progress, State, Which
+from everlog.knowledge import Batch, Progress, State, Which, guarded
 from everlog.knowledge import KnowledgeBase as MemoryKnowledgeBase
+from everlog.pipeline.cancelling import Home, cancellable
 from everlog.pipeline.failures import spark_failures
 from everlog.pipeline.size import (
     Engine,
@@ -69,7 +73,8 @@ class KnowledgeBase(MemoryKnowledgeBase):
         self._budget = memory
         """What the memory engine may use if the engine is to be chosen, such as `4g`."""
         self._chosen = Engine("memory")
-        self._spark = spark
+        self._spark, self._home = spark, Home()
+        """The session, and the process that it belongs to."""
         self._scratch = None if scratch is None else Path(scratch).absolute()
         """Where the Spark engine puts files; on a cluster, a folder that all executors see."""
         self._options = {name: getattr(self._settings, name, value) for name, value in options.items()}
@@ -84,8 +89,25 @@ class KnowledgeBase(MemoryKnowledgeBase):
         if self._spark is None:
             from everlog.pipeline.session import start_session
 
-            self._spark = start_session(events=self._options.get("engine") == "spark")
+            events = self._options.get("engine") == "spark"
+            self._spark = interrupts.uncovered(partial(start_session, events=events))
+            self._home = Home()
+        self._home.check()
         return self._spark
+
+    def _during(self, doing: str, changes: bool = False) -> AbstractContextManager[None]:
+        chosen = self._options.get("engine") == "spark" if self._current is None else is_on_spark(self._current)
+        if not chosen:
+            return super()._during(doing, changes)
+        # Explicit facts change before what follows from them.
+        return self._during_jobs(self._guarded.during(doing, changes, readable=False))
+
+    @contextmanager
+    def _during_jobs(self, block: AbstractContextManager[None]) -> Iterator[None]:
+        """A block in which Spark works."""
+        spark = self.spark
+        with block, cancellable(spark):
+            yield
 
     def _restore(self, state: State, arities: dict[str, int], materialised: bool) -> None:
         self._current, self._arities, self._materialised = state, arities, materialised
@@ -143,25 +165,28 @@ class KnowledgeBase(MemoryKnowledgeBase):
 
     # ------------------------------------------------------------------------------------ facts in
 
+    @guarded("loading facts", changes=True)
     def load(self, path: str | os.PathLike[str], *, on_error: Literal["fail", "skip"] = "fail") -> None:
         """Adds the facts of a file or folder, read by Spark."""
         from everlog.pipeline.sources import read_paths
 
-        read = read_paths(self.spark, [path], on_error=on_error, arities=self._arities)
-        self.load_read(read)
+        with cancellable(self.spark):
+            self.load_read(read_paths(self.spark, [path], on_error=on_error, arities=self._arities))
 
+    @guarded("loading facts", changes=True)
     def load_read(self, read: Read) -> None:
         """Adds facts that Spark has read."""
-        try:
-            self._choose_engine(read.facts)
-            if is_on_spark(self._state):
-                arities = dict(self._arities)
-                check_arities(read.facts, arities)
-                self._add(self._state.encoded(read.facts), arities)
-            else:
-                self.add({predicate: _texts(frame) for predicate, frame in read.facts.items()})
-        finally:
-            read.release()
+        with cancellable(self.spark):
+            try:
+                self._choose_engine(read.facts)
+                if is_on_spark(self._state):
+                    arities = dict(self._arities)
+                    check_arities(read.facts, arities)
+                    self._add(self._state.encoded(read.facts), arities)
+                else:
+                    self.add({predicate: _texts(frame) for predicate, frame in read.facts.items()})
+            finally:
+                read.release()
 
     def _encoded(self, facts: Mapping[str, Any], arities: dict[str, int]) -> list[Batch]:
         if not isinstance(facts, Mapping):
@@ -172,10 +197,13 @@ class KnowledgeBase(MemoryKnowledgeBase):
             predicate: facts_from_dataframe(given, predicate) for predicate, given in facts.items() if _is_frame(given)
         }
         if frames:
-            self._choose_engine(frames)
+            with cancellable(self.spark):
+                self._choose_engine(frames)
+                if not is_on_spark(self._state):
+                    facts = {**facts, **{name: _texts(frame) for name, frame in frames.items()}}
         state = self._state
         if not is_on_spark(state):
-            return super()._encoded({**facts, **{name: _texts(frame) for name, frame in frames.items()}}, arities)
+            return super()._encoded(facts, arities)
         columns = self._columns({name: given for name, given in facts.items() if name not in frames}, arities)
         check_arities(frames, arities)
         return state.encoded({**columns, **frames})
@@ -202,6 +230,7 @@ class KnowledgeBase(MemoryKnowledgeBase):
         """The number of arguments of a predicate."""
         return self._arities[predicate]
 
+    @guarded("reading facts")
     def text(self, predicate: str, which: Which = "all") -> DataFrame:
         """The facts of a predicate in text form: columns of N-Triples terms."""
         state, arity = self._state, self._arities.get(predicate, 0)
@@ -209,6 +238,7 @@ class KnowledgeBase(MemoryKnowledgeBase):
             return state.text(predicate, which, arity)
         return stored_frame(self.spark, state.engine.dictionary, self._memory.ids(predicate, which, arity))
 
+    @guarded("reading facts")
     def dataframe(self, predicate: str, which: Which = "all") -> DataFrame:
         """The facts of a predicate as a Spark DataFrame with columns `a0`, `a1`, …, typed as `facts` types them.
 
@@ -231,6 +261,7 @@ class KnowledgeBase(MemoryKnowledgeBase):
                 frame = frame.withMetadata(field.name, NTRIPLES)
         return frame
 
+    @guarded("making views")
     def create_views(self, which: Which = "all") -> dict[str, str]:
         """Makes every predicate a temporary view of the Spark session; gives the views' names as SQL writes them.
 
@@ -251,6 +282,7 @@ class KnowledgeBase(MemoryKnowledgeBase):
 
     # ------------------------------------------------------------------------------------ stores
 
+    @guarded("saving", changes=True)
     def save(self, path: str | Path) -> int:
         """Writes a new store, or a new version of one, and gives the version's number.
 
@@ -265,7 +297,8 @@ class KnowledgeBase(MemoryKnowledgeBase):
             self.materialise()
         elif self._pending:
             self.update()
-        return save(self, Path(path).absolute())
+        with cancellable(self.spark):
+            return save(self, Path(path).absolute())
 
 
 def open_store(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from pyoxigraph import BlankNode
 
+from everlog import interrupts
 from everlog.datalog.printer import print_program
 from everlog.errors import EverlogError
 from everlog.pipeline.blank_nodes import blank_nodes, renamed_blank_nodes
@@ -31,6 +32,19 @@ if TYPE_CHECKING:
 def save(kb: KnowledgeBase, path: Path) -> int:
     """Writes a version with the contents of a knowledge base, and gives its number."""
     place: AbstractContextManager[Writing] = writing(path) if (path / CURRENT).exists() else making(path)
+    undo = kb._state.savepoint() if is_on_spark(kb._state) else None
+    try:
+        manifest = _saved(kb, path, place)
+    except BaseException:
+        if undo is not None:
+            undo()
+        raise
+    kb._stored = path, manifest
+    return manifest.version
+
+
+def _saved(kb: KnowledgeBase, path: Path, place: AbstractContextManager[Writing]) -> Manifest:
+    """Writes and commits a version."""
     with place as writer, spark_failures(f"saving to the store {path}"):
         # The store's ids are ours only if we have seen all of its versions.
         before = known = writer.before
@@ -43,9 +57,9 @@ def save(kb: KnowledgeBase, path: Path) -> int:
                 "save to another path"
             )
         manifest = spark_version(kb, writer, known) if is_on_spark(kb._state) else _version(kb, writer, known)
+        interrupts.settle()
         manifest = writer.commit(manifest)
-    kb._stored = path, manifest
-    return manifest.version
+    return manifest
 
 
 def _version(kb: KnowledgeBase, writer: Writing, known: Manifest | None) -> Manifest:

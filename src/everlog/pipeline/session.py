@@ -16,7 +16,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from everlog import interrupts
 from everlog.errors import EverlogError
+from everlog.pipeline.cancelling import Home
 from everlog.pipeline.java import java_for_spark
 from everlog.pipeline.size import machine_bytes
 
@@ -61,8 +63,11 @@ def start_session(
 
     # Advice about pandas, which the pipeline does not use: tables go by Arrow.
     warnings.filterwarnings("ignore", message="PySpark does not yet fully support pandas", category=FutureWarning)
+    if _home:
+        _home[0].check()
     active = SparkSession.getActiveSession()
     if active is not None:
+        _home[:] = [Home()]
         for key, value in conf.items():
             _change(active, key, value)
         return active
@@ -83,6 +88,10 @@ def start_session(
         builder = builder.remote(place) if remote else builder.master(place)
         with java_for_spark(verbose=verbose) as said:
             return _made(builder, settings, said)
+
+
+_home: list[Home] = []
+"""Where the session is that was started, or found, last."""
 
 
 def local_settings(master: str, brief: bool = False) -> dict[str, str]:
@@ -143,7 +152,10 @@ def _made(builder: SparkSession.Builder, settings: Mapping[str, str], said: Path
         with warnings.catch_warnings():
             # A local Connect server is started with these settings, and then asked to set them once more.
             warnings.filterwarnings("ignore", message="Failed to set spark")
-            return builder.getOrCreate()
+            session = builder.getOrCreate()
+        _home[:] = [Home()]
+        interrupts.renew()  # PySpark has taken the signal over
+        return session
     except (PySparkException, OSError, ValueError, RuntimeError) as failure:
         reason = " ".join(str(failure).split())
         raise NoSession(f"Spark did not start: {reason}{_last_words(said)}") from failure

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import TYPE_CHECKING
 
+from everlog import interrupts
 from everlog.choice import Choice, choose
 from everlog.contradictions import CONTRADICTORY, SHOWN, Contradiction, messages
 from everlog.datalog.constants import constants
@@ -123,10 +124,11 @@ class SparkEquatedState(SparkState):
         rounds, near = Rounds(progress), self.engine.near_applications
         try:
             outcome, planned = self._materialised(program, settings, rounds)
+            report = self._report(outcome, planned, started, self.count("all"), 0)
         except BaseException:
             self._equal, self.materialisation, self._I = None, None, self.engine.empty()
+            self._counts, self._sizes = {}, None
             raise
-        report = self._report(outcome, planned, started, self.count("all"), 0)
         return replace(report, spark=self._work(rounds, near))
 
     def _materialised(self, program: Program, settings: Settings, progress: Progress) -> tuple[Outcome, float]:
@@ -252,6 +254,7 @@ class SparkEquatedState(SparkState):
         except BaseException:
             self._equal, self.materialisation = equal, above
             raise
+        interrupts.settle()
         self._E, self._I, self._counts, self._sizes, self.difference = E, I, {}, None, difference
         return outcome
 
@@ -267,6 +270,7 @@ class SparkEquatedState(SparkState):
             self._E, self._I, self._equal, self.materialisation = then.E, then.I, equal, materialisation
             self._counts, self._sizes = {}, None
             raise
+        interrupts.settle()
         self.difference = difference
         added, deleted = self._seen(self._done(True)), self._seen(self._done(False))
         return self._report(outcome, planned, request.started, added, deleted, reasons)

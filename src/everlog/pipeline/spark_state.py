@@ -14,6 +14,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
+from everlog import interrupts
 from everlog.choice import choose
 from everlog.columns import Columns
 from everlog.datalog.arities import program_arities
@@ -100,6 +101,16 @@ class SparkState:
     def derived(self) -> FactSet:
         """`I ∖ E`, computed."""
         return without(self._I, self._E)
+
+    def savepoint(self) -> Callable[[], None]:
+        """A function that brings back what was known about the store before a version was written that came to nothing."""
+        before, undo_terms = (self.saved, self.marks), self.terms.savepoint()
+
+        def undo() -> None:
+            self.saved, self.marks = before
+            undo_terms()
+
+        return undo
 
     def marked(self) -> Marks:
         """What is kept now."""
@@ -214,10 +225,11 @@ class SparkState:
         self._kept, self._kinds = kept, kinds
 
     def insert(self, batches: Sequence[FactSet]) -> None:
-        """Makes facts explicit."""
+        """Makes facts explicit: all of them, or none if it is given up."""
+        E = self._E
         for facts in batches:
-            self._E |= facts
-        self._counts = {}
+            E |= facts
+        self._E, self._counts = E, {}
 
     # ------------------------------------------------------------------------------------ reasoning
 
@@ -228,9 +240,14 @@ class SparkState:
         planned = perf_counter() - begun
         rounds = Rounds(progress)
         near = self.engine.near_applications
-        outcome = materialisation.materialise(rounds)
-        self._I, self._counts = materialisation.I, {}
-        report = self._report(outcome, planned, started, self.count("all"), 0)
+        try:
+            outcome = materialisation.materialise(rounds)
+            self._I, self._counts = materialisation.I, {}
+            report = self._report(outcome, planned, started, self.count("all"), 0)
+        except BaseException:
+            # There is none before it is whole.
+            self.materialisation, self._I, self._counts = None, self.engine.empty(), {}
+            raise
         return replace(report, spark=self._work(rounds, near))
 
     def updated(self, request: Request[FactSet]) -> tuple[SparkState, Report]:
@@ -361,19 +378,21 @@ class SparkState:
             materialisation = self._compiled(request.program, request.settings, kinds)
             planned = perf_counter() - begun
             outcome = materialisation.materialise(request.progress)
+            J = materialisation.I
+            gained, lost = without(J, I), without(I, J)
+            difference = Difference(
+                without(after, E),
+                without(E, after),
+                gained,
+                lost,
+                without(J - after, I - E),
+                without(I - E, J - after),
+            )
         except BaseException:
-            self._E, self.materialisation = E, before
+            self._E, self.materialisation, self._counts = E, before, {}
             raise
-        self._I, self._counts = materialisation.I, {}
-        gained, lost = without(self._I, I), without(I, self._I)
-        self.difference = Difference(
-            without(after, E),
-            without(E, after),
-            gained,
-            lost,
-            without(self._I - after, I - E),
-            without(I - E, self._I - after),
-        )
+        interrupts.settle()
+        self._I, self._counts, self.difference = J, {}, difference
         return self._report(outcome, planned, request.started, self._seen(gained), self._seen(lost), reasons)
 
     def _report(

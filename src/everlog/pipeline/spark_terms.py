@@ -83,6 +83,15 @@ class SparkTerms:
         self.new = []
         self._frame = None
 
+    def savepoint(self) -> Callable[[], None]:
+        """A function that brings back what was known about files before they were saved."""
+        before = self._stored, [*self.new], [*self._unnamed], self._frame
+
+        def undo() -> None:
+            self._stored, self.new, self._unnamed, self._frame = before
+
+        return undo
+
     def encode(self, facts: Mapping[str, DataFrame], few: bool | None = None) -> Encoded:
         """Facts in text form as ids; to be released when they have been read."""
         folder = self._folder()

@@ -45,6 +45,7 @@ from everlog.engine.spark.runs import (
 )
 from everlog.engine.spark.sets import Stored, covered, own
 from everlog.errors import ArityMistake, EverlogError
+from everlog.interrupts import look
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -320,6 +321,7 @@ class SparkEngine(Engine):
         """
         from pyspark.sql.functions import count, expr, lit
 
+        look()
         self._choose_codegen()
         self._partition(max(self._worthwhile(), self.partitions))
         query = f"SELECT * FROM {table}"
