@@ -26,7 +26,7 @@ from long_sequences.following import Tally, smallest, wrong
 from long_sequences.scenarios import Interests, life
 
 INTERESTS: Final = {
-    "memory": Interests(updates=42, stores=0.006, failures=0.05, interrupts=0.0),
+    "memory": Interests(updates=42, stores=0.005, failures=0.05, interrupts=0.04),
     "turns": Interests(updates=8, stores=0.5, engines=("memory", "memory", "spark"), failures=0.05, interrupts=0.0),
 }
 
