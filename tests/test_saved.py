@@ -237,3 +237,47 @@ def test_a_state_of_other_modules_is_computed_anew_where_they_stand_for_negation
     assert (report.added, report.deleted) == (0, 2)
     assert kb.update(add={"b": [(6,)]}).algorithm == "dred"
     assert sorted(kb.rows("next")) == [(5, 6), (6, 7)]
+
+
+def test_extra_facts_about_classes_after_a_stored_state_was_asked_for_counting() -> None:
+    """Counting goes without decompositions; a stored state that was asked for it counted derivations that it never had."""
+    program = parse_program("""
+        w(?x) :- u(?x), NOT EXISTS ?y, ?c IN ([?x, <http://x/p>, ?y], [?y, rdf:type, ?c]) .
+        <http://x/D>[?y] :- [?x, <http://x/p>, ?y] .
+    """)
+    kb = KnowledgeBase(program, algorithm="dredc", hypertree="all", workers=1)
+    a, b, d, p = (NamedNode(f"http://x/{name}") for name in "abdp")
+    kb.add({"triple": [(d, p, a), (d, p, b)], "u": [(d,)]})
+    kb.materialise()
+    kb.update()
+    kb._current = kb._state._compacted()
+    with pytest.raises(EverlogError, match="needs counts"):
+        kb.update(delete={"triple": [(d, p, a)]}, algorithm="counting")
+    kb.update(delete={"triple": [(d, p, a)]}, algorithm="auto")
+    assert kb.rows("w") == []
+    assert kb.query("<http://x/D>[?x]") == [(b,)]
+
+
+def test_rules_are_decomposed_as_they_were_when_derivations_were_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is decomposed is decided by the facts at hand; those of a stored state are others than when it was computed."""
+    from everlog.planning import decomposing
+
+    program = parse_program("t(?x, ?z) :- e(?x, ?y), e(?y, ?z), e(?z, ?w), e(?w, ?x) . t(?x, ?y) :- f(?x, ?y) .")
+    cycle = [(1, 2), (2, 3), (3, 4), (4, 1)]
+    for first, later in ((1e9, 0.0), (0.0, 1e9)):
+        monkeypatch.setattr(decomposing, "IN_MEMORY", decomposing.Worth(cheaper=0.0, much=first))
+        kb = KnowledgeBase(program, algorithm="dredc", workers=1)
+        kb.add({"e": cycle, "f": [(1, 3)]})
+        kb.materialise()
+        stored = columns(kb._state.kept())
+        kb._current = kb._state._compacted()
+        monkeypatch.setattr(decomposing, "IN_MEMORY", decomposing.Worth(cheaper=0.0, much=later))
+        kb.update(add={"e": [(5, 6)]})
+        added = columns(kb._state.kept())
+        assert {name: rows for name, rows in added.items() if name.endswith(":t")} == {
+            name: rows for name, rows in stored.items() if name.endswith(":t")
+        }
+        kb.update(delete={"f": [(1, 3)]})
+        assert sorted(kb.rows("t")) == [(1, 3), (2, 1), (3, 2)]
+        kb.update(delete={"e": [(1, 2)]})
+        assert kb.rows("t") == []

@@ -25,7 +25,7 @@ from everlog.reasoning.kept import Kept
 from everlog.reasoning.modular import Modules
 from everlog.reasoning.modules.module import Backbone, Module
 from everlog.reasoning.seminaive import materialise
-from everlog.saved_kinds import MODULE, module_key
+from everlog.saved_kinds import BACKBONE, DECOMPOSED, HIDDEN_FACTS, MODULE, module_key, tree_key
 
 _NO_MODULES: Mapping[int, Sequence[Module]] = {}
 
@@ -128,6 +128,15 @@ class Materialisation:
     def keys(self) -> dict[str, Backbone]:
         """Names for the modules that have backbones: what a store keeps for one is of use to no other."""
         return {module_key(module.kind, module.heads): module for module in self.backbones()}
+
+    def tree_keys(self) -> frozenset[str]:
+        """Names for the rules that are decomposed: where derivations are counted, theirs are not."""
+        return frozenset(tree_key(tree.rule) for stratum in self.strata for tree in stratum.trees)
+
+    def kinds(self) -> frozenset[str]:
+        """The kinds of relations that a store has for updates of this, and what it has to say about modules and rules."""
+        found = self.asked().names() | {HIDDEN_FACTS, DECOMPOSED, *self.tree_keys()}
+        return found | {BACKBONE, *self.keys()} if self.backbones() else found
 
     def fits(self, kinds: frozenset[str]) -> bool:
         """Whether a store that has kept some kinds of state has it for just these modules."""

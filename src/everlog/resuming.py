@@ -3,7 +3,7 @@
 Which modules there are was decided when everything was computed, and not by the algorithm of the update that goes on with
 it. A store without backbones goes on without modules, and so does one that has those of other modules: their facts are
 facts like others. What such a store lacks is what negations hide in rules that are no module's any more; then everything is
-to be computed anew.
+to be computed anew. The same goes for decomposed rules, if derivations are counted: theirs are not.
 """
 
 from __future__ import annotations
@@ -12,15 +12,20 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Final, TypeAlias
 
+from everlog.datalog.syntax import Rule
 from everlog.materialisation import Materialisation
 from everlog.planning.modules import Module
 from everlog.planning.negation import NEGATED
 from everlog.planning.worth import LEFT_OUT_BEFORE, Verdicts
-from everlog.saved_kinds import BACKBONE, module_key
+from everlog.reasoning.algorithms import NONRECURSIVE, RECURSIVE
+from everlog.saved_kinds import BACKBONE, DECOMPOSED, TREE, module_key, tree_key
 from everlog.settings import Settings
 
-Compiled: TypeAlias = Callable[[Settings, Verdicts | None], Materialisation]
-"""Compiles the program of a state, with some settings and verdicts about modules."""
+Chosen: TypeAlias = Callable[[Rule], bool]
+"""Whether a rule is to be decomposed."""
+
+Compiled: TypeAlias = Callable[[Settings, Verdicts | None, Chosen | None], Materialisation]
+"""Compiles the program of a state, with some settings, verdicts about modules, and a choice of rules to be decomposed."""
 
 OTHER_MODULES: Final = "everything was computed anew, since other modules were stored than there are now"
 
@@ -33,18 +38,28 @@ def resumed(compiled: Compiled, settings: Settings, kinds: frozenset[str]) -> Ma
     """A materialisation, without facts yet, that fits the kinds of values that are stored; or `OtherModules`."""
     settings = replace(settings, algorithm="auto")
     without = replace(settings, modules="off")
+    trees = frozenset(kind for kind in kinds if kind.startswith(TREE))
+    counted = bool(kinds & {NONRECURSIVE, RECURSIVE}) and settings.decomposed
+    chosen: Chosen | None = (lambda rule: tree_key(rule) in trees) if counted else None
+
+    def with_trees(chosen_settings: Settings, verdicts: Verdicts | None) -> Materialisation:
+        found = compiled(chosen_settings, verdicts, chosen)
+        if counted and (DECOMPOSED not in kinds or found.tree_keys() != trees):
+            raise OtherModules
+        return found
+
     if BACKBONE not in kinds:
-        return compiled(without, None)
+        return with_trees(without, None)
 
     def left_out_before(modules: Sequence[Module]) -> list[str | None]:
         """Whatever the facts are now, what was decided about modules when everything was computed is what was stored."""
         stored = (module_key(module.kind, module.heads) in kinds for module in modules)
         return [None if known else LEFT_OUT_BEFORE for known in stored]
 
-    found = compiled(settings, left_out_before)
+    found = with_trees(settings, left_out_before)
     if found.fits(kinds):
         return found
-    plain = compiled(without, None)
+    plain = with_trees(without, None)
     heads = (rule.head for stratum in plain.strata for rule in stratum.rules.rules)
     if any(head.predicate.startswith(NEGATED) for head in heads):
         raise OtherModules

@@ -27,12 +27,6 @@ Relations = dict[str, Ids]
 """Rows by relation, one per column of the array."""
 
 
-def kinds(materialisation: Materialisation) -> frozenset[str]:
-    """The kinds of relations that a materialisation has; those of others are out of date."""
-    found = materialisation.asked().names() | {HIDDEN_FACTS}
-    return found | {BACKBONE, *materialisation.keys()} if materialisation.backbones() else found
-
-
 def whole(engine: MemoryEngine, materialisation: Materialisation) -> Relations:
     """All there is to be kept."""
     found = _Collected(engine)

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 from hashlib import sha256
 from typing import Final
 
-from everlog.datalog.syntax import Atom, Variable
+from everlog.datalog.substitution import canonical_rule
+from everlog.datalog.syntax import Atom, Rule, Variable
 from everlog.datalog.values import identity
 
 HIDDEN_FACTS: Final = "hidden"
@@ -15,6 +16,10 @@ BACKBONE: Final = "backbones"
 CLASSES: Final = "classes"
 OLDER: Final = "older"
 """Said of what an earlier Everlog has stored, whose names mean something else now."""
+DECOMPOSED: Final = "decomposed"
+"""Said of a store that names the rules which are decomposed, and whose derivations are not counted."""
+TREE: Final = "tree-"
+"""What the kinds begin with that say which rules these are."""
 MODULE: Final = "module-"
 """What the kinds begin with that say for which modules there are backbones."""
 
@@ -36,6 +41,11 @@ def stored_kinds(kinds: Iterable[str], names: Iterable[str]) -> frozenset[str]:
 def kind_of(name: str) -> str:
     """What a relation holds."""
     return name.partition(":")[0]
+
+
+def tree_key(rule: Rule) -> str:
+    """A name for a decomposed rule, whatever its variables are called."""
+    return f"{TREE}{sha256(repr(canonical_rule(rule)).encode()).hexdigest()[:16]}"
 
 
 def module_key(kind: str, heads: Sequence[Atom]) -> str:

@@ -51,7 +51,7 @@ from everlog.reasoning.modules.making import make_modules
 from everlog.reasoning.modules.module import Module
 from everlog.report import Report, peak_rss_bytes
 from everlog.request import Request
-from everlog.resuming import OTHER_MODULES, OtherModules, resumed
+from everlog.resuming import OTHER_MODULES, Chosen, OtherModules, resumed
 from everlog.settings import Settings
 
 if TYPE_CHECKING:
@@ -278,7 +278,9 @@ class MemoryState:
             return self.materialisation
         try:
             compiled = resumed(
-                lambda chosen, verdicts: self._compiled(program, chosen, self._kinds, verdicts), settings, self._kinds
+                lambda options, verdicts, trees: self._compiled(program, options, self._kinds, verdicts, trees),
+                settings,
+                self._kinds,
             )
             compiled.cost, compiled.past = self._cost, self._past
             saved.restore(self.engine, compiled, self._I, self._kept())
@@ -353,7 +355,7 @@ class MemoryState:
 
     def kept_kinds(self) -> frozenset[str]:
         """The kinds of relations (`saved_kinds.kind_of`) that are still right; others in a store are out of date."""
-        return self._kinds if self.materialisation is None else saved.kinds(self.materialisation)
+        return self._kinds if self.materialisation is None else self.materialisation.kinds()
 
     def _compiled(
         self,
@@ -361,6 +363,7 @@ class MemoryState:
         settings: Settings,
         kinds: frozenset[str],
         verdicts: Verdicts | None = None,
+        trees: Chosen | None = None,
     ) -> Materialisation:
         """A materialisation without facts; if modules are to be chosen and nobody has done so, it is done here."""
         rules = self._rules(program, settings)
@@ -370,6 +373,7 @@ class MemoryState:
         decomposer = Decomposer(
             settings.hypertree if settings.decomposed and TRACE not in kinds else "off",
             lambda: Statistics(prepared(rules), memory_facts(self.engine)),
+            chosen=trees,
         )
         if verdicts is None and settings.modules == "auto":
             verdicts = partial(

@@ -14,6 +14,7 @@ import pytest
 from cramped import cramped
 from everlog import choice, state
 from everlog.engine.memory import graphs
+from everlog.planning import decomposing
 from everlog.reasoning.modules import hypertree
 from everlog.reasoning.modules.module import Backbone
 
@@ -26,6 +27,7 @@ SURROUNDINGS: Final = {
     "impatient": 0.15,
     "counts soon": 0.25,
     "counts nodes": 0.2,
+    "decomposes": 0.3,
 }
 
 
@@ -54,4 +56,8 @@ def surrounded(names: tuple[str, ...]) -> Iterator[None]:
                 patch.setattr(choice, "_SPENT", 0.0)
             elif name == "counts nodes":  # those of the nodes of decompositions
                 patch.setattr(hypertree, "_DEAR", 1e9)
+            elif (
+                name == "decomposes"
+            ):  # `auto` decomposes rules that join a few facts, and decides anew as these change
+                patch.setattr(decomposing, "IN_MEMORY", decomposing.Worth(cheaper=1.0, much=12.0, kept=1.5))
         yield

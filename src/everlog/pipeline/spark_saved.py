@@ -28,12 +28,6 @@ if TYPE_CHECKING:
 _PADDING = -1
 
 
-def kinds(materialisation: Materialisation) -> frozenset[str]:
-    """The kinds of relations that a materialisation has."""
-    found = materialisation.kept.names() | {HIDDEN_FACTS}
-    return found | {BACKBONE, *materialisation.keys()} if materialisation.backbones() else found
-
-
 def arities(engine: SparkEngine, found: frozenset[str]) -> dict[str, int]:
     """The relations of some kinds that there may be, and how many columns they have."""
     more = {HIDDEN_FACTS: 0, NONRECURSIVE: 1, RECURSIVE: 1, TRACE: 3, BACKBONE: 1}

@@ -52,7 +52,7 @@ from everlog.reasoning.modules.making import make_modules
 from everlog.reasoning.modules.module import Module
 from everlog.report import Report, peak_rss_bytes
 from everlog.request import Request
-from everlog.resuming import OTHER_MODULES, OtherModules, resumed
+from everlog.resuming import OTHER_MODULES, Chosen, OtherModules, resumed
 from everlog.settings import Settings
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ class SparkState:
 
     def kept_kinds(self) -> frozenset[str]:
         """The kinds of relations (`everlog.saved`) that are kept right."""
-        return self._kinds if self.materialisation is None else spark_saved.kinds(self.materialisation)
+        return self._kinds if self.materialisation is None else self.materialisation.kinds()
 
     # ------------------------------------------------------------------------------------ facts in
 
@@ -302,7 +302,9 @@ class SparkState:
             return self.materialisation
         try:
             found = resumed(
-                lambda chosen, verdicts: self._compiled(program, chosen, self._kinds, verdicts), settings, self._kinds
+                lambda options, verdicts, trees: self._compiled(program, options, self._kinds, verdicts, trees),
+                settings,
+                self._kinds,
             )
             spark_saved.restore(self.engine, found, self._I, self._kept())
             self.marks = self.marked()
@@ -325,7 +327,12 @@ class SparkState:
         return facts
 
     def _compiled(
-        self, program: Program, settings: Settings, kinds: frozenset[str], verdicts: Verdicts | None = None
+        self,
+        program: Program,
+        settings: Settings,
+        kinds: frozenset[str],
+        verdicts: Verdicts | None = None,
+        trees: Chosen | None = None,
     ) -> Materialisation:
         # All constants at once: each look-up is a job.
         rules = self._rules(program, settings)
@@ -337,6 +344,7 @@ class SparkState:
             settings.hypertree if settings.decomposed and TRACE not in kinds else "off",
             lambda: Statistics(prepared(rules), spark_facts(self.engine, self._given())),
             _WORTH,
+            trees,
         )
         if verdicts is None and settings.modules == "auto" and given is not None:
             verdicts = partial(judged, facts=len(self._given()))

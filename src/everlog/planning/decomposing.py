@@ -44,10 +44,20 @@ IN_MEMORY = Worth()
 
 
 class Decomposer:
-    """Decomposes rules; `statistics` is asked for only if there is a rule to be looked at."""
+    """Decomposes rules; `statistics` is asked for only if there is a rule to be looked at.
 
-    def __init__(self, option: Hypertree, statistics: Callable[[], Statistics], worth: Worth | None = None) -> None:
+    If somebody has `chosen` the rules before, these are decomposed, however little that is expected to gain now.
+    """
+
+    def __init__(
+        self,
+        option: Hypertree,
+        statistics: Callable[[], Statistics],
+        worth: Worth | None = None,
+        chosen: Callable[[Rule], bool] | None = None,
+    ) -> None:
         self._option, self._make, self._worth = option, statistics, worth or IN_MEMORY
+        self._chosen = chosen
         self._statistics: Statistics | None = None
 
     def __call__(self, rule: Rule, inside: Callable[[Atom], bool]) -> JoinTree | None:
@@ -55,16 +65,19 @@ class Decomposer:
         atoms = rule.positive
         if self._option == "off" or len(atoms) < 2 or (self._option != "all" and is_acyclic(atoms)):
             return None
+        if self._chosen is not None and not self._chosen(rule):
+            return None
+        sparing = self._option == "auto" and self._chosen is None
         if self._statistics is None:
             self._statistics = self._make()
         costs = self._statistics.body(atoms)
         whole = costs.join(range(len(atoms)))
-        if self._option == "auto" and whole < self._worth.much:
+        if sparing and whole < self._worth.much:
             return None
         asked: tuple[Atom | Negation | Comparison, ...] = (rule.head, *rule.negative, *rule.comparisons)
         needed = frozenset(variable for part in asked for variable in part.variables())
         found = decompose(atoms, needed, costs)
-        if found.width == len(atoms) or (self._option == "auto" and whole < self._worth.cheaper * found.cost):
+        if found.width == len(atoms) or (sparing and whole < self._worth.cheaper * found.cost):
             return None  # the body stays whole, or should
         tree = join_tree(rule, found, _prefix(rule, found, "k"), inside, costs)
         if self._option == "auto" and len(tree.nodes) == 1:
