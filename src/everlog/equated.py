@@ -39,7 +39,7 @@ from everlog.reasoning.deletion import Deletions
 from everlog.reasoning.rewriting import RMaterialisation
 from everlog.report import Report
 from everlog.request import Request
-from everlog.resuming import OTHER_MODULES, OtherModules
+from everlog.resuming import Unresumable
 from everlog.saved_kinds import CLASSES, HIDDEN_FACTS, kind_of
 from everlog.settings import Settings
 from everlog.state import Batch, ByPredicate, Change, MemoryState
@@ -161,6 +161,10 @@ class EquatedState(MemoryState):
         assert self._equal is not None
         return [made for rule in self._equal.above() for made in over_representatives(rule)]
 
+    def _heads(self, compiled: Materialisation) -> frozenset[str]:
+        core = () if self._equal is None else self._equal.rules
+        return compiled.heads() | {rule.head.predicate for rule in core}
+
     def _resumed(self, program: Program, settings: Settings) -> Materialisation:
         if self._equal is None:
             kept = list(self._kept())
@@ -189,8 +193,8 @@ class EquatedState(MemoryState):
             return self._started_again(request, [CONTRADICTORY])
         try:
             above = self._resumed(program, settings)
-        except OtherModules:
-            return self._started_again(request, [OTHER_MODULES])
+        except Unresumable as reason:
+            return self._started_again(request, [str(reason)])
         assert self._equal is not None
         if self._equal.derives(OCCURS) and any(name not in self._equated for name, _ in request.added):
             return self._started_again(request, ["everything was computed anew, since there is a new predicate"])
@@ -273,6 +277,7 @@ class EquatedState(MemoryState):
             anew = self._compiled(request.program, request.settings, frozenset())
             outcome = anew.materialise(request.progress)
             accept(anew.I, above.I - anew.I, anew.I - above.I)
+            interrupts.settle()
             return _Followed(anew.I, outcome, change, clashing)
         except BaseException:
             self.materialisation = above

@@ -120,7 +120,9 @@ def is_wanted() -> bool:
     It is if Python's own handler gets the signal, or PySpark's: these raise `KeyboardInterrupt`.
     """
     handler, blocks = _requests.before, _requests.blocks
-    raises = handler is signal.default_int_handler or getattr(handler, "__module__", "").startswith("pyspark.")
+    raises = handler is signal.default_int_handler or (getattr(handler, "__module__", None) or "").startswith(
+        "pyspark."
+    )
     return raises and _requests.pending and bool(blocks) and not blocks[-1].settled
 
 

@@ -129,6 +129,11 @@ class Materialisation:
         """Names for the modules that have backbones: what a store keeps for one is of use to no other."""
         return {module_key(module.kind, module.heads): module for module in self.backbones()}
 
+    def heads(self) -> frozenset[str]:
+        """The predicates that rules outside of modules derive."""
+        found = {rule.head.predicate for stratum in self.strata for rule in stratum.rules.rules}
+        return frozenset(found | {tree.rule.head.predicate for stratum in self.strata for tree in stratum.trees})
+
     def tree_keys(self) -> frozenset[str]:
         """Names for the rules that are decomposed: where derivations are counted, theirs are not."""
         return frozenset(tree_key(tree.rule) for stratum in self.strata for tree in stratum.trees)

@@ -8,14 +8,14 @@ to be computed anew. The same goes for decomposed rules, if derivations are coun
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import Final, TypeAlias
 
 from everlog.datalog.syntax import Rule
 from everlog.materialisation import Materialisation
 from everlog.planning.modules import Module
-from everlog.planning.negation import NEGATED
+from everlog.planning.negation import KEYED, NEGATED
 from everlog.planning.worth import LEFT_OUT_BEFORE, Verdicts
 from everlog.reasoning.algorithms import NONRECURSIVE, RECURSIVE
 from everlog.saved_kinds import BACKBONE, DECOMPOSED, TREE, module_key, tree_key
@@ -27,15 +27,28 @@ Chosen: TypeAlias = Callable[[Rule], bool]
 Compiled: TypeAlias = Callable[[Settings, Verdicts | None, Chosen | None], Materialisation]
 """Compiles the program of a state, with some settings, verdicts about modules, and a choice of rules to be decomposed."""
 
-OTHER_MODULES: Final = "everything was computed anew, since other modules were stored than there are now"
+_AGAIN: Final = "everything was computed anew, since "
+_OTHER_MODULES: Final = f"{_AGAIN}other modules were stored than there are now"
+_OTHER_TREES: Final = f"{_AGAIN}other rules are decomposed than when their derivations were counted"
+_OTHER_HIDDEN: Final = f"{_AGAIN}what negations hide was stored under other names"
 
 
-class OtherModules(Exception):
-    """What is stored is not enough to go on with."""
+class Unresumable(Exception):
+    """What is stored is not enough to go on with; the reason is for people."""
+
+
+def refuse_undefined(names: Iterable[str], heads: Collection[str]) -> None:
+    """Raises `Unresumable` if relations of a store are about hidden predicates that no rule derives.
+
+    Their names are made of their definitions, and a store gives other names to blank nodes.
+    """
+    hidden = (name.partition(":")[2] for name in names)
+    if any(name.startswith((NEGATED, KEYED)) and name not in heads for name in hidden):
+        raise Unresumable(_OTHER_HIDDEN)
 
 
 def resumed(compiled: Compiled, settings: Settings, kinds: frozenset[str]) -> Materialisation:
-    """A materialisation, without facts yet, that fits the kinds of values that are stored; or `OtherModules`."""
+    """A materialisation, without facts yet, that fits the kinds of values that are stored; or `Unresumable`."""
     settings = replace(settings, algorithm="auto")
     without = replace(settings, modules="off")
     trees = frozenset(kind for kind in kinds if kind.startswith(TREE))
@@ -45,7 +58,7 @@ def resumed(compiled: Compiled, settings: Settings, kinds: frozenset[str]) -> Ma
     def with_trees(chosen_settings: Settings, verdicts: Verdicts | None) -> Materialisation:
         found = compiled(chosen_settings, verdicts, chosen)
         if counted and (DECOMPOSED not in kinds or found.tree_keys() != trees):
-            raise OtherModules
+            raise Unresumable(_OTHER_TREES)
         return found
 
     if BACKBONE not in kinds:
@@ -60,7 +73,6 @@ def resumed(compiled: Compiled, settings: Settings, kinds: frozenset[str]) -> Ma
     if found.fits(kinds):
         return found
     plain = with_trees(without, None)
-    heads = (rule.head for stratum in plain.strata for rule in stratum.rules.rules)
-    if any(head.predicate.startswith(NEGATED) for head in heads):
-        raise OtherModules
+    if any(head.startswith(NEGATED) for head in plain.heads()):
+        raise Unresumable(_OTHER_MODULES)
     return plain

@@ -51,7 +51,7 @@ from everlog.reasoning.modules.making import make_modules
 from everlog.reasoning.modules.module import Module
 from everlog.report import Report, peak_rss_bytes
 from everlog.request import Request
-from everlog.resuming import OTHER_MODULES, Chosen, OtherModules, resumed
+from everlog.resuming import Chosen, Unresumable, refuse_undefined, resumed
 from everlog.settings import Settings
 
 if TYPE_CHECKING:
@@ -215,8 +215,8 @@ class MemoryState:
         begun = perf_counter()
         try:
             materialisation = self._resumed(request.program, settings)
-        except OtherModules:
-            return self._started_again(request, [OTHER_MODULES])
+        except Unresumable as reason:
+            return self._started_again(request, [str(reason)])
         if settings.equality == "axioms" and any(predicate not in self._equated for predicate, _ in request.added):
             return self._started_again(request, [UNEQUATED])
         planned = perf_counter() - begun
@@ -283,12 +283,18 @@ class MemoryState:
                 self._kinds,
             )
             compiled.cost, compiled.past = self._cost, self._past
-            saved.restore(self.engine, compiled, self._I, self._kept())
+            kept = list(self._kept())
+            refuse_undefined((name for name, _ in kept), self._heads(compiled))
+            saved.restore(self.engine, compiled, self._I, kept)
         except BaseException:
             self.materialisation = None  # it has no facts yet
             raise
         self._kept = tuple
         return compiled
+
+    def _heads(self, compiled: Materialisation) -> frozenset[str]:
+        """The predicates that rules derive."""
+        return compiled.heads()
 
     @property
     def change(self) -> Change:

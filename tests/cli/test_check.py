@@ -96,3 +96,11 @@ def test_what_is_no_store_or_no_version_is_a_mistake(made: Path, tmp_path: Path)
     assert everlog("check", tmp_path / "none").code == 2
     ended = everlog("check", made, "--version", 7)
     assert ended.code == 2 and "has no version 7; it has: 1, 2" in ended.err
+
+
+def test_a_whole_version_of_a_store_that_does_not_know_its_newest(store: Path) -> None:
+    (store / "CURRENT").write_text("?")
+    ended = everlog("check", store, "--version", 1)
+    assert ended.code == 1
+    assert ended.out == "CURRENT: names no version\nversion 1: whole\n"
+    assert "is whole, but CURRENT is damaged: bring the files back" in ended.err

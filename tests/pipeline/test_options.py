@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from pyoxigraph import BlankNode
 
 import everlog
 from everlog.datalog.reader import parse_program
@@ -106,3 +107,14 @@ def test_hidden_predicates_as_earlier_stores_name_them(tmp_path: Path, spark: Sp
             continue
         assert opened.update(add={"r": [(3, 3)]}).algorithm == "dredc"
         assert sorted(opened.rows("p")) == sorted(opened.rows("s")) == [(1,), (2,)]
+
+
+def test_hidden_predicates_about_blank_nodes(tmp_path: Path, spark: SparkSession) -> None:
+    """A store gives other names to blank nodes, and hidden predicates that mention one are called otherwise from then on."""
+    kb = everlog.KnowledgeBase(parse_program("p(?x) :- q(?x), not r(?x, _:b1, _) ."), spark=spark)
+    kb.add({"q": [("a",), ("c",)], "r": [("a", BlankNode("b1"), "z"), ("d", BlankNode("b1"), "z")]})
+    kb.save(tmp_path / "graph.store")
+    opened = everlog.open(tmp_path / "graph.store", spark=spark)
+    report = opened.update(add={"q": [("d",)]})
+    assert opened.rows("p") == [("c",)]
+    assert "under other names" in report.reasons[0]

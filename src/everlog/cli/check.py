@@ -40,8 +40,12 @@ def check(
             typer.echo(f"  {damage.file}: {damage.what}")
     newest = checked.newest_whole
     if version is not None:
-        if not checked.is_whole:
+        if any(one.damage for one in checked.versions):
             raise Failure(f"version {version} of the store {store} is damaged")
+        if checked.current is not None:
+            raise Failure(
+                f"version {version} of the store {store} is whole, but {checked.current.file} is damaged: {_advice(checked)}"
+            )
         return
     typer.echo("no version is whole" if newest is None else f"the newest whole version is {newest}")
     if not checked.is_whole:

@@ -37,7 +37,7 @@ from everlog.reasoning.deletion import Deletions
 from everlog.reasoning.rewriting import RMaterialisation
 from everlog.report import Report
 from everlog.request import Request
-from everlog.resuming import OTHER_MODULES, OtherModules
+from everlog.resuming import Unresumable
 from everlog.saved_kinds import CLASSES, HIDDEN_FACTS, kind_of
 from everlog.settings import Settings
 
@@ -178,6 +178,10 @@ class SparkEquatedState(SparkState):
             return program.rules
         return [made for rule in self._equal.above() for made in over_representatives(rule)]
 
+    def _heads(self, compiled: Materialisation) -> frozenset[str]:
+        core = () if self._equal is None else self._equal.rules
+        return compiled.heads() | {rule.head.predicate for rule in core}
+
     def _resumed(self, program: Program, settings: Settings) -> Materialisation:
         if self._equal is None:
             frames = self._kept()
@@ -198,8 +202,8 @@ class SparkEquatedState(SparkState):
             return self._started_again(minus, plus, request, [CONTRADICTORY])
         try:
             above, equal = self._resumed(request.program, settings), self._equal
-        except OtherModules:
-            return self._started_again(minus, plus, request, [OTHER_MODULES])
+        except Unresumable as reason:
+            return self._started_again(minus, plus, request, [str(reason)])
         assert equal is not None
         if equal.derives(OCCURS):
             why = "everything was computed anew, since a rule asks for whatever occurs in facts"

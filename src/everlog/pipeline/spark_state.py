@@ -52,7 +52,7 @@ from everlog.reasoning.modules.making import make_modules
 from everlog.reasoning.modules.module import Module
 from everlog.report import Report, peak_rss_bytes
 from everlog.request import Request
-from everlog.resuming import OTHER_MODULES, Chosen, OtherModules, resumed
+from everlog.resuming import Chosen, Unresumable, refuse_undefined, resumed
 from everlog.settings import Settings
 
 if TYPE_CHECKING:
@@ -271,8 +271,8 @@ class SparkState:
         begun = perf_counter()
         try:
             materialisation = self._resumed(program, settings)
-        except OtherModules:
-            return self._started_again(minus, plus, request, [OTHER_MODULES])
+        except Unresumable as reason:
+            return self._started_again(minus, plus, request, [str(reason)])
         self.engine.terms = self.terms.frame  # the facts may have brought new terms
         planned = perf_counter() - begun
         choice = choose(settings.algorithm, materialisation)
@@ -306,12 +306,18 @@ class SparkState:
                 settings,
                 self._kinds,
             )
-            spark_saved.restore(self.engine, found, self._I, self._kept())
+            kept = self._kept()
+            refuse_undefined(kept, self._heads(found))
+            spark_saved.restore(self.engine, found, self._I, kept)
             self.marks = self.marked()
         except BaseException:
             self.materialisation = None
             raise
         return found
+
+    def _heads(self, compiled: Materialisation) -> frozenset[str]:
+        """The predicates that rules derive."""
+        return compiled.heads()
 
     def _not_explicit(self, minus: FactSet) -> list[str]:
         """Says how many facts are to be deleted and only follow from others."""

@@ -35,7 +35,7 @@ from everlog.datalog.unification import unifiable_classes
 from everlog.datalog.values import DIFFERENT_FROM, SAME_AS, Value
 from everlog.engine.algebra import Region
 from everlog.errors import EverlogError
-from everlog.planning.negation import HIDDEN, named_after
+from everlog.planning.negation import HIDDEN, KEYED, named_after
 from everlog.planning.program import solved
 
 EQ: Final = Constant(SAME_AS)
@@ -238,7 +238,7 @@ def with_keys(rules: Sequence[Rule]) -> tuple[Rule, ...]:
         value, mine, shared = parts
         others = tuple(dict.fromkeys(v for atom in mine for v in atom.variables() if v != value))
         definition = canonical_rule(Rule(Atom(HIDDEN, (*others, value)), (*mine, *shared)))
-        hidden = named_after(f"{HIDDEN}key", definition)
+        hidden = named_after(KEYED, definition)
         found.append(Rule(Atom(hidden, (*others, value)), (*mine, *shared)))
         left, right = rule.head.terms[0], rule.head.terms[2]
         found.append(Rule(rule.head, (Atom(hidden, (*others, left)), Atom(hidden, (*others, right)))))

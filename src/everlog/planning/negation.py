@@ -25,7 +25,8 @@ from everlog.errors import EverlogError
 
 HIDDEN: Final = "¬"
 NEGATED: Final = f"{HIDDEN}n"
-"""How the hidden predicates of negations start."""
+KEYED: Final = f"{HIDDEN}key"
+"""How the hidden predicates of negations start, and those of keys (`planning/equality.py`)."""
 
 Levels = Mapping[Pattern, int]
 
