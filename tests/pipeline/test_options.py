@@ -110,7 +110,7 @@ def test_hidden_predicates_as_earlier_stores_name_them(tmp_path: Path, spark: Sp
 
 
 def test_hidden_predicates_about_blank_nodes(tmp_path: Path, spark: SparkSession) -> None:
-    """A store gives other names to blank nodes, and hidden predicates that mention one are called otherwise from then on."""
+    """A store gives other names to blank nodes, and hidden predicates that mention one are called otherwise then."""
     kb = everlog.KnowledgeBase(parse_program("p(?x) :- q(?x), not r(?x, _:b1, _) ."), spark=spark)
     kb.add({"q": [("a",), ("c",)], "r": [("a", BlankNode("b1"), "z"), ("d", BlankNode("b1"), "z")]})
     kb.save(tmp_path / "graph.store")

@@ -43,8 +43,9 @@ def check(
         if any(one.damage for one in checked.versions):
             raise Failure(f"version {version} of the store {store} is damaged")
         if checked.current is not None:
+            damaged = checked.current.file
             raise Failure(
-                f"version {version} of the store {store} is whole, but {checked.current.file} is damaged: {_advice(checked)}"
+                f"version {version} of the store {store} is whole, but {damaged} is damaged: {_advice(checked)}"
             )
         return
     typer.echo("no version is whole" if newest is None else f"the newest whole version is {newest}")
