@@ -270,7 +270,7 @@ def test_another_knowledge_base_in_a_progress_callback(kb: KnowledgeBase) -> Non
 
 
 @pytest.fixture(autouse=True)
-def nothing_is_left() -> Iterator[None]:
+def nothing_is_left(python_handles_interrupts: None) -> Iterator[None]:
     yield
     requests = interrupts._requests
     assert not requests.blocks and not requests.pending and not requests.lifted
