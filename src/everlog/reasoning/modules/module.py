@@ -99,8 +99,6 @@ class Backbone(Module):
         self.exact = self._grounded = grounded
         self._given = X
         """The facts of the relation that came from elsewhere in the update and are not in `X` yet."""
-        self._dead = X
-        """The facts of the relation that were deleted so far in the update; some of them may still follow from `X`."""
         self._derived = 0
         """How many facts follow from the backbone, which tells how far a change of it spreads."""
 
@@ -111,9 +109,6 @@ class Backbone(Module):
             self.X, self._derived = before
 
         return undo
-
-    def begin(self, now: FactSet) -> None:
-        self._dead = self._nothing
 
     def rebuild(self, I: FactSet) -> None:
         self._derived = len(I.within(self.region)) - len(self.X)
@@ -155,7 +150,6 @@ class Backbone(Module):
 
     def delete(self, now: FactSet, Δ: FactSet, oracle: Oracle) -> FactSet:
         """What is lost with `Δ`, which is not in `now`."""
-        self._dead |= Δ.within(self.region)
         gone = self._gone(Δ, oracle)
         lost = self._given_up(gone, now, oracle) if gone else gone
         self._derived -= len(lost)
@@ -217,8 +211,8 @@ class Backbone(Module):
     def _around(self, gone: FactSet, now: FactSet, limit: int | None = None) -> FactSet | None:
         """The facts that hold now, of the relation, whose derivations from `X` may use facts that are gone.
 
-        Such a derivation may lead through facts that the update has deleted (`_dead`), and that may come back, since they
-        follow from `X` as well. None if there are more than a limit.
+        Such a derivation may lead through facts that the update has deleted and that may come back, since they follow
+        from `X` as well. None if there are more than a limit.
         """
 
 
@@ -245,7 +239,6 @@ class Along(Backbone):
         return undo
 
     def begin(self, now: FactSet) -> None:
-        super().begin(now)
         self._then = (self.X, self._T) if self._begun else None
         self._T, self._back = now.within(self._below), self._nothing
         self._begun = True

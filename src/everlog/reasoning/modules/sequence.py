@@ -25,7 +25,6 @@ class Sequence(Backbone):
         self._P = X
 
     def begin(self, now: FactSet) -> None:
-        super().begin(now)
         self._P = now.within(self._items)
 
     def stepped(self, now: FactSet, more: FactSet, fewer: FactSet, given: FactSet) -> FactSet:

@@ -22,6 +22,15 @@ class Transitive(Backbone):
         x, z = atom.variables()
         y = Variable("y?")  # no variable of a program is called so
         self._first, self._second = _renamed(atom, z, y), _renamed(atom, x, y)
+        self._held = X
+        """What held when deletion began: a path may lead through a fact that is deleted by now, and comes back."""
+
+    def begin(self, now: FactSet) -> None:
+        self._held = now
+
+    def rederive(self, deleted: FactSet) -> FactSet:
+        self._held = self._nothing
+        return super().rederive(deleted)
 
     def _added(self, before: FactSet, new: FactSet, now: FactSet) -> FactSet:
         X = self.X
@@ -47,7 +56,7 @@ class Transitive(Backbone):
 
     def _around(self, gone: FactSet, now: FactSet, limit: int | None = None) -> FactSet | None:
         # Lines 59–73, without the oracle: it is asked about all of them afterwards.
-        start = self._joined(gone, now | self._dead, self._nothing)
+        start = self._joined(gone, self._held, self._nothing)
         start |= gone
         found = followed(start, lambda Q, seen: self._joined(self.X, Q, seen), limit)
         if found is not None:
