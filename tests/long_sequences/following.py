@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import everlog
 from equalities import r_materialisation, rows
 from everlog import EverlogError, KnowledgeBase, Report
+from everlog.datalog.printer import print_program
 from everlog.pipeline.spark_state import SparkState
 from long_sequences.scenarios import Compaction, Event, Life, Storing, Update, shown
 from long_sequences.surroundings import surrounded
@@ -345,8 +346,6 @@ def smallest(life: Life, **surroundings: Any) -> Life:
 
     life = _fewer_events(life, fails)
     for rule in life.program.rules:
-        from everlog.datalog.printer import print_program
-
         program = life.program
         kept = replace(program, rules=tuple(other for other in program.rules if other != rule))
         fewer = replace(life, text=print_program(kept))

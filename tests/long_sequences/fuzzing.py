@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
 from itertools import count
 from pathlib import Path
 from random import SystemRandom
@@ -36,9 +36,10 @@ def run(engine: str, seed: int, seconds: float, share: tuple[int, int], **intere
     from everlog.pipeline.session import start_session
 
     spark = start_session(brief=True)
-    until, tally, first, folder = time.monotonic() + seconds, Tally(), *_first(seed, share)
-    wanted = Interests(**{**asdict(INTERESTS[engine]), **interests})
-    for number in count(first, share[1]):
+    until, tally = time.monotonic() + seconds, Tally()
+    folder = Path(tempfile.mkdtemp(prefix="everlog-fuzz-"))
+    wanted = replace(INTERESTS[engine], **interests)
+    for number in count(seed + share[0], share[1]):
         if time.monotonic() > until:
             break
         surroundings = {"tally": tally, "spark": spark, "folder": folder}
@@ -51,10 +52,6 @@ def run(engine: str, seed: int, seconds: float, share: tuple[int, int], **intere
         folder.mkdir()
     shutil.rmtree(folder, ignore_errors=True)
     return tally, None
-
-
-def _first(seed: int, share: tuple[int, int]) -> tuple[int, Path]:
-    return seed + share[0], Path(tempfile.mkdtemp(prefix="everlog-fuzz-"))
 
 
 def together(tallies: list[Tally]) -> Tally:

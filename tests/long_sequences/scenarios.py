@@ -14,13 +14,16 @@ from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Any, Final, TypeAlias
 
+from pyoxigraph import NamedNode
+
 import complex_rules
 from chain_programs import CHAINS
 from equalities import random_case
+from everlog import EverlogError, KnowledgeBase
 from everlog.datalog.printer import print_program
 from everlog.datalog.reader import parse_program
 from everlog.datalog.syntax import Program
-from everlog.datalog.values import SAME_AS
+from everlog.datalog.values import RDF_TYPE, SAME_AS
 from everlog.planning.modules import KINDS
 from long_sequences.surroundings import SURROUNDINGS
 from maintenance import ALGORITHMS
@@ -61,8 +64,6 @@ class Storing:
     """The knowledge base is saved and opened again, perhaps for another engine."""
 
     engine: str = "memory"
-    by_command: bool = False
-    """Whether the next updates are those of the command line, which writes a version by what changed."""
 
 
 Event: TypeAlias = Update | Compaction | Storing
@@ -159,20 +160,11 @@ def _written(sequence: Any) -> tuple[str, list[Fact]]:
 
 def _of_modules(random: Random) -> tuple[str, list[Fact]]:
     texts = random.sample([*PROGRAMS.values(), *CHAINS.values()], random.choice([1, 1, 2]))
-    text = texts[0] if len(texts) == 1 else _compatible(texts)
+    text = " ".join(texts)
+    if not _is_defined(text):
+        text = texts[0]
     rows = some_facts(random, 60, random.choice([4, 5, 8]))
     return text, _distinct((name, row) for name, some in rows.items() for row in some)
-
-
-def _compatible(texts: list[str]) -> str:
-    """Two programs, if they are one program together; else the first."""
-    from everlog import EverlogError, KnowledgeBase
-
-    try:
-        KnowledgeBase(parse_program(" ".join(texts)), engine="memory").materialise()
-    except EverlogError:
-        return texts[0]
-    return " ".join(texts)
 
 
 def _of_complex_rules(random: Random) -> tuple[str, list[Fact]]:
@@ -185,8 +177,7 @@ def _of_complex_rules(random: Random) -> tuple[str, list[Fact]]:
 
 
 def _is_defined(text: str, **options: Any) -> bool:
-    from everlog import EverlogError, KnowledgeBase
-
+    """Whether some rules are a program that is accepted."""
     try:
         KnowledgeBase(parse_program(text), engine="memory", workers=1, **options).materialise()
     except EverlogError:
@@ -273,10 +264,6 @@ def _of_triples(random: Random) -> tuple[str, list[Fact]]:
         "used(?p) :- [?x, ?p, ?y] .",
         "w(?x) :- u(?x), NOT EXISTS ?y, ?c IN ([?x, <http://x/p>, ?y], [?y, rdf:type, ?c]) .",
     ]
-    from pyoxigraph import NamedNode
-
-    from everlog.datalog.values import RDF_TYPE
-
     while True:
         text = "\n".join(random.sample(patterns, random.randint(3, 7)))
         if _is_defined(text):
@@ -350,7 +337,7 @@ def _events(
     explicit = facts
     for number in range(interests.updates):
         if random.random() < interests.stores:
-            yield Storing(random.choice(interests.engines), random.random() < 0.5)
+            yield Storing(random.choice(interests.engines))
         if random.random() < 0.05:
             yield Compaction()
         update = _update(random, explicit, facts, possible, strangers if number > 3 else [])
