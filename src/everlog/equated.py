@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Self
 
@@ -28,7 +27,7 @@ from everlog.engine.memory.classes import MemoryClasses
 from everlog.engine.memory.engine import MemoryEngine
 from everlog.engine.memory.sets import Facts, own
 from everlog.engine.memory.table import Ids
-from everlog.goals import answer_order, answer_variables
+from everlog.goals import answer_variables, in_order
 from everlog.materialisation import Difference, Materialisation, Outcome
 from everlog.planning.equality import OCCURS, asking, may_tell_apart, over_representatives, with_keys
 from everlog.planning.negation import HIDDEN
@@ -530,8 +529,7 @@ class EquatedState(MemoryState):
             ids = self.classes.expanded(engine.columns(own(found), answer.predicate))
         for triples in self._triples(goal, variables):
             ids = ids[:, self._shown(_filled(triples, ids))]
-        rows = self._values(ids)
-        return interrupts.uncovered(partial(sorted, rows, key=lambda row: tuple(map(answer_order, row))))
+        return in_order(self._values(ids))
 
     def _triples(self, goal: Sequence[BodyLiteral], variables: Sequence[Variable]) -> Iterator[list[int]]:
         """The triples of a goal that an answer gives: for each term its place among the variables, or `~id`."""

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import partial
 
+from everlog import interrupts
 from everlog.datalog.syntax import BodyLiteral, Variable
 from everlog.datalog.values import Value, identity
 
@@ -23,6 +25,11 @@ def answer_variables(goal: Sequence[BodyLiteral]) -> list[Variable]:
             if variable not in local and not _ANONYMOUS.fullmatch(variable.name)
         )
     )
+
+
+def in_order(answers: Sequence[tuple[Value, ...]]) -> list[tuple[Value, ...]]:
+    """Answers sorted by kind and value; an interrupt may end that anywhere, as nothing is changed."""
+    return interrupts.uncovered(partial(sorted, answers, key=lambda row: tuple(map(answer_order, row))))
 
 
 def answer_order(value: Value) -> tuple[str, str | float, str]:

@@ -94,11 +94,6 @@ def look() -> None:
         _answer()
 
 
-def asked() -> bool:
-    """Whether somebody has asked for an interrupt and nobody has answered yet."""
-    return _requests.pending
-
-
 def settle() -> None:
     """From here on, to the end of the innermost block, the change counts, and nothing is given up."""
     if _requests.blocks and threading.get_ident() == _requests.main:

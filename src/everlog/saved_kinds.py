@@ -10,6 +10,7 @@ from typing import Final
 from everlog.datalog.substitution import canonical_rule
 from everlog.datalog.syntax import Atom, Rule, Variable
 from everlog.datalog.values import identity
+from everlog.planning.negation import named_after
 
 HIDDEN_FACTS: Final = "hidden"
 BACKBONE: Final = "backbones"
@@ -23,10 +24,8 @@ TREE: Final = "tree-"
 MODULE: Final = "module-"
 """What the kinds begin with that say for which modules there are backbones."""
 
-
 _NUMBERED = re.compile(r"[^:]+:¬(key)?[0-9]{1,6}")
 """Relations about hidden predicates that were numbered instead of being named after what defines them."""
-
 
 _NUMBERED_MODULES = "backbone"
 """A kind that said nothing about the modules whose backbones were stored."""
@@ -45,7 +44,7 @@ def kind_of(name: str) -> str:
 
 def tree_key(rule: Rule) -> str:
     """A name for a decomposed rule, whatever its variables are called."""
-    return f"{TREE}{sha256(repr(canonical_rule(rule)).encode()).hexdigest()[:16]}"
+    return named_after(TREE, canonical_rule(rule))
 
 
 def module_key(kind: str, heads: Sequence[Atom]) -> str:

@@ -30,7 +30,7 @@ from everlog.engine.memory.sets import Facts, Stored, own
 from everlog.engine.memory.start import start_engine, start_graphs
 from everlog.engine.memory.table import Ids
 from everlog.errors import EverlogError
-from everlog.goals import answer_order, answer_variables
+from everlog.goals import answer_variables, in_order
 from everlog.materialisation import Difference, Materialisation, Outcome, Past
 from everlog.planning.decomposing import TREES, Decomposer
 from everlog.planning.equality import UNEQUATED, axiomatised
@@ -627,7 +627,7 @@ class MemoryState:
             for stratum in compile_program([Rule(answer, tuple(goal))], MemoryCompiler(engine)):
                 found |= stratum.nonrecursive.apply(found, excluding=found)
             rows = self._values(engine.columns(own(found), answer.predicate))
-        return interrupts.uncovered(partial(sorted, rows, key=lambda row: tuple(map(answer_order, row))))
+        return in_order(rows)
 
 
 def _either(some: ByPredicate, others: ByPredicate) -> ByPredicate:

@@ -61,12 +61,17 @@ def wrong_at_a_glance(store: Path, manifest: Manifest, file: str) -> str:
         if expected is None:
             return ""
         if size != expected.size:
-            return f"has {size:,} bytes instead of {expected.size:,}"
+            return wrong_size(size, expected)
         return "" if _end(store / file, size) == expected.end else "is not as it was written: its end has changed"
     except (FileNotFoundError, NotADirectoryError):
         return "is missing"
     except OSError as failure:
         return f"cannot be read: {failure.strerror or failure}"
+
+
+def wrong_size(size: int, expected: Fingerprint) -> str:
+    """What is wrong with a file of another size."""
+    return f"has {size:,} bytes instead of {expected.size:,}"
 
 
 def _end(file: Path, size: int) -> str:

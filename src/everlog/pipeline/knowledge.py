@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any, Literal, TypeGuard
 from everlog import interrupts
 from everlog.datalog.reader import parse_program
 from everlog.datalog.syntax import Program
-from everlog.datalog.values import Value
 from everlog.errors import ArityMistake, EverlogError
 from everlog.knowledge import Batch, Progress, State, Which, guarded
 from everlog.knowledge import KnowledgeBase as MemoryKnowledgeBase
@@ -37,7 +36,6 @@ from everlog.report import Report
 if TYPE_CHECKING:
     import os
 
-    import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
     from everlog.engine.memory.dictionary import Dictionary
@@ -99,14 +97,20 @@ class KnowledgeBase(MemoryKnowledgeBase):
         chosen = self._options.get("engine") == "spark" if self._current is None else is_on_spark(self._current)
         if not chosen:
             return super()._during(doing, changes)
-        # Explicit facts change before what follows from them.
-        return self._during_jobs(self._guarded.during(doing, changes, readable=False))
+        return self._during_jobs(doing, changes)
 
     @contextmanager
-    def _during_jobs(self, block: AbstractContextManager[None]) -> Iterator[None]:
-        """A block in which Spark works."""
+    def _during_jobs(self, doing: str, changes: bool) -> Iterator[None]:
+        """A block in which the Spark engine works; explicit facts change before what follows from them."""
         spark = self.spark
-        with block, cancellable(spark):
+        with self._guarded.during(doing, changes, readable=False), self._jobs(spark, doing):
+            yield
+
+    @staticmethod
+    @contextmanager
+    def _jobs(spark: SparkSession, doing: str) -> Iterator[None]:
+        """Jobs that an interrupt cancels, and whose failures are said in a line."""
+        with cancellable(spark), spark_failures(doing):
             yield
 
     def _restore(self, state: State, arities: dict[str, int], materialised: bool) -> None:
@@ -137,23 +141,8 @@ class KnowledgeBase(MemoryKnowledgeBase):
             self._current = state
 
     def materialise(self, progress: Progress | None = None) -> Report:
-        with spark_failures("materialising"):
-            report = super().materialise(progress)
+        report = super().materialise(progress)
         return replace(report, reasons=[*self._chosen.reasons, *report.reasons])
-
-    def update(
-        self,
-        add: Mapping[str, Any] | None = None,
-        delete: Mapping[str, Any] | None = None,
-        algorithm: str | None = None,
-        progress: Progress | None = None,
-    ) -> Report:
-        with spark_failures("updating"):
-            return super().update(add, delete, algorithm, progress)
-
-    def changes(self, predicate: str) -> tuple[pa.Table, pa.Table]:
-        with spark_failures(f"reading what changed of {predicate}"):
-            return super().changes(predicate)
 
     @property
     def _memory(self) -> MemoryState:
@@ -170,13 +159,13 @@ class KnowledgeBase(MemoryKnowledgeBase):
         """Adds the facts of a file or folder, read by Spark."""
         from everlog.pipeline.sources import read_paths
 
-        with cancellable(self.spark):
+        with self._jobs(self.spark, f"loading {path}"):
             self.load_read(read_paths(self.spark, [path], on_error=on_error, arities=self._arities))
 
     @guarded("loading facts", changes=True)
     def load_read(self, read: Read) -> None:
         """Adds facts that Spark has read."""
-        with cancellable(self.spark):
+        with self._jobs(self.spark, "loading facts"):
             try:
                 self._choose_engine(read.facts)
                 if is_on_spark(self._state):
@@ -197,7 +186,7 @@ class KnowledgeBase(MemoryKnowledgeBase):
             predicate: facts_from_dataframe(given, predicate) for predicate, given in facts.items() if _is_frame(given)
         }
         if frames:
-            with cancellable(self.spark):
+            with self._jobs(self.spark, "reading DataFrames"):
                 self._choose_engine(frames)
                 if not is_on_spark(self._state):
                     facts = {**facts, **{name: _texts(frame) for name, frame in frames.items()}}
@@ -209,22 +198,6 @@ class KnowledgeBase(MemoryKnowledgeBase):
         return state.encoded({**columns, **frames})
 
     # ------------------------------------------------------------------------------------ facts out
-
-    def facts(self, predicate: str, which: Which = "all") -> pa.Table:
-        with spark_failures(f"reading the facts of {predicate}"):
-            return super().facts(predicate, which)
-
-    def rows(self, predicate: str, which: Which = "all") -> list[tuple[Value, ...]]:
-        with spark_failures(f"reading the facts of {predicate}"):
-            return super().rows(predicate, which)
-
-    def clashes(self) -> list[str]:
-        with spark_failures("looking for what equality contradicts"):
-            return super().clashes()
-
-    def query(self, goal: str) -> list[tuple[Value, ...]]:
-        with spark_failures("answering a goal"):
-            return super().query(goal)
 
     def arity(self, predicate: str) -> int:
         """The number of arguments of a predicate."""

@@ -21,7 +21,7 @@ from everlog.engine.algebra import FactSet
 from everlog.engine.spark.classes import SparkClasses
 from everlog.engine.spark.naming import RELATION
 from everlog.engine.spark.queries import DISTINCT
-from everlog.goals import answer_order, answer_variables
+from everlog.goals import answer_variables, in_order
 from everlog.materialisation import Difference, Materialisation, Outcome
 from everlog.pipeline.dictionary import FEW
 from everlog.pipeline.metrics import Rounds
@@ -388,7 +388,7 @@ class SparkEquatedState(SparkState):
         for atom in goal:
             if isinstance(atom, Atom) and atom.predicate == TRIPLE:
                 rows = [row for row in rows if self._is_seen(atom, dict(zip(variables, row, strict=True)), explicit)]
-        return sorted(rows, key=lambda row: tuple(answer_order(value) for value in row))
+        return in_order(rows)
 
     def _is_seen(self, atom: Atom, answer: Mapping[Variable, Value], explicit: set[Value]) -> bool:
         """Whether a triple of a goal is not `c ≈ c` by an answer, or is explicit."""

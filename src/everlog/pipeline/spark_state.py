@@ -26,7 +26,7 @@ from everlog.engine.spark.cutting import CutName
 from everlog.engine.spark.engine import SparkEngine
 from everlog.engine.spark.graphs import SparkGraphs
 from everlog.errors import EverlogError
-from everlog.goals import answer_order, answer_variables
+from everlog.goals import answer_variables, in_order
 from everlog.materialisation import Difference, Materialisation, Outcome
 from everlog.pipeline import spark_saved
 from everlog.pipeline.dictionary import FEW, NUMBER, together
@@ -532,7 +532,7 @@ class SparkState:
                 found |= stratum.nonrecursive.apply(found, excluding=found)
             arity = len(answer.terms)
             rows = self._values_in(self.frame(found, answer.predicate, arity), arity, len(found) <= FEW)
-        return sorted(rows, key=lambda row: tuple(answer_order(value) for value in row))
+        return in_order(rows)
 
     def _are_few(self, which: Which) -> bool:
         return len(self._chosen(which)) <= FEW

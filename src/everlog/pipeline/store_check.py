@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from everlog.pipeline.cleanup import committed_versions, manifests_in
-from everlog.pipeline.fingerprints import fingerprint, wrong_at_a_glance
+from everlog.pipeline.fingerprints import fingerprint, wrong_at_a_glance, wrong_size
 from everlog.pipeline.manifest import (
     CURRENT,
     DamagedStore,
@@ -158,5 +158,5 @@ def _wrong(store: Path, manifest: Manifest, file: str, seen: _Seen | None) -> st
     if expected is None or now is None or now == expected:
         return seen.problem
     if now.size != expected.size:
-        return f"has {now.size:,} bytes instead of {expected.size:,}"
+        return wrong_size(now.size, expected)
     return f"is not as it was written: its CRC-32 is {now.crc32} instead of {expected.crc32}"

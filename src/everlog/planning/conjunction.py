@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from everlog.datalog.syntax import Atom, Comparison, Variable
 from everlog.engine.memory.engine import MemoryEngine
-from everlog.engine.memory.join import Compared, JoinPlan, Known, Literal
+from everlog.engine.memory.join import Compared, JoinPlan, Literal, SharedViews
 from everlog.engine.memory.sets import Facts
 from everlog.engine.memory.table import Table
 from everlog.planning.order import join_order, with_filters
@@ -64,14 +64,14 @@ class Conjunction:
         small: int | None = None,
         extra_first: bool = False,
         again: bool = False,
-        known: Known | None = None,
+        shared: SharedViews | None = None,
     ) -> tuple[JoinPlan, tuple[int, ...]]:
         """A join plan, and the places in `views` of the sets that its driver and steps are matched in.
 
         `views` has a set for each positive literal, then each negative one, then perhaps one for `extra`, a further
         positive literal (a head to be matched, or a negative atom whose change drives the join), and last the unit set.
         The literal at `small` is matched in a delta and goes first unless that is much worse; `again` says that the same
-        will be asked again, so that it may use indexes that are made for it. `known` may be shared by several plans.
+        will be asked again, so that it may use indexes that are made for it. `shared` is for the plans of one call.
         """
         needed = tuple(dict.fromkeys(needed))
         literals, places = list(self.positive), list(range(len(self.positive)))
@@ -82,8 +82,10 @@ class Conjunction:
             literals, places = [self._engine.literal(Atom(UNIT, ()), {})], [-1]
         # Heads that are asked about resemble the facts that rules derive: where some values have many, so have they.
         alike = extra is not None and not extra.negative and small in (None, len(self.positive))
-        known = known or Known()
-        sized = [_Matched(literal, views[place], known, alike) for literal, place in zip(literals, places, strict=True)]
+        shared = shared or SharedViews()
+        sized = [
+            _Matched(literal, views[place], shared, alike) for literal, place in zip(literals, places, strict=True)
+        ]
         sizes = [size for one in sized for size in (one.facts(), one.rows())] if len(sized) > 1 else []
         key = (extra, extra_first, small, again, needed, tuple(max(_SMALL, size.bit_length()) // 3 for size in sizes))
         found = self._plans.get(key)
@@ -106,11 +108,11 @@ class Conjunction:
             found = self._plans[key] = JoinPlan(self._engine.dictionary, driver, rest, needed), tuple(used)
         return found
 
-    def can_match(self, views: Sequence[Facts], known: Known | None = None) -> bool:
+    def can_match(self, views: Sequence[Facts], shared: SharedViews | None = None) -> bool:
         """Whether every positive literal has facts in its view."""
-        known = known or Known()
+        shared = shared or SharedViews()
         return all(
-            any(known.about(views[place], table) for table in one.tables()) for place, one in enumerate(self.positive)
+            any(shared.about(views[place], table) for table in one.tables()) for place, one in enumerate(self.positive)
         )
 
 
@@ -121,13 +123,13 @@ class _Matched:
     answered is remembered, by the variables of this literal that are bound.
     """
 
-    def __init__(self, literal: Literal, view: Facts, known: Known, crowded: bool = False) -> None:
+    def __init__(self, literal: Literal, view: Facts, shared: SharedViews, crowded: bool = False) -> None:
         self._literal = literal
         self._crowded = crowded
         self._tables = literal.tables()
         self._view = view
         self._variables = literal.variables()
-        self._about = [known.about(view, table) for table in self._tables]
+        self._about = [shared.about(view, table) for table in self._tables]
         self._fanouts: dict[frozenset[int], float] = {}
         self._efforts: dict[frozenset[int], tuple[float, float]] = {}
 

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from everlog.datalog.syntax import Rule
 from everlog.engine.algebra import FactSet, Region, Rules, Some
 from everlog.engine.memory.engine import MemoryEngine
-from everlog.engine.memory.join import DRIVER_ROW, Call, JoinPlan, Known, Literal, Sink, facts_of
+from everlog.engine.memory.join import DRIVER_ROW, Call, JoinPlan, Literal, SharedViews, Sink, facts_of
 from everlog.engine.memory.sets import CountedFacts, Facts, Stored, own
 from everlog.engine.memory.sinks import CountedHeads, Filtered, Heads, PremiseSink, ProvedHeads
 from everlog.engine.memory.table import Table
@@ -119,18 +119,18 @@ class MemoryRules(Rules):
         return proved.facts()
 
     def premises(self, heads: FactSet, positive: FactSet, negative: FactSet, region: Region) -> Stored:
-        asked, sides, known = own(heads), _Sides(own(positive), own(negative)), Known()
+        asked, sides, shared = own(heads), _Sides(own(positive), own(negative)), SharedViews()
         found = Heads(self._engine.within, self._engine.workers, self._engine.parallel, None)
         calls: list[tuple[JoinPlan, Call, Facts]] = []
         for number in sorted({number for number, _ in self._heads.matching(asked)}):
             rule = self._compiled[number]
             atoms = [literal for literal in rule.body.positive if self._engine.meets(literal, region)]
             views = [*rule.labelled(sides), asked, self._unit]
-            if not atoms or not rule.body.can_match(views, known):
+            if not atoms or not rule.body.can_match(views, shared):
                 continue
             needed = [variable for atom in atoms for variable in atom.variables()]
-            plan, used = rule.body.plan(views, rule.head, needed, small=len(rule.body.positive), known=known)
-            call = Call(plan, [views[place] for place in used], PremiseSink(found, plan.layout, atoms), known=known)
+            plan, used = rule.body.plan(views, rule.head, needed, small=len(rule.body.positive), shared=shared)
+            call = Call(plan, [views[place] for place in used], PremiseSink(found, plan.layout, atoms), shared=shared)
             calls.append((plan, call, views[used[0]]))
         self._engine.run(calls, found)
         self._engine.derivations += sum(found.instances)
@@ -149,7 +149,7 @@ class MemoryRules(Rules):
         heads_in = None if asked is None else own(asked)
         some = sorted(((own(P), own(N)) for P, N in conditions), key=_size)
         sides = _Sides(own(positive), own(positive if negative is None else negative), some[0] if conditions else None)
-        known = Known()
+        shared = SharedViews()
         calls: list[tuple[JoinPlan, Call, Facts]] = []
         for number, place in self._places(some, heads_in):
             rule = self._compiled[number]
@@ -164,7 +164,7 @@ class MemoryRules(Rules):
                 extra = rule.head
                 views.append(heads_in)
             views.append(self._unit)
-            if not rule.body.can_match(views, known):
+            if not rule.body.can_match(views, shared):
                 continue
             tests = [
                 (literal, condition[0] if at < size else condition[1])
@@ -173,13 +173,13 @@ class MemoryRules(Rules):
             ]
             needed = [*rule.head.variables(), *(variable for literal, _ in tests for variable in literal.variables())]
             small = min(place, size) if place is not None else size if heads_in is not None else None
-            plan, used = rule.body.plan(views, extra, needed, small=small, known=known)
+            plan, used = rule.body.plan(views, extra, needed, small=small, shared=shared)
             sink: Sink = heads.of(plan.layout, rule.head)
             if extra is not None and extra is not rule.head and heads_in is not None:
                 sink = Filtered(sink, plan.layout, [(rule.head, heads_in)])
             if tests:
                 sink = Filtered(sink, plan.layout, tests)
-            call = Call(plan, [views[place] for place in used], sink, known=known)
+            call = Call(plan, [views[place] for place in used], sink, shared=shared)
             calls.append((plan, call, views[used[0]]))
         self._engine.run(calls, heads)
         self._engine.derivations += sum(heads.instances)

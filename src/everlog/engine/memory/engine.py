@@ -30,7 +30,7 @@ from everlog.engine.memory.sets import Facts, MemoryAnnotation, SparseAnnotation
 from everlog.engine.memory.sinks import Entry
 from everlog.engine.memory.table import Ids, Table
 from everlog.errors import ArityMistake
-from everlog.interrupts import LONG, Team, aside, look
+from everlog.interrupts import Team, aside, look
 
 _SHARE: Final = 1 << 11
 """From this many driving rows on, a join is shared among threads; a thread takes at least this many at a time."""
@@ -411,8 +411,7 @@ class _Locked:
 def full_facts(table: Table, rows: Rows, arity: int) -> Ids:
     """The facts in some rows of a table, one per column of the array, with the positions that the table fixes."""
     tuples = table.cols[:, rows.lo : rows.hi] if rows.is_span else table.tuples(rows.array())
-    n = tuples.shape[1]
-    return _full(table, tuples, arity) if n < LONG else aside(n, _full, table, tuples, arity)
+    return aside(tuples.shape[1], _full, table, tuples, arity)
 
 
 def _full(table: Table, tuples: Ids, arity: int) -> Ids:

@@ -84,7 +84,7 @@ class Sink(Protocol):
     def full(self, worker: int) -> bool: ...
 
 
-class Known:
+class SharedViews:
     """What is known of sets while several calls are prepared and nothing is entered into tables: sizes, and views.
 
     Rules share the sets that their literals are matched in; each is a formula over others, and worked out once.
@@ -122,15 +122,15 @@ class Call:
         views: Sequence[Facts],
         sink: Sink,
         done: Mark | None = None,
-        known: Known | None = None,
+        shared: SharedViews | None = None,
     ) -> None:
         self._views = views
         self.sink = sink
         self.done = done
         self._compiled: dict[tuple[int, Table], TableView] = {}
-        known = known or Known()
+        shared = shared or SharedViews()
         for place, table in plan.static_tables():
-            self._compiled[place, table] = known.view(views[place], table)
+            self._compiled[place, table] = shared.view(views[place], table)
 
     def slots(self, table: Table, block: Ids, n: int, access: _Access) -> Positions:
         """A table from tuples to rows, with those in it that the bindings of a block ask for."""

@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from everlog.engine.memory import kernels
 from everlog.engine.memory.table import Ids, Table
-from everlog.interrupts import LONG, aside, lasting
+from everlog.interrupts import aside, lasting
 
 _SMALL = 4096
 """A span up to this size becomes a list, a larger one dense, when it gets holes."""
@@ -240,17 +240,14 @@ class Rows:
         if self.is_span:
             return (rows >= self.lo) & (rows < self.hi)
         log, table = self._log, self.table
-        if log is not None and log.mark is None and len(table.free_bits) + len(table.dropped_bits) <= _FOR_VIEWS:
+        if log is not None and log.mark is None and table.bits_left() <= _FOR_VIEWS:
             # Memory that is never touched costs nothing, so this may be as long as the table.
             inside = np.zeros(table.n, np.bool_)
             inside[log.rows[: self.size]] = True
             return inside[rows]
         pin = self.pinned()  # before the mask is read: this may be what sets the bit
         inside = np.empty(len(rows), np.bool_)
-        if len(rows) < LONG:
-            kernels.marked(rows, np.uint16(pin.mark.bit), table.mask, inside)
-        else:
-            aside(len(rows), kernels.marked, rows, np.uint16(pin.mark.bit), table.mask, inside)
+        aside(len(rows), kernels.marked, rows, np.uint16(pin.mark.bit), table.mask, inside)
         return inside
 
 

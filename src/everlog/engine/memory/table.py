@@ -23,7 +23,7 @@ import numpy.typing as npt
 
 from everlog.engine.memory import kernels
 from everlog.errors import EverlogError
-from everlog.interrupts import LONG, aside, look
+from everlog.interrupts import aside, look
 
 if TYPE_CHECKING:
     from everlog.engine.memory.rows import Mark
@@ -482,11 +482,7 @@ class Table:
         """The rows of some tuples, -1 where there is none."""
         n, tuples = tuples.shape[1], np.ascontiguousarray(tuples)
         out = np.empty(n, np.int32)
-        slots = self.slots_of(tuples, n)
-        if n < LONG:
-            kernels.find_rows(tuples, n, slots, self.cols, out)
-        else:
-            aside(n, kernels.find_rows, tuples, n, slots, self.cols, out)
+        aside(n, kernels.find_rows, tuples, n, self.slots_of(tuples, n), self.cols, out)
         return out
 
     def nbytes(self) -> dict[str, int]:
