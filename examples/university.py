@@ -12,12 +12,12 @@ from rich.console import Console
 from rich.table import Table
 
 import everlog
+from benchmarks.generators.universities import write_universities
 from everlog.cli.answers import print_table
 from everlog.cli.progress import Progress
-from everlog.pipeline.base import init_store, open_store, update_store
-from everlog.pipeline.generate import write_universities
-from everlog.pipeline.session import start_session
-from everlog.pipeline.sources import read_paths
+from everlog.knowledge.stores import init_store, open_store, update_store
+from everlog.sources.read_facts import read_paths
+from everlog.spark.session import start_session
 
 EXAMPLES = Path(__file__).parent
 UNIVERSITIES = 2

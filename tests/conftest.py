@@ -50,7 +50,7 @@ def python_handles_interrupts() -> Iterator[None]:
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
     """A local Spark session with two cores and two shuffle partitions, one for the whole run."""
-    from everlog.pipeline.session import start_session
+    from everlog.spark.session import start_session
 
     conf = {"spark.driver.memory": "2g", "spark.sql.shuffle.partitions": "2"}
     session = start_session(master="local[2]", conf=conf, brief=True)

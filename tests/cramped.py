@@ -11,14 +11,13 @@ from contextlib import contextmanager
 
 import pytest
 
-from everlog.engine.memory import engine, join, rows, sinks, table
-from everlog.planning import matching
+from everlog.engine.memory import engine, join, matcher, rows, sinks, table
 
 
 @contextmanager
 def cramped(size: int = 2) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        for module in (engine, join, matching):
+        for module in (engine, join, matcher):
             patch.setattr(module, "BLOCK", size)
         for module in (sinks, table):
             patch.setattr(module, "SHARED", size)

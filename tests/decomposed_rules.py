@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from everlog.engine.algebra import FactSet
-from everlog.knowledge import KnowledgeBase
+from everlog.knowledge.memory_base import KnowledgeBase
 from everlog.reasoning.modules.hypertree import Atomic, Hypertree, Joined
 
 

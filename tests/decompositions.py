@@ -10,7 +10,7 @@ from itertools import combinations
 from random import Random
 
 from everlog.datalog.syntax import Atom, Variable
-from everlog.planning.hypertree import Decomposition
+from everlog.planning.decomposition.hypertree_search import Decomposition
 
 
 def check_decomposition(atoms: Sequence[Atom], found: Decomposition) -> None:

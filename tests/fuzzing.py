@@ -117,7 +117,7 @@ def _driver_takes(rows: int) -> Iterator[None]:
 
 def wrong_on_spark(expected: Expected, configuration: tuple[str, Mode]) -> str | None:
     """What is wrong with facts and counts when a knowledge base on Spark follows a sequence."""
-    from everlog.pipeline.session import start_session
+    from everlog.spark.session import start_session
     from pipeline.on_spark import follow
 
     algorithm, mode = configuration

@@ -5,7 +5,7 @@ from __future__ import annotations
 from everlog.engine.algebra import Annotation
 from everlog.engine.memory.engine import full_facts
 from everlog.engine.memory.sets import Valued, own
-from everlog.knowledge import KnowledgeBase
+from everlog.knowledge.memory_base import KnowledgeBase
 from everlog.reasoning.kept import Kept
 from oracles import naive
 from oracles.naive import Fact

@@ -15,11 +15,11 @@ from typing import Any, Final, Literal
 import kept_state
 from everlog import KnowledgeBase, Report
 from everlog.datalog.ntriples import write_term
+from everlog.datalog.syntax import HIDDEN
 from everlog.engine.algebra import FactSet, Region
 from everlog.engine.memory.sets import own
 from everlog.errors import EverlogError
-from everlog.planning.negation import HIDDEN
-from everlog.planning.program import prepared
+from everlog.planning.compiled_program import prepared
 from everlog.reasoning.modules.module import Backbone
 from oracles import clingo_oracle, naive
 from oracles.exchange import facts_of, rows_of

@@ -16,7 +16,7 @@ import equalities
 from cramped import cramped
 from everlog import EverlogError, KnowledgeBase, interrupts, parse_program
 from everlog.engine.memory import sets
-from everlog.state import MemoryState
+from everlog.knowledge.state import MemoryState
 from interrupting import anew, asked_at, interrupted_at_every_look, shaken, state_of, tiny
 from module_programs import patterned
 from oracles import naive

@@ -16,9 +16,8 @@ from pyoxigraph import BlankNode, Literal, NamedNode
 
 from everlog import EverlogError, KnowledgeBase, parse_program
 from everlog.datalog.printer import print_goal
-from everlog.datalog.syntax import Atom, Program, Rule
+from everlog.datalog.syntax import HIDDEN, Atom, Program, Rule
 from everlog.datalog.values import RDF_TYPE, Value
-from everlog.planning.negation import HIDDEN
 from oracles import naive
 from oracles.exchange import facts_of, rows_of
 from strategies import Writer

@@ -1,4 +1,4 @@
-"""Imports point down only: cli, bench → pipeline → knowledge base → reasoning → planning → engine → datalog → errors."""
+"""Imports point down only, from the command line to the errors; and no two files share a name."""
 
 from __future__ import annotations
 
@@ -10,21 +10,19 @@ import pytest
 
 PACKAGE = Path(__file__).resolve().parent.parent / "src" / "everlog"
 
-KNOWLEDGE = "knowledge base"
 FACADE = "everlog"
-# `rdf` knows only the language; `everlog` itself is names of the layers below it; the command `everlog bench` calls the
-# benchmarks.
 LAYERS = [
     ["errors"],
     ["interrupts"],
     ["datalog"],
-    ["engine", "rdf"],
+    ["engine", "rdf"],  # of the engine, what all engines share: the algebra
     ["planning"],
+    ["engine.memory"],
+    ["spark", "sources", "store"],
+    ["engine.spark"],
     ["reasoning"],
-    [KNOWLEDGE],
-    ["pipeline"],
-    [FACADE],
-    ["bench"],
+    ["knowledge"],
+    [FACADE],  # names of the layers below it
     ["cli"],
 ]
 HEIGHT = {name: height for height, layer in enumerate(LAYERS) for name in layer}
@@ -34,10 +32,9 @@ NOT_FOR_ALGORITHMS = ("numpy", "numba", "pyspark", "everlog.engine.memory", "eve
 
 def layer(module: str) -> str:
     """The layer of a module such as `everlog.datalog.reader`, or of a name in one."""
-    parts = [*module.split("."), ""]
-    if parts[1] in HEIGHT:
-        return parts[1]
-    return KNOWLEDGE if (PACKAGE / f"{parts[1]}.py").exists() else FACADE
+    parts = module.split(".")[1:]
+    known = (".".join(parts[:depth]) for depth in (2, 1))
+    return next((name for name in known if name in HEIGHT), FACADE)
 
 
 def module_of(path: Path) -> str:
@@ -64,7 +61,7 @@ def test_imports_point_down(path: Path) -> None:
     mine = layer(module_of(path))
     for module in imports(path):
         if named(module, "everlog"):
-            assert layer(module) == mine or HEIGHT[layer(module)] < HEIGHT[mine], f"{path} imports {module}"
+            assert HEIGHT[layer(module)] <= HEIGHT[mine], f"{path} imports {module}"
 
 
 def test_rdf_knows_only_the_language() -> None:
@@ -82,13 +79,32 @@ def test_algorithms_know_only_the_algebra() -> None:
             assert not any(named(module, package) for package in NOT_FOR_ALGORITHMS), f"{path} imports {module}"
 
 
-def test_only_the_pipeline_and_above_know_spark() -> None:
+def test_files_and_stores_know_nothing_of_reasoning() -> None:
     for path in FILES:
-        below = HEIGHT[layer(module_of(path))] < HEIGHT["pipeline"] and "spark" not in path.parts
+        if layer(module_of(path)) in ("sources", "store", "spark"):
+            known = {layer(module) for module in imports(path) if named(module, "everlog")}
+            assert not known & {"planning", "reasoning"}, f"{path} imports {known}"
+
+
+def test_only_rooms_of_spark_know_spark() -> None:
+    rooms = ("sources", "store", "spark", "engine.spark", "knowledge", "cli")
+    for path in FILES:
         for module in imports(path):
-            assert not (below and named(module, "pyspark")), f"{path} imports {module}"
+            known = layer(module_of(path)) in rooms or not named(module, "pyspark")
+            assert known, f"{path} imports {module}"
+
+
+def test_no_two_files_share_a_name() -> None:
+    """But those of a pair of engines."""
+    places: dict[str, list[str]] = {}
+    for path in FILES:
+        room = layer(module_of(path))
+        if path.name not in ("__init__.py", "__main__.py"):
+            places.setdefault(path.name, []).append(room)
+    twice = {name: rooms for name, rooms in places.items() if len(rooms) > 1}
+    assert all(sorted(rooms) == ["engine.memory", "engine.spark"] for rooms in twice.values()), twice
 
 
 def test_the_package_is_there() -> None:
     """Or the tests above would say nothing."""
-    assert {layer(module_of(path)) for path in FILES} >= {"datalog", "engine", "planning", "reasoning", KNOWLEDGE}
+    assert {layer(module_of(path)) for path in FILES} == set(HEIGHT)

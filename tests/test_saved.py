@@ -12,9 +12,9 @@ from pyoxigraph import NamedNode
 from everlog.datalog.reader import parse_program
 from everlog.datalog.syntax import Atom, Constant, Variable
 from everlog.errors import EverlogError
-from everlog.knowledge import KnowledgeBase
-from everlog.saved_kinds import module_key
-from everlog.state import MemoryState
+from everlog.knowledge.memory_base import KnowledgeBase
+from everlog.knowledge.saved_kinds import module_key
+from everlog.knowledge.state import MemoryState
 from kept_state import counts, stages, trace
 
 PROGRAM = parse_program(
@@ -70,7 +70,7 @@ def restored(kb: KnowledgeBase, stored: dict[str, set[tuple[int, ...]]], algorit
 def test_changes_add_up_and_can_be_restored(algorithm: str, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     random = Random(seed)
     if seed % 2:  # dead rows are left out as soon as there are more of them than of others
-        monkeypatch.setattr("everlog.state._FEW_ROWS", 0)
+        monkeypatch.setattr("everlog.knowledge.state._FEW_ROWS", 0)
     kb = KnowledgeBase(PROGRAM, algorithm=algorithm, workers=1)
     kb.add(facts(random, 12))
     kb.materialise()
@@ -106,7 +106,7 @@ def test_changes_add_up_and_can_be_restored(algorithm: str, seed: int, monkeypat
 
 
 def test_dead_rows_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("everlog.state._FEW_ROWS", 0)
+    monkeypatch.setattr("everlog.knowledge.state._FEW_ROWS", 0)
     kb = KnowledgeBase(parse_program("p(?x) :- q(?x) ."), algorithm="dredc", workers=1)
     kb.add({"q": [(number,) for number in range(100)]})
     kb.materialise()
@@ -260,7 +260,7 @@ def test_extra_facts_about_classes_after_a_stored_state_was_asked_for_counting()
 
 def test_rules_are_decomposed_as_they_were_when_derivations_were_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is decomposed is decided by the facts at hand; those of a stored state are others than when it was computed."""
-    from everlog.planning import decomposing
+    from everlog.planning.decomposition import decomposition_choice as decomposing
 
     program = parse_program(
         "t(?x, ?z) :- e(?x, ?y), e(?y, ?z), e(?z, ?u), e(?u, ?v), e(?v, ?w), e(?w, ?x) . t(?x, ?y) :- f(?x, ?y) ."

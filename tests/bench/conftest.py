@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 import pytest
 
-from everlog.bench.workload import Instance
+from benchmarks.workload import Instance
 from everlog.datalog.ntriples import read_term
 from everlog.datalog.reader import parse_program
 from everlog.datalog.syntax import Atom, Constant, Term, Variable

@@ -7,15 +7,15 @@ from functools import partial
 
 import pytest
 
+from benchmarks.modules import BENCHES, DUCKDB, OFF, ON, Measured, Request, Row
+from benchmarks.modules_report import growth, row_text
+from benchmarks.modules_worker import measure
+from benchmarks.workload import BenchmarkMistake, Instance
+from benchmarks.workloads import wide, workload
 from decompositions import check_decomposition
-from everlog.bench.modules import BENCHES, DUCKDB, OFF, ON, Measured, Request, Row
-from everlog.bench.modules_report import growth, row_text
-from everlog.bench.modules_worker import measure
-from everlog.bench.workload import BenchmarkMistake, Instance
-from everlog.bench.workloads import wide, workload
 from everlog.datalog.reader import parse_program
-from everlog.planning.decomposing import Worth
-from everlog.planning.hypertree import decompose
+from everlog.planning.decomposition.decomposition_choice import Worth
+from everlog.planning.decomposition.hypertree_search import decompose
 
 ASKED = {"repeat": 1, "limit": 60.0, "longest": 60.0, "option": "hypertree", "options": {}}
 SMALL: dict[str, Callable[[], Instance]] = {
@@ -27,7 +27,7 @@ SMALL: dict[str, Callable[[], Instance]] = {
 
 @pytest.mark.parametrize("name", SMALL)
 def test_systems_agree(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("everlog.planning.decomposing.IN_MEMORY", Worth(cheaper=0.1, much=1.0))
+    monkeypatch.setattr("everlog.planning.decomposition.decomposition_choice.IN_MEMORY", Worth(cheaper=0.1, much=1.0))
     build = SMALL[name]
     systems = [ON, OFF] if name == "exp" else [ON, OFF, DUCKDB]
     row = Row(name, [Measured(system, **measure(build(), system, ASKED)) for system in systems])

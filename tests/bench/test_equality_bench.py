@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from everlog.bench.equality import Measured, large_class, measure, one_class, row_text
+from benchmarks.equality import Measured, large_class, measure, one_class, row_text
 
 
 def test_rewriting_and_rules_count_the_same() -> None:

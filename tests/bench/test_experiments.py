@@ -14,20 +14,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmarks.command import main
+from benchmarks.experiments.equilibrium import Order, break_even
+from benchmarks.experiments.experiment import EXPERIMENTS
+from benchmarks.experiments.owl import digest
+from benchmarks.experiments.records import Record, Results
+from benchmarks.experiments.robustness import ALGORITHMS
+from benchmarks.experiments.tables import tables
+from benchmarks.experiments.tables.systems import exponent
+from benchmarks.experiments.tables.table import NONE, Table, of, short
+from benchmarks.updates import interval
+from benchmarks.updates_worker import Samples
+from benchmarks.walks import Walks
+from benchmarks.workloads import workload
 from everlog import KnowledgeBase, parse_program
-from everlog.bench.command import main
-from everlog.bench.experiments.equilibrium import Order, break_even
-from everlog.bench.experiments.experiment import EXPERIMENTS
-from everlog.bench.experiments.owl import digest
-from everlog.bench.experiments.records import Record, Results
-from everlog.bench.experiments.robustness import ALGORITHMS
-from everlog.bench.experiments.tables import tables
-from everlog.bench.experiments.tables.systems import exponent
-from everlog.bench.experiments.tables.table import NONE, Table, of, short
-from everlog.bench.updates import interval
-from everlog.bench.updates_worker import Samples
-from everlog.bench.walks import Walks
-from everlog.bench.workloads import workload
 from oracles import naive
 from oracles.exchange import facts_of
 

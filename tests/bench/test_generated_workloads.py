@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.generators import claros_collections as generate_claros
+from benchmarks.generators import uobm_universities as generate_uobm
+from benchmarks.workload import BenchmarkMistake, Instance
+from benchmarks.workloads import GENERATED, workload
 from everlog import KnowledgeBase, parse_program
-from everlog.bench.workload import BenchmarkMistake, Instance
-from everlog.bench.workloads import GENERATED, workload
-from everlog.pipeline import generate_claros, generate_uobm
 
 SMALL = {
     "uobm": {"universities": 1},

@@ -1,4 +1,4 @@
-"""`everlog bench lubm`: files of universities, or a clear message."""
+"""`script/bench lubm`: files of universities, or a clear message."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from everlog.bench.command import main
+from benchmarks.command import main
 
 
 @pytest.mark.usefixtures("spark")

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from everlog.bench import command, modules
-from everlog.bench.modules import DUCKDB, OFF, ON, ROWS, Measured, Request, Row
-from everlog.bench.modules_report import as_json, comparisons, row_text
-from everlog.bench.modules_worker import measure
-from everlog.bench.workload import BenchmarkMistake, Instance
-from everlog.bench.workloads import modular, workload
+from benchmarks import command, modules
+from benchmarks.modules import DUCKDB, OFF, ON, ROWS, Measured, Request, Row
+from benchmarks.modules_report import as_json, comparisons, row_text
+from benchmarks.modules_worker import measure
+from benchmarks.workload import BenchmarkMistake, Instance
+from benchmarks.workloads import modular, workload
 
 ASKED = {"repeat": 2, "limit": 60.0, "longest": 60.0, "option": "modules", "options": {}}
 SMALL: dict[str, tuple[Callable[[], Instance], Callable[[], Instance] | None]] = {

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from everlog.bench.ontologies import Measured, _line, _ratios, run_ontologies
-from everlog.bench.ontologies_worker import SYSTEMS, Clock
-from everlog.bench.workload import BenchmarkMistake
+from benchmarks.ontologies import Measured, _line, _ratios, run_ontologies
+from benchmarks.ontologies_worker import SYSTEMS, Clock
+from benchmarks.workload import BenchmarkMistake
 
 PREFIXES = """@prefix : <http://ex.org/> .
 @prefix owl: <http://www.w3.org/2002/07/owl#> .

@@ -11,15 +11,15 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from everlog.bench import prepare as preparing
-from everlog.bench.data import data_file
-from everlog.bench.job import Job, open_job
-from everlog.bench.peers import ALWAYS, PEERS
-from everlog.bench.process import Limits, run_module
-from everlog.bench.runner import Request, run
-from everlog.bench.worker import answer
-from everlog.bench.workload import BenchmarkMistake, Instance, Workload
-from everlog.bench.workloads import GENERATED, KNOWLEDGE, WORKLOADS, workload
+from benchmarks import prepare as preparing
+from benchmarks.data import data_file
+from benchmarks.job import Job, open_job
+from benchmarks.peers import ALWAYS, PEERS
+from benchmarks.process import Limits, run_module
+from benchmarks.runner import Request, run
+from benchmarks.worker import answer
+from benchmarks.workload import BenchmarkMistake, Instance, Workload
+from benchmarks.workloads import GENERATED, KNOWLEDGE, WORKLOADS, workload
 
 NAMES = [each.name for each in WORKLOADS if each not in (*GENERATED, *KNOWLEDGE)]
 INEXPRESSIBLE = {("lubm", "duckdb")}

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from everlog.bench import command, recorded, runner
-from everlog.bench.outcome import Outcome, SystemRuns
-from everlog.bench.process import run_module
-from everlog.bench.report import as_json, as_text
-from everlog.bench.runner import Estimate, Request, Result
-from everlog.bench.workload import BenchmarkMistake
-from everlog.bench.workloads import workload
+from benchmarks import command, recorded, runner
+from benchmarks.outcome import Outcome, SystemRuns
+from benchmarks.process import run_module
+from benchmarks.report import as_json, as_text
+from benchmarks.runner import Estimate, Request, Result
+from benchmarks.workload import BenchmarkMistake
+from benchmarks.workloads import workload
 
 TINY = ["--set", "nodes=30", "--set", "edges=60"]
 

@@ -6,11 +6,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from everlog.bench.encoding import NotExpressible
-from everlog.bench.relational import Relational, relational
-from everlog.bench.sql import recursive_query
-from everlog.bench.translate import CLINGO, NEMO, SOUFFLE, Dialect, rule_text
-from everlog.bench.workload import BenchmarkMistake, Instance
+from benchmarks.encoding import NotExpressible
+from benchmarks.relational import Relational, relational
+from benchmarks.sql import recursive_query
+from benchmarks.translate import CLINGO, NEMO, SOUFFLE, Dialect, rule_text
+from benchmarks.workload import BenchmarkMistake, Instance
 from everlog.datalog.reader import parse_program
 
 PREFIX = "@prefix ex: <http://example.org/> . @prefix rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#> .\n"

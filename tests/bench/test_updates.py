@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from everlog.bench import command
-from everlog.bench.updates import ALGORITHMS, Direction, Measured, Request, Row, interval
-from everlog.bench.updates_report import as_json, conclusions, row_text
-from everlog.bench.updates_worker import Samples, measure
-from everlog.bench.workload import BenchmarkMistake
-from everlog.bench.workloads import workload
-from everlog.bench.workloads.triples import triple_table
+from benchmarks import command
+from benchmarks.updates import ALGORITHMS, Direction, Measured, Request, Row, interval
+from benchmarks.updates_report import as_json, conclusions, row_text
+from benchmarks.updates_worker import Samples, measure
+from benchmarks.workload import BenchmarkMistake
+from benchmarks.workloads import workload
+from benchmarks.workloads.triples import triple_table
 
 DAG = workload("dag").instance(nodes=40, edges=90)
 

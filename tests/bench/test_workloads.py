@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from everlog.bench.data import DataAbsent
-from everlog.bench.workload import BenchmarkMistake, Instance
-from everlog.bench.workloads import GENERATED, WORKLOADS, workload
+from benchmarks.data import DataAbsent
+from benchmarks.workload import BenchmarkMistake, Instance
+from benchmarks.workloads import GENERATED, WORKLOADS, workload
 
 NAMES = [each.name for each in WORKLOADS if each not in GENERATED]
 SEEDED = [name for name in NAMES if "seed" in workload(name).defaults]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from command import done, everlog, written
 
-from everlog.pipeline.store import Store
+from everlog.store.versions import Store
 
 pytestmark = pytest.mark.usefixtures("spark")
 

@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 import pytest
-from command import done, everlog
+from command import done
 
 COMMANDS = ("run", "init", "update", "query", "export", "info", "check")
 
@@ -19,8 +19,7 @@ def test_every_command_has_help_with_an_example(command: str) -> None:
 
 def test_the_commands_are_listed() -> None:
     text = done("--help")
-    assert all(f" {command} " in text for command in (*COMMANDS, "bench"))
-    assert "usage: everlog bench" in everlog("bench", "--help").out
+    assert all(f" {command} " in text for command in COMMANDS)
 
 
 def test_the_version_is_shown() -> None:

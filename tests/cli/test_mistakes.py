@@ -50,7 +50,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     def refuse(**_: object) -> None:
         raise AssertionError("Spark was started")
 
-    monkeypatch.setattr("everlog.pipeline.session.start_session", refuse)
+    monkeypatch.setattr("everlog.spark.session.start_session", refuse)
     monkeypatch.chdir(tmp_path)
     written(tmp_path / "reach.dlog", REACH)
     written(tmp_path / "other.dlog", "reach(?x) :- node(?x) .")
@@ -78,7 +78,7 @@ def test_a_failure_is_one_line_and_exit_code_one(place: Path, monkeypatch: pytes
     def fail(**_: object) -> None:
         raise OSError(28, "No space left on device", "/somewhere")
 
-    monkeypatch.setattr("everlog.pipeline.session.start_session", fail)
+    monkeypatch.setattr("everlog.spark.session.start_session", fail)
     ended = everlog("run", "reach.dlog", "--facts", "edge.csv", "--out", "out")
     assert ended.code == 1
     assert ended.err == "everlog: the disk is full; nothing was changed\n"

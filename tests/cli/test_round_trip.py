@@ -11,7 +11,7 @@ from pyoxigraph import BlankNode, NamedNode, RdfFormat, parse
 
 import nasty
 from everlog.datalog.ntriples import write_term
-from everlog.pipeline.tables import csv_field
+from everlog.sources.csv_fields import csv_field
 
 pytestmark = pytest.mark.usefixtures("spark")
 EMPTY = "q(?x) :- never(?x) ."

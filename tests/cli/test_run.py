@@ -76,7 +76,7 @@ def test_an_interrupt_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyP
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("everlog.pipeline.publish.publish_outcome", interrupt)
+    monkeypatch.setattr("everlog.store.publish.publish_outcome", interrupt)
     program = written(tmp_path / "reach.dlog", REACH + "edge(a, b) .")
     ended = everlog("run", program, "--out", tmp_path / "out")
     assert ended.code == 130

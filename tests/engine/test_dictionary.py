@@ -16,7 +16,7 @@ from pyoxigraph import BlankNode, Literal, NamedNode, RdfFormat, parse
 from everlog.datalog.ntriples import read_term, write_term
 from everlog.datalog.values import XSD, Value, identity, normalise
 from everlog.engine.memory.dictionary import Dictionary, Ids
-from everlog.engine.memory.kinds import FLOAT, INT
+from everlog.engine.memory.term_kinds import FLOAT, INT
 from everlog.errors import EverlogError, UnsupportedValue
 
 # The first example compiles kernels.

@@ -12,7 +12,7 @@ from everlog.engine.algebra import FactSet
 from everlog.engine.spark import limits
 from everlog.engine.spark.annotations import SparkCounted
 from everlog.engine.spark.engine import SparkEngine
-from everlog.engine.spark.naming import COUNT, RELATION
+from everlog.engine.spark.fact_schema import COUNT, RELATION
 from everlog.engine.spark.sets import Stored, own
 from oracles.naive import Fact, fact, value_of
 

@@ -14,10 +14,10 @@ from everlog.datalog.reader import parse_program
 from everlog.datalog.syntax import Program
 from everlog.engine.algebra import FactSet
 from everlog.engine.memory.engine import MemoryEngine
+from everlog.engine.memory.rules import MemoryCompiler
 from everlog.engine.spark import limits
-from everlog.planning.program import compile_program, prepared
-from everlog.planning.rules import MemoryCompiler
-from everlog.planning.spark_rules import SparkCompiler
+from everlog.engine.spark.rules import SparkCompiler
+from everlog.planning.compiled_program import compile_program, prepared
 from everlog.reasoning.seminaive import materialise
 from oracles import naive
 from stored import facts_in, stored

@@ -9,7 +9,7 @@ import pytest
 from spark_sets import Facts
 
 from everlog.engine.spark import estimates
-from everlog.engine.spark.cutting import CutName
+from everlog.engine.spark.lineage import CutName
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

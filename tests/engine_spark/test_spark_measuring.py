@@ -9,8 +9,8 @@ from spark_sets import Facts
 
 from everlog.datalog.reader import parse_program
 from everlog.engine.memory.engine import MemoryEngine
-from everlog.planning.memory_statistics import memory_facts
-from everlog.planning.spark_statistics import spark_facts
+from everlog.engine.memory.statistics import memory_facts
+from everlog.engine.spark.statistics import spark_facts
 from oracles.naive import fact
 from stored import stored
 

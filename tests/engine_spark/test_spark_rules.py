@@ -15,7 +15,7 @@ from everlog.datalog.reader import parse_program
 from everlog.datalog.syntax import Atom, Comparison, Rule, Variable
 from everlog.engine.algebra import FactSet, Region
 from everlog.engine.spark import limits
-from everlog.planning.spark_rules import SparkCompiler, SparkRules
+from everlog.engine.spark.rules import SparkCompiler, SparkRules
 from oracles import naive
 from oracles.naive import Facts as FactsOf
 

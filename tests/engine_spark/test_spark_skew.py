@@ -12,9 +12,9 @@ from everlog.engine.algebra import Labelled
 from everlog.engine.spark import limits, small_graphs
 from everlog.engine.spark.components import components
 from everlog.engine.spark.graphs import SparkGraphs
+from everlog.engine.spark.hubs import least
+from everlog.engine.spark.matcher import SparkMatcher
 from everlog.engine.spark.sets import own
-from everlog.engine.spark.skew import least
-from everlog.planning.spark_matching import SparkMatcher
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

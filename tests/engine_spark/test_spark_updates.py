@@ -13,14 +13,13 @@ from spark_sets import Facts
 
 from batches import joined
 from everlog.datalog.constants import constants
-from everlog.datalog.syntax import Comparison, Negation, Rule
+from everlog.datalog.syntax import HIDDEN, Comparison, Negation, Rule
 from everlog.engine.algebra import FactSet
+from everlog.engine.spark.rules import SparkCompiler
 from everlog.engine.spark.sets import own
-from everlog.materialisation import Materialisation
-from everlog.pipeline.spark_saved import kept_annotations
-from everlog.planning.negation import HIDDEN
-from everlog.planning.program import compile_program
-from everlog.planning.spark_rules import SparkCompiler
+from everlog.knowledge.materialisation import Materialisation
+from everlog.knowledge.spark_saved import kept_annotations
+from everlog.planning.compiled_program import compile_program
 from everlog.reasoning.algorithms import algorithm, needed
 from maintenance import ALGORITHMS, MODES
 from oracles import naive

@@ -19,7 +19,7 @@ import everlog
 from equalities import r_materialisation, rows
 from everlog import EverlogError, KnowledgeBase, Report
 from everlog.datalog.printer import print_program
-from everlog.pipeline.spark_state import SparkState
+from everlog.knowledge.spark_state import SparkState
 from long_sequences.scenarios import Compaction, Event, Life, Storing, Update, shown
 from long_sequences.surroundings import surrounded
 from maintenance import check_backbones

@@ -33,7 +33,7 @@ INTERESTS: Final = {
 
 def run(engine: str, seed: int, seconds: float, share: tuple[int, int], **interests: Any) -> tuple[Tally, str | None]:
     """Lives until time is up, and what went wrong in the last one."""
-    from everlog.pipeline.session import start_session
+    from everlog.spark.session import start_session
 
     spark = start_session(brief=True)
     until, tally = time.monotonic() + seconds, Tally()

@@ -24,7 +24,7 @@ from everlog.datalog.printer import print_program
 from everlog.datalog.reader import parse_program
 from everlog.datalog.syntax import Program
 from everlog.datalog.values import RDF_TYPE, SAME_AS
-from everlog.planning.modules import KINDS
+from everlog.planning.modules.module_rules import KINDS
 from long_sequences.surroundings import SURROUNDINGS
 from maintenance import ALGORITHMS
 from module_programs import PROGRAMS, patterned, some_facts

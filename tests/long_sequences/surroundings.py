@@ -12,9 +12,9 @@ from typing import Final
 import pytest
 
 from cramped import cramped
-from everlog import choice, state
 from everlog.engine.memory import graphs
-from everlog.planning import decomposing
+from everlog.knowledge import choice, state
+from everlog.planning.decomposition import decomposition_choice as decomposing
 from everlog.reasoning.modules import hypertree
 from everlog.reasoning.modules.module import Backbone
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from everlog.datalog.syntax import TRIPLE, Atom, BodyLiteral, Comparison, Constant, Negation, Program, Rule, Variable
 from everlog.datalog.values import SAME_AS
-from everlog.planning.equality import with_same_as
+from everlog.planning.equality_rules import with_same_as
 from oracles import naive
 from oracles.naive import Fact, Facts
 

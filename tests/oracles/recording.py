@@ -13,8 +13,8 @@ from contextlib import contextmanager
 
 from everlog.datalog.syntax import Rule
 from everlog.engine.algebra import Annotation, Counted, Engine, FactSet, Region, Rules, Some
-from everlog.materialisation import Materialisation
-from everlog.planning.program import CompiledStratum
+from everlog.knowledge.materialisation import Materialisation
+from everlog.planning.compiled_program import CompiledStratum
 from everlog.reasoning.algorithms import algorithm
 from everlog.reasoning.change import Change
 from oracles.ground import Ground, Instance, Record

@@ -14,7 +14,7 @@ from pyoxigraph import RdfFormat
 
 from everlog import KnowledgeBase, parse_program
 from everlog.datalog.syntax import Program
-from everlog.planning.modules import KINDS
+from everlog.planning.modules.module_rules import KINDS
 from everlog.rdf.owl.profiles import translate
 from everlog.rdf.owl.reading import read_ontologies
 

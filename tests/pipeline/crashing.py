@@ -20,15 +20,15 @@ from random import Random
 from typing import TYPE_CHECKING
 
 import everlog
-from everlog.pipeline.cleanup import remove_unnamed
-from everlog.pipeline.lock import locked
-from everlog.pipeline.manifest import NoStore
-from everlog.pipeline.store import Store
+from everlog.store.cleanup import remove_unnamed
+from everlog.store.lock import locked
+from everlog.store.manifest import NoStore
+from everlog.store.versions import Store
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from everlog.pipeline.sources import Read
+    from everlog.sources.read_facts import Read
 
 PROGRAM = everlog.parse_program("reach(?x, ?y) :- edge(?x, ?y) . reach(?x, ?z) :- reach(?x, ?y), edge(?y, ?z) .")
 _WIDTH = 30
@@ -44,8 +44,8 @@ def edges(version: int) -> set[tuple[int, int]]:
 
 def work(store: Path, versions: int) -> None:
     """Brings a store to a version, and says on standard output what it does."""
-    from everlog.pipeline.base import init_store, update_store
-    from everlog.pipeline.session import start_session
+    from everlog.knowledge.stores import init_store, update_store
+    from everlog.spark.session import start_session
 
     def say(step: str) -> None:
         print(step, flush=True)
@@ -66,7 +66,7 @@ def work(store: Path, versions: int) -> None:
 
 def _read(spark: SparkSession, facts: set[tuple[int, int]]) -> Read:
     from everlog.datalog.ntriples import write_term
-    from everlog.pipeline.sources import Read
+    from everlog.sources.read_facts import Read
 
     texts = [(write_term(one), write_term(other)) for one, other in sorted(facts)]
     return Read({"edge": spark.createDataFrame(texts, "a0 string, a1 string")}, [], 0)

@@ -28,8 +28,8 @@ from threading import Timer
 import pyspark
 
 import everlog
-from everlog.pipeline.java import _write_shim, find_java
-from everlog.pipeline.session import start_session
+from everlog.spark.java import _write_shim, find_java
+from everlog.spark.session import start_session
 
 PROGRAM = everlog.parse_program(
     """

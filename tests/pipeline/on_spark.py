@@ -9,11 +9,10 @@ from random import Random
 from engine_spark.joint import joint_case, renamed_atom
 from everlog import KnowledgeBase
 from everlog.datalog.ntriples import read_term
-from everlog.datalog.syntax import Program
+from everlog.datalog.syntax import HIDDEN, Program
 from everlog.engine.algebra import FactSet
-from everlog.pipeline.knowledge import is_on_spark
-from everlog.planning.negation import HIDDEN
-from everlog.planning.program import Stratification
+from everlog.knowledge.spark_base import is_on_spark
+from everlog.planning.compiled_program import Stratification
 from everlog.reasoning.algorithms import TRACE
 from oracles import naive
 from oracles.exchange import facts_of, rows_of
@@ -65,7 +64,7 @@ def kept_counts(kb: KnowledgeBase, values: Terms | None = None) -> Counts:
                 one = fact(predicate, *map(kb._memory.engine.dictionary.value, ids))
                 found[kind, one, tuple(place)] = count
         return found
-    from everlog.pipeline.spark_saved import kept_annotations
+    from everlog.knowledge.spark_saved import kept_annotations
 
     values, names = values or terms(kb), _names(kb)
     if any(name.startswith(HIDDEN) for name, _ in names.values()):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import everlog
 from everlog.engine.spark import limits
-from everlog.pipeline.session import start_session
+from everlog.spark.session import start_session
 
 PROGRAM = everlog.parse_program(
     """

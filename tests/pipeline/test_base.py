@@ -16,12 +16,12 @@ from everlog.datalog.ntriples import write_term
 from everlog.datalog.syntax import Program
 from everlog.datalog.values import Value, identity
 from everlog.errors import ArityMistake, EverlogError, Failure
-from everlog.pipeline.base import KnowledgeBase, init_store, update_store
-from everlog.pipeline.layers import merged_length
-from everlog.pipeline.loading import Loading
-from everlog.pipeline.manifest import DamagedStore, NoStore
-from everlog.pipeline.sources import Read
-from everlog.pipeline.store import Store
+from everlog.knowledge.loading import Loading
+from everlog.knowledge.stores import KnowledgeBase, init_store, update_store
+from everlog.sources.read_facts import Read
+from everlog.store.layers import merged_length
+from everlog.store.manifest import DamagedStore, NoStore
+from everlog.store.versions import Store
 from nasty import ALL
 
 if TYPE_CHECKING:

@@ -12,10 +12,10 @@ import everlog
 from equalities import r_materialisation
 from everlog.datalog.ntriples import write_term
 from everlog.datalog.values import SAME_AS
-from everlog.pipeline import spark_store
-from everlog.pipeline.base import init_store, open_store, update_store
-from everlog.pipeline.sources import Read
-from everlog.pipeline.store import Store
+from everlog.knowledge import spark_store
+from everlog.knowledge.stores import init_store, open_store, update_store
+from everlog.sources.read_facts import Read
+from everlog.store.versions import Store
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from benchmarks.generators.universities import VOCABULARY, universities, university_triples, write_universities
 from everlog.errors import EverlogError
-from everlog.pipeline.generate import VOCABULARY, universities, university_triples, write_universities
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from everlog.errors import EverlogError
-from everlog.pipeline.generate_claros import (
+from benchmarks.generators.claros_collections import (
     CRM,
     PROFILE,
     collection_triples,
     collections,
     write_collections,
 )
-from everlog.pipeline.generate_uobm import VOCABULARY, uobm_universities, uobm_university_triples
+from benchmarks.generators.uobm_universities import VOCABULARY, uobm_universities, uobm_university_triples
+from everlog.errors import EverlogError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

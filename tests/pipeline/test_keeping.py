@@ -11,9 +11,9 @@ import pytest
 import everlog
 from everlog.datalog.ntriples import write_term
 from everlog.errors import EverlogError
-from everlog.pipeline.base import init_store, update_store
-from everlog.pipeline.sources import Read
-from everlog.pipeline.store import Store
+from everlog.knowledge.stores import init_store, update_store
+from everlog.sources.read_facts import Read
+from everlog.store.versions import Store
 from kept_state import counts, stages, trace
 
 if TYPE_CHECKING:

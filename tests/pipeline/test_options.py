@@ -13,8 +13,8 @@ from pyoxigraph import BlankNode
 
 import everlog
 from everlog.datalog.reader import parse_program
-from everlog.knowledge import KnowledgeBase
-from everlog.pipeline.manifest import manifest_path, read_manifest
+from everlog.knowledge.memory_base import KnowledgeBase
+from everlog.store.manifest import manifest_path, read_manifest
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

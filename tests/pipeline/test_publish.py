@@ -15,9 +15,9 @@ import nasty
 from everlog.datalog.ntriples import write_term
 from everlog.datalog.values import Value, identity
 from everlog.errors import EverlogError
-from everlog.pipeline.names import file_stem, predicate_of
-from everlog.pipeline.publish import export, publish_outcome, published_predicates
-from everlog.pipeline.typed import NTRIPLES, typed_columns
+from everlog.sources.file_names import file_stem, predicate_of
+from everlog.sources.typed_columns import NTRIPLES, typed_columns
+from everlog.store.publish import export, publish_outcome, published_predicates
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -46,7 +46,7 @@ def test_csv_lines_are_sorted_by_their_bytes(spark: SparkSession, tmp_path: Path
 
 @pytest.mark.parametrize("form", ["csv", "parquet"])
 def test_nasty_values_come_back(spark: SparkSession, tmp_path: Path, form: str) -> None:
-    from everlog.pipeline.sources import read_paths
+    from everlog.sources.read_facts import read_paths
 
     kinds = (nasty.STRINGS, nasty.INTEGERS, nasty.FLOATS, nasty.BOOLEANS)
     facts = {

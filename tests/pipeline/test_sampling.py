@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from benchmarks.generators.sampling import random_walks, uniform_sample, walk_sample
 from everlog.errors import EverlogError
-from everlog.pipeline.sampling import random_walks, uniform_sample, walk_sample
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

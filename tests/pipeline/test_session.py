@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from everlog.cli.options import started_session
-from everlog.pipeline import java, session
-from everlog.pipeline.java import NoJava, find_java, java_version
-from everlog.pipeline.session import NoSession, local_settings, start_session
+from everlog.spark import java, session
+from everlog.spark.java import NoJava, find_java, java_version
+from everlog.spark.session import NoSession, local_settings, start_session
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -136,8 +136,8 @@ def test_who_is_asked(
 
 _JOB = """
 import sys
-from everlog.pipeline.session import start_session
-from everlog.pipeline.sources import read_paths
+from everlog.spark.session import start_session
+from everlog.sources.read_facts import read_paths
 
 spark = start_session(brief=True)
 read = read_paths(spark, [sys.argv[1]])

@@ -17,7 +17,7 @@ import pytest
 import everlog
 from everlog.datalog.ntriples import write_term
 from everlog.datalog.values import XSD
-from everlog.pipeline.sources import Read, SourceMistake, facts_from_dataframe, read_paths
+from everlog.sources.read_facts import Read, SourceMistake, facts_from_dataframe, read_paths
 from nasty import BOOLEANS, FLOATS, INTEGERS, STRINGS
 
 if TYPE_CHECKING:

@@ -13,9 +13,9 @@ from complex_rules import Rows, random_facts, random_program
 from decomposed_rules import check_nodes, decomposed
 from everlog import KnowledgeBase, parse_program
 from everlog.datalog.syntax import Atom, Constant
-from everlog.planning.jointree import JoinTree
+from everlog.planning.decomposition.join_tree import JoinTree
 from everlog.reasoning.modules.hypertree import Hypertree, Joined
-from everlog.reasoning.modules.passing import Passing
+from everlog.reasoning.modules.unkept_decomposition import Passing
 from oracles import clingo_oracle
 from oracles.exchange import rows_of
 from sequences import Sequence, Update
@@ -51,7 +51,7 @@ def made(tree: JoinTree, *others: Any) -> Hypertree | Passing:
 def test_updates(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
     """One rule keeps no nodes; of others derivations are counted: to look for them is what DRed does all the time."""
     monkeypatch.setattr("everlog.reasoning.modules.hypertree._DEAR", 1e9)
-    monkeypatch.setattr("everlog.reasoning.modules.making.Hypertree", made)
+    monkeypatch.setattr("everlog.reasoning.modules.make_modules.Hypertree", made)
     given = sequence()
     before, after = (clingo_oracle.materialise(given.case.program.rules, facts) for facts in given.explicit())
     kb = KnowledgeBase(given.case.program, engine="spark", spark=spark, algorithm="dred", hypertree="cyclic")

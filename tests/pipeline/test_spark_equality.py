@@ -12,7 +12,7 @@ from equalities import EqualityCase, if_defined, random_case, rows
 from everlog import KnowledgeBase
 from everlog.datalog.reader import parse_program
 from everlog.datalog.values import SAME_AS
-from everlog.pipeline.spark_equated import SparkEquatedState
+from everlog.knowledge.spark_equated import SparkEquatedState
 from oracles import clingo_oracle, naive
 from oracles.equality import materialise
 from oracles.exchange import facts_of

@@ -13,7 +13,7 @@ import pytest
 
 import everlog
 from everlog import EverlogError, KnowledgeBase, parse_program
-from everlog.pipeline.commit import Writing
+from everlog.store.commit import Writing
 from forking import in_fork
 from interrupting import asked_at
 

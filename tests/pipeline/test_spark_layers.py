@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from everlog.pipeline import spark_layers
-from everlog.pipeline.commit import Writing
-from everlog.pipeline.layers import facts_table
-from everlog.pipeline.manifest import Layer
-from everlog.pipeline.spark_layers import Rows, section_counts, write_rows
+from everlog.store import spark_layers
+from everlog.store.commit import Writing
+from everlog.store.layers import facts_table
+from everlog.store.manifest import Layer
+from everlog.store.spark_layers import Rows, section_counts, write_rows
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

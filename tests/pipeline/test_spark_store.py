@@ -9,10 +9,10 @@ import pytest
 from on_spark import kept_counts
 
 import everlog
-from everlog.pipeline import spark_store
-from everlog.pipeline.base import init_store, update_store
-from everlog.pipeline.sources import read_paths
-from everlog.pipeline.store import Store
+from everlog.knowledge import spark_store
+from everlog.knowledge.stores import init_store, update_store
+from everlog.sources.read_facts import read_paths
+from everlog.store.versions import Store
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -13,10 +13,10 @@ import pytest
 from tiny_writer import words, write_word
 
 from everlog.errors import EverlogError
-from everlog.pipeline.commit import STEPS, check_place, making, writing
-from everlog.pipeline.lock import LOCK, StoreLocked
-from everlog.pipeline.manifest import FORMAT, DamagedStore, Manifest, NewerStore, NoStore
-from everlog.pipeline.store import Store
+from everlog.store.commit import STEPS, check_place, making, writing
+from everlog.store.lock import LOCK, StoreLocked
+from everlog.store.manifest import FORMAT, DamagedStore, Manifest, NewerStore, NoStore
+from everlog.store.versions import Store
 
 WRITER = Path(__file__).with_name("tiny_writer.py")
 

@@ -16,13 +16,13 @@ import pytest
 
 import everlog
 from everlog.datalog.ntriples import write_term
-from everlog.pipeline import fingerprints, store_check
-from everlog.pipeline.base import init_store, update_store
-from everlog.pipeline.fingerprints import END, fingerprint
-from everlog.pipeline.manifest import DamagedStore, NoStore
-from everlog.pipeline.sources import Read
-from everlog.pipeline.store import Store
-from everlog.pipeline.store_check import check_store
+from everlog.knowledge.stores import init_store, update_store
+from everlog.sources.read_facts import Read
+from everlog.store import fingerprints, store_check
+from everlog.store.fingerprints import END, fingerprint
+from everlog.store.manifest import DamagedStore, NoStore
+from everlog.store.store_check import check_store
+from everlog.store.versions import Store
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -382,7 +382,7 @@ def test_a_store_goes_on_from_an_older_version(store: Path, spark: SparkSession)
 
 def test_a_check_starts_no_spark(made: Path) -> None:
     program = (
-        "import sys; from everlog.pipeline.store_check import check_store; "
+        "import sys; from everlog.store.store_check import check_store; "
         "print(check_store(sys.argv[1]).is_whole, {'pyspark', 'numba'} & set(sys.modules))"
     )
     ended = subprocess.run([sys.executable, "-c", program, made], capture_output=True, text=True, check=True)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from everlog.pipeline.dictionary import Encoded, StoredDictionary
+from everlog.store.term_dictionary import Encoded, StoredDictionary
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

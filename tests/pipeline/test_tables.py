@@ -9,7 +9,7 @@ from pyoxigraph import BlankNode, Literal, NamedNode
 
 from everlog.datalog.ntriples import write_term
 from everlog.datalog.values import XSD
-from everlog.pipeline.tables import MalformedField, csv_field, field_term, split_line
+from everlog.sources.csv_fields import MalformedField, csv_field, field_term, split_line
 from nasty import BOOLEANS, FLOATS, INTEGERS, IRIS, LITERALS, STRINGS
 
 

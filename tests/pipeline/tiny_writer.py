@@ -5,9 +5,9 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from everlog.pipeline.commit import making, writing
-from everlog.pipeline.manifest import CURRENT, Layer, Manifest, Part
-from everlog.pipeline.store import Store
+from everlog.store.commit import making, writing
+from everlog.store.manifest import CURRENT, Layer, Manifest, Part
+from everlog.store.versions import Store
 
 
 def write_word(store: Path, word: str, wait: bool = False) -> None:

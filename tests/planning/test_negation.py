@@ -6,9 +6,10 @@ import pytest
 
 from everlog.datalog.printer import print_rule
 from everlog.datalog.reader import parse_program
+from everlog.datalog.syntax import HIDDEN
 from everlog.errors import EverlogError
-from everlog.planning.negation import HIDDEN, rewrite_negation
-from everlog.planning.program import prepared
+from everlog.planning.compiled_program import prepared
+from everlog.planning.hidden_predicates import rewrite_negation
 
 
 def rewritten(text: str) -> list[str]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import Phase, given, settings
 
 from everlog.engine.memory.engine import MemoryEngine
-from everlog.planning.program import compile_program, prepared
-from everlog.planning.rules import MemoryCompiler
+from everlog.engine.memory.rules import MemoryCompiler
+from everlog.planning.compiled_program import compile_program, prepared
 from oracles import naive
 from stored import facts_in, stored
 from strategies import Case, cases

@@ -14,9 +14,9 @@ from everlog.datalog.reader import parse_program
 from everlog.datalog.substitution import canonical_rule
 from everlog.datalog.syntax import Atom, Rule, Variable
 from everlog.engine.memory.engine import MemoryEngine
+from everlog.engine.memory.rules import CompiledRule, MemoryCompiler, MemoryRules
 from everlog.engine.memory.sets import Facts
-from everlog.planning.program import compile_program
-from everlog.planning.rules import CompiledRule, MemoryCompiler, MemoryRules
+from everlog.planning.compiled_program import compile_program
 from oracles import naive
 from oracles.naive import Fact
 from stored import disguised, facts_in, multiplicities, stored

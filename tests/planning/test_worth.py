@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from everlog import KnowledgeBase, parse_program
-from everlog.planning.modules import KINDS
+from everlog.planning.modules.module_rules import KINDS
 
 POINTS_TO = """
     pt(?y, ?x) :- of(?y, ?x) .

@@ -15,12 +15,12 @@ from everlog.engine.memory import chains as memory_chains
 from everlog.engine.memory import graphs
 from everlog.engine.memory.engine import MemoryEngine
 from everlog.engine.memory.graphs import MemoryGraphs
+from everlog.engine.memory.rules import MemoryCompiler
 from everlog.errors import EverlogError
-from everlog.knowledge import KnowledgeBase
-from everlog.planning.automata import Automaton, Letter, TooLarge, Word, automata, inverse, regular_form
-from everlog.planning.chains import chain_rule, regular
-from everlog.planning.program import compile_program, found_modules
-from everlog.planning.rules import MemoryCompiler
+from everlog.knowledge.memory_base import KnowledgeBase
+from everlog.planning.compiled_program import compile_program, found_modules
+from everlog.planning.modules.automata import Automaton, Letter, TooLarge, Word, automata, inverse, regular_form
+from everlog.planning.modules.chain_rules import chain_rule, regular
 from maintenance import check_backbones
 from module_programs import PROGRAMS, some_facts
 from oracles.exchange import facts_of

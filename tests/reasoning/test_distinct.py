@@ -10,8 +10,8 @@ from equalities import EqualityCase, if_defined, r_materialisation, random_case,
 from everlog import KnowledgeBase
 from everlog.datalog.reader import parse_program
 from everlog.datalog.values import SAME_AS
-from everlog.distinct import DistinctState
-from everlog.equated import EquatedState
+from everlog.knowledge.distinct import DistinctState
+from everlog.knowledge.equated import EquatedState
 from oracles import clingo_oracle
 from oracles.equality import materialise
 from oracles.exchange import facts_of

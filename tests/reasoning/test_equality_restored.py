@@ -9,9 +9,9 @@ import pytest
 
 from equalities import EqualityCase, if_defined, r_materialisation, random_case, rewritten, rows
 from everlog.datalog.reader import parse_program
-from everlog.equated import EquatedState
-from everlog.knowledge import KnowledgeBase
-from everlog.saved_kinds import CLASSES
+from everlog.knowledge.equated import EquatedState
+from everlog.knowledge.memory_base import KnowledgeBase
+from everlog.knowledge.saved_kinds import CLASSES
 from oracles.exchange import facts_of
 
 Relations = dict[str, set[tuple[int, ...]]]
@@ -86,7 +86,7 @@ def array(found: set[tuple[int, ...]], arity: int = 0) -> Any:
 @pytest.mark.parametrize("block", range(2))
 def test_changes_add_up_and_can_be_restored(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
     if block:  # dead rows are left out as soon as there are more of them than of others
-        monkeypatch.setattr("everlog.state._FEW_ROWS", 0)
+        monkeypatch.setattr("everlog.knowledge.state._FEW_ROWS", 0)
     for seed in range(2000 + 12 * block, 2012 + 12 * block):
         check(random_case(seed, updates=3))
 
@@ -114,7 +114,7 @@ def check(case: EqualityCase) -> None:
 
 def test_rows_of_facts_that_are_gone_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     """Classes that come and go leave rows behind, which are left out when they are the majority."""
-    monkeypatch.setattr("everlog.state._FEW_ROWS", 0)
+    monkeypatch.setattr("everlog.knowledge.state._FEW_ROWS", 0)
     kb = KnowledgeBase(parse_program("?x = ?y :- key(?x, ?k), key(?y, ?k) ."), engine="memory", equality="rewrite")
     kb.add({"p": [(f"c{number}", f"v{number}") for number in range(20)], "key": [("c0", 0), ("c1", 0)]})
     kb.materialise()

@@ -14,9 +14,9 @@ from everlog.datalog.reader import parse_program
 from everlog.datalog.syntax import Rule
 from everlog.datalog.values import SAME_AS
 from everlog.engine.algebra import FactSet
+from everlog.engine.memory.rules import MemoryCompiler
 from everlog.engine.memory.sets import own
-from everlog.planning.rules import MemoryCompiler
-from everlog.reasoning.bf_equality import Deletion
+from everlog.reasoning.equality.bf_equality import Deletion
 from oracles import naive
 from stored import facts_in, stored
 

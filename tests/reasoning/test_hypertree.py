@@ -15,14 +15,14 @@ from everlog.datalog.reader import parse_program
 from everlog.datalog.syntax import Rule
 from everlog.engine.algebra import FactSet
 from everlog.engine.memory.engine import MemoryEngine
+from everlog.engine.memory.matcher import MemoryMatcher
+from everlog.engine.memory.rules import MemoryCompiler
 from everlog.engine.memory.sets import own
-from everlog.knowledge import KnowledgeBase
-from everlog.planning.decomposing import Decomposer
-from everlog.planning.matching import MemoryMatcher
-from everlog.planning.memory_statistics import memory_facts
-from everlog.planning.program import compile_program, prepared
-from everlog.planning.rules import MemoryCompiler
-from everlog.planning.statistics import Statistics
+from everlog.engine.memory.statistics import memory_facts
+from everlog.knowledge.memory_base import KnowledgeBase
+from everlog.planning.compiled_program import compile_program, prepared
+from everlog.planning.decomposition.decomposition_choice import Decomposer
+from everlog.planning.decomposition.size_estimates import Statistics
 from everlog.reasoning.modules.hypertree import Hypertree, Joined
 from oracles import clingo_oracle, naive
 from oracles.exchange import facts_of
@@ -270,7 +270,7 @@ def test_a_failed_update_leaves_nodes_alone(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_nodes_are_computed_again_where_they_were_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     """As after a store was opened; here, since most rows are dead and the others are moved."""
-    monkeypatch.setattr("everlog.state._FEW_ROWS", 0)
+    monkeypatch.setattr("everlog.knowledge.state._FEW_ROWS", 0)
     given = collaborators(6, 20)
     kb = KnowledgeBase(parse_program(COLLABORATORS), hypertree="cyclic", algorithm="dred", workers=1)
     kb.add(given)

@@ -16,11 +16,11 @@ from everlog.engine.algebra import FactSet
 from everlog.engine.memory import graphs, rows, table
 from everlog.engine.memory.engine import MemoryEngine
 from everlog.engine.memory.graphs import MemoryGraphs
+from everlog.engine.memory.rules import MemoryCompiler
 from everlog.engine.memory.sets import own
-from everlog.knowledge import KnowledgeBase
-from everlog.planning.modules import KINDS
-from everlog.planning.program import compile_program
-from everlog.planning.rules import MemoryCompiler
+from everlog.knowledge.memory_base import KnowledgeBase
+from everlog.planning.compiled_program import compile_program
+from everlog.planning.modules.module_rules import KINDS
 from everlog.reasoning.modular import Added
 from everlog.reasoning.modules.module import Backbone
 from maintenance import MODES, Truth, check_backbones, check_sequence

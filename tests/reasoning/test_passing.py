@@ -11,18 +11,20 @@ import pytest
 from complex_rules import random_facts, random_program
 from everlog.datalog.reader import parse_program
 from everlog.engine.memory.engine import MemoryEngine
-from everlog.knowledge import KnowledgeBase
-from everlog.planning.cardinality import Cardinalities, Estimate
-from everlog.planning.decomposing import TREES, Decomposer, Worth
-from everlog.planning.jointree import JoinTree
-from everlog.planning.upkeep import gain
-from everlog.reasoning.modules.passing import Passing
+from everlog.knowledge.memory_base import KnowledgeBase
+from everlog.planning.decomposition.cardinality import Cardinalities, Estimate
+from everlog.planning.decomposition.decomposition_choice import TREES, Decomposer, Worth
+from everlog.planning.decomposition.decomposition_cost import gain
+from everlog.planning.decomposition.join_tree import JoinTree
+from everlog.reasoning.modules.unkept_decomposition import Passing
 from oracles import clingo_oracle
 from oracles.exchange import facts_of
 
 CYCLE = "cycle(?x, ?z) :- e(?x, ?y), f(?y, ?z), g(?z, ?w), e(?w, ?x) ."
 PETAL = "q(?s, ?t) :- e(?s, ?a), f(?a, ?t), g(?s, ?b), e(?b, ?t), f(?s, ?c), g(?c, ?t), not m(?a, ?t) ."
 ALGORITHMS = ["dred", "fbf", "bf", "dredc", "auto"]
+
+IN_MEMORY = "everlog.planning.decomposition.decomposition_choice.IN_MEMORY"
 
 
 def passing(kb: KnowledgeBase) -> list[Passing]:
@@ -37,7 +39,7 @@ def left(engine: MemoryEngine, module: Passing) -> int:
 
 
 def test_sequences_of_updates(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("everlog.planning.decomposing.IN_MEMORY", Worth(cheaper=0.0, much=0.0, kept=inf))
+    monkeypatch.setattr(IN_MEMORY, Worth(cheaper=0.0, much=0.0, kept=inf))
     found: Counter[str] = Counter()
     for seed in range(24):
         program = parse_program("\n".join([random_program(Random(seed)), *[PETAL] * (seed % 3 == 0)]))
@@ -98,7 +100,7 @@ class Fixed:
 
 
 def test_the_report_says_that_nothing_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("everlog.planning.decomposing.IN_MEMORY", Worth(cheaper=0.0, much=0.0, kept=inf))
+    monkeypatch.setattr(IN_MEMORY, Worth(cheaper=0.0, much=0.0, kept=inf))
     random = Random(1)
     kb = KnowledgeBase(parse_program(CYCLE), hypertree="auto", workers=1)
     kb.add({name: [(random.randrange(60), random.randrange(60)) for _ in range(400)] for name in "efg"})
@@ -118,7 +120,7 @@ def test_the_report_says_that_nothing_is_kept(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_a_node_has_what_the_nodes_before_it_leave(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("everlog.planning.decomposing.IN_MEMORY", Worth(cheaper=0.0, much=0.0, kept=inf))
+    monkeypatch.setattr(IN_MEMORY, Worth(cheaper=0.0, much=0.0, kept=inf))
     random = Random(1)
     given = {name: [(random.randrange(90), random.randrange(90)) for _ in range(600)] for name in "efgm"}
     sides = []
@@ -139,7 +141,7 @@ def test_a_node_has_what_the_nodes_before_it_leave(monkeypatch: pytest.MonkeyPat
 
 def test_nodes_have_values_that_all_atoms_have(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of the petals' starts and ends, those that lead on, and come back, by every kind of edge."""
-    monkeypatch.setattr("everlog.planning.decomposing.IN_MEMORY", Worth(cheaper=0.0, much=0.0, kept=inf))
+    monkeypatch.setattr(IN_MEMORY, Worth(cheaper=0.0, much=0.0, kept=inf))
     kb = KnowledgeBase(parse_program(PETAL), hypertree="auto", workers=1)
     whole = {"e": [("s", "a"), ("b", "t")], "f": [("a", "t"), ("s", "c")], "g": [("s", "b"), ("c", "t")]}
     ends = [f"x{number}" for number in range(40)]

@@ -10,10 +10,9 @@ from hypothesis import Phase, given, settings
 
 from cramped import cramped
 from everlog import KnowledgeBase, Report, parse_program
-from everlog.datalog.syntax import Program
+from everlog.datalog.syntax import HIDDEN, Program
 from everlog.datalog.values import RDF_TYPE
-from everlog.planning.negation import HIDDEN
-from everlog.planning.program import prepared
+from everlog.planning.compiled_program import prepared
 from oracles import clingo_oracle, naive
 from oracles.exchange import facts_of, rows_of
 from oracles.naive import Facts

@@ -39,7 +39,7 @@ def answers_text(variables: Sequence[str], rows: Sequence[Row], form: AnswerForm
 
 def field(value: Value) -> str:
     """A value as a field of CSV."""
-    from everlog.pipeline.tables import csv_field
+    from everlog.sources.csv_fields import csv_field
 
     return csv_field(write_term(value))
 

@@ -11,7 +11,7 @@ from everlog.cli.progress import Progress
 from everlog.errors import Failure
 
 if TYPE_CHECKING:
-    from everlog.pipeline.store_check import CheckedStore, CheckedVersion
+    from everlog.store.store_check import CheckedStore, CheckedVersion
 
 
 def check(
@@ -27,7 +27,7 @@ def check(
 
     The exit code is 1 if something is damaged. Nothing is changed.
     """
-    from everlog.pipeline.store_check import check_store
+    from everlog.store.store_check import check_store
 
     with Progress() as progress:
         progress.step("checking files")
@@ -66,7 +66,7 @@ def _line(checked: CheckedVersion) -> str:
 
 def _advice(checked: CheckedStore) -> str:
     """What can be done about it."""
-    from everlog.pipeline.manifest import CURRENT, FOLDER, number
+    from everlog.store.manifest import CURRENT, FOLDER, number
 
     newest = checked.newest_whole
     if newest is None:

@@ -61,8 +61,8 @@ def export(
         raise EverlogError("--all, --explicit, --derived and --representatives exclude each other: give one of them")
     which: _Which = "explicit" if explicit else "derived" if derived else "all"
     settings = session_conf(conf, memory)
-    from everlog.pipeline.folders import check_new, new_folder
-    from everlog.pipeline.store import Store
+    from everlog.store.versions import Store
+    from everlog.store.whole_folder import check_new, new_folder
 
     opened = Store.open(store, version)
     if representatives and not opened.is_rewritten:
@@ -71,7 +71,7 @@ def export(
     with Progress() as progress:
         progress.step("starting Spark")
         spark = started_session(master, settings, verbose, (store,))
-        from everlog.pipeline import publish
+        from everlog.store import publish
 
         progress.step(f"writing {form}")
         with new_folder(out) as folder:

@@ -11,8 +11,8 @@ from everlog.cli.options import StoreArgument
 
 if TYPE_CHECKING:
     from everlog.datalog.syntax import Program
-    from everlog.pipeline.store import Store
-    from everlog.planning.modules import Module
+    from everlog.planning.modules.module_rules import Module
+    from everlog.store.versions import Store
 
 
 def info(store: StoreArgument) -> None:
@@ -24,8 +24,8 @@ def info(store: StoreArgument) -> None:
 
     from everlog.datalog.printer import print_rule
     from everlog.datalog.reader import parse_program
-    from everlog.pipeline.store import Store
-    from everlog.planning.modules import relation_name
+    from everlog.planning.modules.module_rules import relation_name
+    from everlog.store.versions import Store
 
     opened = Store.open(store)
     manifest = opened.manifest
@@ -86,8 +86,8 @@ def info(store: StoreArgument) -> None:
 
 def _modules(program: Program, options: Mapping[str, str]) -> Sequence[Module]:
     """The modules of the program, by its rules; whether they are used depends on the engine and on what follows."""
-    from everlog.planning.program import found_modules
-    from everlog.settings import Settings
+    from everlog.knowledge.settings import Settings
+    from everlog.planning.compiled_program import found_modules
 
     settings = Settings(algorithm=options.get("algorithm", "auto"), modules=options.get("modules", "auto"))
     if not settings.modular:

@@ -41,7 +41,7 @@ from everlog.cli.options import (
 )
 from everlog.cli.outcome import warn
 from everlog.cli.progress import Progress
-from everlog.cli.report import show_report, write_stats
+from everlog.cli.report_lines import show_report, write_stats
 
 
 def init(
@@ -79,14 +79,14 @@ def init(
     settings = session_conf(conf, memory)
     check_stats(stats)
     from everlog.datalog.arities import program_arities
-    from everlog.pipeline.commit import check_place
+    from everlog.store.commit import check_place
 
     check_place(store)
     with Progress() as progress:
         progress.step("starting Spark")
         spark = started_session(master, settings, verbose, paths, engine)
-        from everlog.pipeline.base import init_store
-        from everlog.pipeline.sources import read_paths
+        from everlog.knowledge.stores import init_store
+        from everlog.sources.read_facts import read_paths
 
         progress.step("reading facts")
         quarantine = None if on_error == "fail" else Path(f"{store}.quarantine")

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from everlog.cli import bench, check, export, info, init, query, rules, run, update
+from everlog.cli import check, export, info, init, ontology_rules, query, run, update
 from everlog.cli.outcome import guarded, let_termination_clean_up
 
 app = typer.Typer(
@@ -59,12 +59,7 @@ _add("query", query.query, 'everlog query graph.store "reach(a, ?y), not blocked
 _add("export", export.export, "everlog export graph.store --out derived/ --format parquet --derived")
 _add("info", info.info, "everlog info graph.store")
 _add("check", check.check, "everlog check graph.store")
-_add("rules", rules.rules, "everlog rules univ-bench.owl --profile L > rules.dlog")
-app.command(
-    "bench",
-    add_help_option=False,
-    context_settings={"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []},
-)(bench.bench)
+_add("rules", ontology_rules.rules, "everlog rules univ-bench.owl --profile L > rules.dlog")
 
 
 def main() -> None:

@@ -129,7 +129,7 @@ def reasoning_options(
 ) -> dict[str, str]:
     """The options of a knowledge base, each of them known to it."""
     from everlog.datalog.syntax import Program
-    from everlog.knowledge import KnowledgeBase
+    from everlog.knowledge.memory_base import KnowledgeBase
 
     options = {
         "engine": engine,
@@ -166,7 +166,7 @@ def started_session(
     engine: str | None = "memory",
 ) -> SparkSession:
     """A Spark session for work on some files, and perhaps for reasoning."""
-    from everlog.pipeline.session import start_session
+    from everlog.spark.session import start_session
 
     return start_session(
         master=master, conf=settings, verbose=verbose, brief=is_little(paths), events=engine == "spark"

@@ -72,7 +72,7 @@ def cause(failure: BaseException) -> str:
 
 def _spoken(failure: Exception) -> EverlogError | None:
     """What Spark threw, in one line; None for anything else."""
-    from everlog.pipeline.failures import as_everlog_error, is_sparks
+    from everlog.spark.failures import as_everlog_error, is_sparks
 
     return as_everlog_error(failure, "a Spark job failed") if is_sparks(failure) else None
 

@@ -49,15 +49,15 @@ def query(
     reasoning_options(engine or "auto", "auto", "auto", "auto", "levels", "off")
     settings = session_conf(conf, memory)
     from everlog.datalog.reader import parse_goal, parse_program
-    from everlog.pipeline.size import engine_of
-    from everlog.pipeline.store import Store
+    from everlog.knowledge.engine_choice import engine_of
+    from everlog.store.versions import Store
 
     opened = Store.open(store)
     manifest = opened.manifest
     variables = goal_variables(parse_goal(goal, parse_program(manifest.program).prefixes))
     with Progress() as progress:
         progress.step("opening the store")
-        from everlog.pipeline.base import open_store
+        from everlog.knowledge.stores import open_store
 
         spark = None
         if engine_of(opened.path, manifest, engine, memory).name == "spark":

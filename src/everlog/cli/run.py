@@ -44,7 +44,7 @@ from everlog.cli.options import (
 )
 from everlog.cli.outcome import warn
 from everlog.cli.progress import Progress
-from everlog.cli.report import show_report, write_stats
+from everlog.cli.report_lines import show_report, write_stats
 
 
 def run(
@@ -91,16 +91,16 @@ def run(
     settings = session_conf(conf, memory)
     check_stats(stats)
     from everlog.datalog.arities import program_arities
-    from everlog.pipeline.folders import check_new, new_folder
+    from everlog.store.whole_folder import check_new, new_folder
 
     if out is not None:
         check_new(out)
     with Progress() as progress:
         progress.step("starting Spark")
         spark = started_session(master, settings, verbose, paths, engine)
-        from everlog.pipeline.base import KnowledgeBase
-        from everlog.pipeline.publish import publish_outcome, published_predicates
-        from everlog.pipeline.sources import read_paths
+        from everlog.knowledge.stores import KnowledgeBase
+        from everlog.sources.read_facts import read_paths
+        from everlog.store.publish import publish_outcome, published_predicates
 
         progress.step("reading facts")
         quarantine = None if on_error == "fail" else Path(f"{out or 'everlog'}.quarantine")

@@ -30,13 +30,13 @@ from everlog.cli.options import (
 )
 from everlog.cli.outcome import warn
 from everlog.cli.progress import Progress
-from everlog.cli.report import show_report, write_stats
+from everlog.cli.report_lines import show_report, write_stats
 from everlog.errors import EverlogError
 
 if TYPE_CHECKING:
     from everlog.datalog.syntax import Program
-    from everlog.pipeline.base import Changes
-    from everlog.report import Report
+    from everlog.knowledge.report import Report
+    from everlog.knowledge.stores import Changes
 
 
 def update(
@@ -80,9 +80,9 @@ def update(
     settings = session_conf(conf, memory)
     check_stats(stats)
     from everlog.datalog.reader import parse_program
-    from everlog.pipeline.loading import Loading
-    from everlog.pipeline.size import engine_of
-    from everlog.pipeline.store import Store
+    from everlog.knowledge.engine_choice import engine_of
+    from everlog.knowledge.loading import Loading
+    from everlog.store.versions import Store
 
     opened = Store.open(store)
     manifest = opened.manifest
@@ -94,8 +94,8 @@ def update(
         in_memory = engine_of(opened.path, manifest, engine, memory).name == "memory"
         loading = Loading(opened.path, manifest) if in_memory else None
         spark = started_session(master, settings, verbose, [*added, *deleted], engine or manifest.options.get("engine"))
-        from everlog.pipeline.base import update_store
-        from everlog.pipeline.sources import read_paths
+        from everlog.knowledge.stores import update_store
+        from everlog.sources.read_facts import read_paths
 
         progress.step("reading facts")
         quarantine = None if on_error == "fail" else Path(f"{store}.quarantine")
@@ -142,14 +142,14 @@ def _changes_folder(changes: Path | None) -> Iterator[Path | None]:
     if changes is None:
         yield None
         return
-    from everlog.pipeline.folders import new_folder
+    from everlog.store.whole_folder import new_folder
 
     with new_folder(changes, "--changes") as folder:
         yield folder
 
 
 def _publish_changes(rules: Program, found: Changes, folder: Path) -> list[str]:
-    from everlog.pipeline.publish import publish_outcome
+    from everlog.store.publish import publish_outcome
 
     warnings = []
     for name, facts in (("added", found.added), ("deleted", found.deleted)):

@@ -24,7 +24,6 @@ from pyoxigraph import BaseDirection, BlankNode, Literal, NamedNode
 
 from everlog.datalog.arities import check_arities
 from everlog.datalog.escapes import EscapeError, unescape_iri, unescape_local, unescape_string
-from everlog.datalog.mistakes import place, syntax_mistake
 from everlog.datalog.prefixes import NO_PREFIXES, WELL_KNOWN
 from everlog.datalog.safety import check_goal, check_safety
 from everlog.datalog.substitution import canonical_rule
@@ -42,6 +41,7 @@ from everlog.datalog.syntax import (
     Term,
     Variable,
 )
+from everlog.datalog.syntax_mistakes import place, syntax_mistake
 from everlog.datalog.values import RDF_TYPE, normalise
 from everlog.errors import SyntaxMistake, UnsupportedValue
 

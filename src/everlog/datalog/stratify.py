@@ -12,8 +12,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias
 
-from everlog.datalog.components import components
 from everlog.datalog.printer import print_atom, print_rule
+from everlog.datalog.strongly_connected import components
 from everlog.datalog.substitution import Pattern, pattern
 from everlog.datalog.syntax import Atom, Negation, Rule
 from everlog.datalog.unification import unifiable_classes

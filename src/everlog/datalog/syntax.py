@@ -15,6 +15,8 @@ from typing import Final, Literal, TypeAlias
 from everlog.datalog.values import Value, identity
 
 TRIPLE: Final = "triple"
+HIDDEN: Final = "¬"
+"""What the names of predicates begin with that no user sees."""
 
 EQUAL: Final = "="
 """The predicate of an equality in a head; with equality on, such an atom is a triple with owl:sameAs."""

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 
 from everlog.datalog.printer import print_atom
 from everlog.engine.algebra import Engine, FactSet, Region, Rules
-from everlog.planning.program import CompiledStratum, Compiler
+from everlog.planning.compiled_program import CompiledStratum, Compiler
 from everlog.reasoning.modular import Modules
 from everlog.reasoning.modules.module import Module, Oracle
 from everlog.reasoning.seminaive import materialise

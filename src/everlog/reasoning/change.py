@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from time import perf_counter
 
 from everlog.engine.algebra import Annotation, Engine, FactSet, Rules, Some
-from everlog.planning.program import CompiledStratum
+from everlog.planning.compiled_program import CompiledStratum
 from everlog.reasoning.kept import NEVER, Kept
 from everlog.reasoning.modular import Added, Modules
 

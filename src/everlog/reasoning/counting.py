@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from everlog.engine.algebra import Annotation, Counted, Engine, FactSet
-from everlog.planning.program import CompiledStratum
+from everlog.planning.compiled_program import CompiledStratum
 from everlog.reasoning.change import Change, Progress
 from everlog.reasoning.kept import NEVER, Kept, Trace
 from everlog.reasoning.modular import Added, Modules

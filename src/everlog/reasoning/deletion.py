@@ -12,13 +12,13 @@ from contextlib import suppress
 
 from everlog.datalog.syntax import Rule
 from everlog.engine.algebra import Classes, FactSet
-from everlog.planning.equality import EQUALITIES, over_representatives
-from everlog.planning.program import CompiledStratum, compile_program
+from everlog.planning.compiled_program import CompiledStratum, compile_program
+from everlog.planning.equality_rules import EQUALITIES, over_representatives
 from everlog.reasoning.algorithms import algorithm
-from everlog.reasoning.bf_equality import Deletion
 from everlog.reasoning.change import Change, Progress
+from everlog.reasoning.equality.bf_equality import Deletion
+from everlog.reasoning.equality.rewriting import RMaterialisation
 from everlog.reasoning.kept import Kept
-from everlog.reasoning.rewriting import RMaterialisation
 
 
 class _Involved(Exception):

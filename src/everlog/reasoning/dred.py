@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from everlog.engine.algebra import FactSet
-from everlog.planning.program import CompiledStratum
+from everlog.planning.compiled_program import CompiledStratum
 from everlog.reasoning.change import Change
 from everlog.reasoning.modular import update_stratum
 from everlog.reasoning.modules.module import Module

@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import partial
 
 from everlog.engine.algebra import FactSet
-from everlog.planning.program import CompiledStratum
+from everlog.planning.compiled_program import CompiledStratum
 from everlog.reasoning.change import Change
 from everlog.reasoning.kept import NEVER
 from everlog.reasoning.modular import update_stratum

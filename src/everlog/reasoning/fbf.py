@@ -16,7 +16,7 @@ from collections.abc import Callable
 from functools import partial
 
 from everlog.engine.algebra import FactSet
-from everlog.planning.program import CompiledStratum
+from everlog.planning.compiled_program import CompiledStratum
 from everlog.reasoning.change import Change
 from everlog.reasoning.dred import modular
 from everlog.reasoning.strategies import Effort, Strategy

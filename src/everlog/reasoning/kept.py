@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from everlog.engine.algebra import Annotation, Counted, Engine
-from everlog.planning.program import CompiledStratum
+from everlog.planning.compiled_program import CompiledStratum
 
 NEVER = 2**30
 """The stage of a fact that is not derived at all."""

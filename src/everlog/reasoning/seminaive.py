@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from everlog.engine.algebra import Engine, FactSet
-from everlog.planning.program import CompiledStratum
+from everlog.planning.compiled_program import CompiledStratum
 from everlog.reasoning.modular import Added, Modules
 
 Progress = Callable[[int, int, int], None]

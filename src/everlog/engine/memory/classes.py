@@ -21,10 +21,10 @@ from everlog.engine.memory import class_kernels
 from everlog.engine.memory import rows as row_sets
 from everlog.engine.memory.engine import MemoryEngine, full_facts
 from everlog.engine.memory.join import facts_of
-from everlog.engine.memory.kinds import BLANK, STRING
 from everlog.engine.memory.sets import Facts, Stored, own
 from everlog.engine.memory.table import Ids, Table
-from everlog.engine.vocabulary import Vocabularies
+from everlog.engine.memory.term_kinds import BLANK, STRING
+from everlog.engine.rule_constants import Vocabularies
 
 Flags = npt.NDArray[np.bool_]
 

@@ -23,7 +23,7 @@ from pyoxigraph import BlankNode, NamedNode
 
 from everlog.datalog.ntriples import read_term
 from everlog.datalog.values import XSD, Value, canonical_double, identity, normalise
-from everlog.engine.memory.kinds import BLANK, BOOL, FIRST_TEXT, FLOAT, INT, IRI, LITERAL, STRING, UNREAD
+from everlog.engine.memory.term_kinds import BLANK, BOOL, FIRST_TEXT, FLOAT, INT, IRI, LITERAL, STRING, UNREAD
 from everlog.errors import EverlogError, UnsupportedValue
 from everlog.interrupts import look
 

@@ -18,7 +18,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from everlog.datalog.values import XSD
-from everlog.engine.memory.kinds import BLANK, FIRST_TEXT, FLOAT, INT, IRI, LITERAL, STRING, UNREAD
+from everlog.engine.memory.term_kinds import BLANK, FIRST_TEXT, FLOAT, INT, IRI, LITERAL, STRING, UNREAD
 
 if TYPE_CHECKING:
     from everlog.engine.memory.dictionary import Order

@@ -22,11 +22,11 @@ from everlog.engine.memory import rows as row_sets
 from everlog.engine.memory.dictionary import Order
 from everlog.engine.memory.engine import MemoryEngine
 from everlog.engine.memory.kernels import unselected
-from everlog.engine.memory.kinds import FLOAT, STRING
 from everlog.engine.memory.rows import Mark, Rows
 from everlog.engine.memory.sets import Facts, Stored, own
 from everlog.engine.memory.sinks import Entry
 from everlog.engine.memory.table import Ids, Positions, Sorted, Table
+from everlog.engine.memory.term_kinds import FLOAT, STRING
 from everlog.interrupts import aside, look
 
 _BITS: Final = 1 << 28

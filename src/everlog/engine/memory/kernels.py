@@ -16,7 +16,7 @@ import numpy as np
 from numba import njit
 
 from everlog.engine.memory.dictionary_kernels import compare
-from everlog.engine.memory.kinds import BLANK, STRING
+from everlog.engine.memory.term_kinds import BLANK, STRING
 
 ROW_ID = -1
 """As a fresh column of a scan: the row's own number instead of a column's value."""

@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from everlog.engine.algebra import Annotation, Counted, FactSet
-from everlog.engine.spark import limits, naming
-from everlog.engine.spark.naming import COUNT
-from everlog.engine.spark.queries import Keys, Table, absent, own_keys, present, select, union
+from everlog.engine.spark import fact_schema, limits
+from everlog.engine.spark.fact_schema import COUNT
 from everlog.engine.spark.runs import Fact, Local, Numbers, Run, local_run, numbered, total, unnumbered
 from everlog.engine.spark.sets import EVERYTHING, SparkFacts, Stored, Wanted, is_apart, own
+from everlog.engine.spark.sql_text import Keys, Table, absent, own_keys, present, select, union
 
 if TYPE_CHECKING:
     from everlog.engine.spark.engine import SparkEngine
@@ -83,7 +83,7 @@ def summed(left: Numbers, right: Numbers, sign: int) -> Numbers:
 
 def added(engine: SparkEngine, left: Table | None, right: Table | None, sign: int) -> Table:
     """The same in a query, where one of both may be missing."""
-    names = naming.columns(engine.width)
+    names = fact_schema.columns(engine.width)
     tables = [] if left is None else [left]
     if right is not None:
         tables.append(select([*names, f"{sign} * {COUNT} AS {COUNT}"], right))
@@ -237,7 +237,7 @@ class SparkAnnotation(Annotation):
 
     def offsets(self, facts: SparkFacts, default: int) -> Table | None:
         """The same for many facts, in a query."""
-        table, values, names = facts.table(), self.table(), naming.columns(self.engine.width)
+        table, values, names = facts.table(), self.table(), fact_schema.columns(self.engine.width)
         shift = self.default - default
         if table is None:
             return None

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Final
 from everlog.datalog.syntax import Atom, Variable
 from everlog.engine.algebra import Chains, FactSet, Moves
 from everlog.engine.spark import limits
-from everlog.engine.spark.ends import Ends
+from everlog.engine.spark.atom_columns import Ends
 from everlog.engine.spark.paths import SparkPaths
-from everlog.engine.spark.queries import DISTINCT, Table, fact_columns, select, union
 from everlog.engine.spark.sets import Stored, own
+from everlog.engine.spark.sql_text import DISTINCT, Table, fact_columns, select, union
 
 if TYPE_CHECKING:
     from everlog.engine.spark.engine import SparkEngine

@@ -15,13 +15,13 @@ from everlog.datalog.constants import replaced_in
 from everlog.datalog.syntax import TRIPLE, Atom, BodyLiteral, Constant, Rule, Variable
 from everlog.datalog.values import DIFFERENT_FROM, SAME_AS, Value, term_order
 from everlog.engine.algebra import Classes, FactSet, Images, Region
-from everlog.engine.spark import naming
+from everlog.engine.rule_constants import Vocabularies
+from everlog.engine.spark import fact_schema
 from everlog.engine.spark.engine import SparkEngine
-from everlog.engine.spark.naming import RELATION
-from everlog.engine.spark.queries import DISTINCT, Table, select
+from everlog.engine.spark.fact_schema import RELATION
 from everlog.engine.spark.runs import Run, class_of
 from everlog.engine.spark.sets import EVERYTHING, SparkFacts, Stored, own
-from everlog.engine.vocabulary import Vocabularies
+from everlog.engine.spark.sql_text import DISTINCT, Table, select
 
 Pairs = Sequence[tuple[int, int]]
 ValuesOf = Callable[[Sequence[int]], Mapping[int, Value]]
@@ -248,7 +248,7 @@ class SparkClasses(Classes):
         return self._engine.empty() if found is None else self._engine.stored(select(self._columns(), found))
 
     def _columns(self) -> list[str]:
-        return naming.columns(self._engine.width)
+        return fact_schema.columns(self._engine.width)
 
     def of(self, facts: FactSet) -> Stored:
         if not self.members:
@@ -262,7 +262,7 @@ class SparkClasses(Classes):
         if table is None:
             return self._engine.empty()
         classes = self._classes()
-        ids = f"(SELECT explode(array({', '.join(naming.arguments(self._engine.width))})) AS id FROM {table})"
+        ids = f"(SELECT explode(array({', '.join(fact_schema.arguments(self._engine.width))})) AS id FROM {table})"
         query = f"SELECT /*+ BROADCAST(m) */ DISTINCT m.name FROM {ids} l JOIN {classes.view()} m ON m.id = l.id"
         return self.named({row[0] for row in self._engine.spark.sql(query).collect()})
 

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 from everlog.datalog.syntax import Atom
 from everlog.engine.algebra import Cliques, FactSet
 from everlog.engine.spark import limits
+from everlog.engine.spark.atom_columns import Ends
 from everlog.engine.spark.components import components
-from everlog.engine.spark.ends import Ends
-from everlog.engine.spark.queries import DISTINCT, Table, fact_columns, own_keys, select
 from everlog.engine.spark.runs import Run
 from everlog.engine.spark.sets import SparkFacts, Stored, covered, own
+from everlog.engine.spark.sql_text import DISTINCT, Table, fact_columns, own_keys, select
 
 if TYPE_CHECKING:
     from everlog.engine.spark.engine import SparkEngine

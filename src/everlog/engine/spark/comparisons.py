@@ -15,7 +15,7 @@ from pyoxigraph import BlankNode, NamedNode
 from everlog.datalog.syntax import Operator
 from everlog.datalog.values import XSD, Value
 from everlog.engine.spark import limits
-from everlog.engine.spark.queries import Table, select
+from everlog.engine.spark.sql_text import Table, select
 
 _INTEGER: Final = f'"^^<{XSD}integer>'
 _DOUBLE: Final = f'"^^<{XSD}double>'

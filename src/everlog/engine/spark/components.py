@@ -13,10 +13,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from everlog.engine.spark import limits, small_graphs
-from everlog.engine.spark.naming import RELATION
-from everlog.engine.spark.queries import Table, select
+from everlog.engine.spark.fact_schema import RELATION
+from everlog.engine.spark.hubs import hubs_of, least
 from everlog.engine.spark.runs import Run, class_of
-from everlog.engine.spark.skew import hubs_of, least
+from everlog.engine.spark.sql_text import Table, select
 
 if TYPE_CHECKING:
     from everlog.engine.spark.engine import SparkEngine

@@ -1,6 +1,6 @@
 """The Spark engine: relations as numbers, sets of facts as runs, and the jobs that compute them.
 
-All facts of all predicates are rows of one kind (`naming.py`), so that a rule shape is one join whatever its predicates.
+All facts of all predicates are rows of one kind (`fact_schema.py`), so that a rule shape is one join for all predicates.
 Runs are partitioned by all their columns, and Spark is told so: what rules derive is moved once, to where it would be if
 it were known already, and the materialisation is not moved at all.
 
@@ -22,16 +22,15 @@ from uuid import uuid4
 from everlog.datalog.syntax import Constant
 from everlog.datalog.values import Value
 from everlog.engine.algebra import Engine, FactSet, Region
-from everlog.engine.spark import limits, naming
+from everlog.engine.spark import fact_schema, limits
 from everlog.engine.spark.annotations import SparkAnnotation, SparkCounted
 from everlog.engine.spark.comparisons import comparable, nameable
-from everlog.engine.spark.cutting import Cut, CutName, cut_named
-from everlog.engine.spark.driver import Driver
+from everlog.engine.spark.driver_sets import Driver
 from everlog.engine.spark.estimates import Estimates
-from everlog.engine.spark.naming import COUNT, RELATION
+from everlog.engine.spark.fact_schema import COUNT, RELATION
+from everlog.engine.spark.lineage import Cut, CutName, cut_named
 from everlog.engine.spark.patterns import Parameters
-from everlog.engine.spark.queries import DISTINCT, Table, fact_columns, select, union
-from everlog.engine.spark.regions import Place
+from everlog.engine.spark.region_filters import Place
 from everlog.engine.spark.runs import (
     CLASSES,
     Local,
@@ -44,6 +43,7 @@ from everlog.engine.spark.runs import (
     total,
 )
 from everlog.engine.spark.sets import Stored, covered, own
+from everlog.engine.spark.sql_text import DISTINCT, Table, fact_columns, select, union
 from everlog.errors import ArityMistake, EverlogError
 from everlog.interrupts import look
 
@@ -85,7 +85,7 @@ class SparkEngine(Engine):
         self.spark = _beside(spark, self.partitions)
         self.derivations = 0
         self.near_applications = 0
-        """How often rules were applied on the driver (`near.py`)."""
+        """How often rules were applied on the driver (`driver_rules.py`)."""
         self.width = 0
         self._relations: dict[str, tuple[int, int]] = {}
         self._arities: dict[int, int] = {}
@@ -196,7 +196,7 @@ class SparkEngine(Engine):
         names = {predicate: self._named(self._here(frame)) for predicate, frame in frames.items()}
         parts = []
         for predicate, name in names.items():
-            places = naming.arguments(arities[predicate])
+            places = fact_schema.arguments(arities[predicate])
             keys: list[str | int] = [numbers[predicate], *(f"bigint(l.{place})" for place in places)]
             parts.append(select(fact_columns(keys, self.width), f"{name} l"))
         known = frozenset[int]() if apart is None else covered(own(apart))
@@ -245,16 +245,16 @@ class SparkEngine(Engine):
     def rows(self, table: Table | None, predicate: str, arity: int) -> DataFrame:
         """The same of the facts of a table."""
         number = self.relation(predicate, arity)
-        names = naming.arguments(arity) or ["true AS present"]
+        names = fact_schema.arguments(arity) or ["true AS present"]
         if table is None:
-            return self._given.createDataFrame([], naming.schema(arity)).selectExpr(*names)
+            return self._given.createDataFrame([], fact_schema.schema(arity)).selectExpr(*names)
         return self._there(f"SELECT {', '.join(names)} FROM {table} WHERE {RELATION} = {number}")
 
     def together(self, facts: FactSet) -> DataFrame:
         """All facts of a set, as they are in here: with the numbers of their relations, and padding."""
         table = own(facts).computed().table()
         if table is None:
-            return self._given.createDataFrame([], naming.schema(self.width))
+            return self._given.createDataFrame([], fact_schema.schema(self.width))
         return self._there(f"SELECT * FROM {table}")
 
     def values(self, annotation: SparkAnnotation) -> DataFrame | None:
@@ -331,7 +331,7 @@ class SparkEngine(Engine):
             if local is not None:
                 return local_run(local, self.width, apart, counted=COUNT in frame.columns)
             columns = tuple(frame.columns)
-            classed = [name for name in columns if name in naming.columns(self.width)]
+            classed = [name for name in columns if name in fact_schema.columns(self.width)]
             classes = [expr(f"bit_or(shiftleft(1L, int(pmod({name}, {CLASSES}))))").alias(name) for name in classed]
             sums = [expr(f"sum({COUNT})").alias("sum")] if COUNT in columns else []
             kept, seen = self._cut(frame, [count(lit(1)).alias("rows"), *classes, *sums])
@@ -409,14 +409,14 @@ class SparkEngine(Engine):
         if self.partitions == 1:
             table = select(["*"], table, hint="COALESCE(1)")
         elif total(runs) <= limits.SMALL or any(run.name is None for run in runs):
-            columns = ", ".join(naming.columns(self.width))
+            columns = ", ".join(fact_schema.columns(self.width))
             table = select(["*"], table, hint=f"REPARTITION({self.partitions}, {columns})")
         return self.run(table, parts=parts)
 
     def table_of(self, run: Run, near: bool = False) -> Table:
         """The facts of a run; with `near`, from the driver if they are few."""
         counted = COUNT in run.columns
-        names = [*naming.columns(self.width), COUNT] if counted else naming.columns(self.width)
+        names = [*fact_schema.columns(self.width), COUNT] if counted else fact_schema.columns(self.width)
         if run.name is None or (near and self.driver.takes(run.rows)):
             if self.width not in run.near:
                 columns = columns_of(self.driver.fetched(run), self.width, counted)
@@ -426,7 +426,7 @@ class SparkEngine(Engine):
             return select([f"{name} AS {name}" for name in names], run.near[self.width])
         if tuple(names) == run.columns:
             return run.name
-        padded = (name if name in run.columns else f"{naming.PADDING}L AS {name}" for name in names)
+        padded = (name if name in run.columns else f"{fact_schema.PADDING}L AS {name}" for name in names)
         return select(padded, run.name)
 
     def _local(self, names: Sequence[str], columns: Sequence[Sequence[int]]) -> DataFrame:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from everlog.engine.spark.queries import Table
+from everlog.engine.spark.sql_text import Table
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from everlog.datalog.syntax import Atom, Variable
 from everlog.engine.algebra import Graphs, Moves
+from everlog.engine.spark.atom_columns import has_ends
 from everlog.engine.spark.chains import SparkChains
 from everlog.engine.spark.cliques import SparkCliques
-from everlog.engine.spark.ends import has_ends
 from everlog.engine.spark.neighbours import SparkNeighbours
 from everlog.engine.spark.paths import SparkPaths
 

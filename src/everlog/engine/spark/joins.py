@@ -12,11 +12,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from everlog.engine.spark import limits, naming
+from everlog.engine.spark import fact_schema, limits
 from everlog.engine.spark.comparisons import compared
+from everlog.engine.spark.hubs import SHARE, Hubs, hubs, shared
 from everlog.engine.spark.patterns import Compared, Parameters, Pattern, Term
-from everlog.engine.spark.queries import Keys, Table, any_present, select
-from everlog.engine.spark.skew import SHARE, Hubs, hubs, shared
+from everlog.engine.spark.sql_text import Keys, Table, any_present, select
 
 if TYPE_CHECKING:
     from everlog.engine.spark.engine import SparkEngine
@@ -131,7 +131,7 @@ class Conjunction:
                 joins = f" CROSS JOIN {dealt} l"
                 conditions.append(f"f.{SHARE} = l.{SHARE}")
         found: dict[Term, str] = {}
-        columns = zip(naming.columns(len(pattern.terms)), (pattern.relation, *pattern.terms), strict=True)
+        columns = zip(fact_schema.columns(len(pattern.terms)), (pattern.relation, *pattern.terms), strict=True)
         for column, term in columns:
             if term in self._parameters.fixed:
                 conditions.append(f"f.{column} = {self._parameters.fixed[term]}L")
@@ -170,8 +170,8 @@ class Conjunction:
         return f" CROSS JOIN {self.table} l", hint, self.about
 
     def _dealt_out(self, facts: Table, literal: Literal) -> tuple[Table, Table | None]:
-        """The facts and the bindings that meet them, in shares if a value that they meet by is a hub; see `skew.py`."""
-        places = list(zip(naming.arguments(len(literal.pattern.terms)), literal.pattern.terms, strict=True))
+        """The facts and the bindings that meet them, in shares if a value that they meet by is a hub; see `hubs.py`."""
+        places = list(zip(fact_schema.arguments(len(literal.pattern.terms)), literal.pattern.terms, strict=True))
         met = {term: column for column, term in places if term in self._bound and term not in self._parameters.fixed}
         if self.table is None or len(met) != 1 or (min(met) < 0):
             return facts, None
@@ -180,7 +180,7 @@ class Conjunction:
         theirs = self._hubs(literal, term)
         if not ours and not theirs:
             return facts, None
-        partitions, columns = self._engine.partitions, naming.columns(self._engine.width)
+        partitions, columns = self._engine.partitions, fact_schema.columns(self._engine.width)
         return (
             shared(facts, column, columns, theirs, ours - theirs, partitions),
             shared(self.table, _name(term), self._columns, ours - theirs, theirs, partitions),
@@ -189,7 +189,7 @@ class Conjunction:
     def _hubs(self, literal: Literal, term: Term) -> Hubs:
         """The hubs among the values of a variable in a literal."""
         pattern, found = literal.pattern, frozenset[int]()
-        for column, one in zip(naming.arguments(len(pattern.terms)), pattern.terms, strict=True):
+        for column, one in zip(fact_schema.arguments(len(pattern.terms)), pattern.terms, strict=True):
             if one == term:
                 found |= hubs(self._engine, literal.view, self.relations(pattern), column)
         return found

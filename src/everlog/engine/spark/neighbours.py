@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Final
 from everlog.datalog.syntax import Atom, Variable
 from everlog.engine.algebra import FactSet, Neighbours
 from everlog.engine.spark import limits
-from everlog.engine.spark.ends import Ends
-from everlog.engine.spark.queries import DISTINCT, Table, fact_columns, select
+from everlog.engine.spark.atom_columns import Ends
 from everlog.engine.spark.sets import SparkFacts, Stored, own
+from everlog.engine.spark.sql_text import DISTINCT, Table, fact_columns, select
 
 if TYPE_CHECKING:
     from everlog.engine.spark.engine import SparkEngine

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from everlog.datalog.syntax import Atom
 from everlog.engine.algebra import FactSet, Paths
 from everlog.engine.spark import limits, small_graphs
-from everlog.engine.spark.ends import Ends
-from everlog.engine.spark.queries import DISTINCT, fact_columns, own_keys, select
+from everlog.engine.spark.atom_columns import Ends
+from everlog.engine.spark.hubs import SHARE, shared
 from everlog.engine.spark.sets import Stored, covered, own
-from everlog.engine.spark.skew import SHARE, shared
+from everlog.engine.spark.sql_text import DISTINCT, fact_columns, own_keys, select
 
 if TYPE_CHECKING:
     from everlog.engine.spark.engine import SparkEngine

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from everlog.datalog.syntax import Operator
-from everlog.engine.spark import naming
+from everlog.engine.spark import fact_schema
 from everlog.engine.spark.runs import classes_of
 
 Term = int
@@ -61,7 +61,7 @@ class Parameters:
 
     def wanted(self, pattern: Pattern) -> dict[str, int]:
         """The classes of ids (see `runs.py`) that instances of a pattern have, by column."""
-        columns = zip(naming.columns(len(pattern.terms)), (pattern.relation, *pattern.terms), strict=True)
+        columns = zip(fact_schema.columns(len(pattern.terms)), (pattern.relation, *pattern.terms), strict=True)
         return {column: classes_of(self.of(term)) for column, term in columns if term < 0}
 
     def of(self, parameter: Term) -> frozenset[int]:

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Final, TypeAlias
 
-from everlog.engine.spark import naming
-from everlog.engine.spark.naming import COUNT, PADDING
-from everlog.engine.spark.queries import Table, select
+from everlog.engine.spark import fact_schema
+from everlog.engine.spark.fact_schema import COUNT, PADDING
+from everlog.engine.spark.sql_text import Table, select
 
 CLASSES: Final = 63
 """Ids are classed by their remainder, so that a set of classes is a positive bigint."""
@@ -87,7 +87,7 @@ class Run:
 
     def may_have(self, fact: Fact, width: int) -> bool:
         """Whether a fact can be there."""
-        padded = zip(naming.columns(width), _padded(fact, width), strict=True)
+        padded = zip(fact_schema.columns(width), _padded(fact, width), strict=True)
         return all(self._classes(column) & class_of(id) for column, id in padded)
 
     def _classes(self, column: str) -> int:
@@ -96,7 +96,7 @@ class Run:
 
 def local_run(facts: Numbers, width: int, apart: frozenset[int] = frozenset(), counted: bool = False) -> Run:
     """A run of facts on the driver; `counted` if their numbers matter."""
-    columns = tuple(naming.columns(width))
+    columns = tuple(fact_schema.columns(width))
     padded = (_padded(fact, width) for fact in facts)
     classes = {name: classes_of(ids) for name, ids in zip(columns, zip(*padded, strict=True), strict=False)}
     named = (*columns, COUNT) if counted else columns

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from everlog.engine.algebra import FactSet, Region
 from everlog.engine.spark import limits
-from everlog.engine.spark.queries import Keys, Table, absent, own_keys, present, union
 from everlog.engine.spark.runs import Local, Run, total
+from everlog.engine.spark.sql_text import Keys, Table, absent, own_keys, present, union
 
 if TYPE_CHECKING:
     from everlog.engine.spark.engine import SparkEngine

@@ -20,7 +20,7 @@ from collections.abc import Iterable, Sequence
 
 from everlog.datalog.syntax import Atom, Variable
 from everlog.engine.algebra import Engine, FactSet, Labelled, Matcher
-from everlog.planning.jointree import JoinTree
+from everlog.planning.decomposition.join_tree import JoinTree
 
 _SMALLER = 3
 """How many times smaller than the largest node the small one is if a pass away from it is worth it (§5)."""

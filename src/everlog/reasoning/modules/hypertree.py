@@ -24,8 +24,8 @@ from dataclasses import dataclass
 
 from everlog.datalog.printer import print_atom, print_rule
 from everlog.engine.algebra import Annotation, Engine, FactSet, Labelled, Matcher, Region
-from everlog.planning.jointree import JoinTree, TreeNode
-from everlog.planning.program import Compiler
+from everlog.planning.compiled_program import Compiler
+from everlog.planning.decomposition.join_tree import JoinTree, TreeNode
 from everlog.reasoning.kept import NEVER
 from everlog.reasoning.modules.crossnode import Active, CrossNode
 from everlog.reasoning.modules.module import Module, Oracle

@@ -1,0 +1,1 @@
+"""Data for benchmarks and demonstrations, made by Spark jobs."""

@@ -1,0 +1,111 @@
+"""Rows of the benchmark `spark` about the shapes of graphs: connected components, and a hub.
+
+* `components`: rounds and seconds of large-star and small-star, which GraphFrames alternates too; others who published it
+  report fewer than ten rounds on graphs of billions of edges (github.com/kwartile/connected-component).
+* `hub`: a round in which a million edges meet in one node, against one in which they do not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from statistics import median
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, Final
+
+from everlog.datalog.reader import parse_program
+from everlog.datalog.values import Value
+from everlog.engine.spark.components import components
+from everlog.engine.spark.engine import SparkEngine
+from everlog.engine.spark.runs import Run
+from everlog.knowledge.stores import KnowledgeBase
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+Line = Callable[[str], None]
+TWO_STEPS: Final = parse_program("two(?x, ?z) :- edge(?x, ?y), edge(?y, ?z) .")
+
+
+class _Counting(SparkEngine):
+    """Counts what it computes."""
+
+    runs = 0
+
+    def run(self, *given: Any, **named: Any) -> Run:
+        self.runs += 1
+        return super().run(*given, **named)
+
+
+def _no_values(values: Sequence[Value]) -> Sequence[int]:
+    assert not values, "graphs of numbers mention no values"
+    return []
+
+
+def run_components(spark: SparkSession, repeat: int, say: Line, size: int = 500_000) -> None:
+    """A chain whose numbers are in no order, and a random graph of as many nodes."""
+    for name, edges in (("chain", shuffled_chain(spark, size)), ("random graph", random_graph(spark, size))):
+        edges = edges.persist()
+        count = edges.count()
+        seconds, rounds, found = [], 0, 0
+        for _ in range(repeat):
+            engine = _Counting(spark, None, _no_values)
+            facts = engine.facts({"edge": edges})
+            before = engine.runs
+            begun = perf_counter()
+            labels = components(engine, f"(SELECT a0 AS x, a1 AS y FROM {facts.table()})", len(facts))
+            seconds.append(perf_counter() - begun)
+            rounds = engine.runs - before - 2  # the first prepares edges, the last gives labels to nodes
+            found = engine.number(f"SELECT count(DISTINCT a1) FROM {labels.view()}")
+            engine.release()
+        say(
+            f"components of a {name} of {count:,} edges: {found:,} in {rounds} rounds of one job each, "
+            f"{median(seconds):.1f} s"
+        )
+        edges.unpersist()
+
+
+def shuffled_chain(spark: SparkSession, size: int) -> DataFrame:
+    """Edges from each number to the next in an order that is a permutation of them."""
+    step = _coprime(size)
+    return spark.range(size - 1).selectExpr(f"(id * {step}) % {size} AS a0", f"((id + 1) * {step}) % {size} AS a1")
+
+
+def _coprime(size: int) -> int:
+    """A number without a common divisor, whose multiples are far from sorted."""
+    from math import gcd
+
+    step = int(size * 0.618) | 1
+    while gcd(step, size) != 1:
+        step += 2
+    return step
+
+
+def random_graph(spark: SparkSession, size: int) -> DataFrame:
+    return spark.range(size).selectExpr(f"pmod(xxhash64(id, 1), {size}) AS a0", f"pmod(xxhash64(id, 2), {size}) AS a1")
+
+
+def run_hub(spark: SparkSession, repeat: int, say: Line, size: int = 1_000_000) -> None:
+    seconds = {}
+    for nodes in (1, 1_000):
+        edges = meeting(spark, size, nodes).persist()
+        edges.count()
+        runs = []
+        for _ in range(repeat + 1):  # the first warms up
+            kb = KnowledgeBase(TWO_STEPS, engine="spark", spark=spark, modules="off")
+            kb.add({"edge": edges})
+            begun = perf_counter()
+            report = kb.materialise()
+            runs.append(perf_counter() - begun)
+            assert report.facts["total"] - report.facts["explicit"] == size, "every edge has one that follows it"
+        seconds[nodes] = median(runs[1:])
+        edges.unpersist()
+    say(
+        f"hub: {size:,} edges meet in one node and are followed by another edge in {seconds[1]:.1f} s, "
+        f"{seconds[1] / seconds[1_000]:.2f} times what it takes where they meet in 1,000 nodes"
+    )
+
+
+def meeting(spark: SparkSession, size: int, nodes: int) -> DataFrame:
+    """So many edges to some nodes, and one from each of these."""
+    into = spark.range(size).selectExpr("id + 1000000 AS x", f"id % {nodes} AS y")
+    return into.unionAll(spark.range(nodes).selectExpr("id AS x", "-1 - id AS y"))

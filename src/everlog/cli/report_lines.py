@@ -1,0 +1,39 @@
+"""What a command did: a few lines for people, and the JSON of `--stats`."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import typer
+
+from everlog.knowledge.report import Report
+
+
+def show_report(verb: str, report: Report) -> None:
+    """One line, such as `materialised 10 facts (4 explicit, 6 derived) in 0.1 s`."""
+    explicit, total = report.facts["explicit"], report.facts["total"]
+    changed = f", {report.added:,} added, {report.deleted:,} deleted" if verb == "updated" else ""
+    typer.echo(
+        f"{verb}: {total:,} facts ({explicit:,} explicit, {total - explicit:,} derived{changed}) "
+        f"in {report.seconds['total']:.1f} s, of which reasoning {report.seconds['reasoning']:.2f} s"
+    )
+    if report.spark is not None and "jobs" in report.spark:
+        shuffled = report.spark["shuffled_bytes"] / 2**20
+        typer.echo(
+            f"Spark: {report.spark['jobs']:,} jobs with {report.spark['tasks']:,} tasks, {shuffled:,.1f} MiB shuffled, "
+            f"in {report.rounds:,} rounds; rules were applied on the driver {report.spark['on_driver']:,} times"
+        )
+
+
+def write_stats(path: Path | None, report: Report) -> None:
+    """The file of `--stats`, whole or not at all."""
+    if path is None:
+        return
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        beside.write_text(json.dumps(report.stats(), indent=2) + "\n", encoding="utf-8")
+        os.replace(beside, path)
+    finally:
+        beside.unlink(missing_ok=True)

@@ -1,0 +1,187 @@
+"""The dictionary of a knowledge base that reasons on Spark: the terms of a store, if there is one, and new terms beside it.
+
+Facts that are DataFrames are encoded by joins (`dictionary.py`), and no term of theirs passes through this process. Facts
+and constants that are in this process already are looked up by one small join, and their new terms are written from here.
+Either way new terms are Parquet files with the columns of a store's dictionary, so that saving has nothing to convert.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from everlog.datalog.ntriples import read_term, write_term
+from everlog.datalog.values import Value
+from everlog.spark.handover import to_arrow, to_spark
+from everlog.store.parquet_files import files_in, reader, rows_in
+from everlog.store.term_dictionary import BLANK, TERMS, Encoded, StoredDictionary
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+    from numpy.typing import NDArray
+    from pyspark.sql import DataFrame, SparkSession
+
+
+class SparkTerms:
+    """Terms and their ids.
+
+    `files` are a store's, with ids up to `size`; new ones go to places that `folder` gives. With `by_label` a blank node of
+    a new file is found, and shown, by the label that it came with: one knowledge base is one scope for labels. Without,
+    its name is the store's, `_:everlog<id>`, as befits sources that know nothing of each other.
+    """
+
+    def __init__(
+        self, spark: SparkSession, files: Sequence[Path], size: int, folder: Callable[[], Path], by_label: bool = True
+    ) -> None:
+        self._spark = spark
+        self._stored = tuple(map(str, files))
+        self._folder = folder
+        self._by_label = by_label
+        self.size = size
+        self.new: list[Path] = []
+        """The files with terms that are in no store, oldest first."""
+        self._unnamed: list[Path] = []
+        """Files whose terms a store has by now, and whose labels are still needed."""
+        self._frame: DataFrame | None = None
+
+    @property
+    def frame(self) -> DataFrame:
+        """All terms: `id` and `term`."""
+        if self._frame is None:
+            self._frame = self._terms(self._by_label)
+        return self._frame
+
+    def _terms(self, by_label: bool) -> DataFrame:
+        from pyspark.sql.functions import coalesce, col
+
+        read = reader(self._spark).schema(TERMS)
+        frames = [read.parquet(*self._stored).select("id", "term")] if self._stored else []
+        if new := [*self._unnamed, *self.new]:
+            term = coalesce(col("label"), col("term")) if by_label else col("term")
+            frames.append(read.parquet(*map(str, new)).select("id", term.alias("term")))
+        if not frames:
+            return self._spark.createDataFrame([], "id bigint, term string")
+        return frames[0] if len(frames) == 1 else frames[0].unionAll(frames[1])
+
+    @property
+    def dictionary(self) -> StoredDictionary:
+        """The same, for joins with facts."""
+        return StoredDictionary.of(self._spark, self.frame, self.size)
+
+    def all_files(self) -> list[Path]:
+        """The files that have all terms."""
+        return [*map(Path, self._stored), *self._unnamed, *self.new]
+
+    def saved(self, files: Sequence[Path]) -> None:
+        """The terms are in a store now, in these files."""
+        if self._by_label:
+            self._unnamed += self.new
+        else:
+            self._stored = tuple(map(str, files))
+        self.new = []
+        self._frame = None
+
+    def savepoint(self) -> Callable[[], None]:
+        """A function that brings back what was known about files before they were saved."""
+        before = self._stored, [*self.new], [*self._unnamed], self._frame
+
+        def undo() -> None:
+            self._stored, self.new, self._unnamed, self._frame = before
+
+        return undo
+
+    def encode(self, facts: Mapping[str, DataFrame], few: bool | None = None) -> Encoded:
+        """Facts in text form as ids; to be released when they have been read."""
+        folder = self._folder()
+        encoded = self.dictionary.encode(facts, folder, few)
+        self._learn(file for file in files_in(folder) if rows_in(file))
+        assert self.size == encoded.size
+        return encoded
+
+    def encode_values(self, values: Sequence[Value]) -> list[int]:
+        """The ids of some values."""
+        import pyarrow as pa
+
+        texts = pa.array([write_term(value) for value in values], pa.large_string())
+        return [int(id) for id in self.encode_texts(texts)]
+
+    def encode_texts(self, texts: pa.Array) -> NDArray[np.int64]:
+        """The ids of terms in this process; those that have none get the next ones."""
+        import numpy as np
+
+        ids, distinct, places = self._looked_up(texts)
+        missing = np.flatnonzero(ids < 0)
+        if len(missing):
+            ids[missing] = np.arange(self.size, self.size + len(missing))
+            self._write(ids[missing], distinct.take(missing))
+        return ids[places]
+
+    def find_texts(self, texts: pa.Array) -> NDArray[np.int64]:
+        """The ids of terms in this process, -1 for those that have none."""
+        ids, _, places = self._looked_up(texts)
+        return ids[places]
+
+    def values_of(self, ids: Sequence[int]) -> dict[int, Value]:
+        """The values that some ids, not too many, stand for."""
+        import pyarrow as pa
+        from pyspark.sql.functions import broadcast
+
+        asked = broadcast(to_spark(self._spark, pa.table({"id": pa.array(ids, pa.int64())})))
+        schema = pa.schema([("id", pa.int64()), ("term", pa.string())])
+        found = to_arrow(self.frame.join(asked, "id").select("id", "term"), schema, few=len(ids) <= _FETCHED)
+        pairs = zip(found.column("id").to_pylist(), found.column("term").to_pylist(), strict=True)
+        return {id: read_term(term) for id, term in pairs}
+
+    def texts(self, facts: DataFrame, stored: bool = False) -> DataFrame:
+        """Facts in id form as text; blank nodes with the names that a store gives them, if that is asked for."""
+        terms = self._terms(by_label=False) if stored else self.frame
+        return StoredDictionary.of(self._spark, terms, self.size).decode(facts)
+
+    def _looked_up(self, texts: pa.Array) -> tuple[NDArray[np.int64], pa.Array, NDArray[np.int64]]:
+        """The ids of the distinct terms, these terms, and for each term its place among them."""
+        import numpy as np
+        import pyarrow as pa
+        from pyspark.sql.functions import broadcast
+
+        encoded = texts.cast(pa.large_string()).dictionary_encode()
+        distinct, places = encoded.dictionary, encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
+        ids = np.full(len(distinct), -1, np.int64)
+        if self.size and len(distinct):
+            asked = pa.table({"term": distinct, "place": pa.array(np.arange(len(distinct)), pa.int64())})
+            found = self.frame.join(broadcast(to_spark(self._spark, asked)), "term").select("place", "id")
+            schema = pa.schema([("place", pa.int64()), ("id", pa.int64())])
+            table = to_arrow(found, schema, few=len(distinct) <= _FETCHED)
+            ids[table.column("place").to_numpy()] = table.column("id").to_numpy()
+        return ids, distinct, places
+
+    def _write(self, ids: NDArray[np.int64], texts: pa.Array) -> None:
+        import pyarrow as pa
+        import pyarrow.compute as pc
+        import pyarrow.parquet as pq
+
+        large = pa.large_string()
+        blank = pc.starts_with(texts, "_:")
+        names = pc.binary_join_element_wise(pa.scalar(BLANK, large), pa.array(ids).cast(large), pa.scalar("", large))
+        table = pa.table(
+            {
+                "id": pa.array(ids),
+                "term": pc.if_else(blank, names, texts).cast(pa.string()),
+                "label": pc.if_else(blank, texts, pa.scalar(None, large)).cast(pa.string()),
+            }
+        )
+        folder = self._folder()
+        folder.mkdir(parents=True, exist_ok=True)
+        pq.write_table(table, folder / "terms.parquet", write_page_checksum=True)
+        self._learn([folder / "terms.parquet"])
+
+    def _learn(self, files: Iterable[Path]) -> None:
+        more = list(files)
+        self.new += more
+        self.size += sum(map(rows_in, more))
+        self._frame = None
+
+
+_FETCHED = 200_000
+"""Up to this many ids are fetched from Spark directly."""

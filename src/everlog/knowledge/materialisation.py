@@ -1,0 +1,258 @@
+"""A materialisation and its upkeep: the strata of a program, `E`, `I`, the kept state, and the algorithms on them.
+
+It knows the algebra and no engine in particular. Whatever fails on the way of an update leaves it as it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from time import perf_counter
+from typing import TypeAlias
+
+from everlog import interrupts
+from everlog.engine.algebra import Engine, FactSet
+from everlog.errors import EverlogError
+from everlog.knowledge.saved_kinds import BACKBONE, DECOMPOSED, HIDDEN_FACTS, MODULE, module_key, tree_key
+from everlog.planning.compiled_program import CompiledStratum
+from everlog.planning.modules.module_choice import LeftOut
+from everlog.reasoning.algorithms import Algorithm
+from everlog.reasoning.bounds import Bounds
+from everlog.reasoning.change import Allowance, Change, Progress
+from everlog.reasoning.counting import count_derivations, materialise_counted
+from everlog.reasoning.kept import Kept
+from everlog.reasoning.modular import Modules
+from everlog.reasoning.modules.module import Backbone, Module
+from everlog.reasoning.seminaive import materialise
+
+_NO_MODULES: Mapping[int, Sequence[Module]] = {}
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a materialisation or an update did."""
+
+    algorithm: str
+    derivations: dict[str, int]
+    rounds: int
+    seconds: float
+    strata: dict[int, float] = field(default_factory=dict)
+    """Seconds by stratum."""
+    warnings: list[str] = field(default_factory=list)
+
+    def above(self, derivations: Mapping[str, int], rounds: int, seconds: float) -> Outcome:
+        """The same, together with what was done below it."""
+        joint = dict(derivations)
+        for phase, number in self.derivations.items():
+            joint[phase] = joint.get(phase, 0) + number
+        return replace(self, derivations=joint, rounds=self.rounds + rounds, seconds=self.seconds + seconds)
+
+
+@dataclass(frozen=True)
+class Difference:
+    """What an update changes, as sets: in `E`, in `I`, and in `I ∖ E`."""
+
+    explicit_added: FactSet
+    explicit_deleted: FactSet
+    added: FactSet
+    deleted: FactSet
+    derived_added: FactSet
+    derived_deleted: FactSet
+
+
+Accept: TypeAlias = Callable[[FactSet, Difference], None]
+"""Looks at `I` after an update, and at what that changes."""
+
+
+@dataclass(frozen=True)
+class Past:
+    """What earlier updates tell about the next."""
+
+    seconds: float = 0.0
+    """What they took since everything was computed, with those that were given up."""
+    spread: int | None = None
+    """Deleting so many facts was given up."""
+
+
+class Materialisation:
+    """`E`, `I = mat(Π, E)` once it is computed, and what is kept for updates."""
+
+    def __init__(
+        self,
+        strata: Sequence[CompiledStratum],
+        engine: Engine,
+        E: FactSet,
+        names: frozenset[str],
+        modules: Modules = _NO_MODULES,
+        bounds: Bounds | None = None,
+    ) -> None:
+        self.strata, self.engine, self.E, self.modules = strata, engine, E, modules
+        self._bounds = bounds
+        self.I = engine.empty()
+        self.kept = Kept.empty(engine, strata, names)
+        self.cost: Allowance | None = None
+        """What computing everything took last time, if that is known."""
+
+        self.past = Past()
+        self.made: frozenset[str] = frozenset()
+        """The kept state that nobody asked for: it is there to make updates faster, and is not stored."""
+
+        self.backbones_before: list[FactSet] = []
+        """The modules' backbones before the last update."""
+
+    @cached_property
+    def only_grows(self) -> bool:
+        """Whether facts that are added take none away, and rules alone derive what follows from them."""
+        return not any(
+            stratum.modules
+            or any(rule.negative for rule in stratum.rules.rules)
+            or any(tree.rule.negative for tree in stratum.trees)
+            for stratum in self.strata
+        )
+
+    def module_list(self) -> list[Module]:
+        """The modules in the order of their strata."""
+        return [module for some in self.modules.values() for module in some]
+
+    def left_out(self) -> list[LeftOut]:
+        """The modules that were found and are not used."""
+        return [one for stratum in self.strata for one in stratum.left_out]
+
+    def backbones(self) -> list[Backbone]:
+        """Those of them that have a backbone, in the order of their names."""
+        found = (module for module in self.module_list() if isinstance(module, Backbone))
+        return sorted(found, key=lambda module: module_key(module.kind, module.heads))
+
+    def keys(self) -> dict[str, Backbone]:
+        """Names for the modules that have backbones: what a store keeps for one is of use to no other."""
+        return {module_key(module.kind, module.heads): module for module in self.backbones()}
+
+    def heads(self) -> frozenset[str]:
+        """The predicates that rules outside of modules derive."""
+        found = {rule.head.predicate for stratum in self.strata for rule in stratum.rules.rules}
+        return frozenset(found | {tree.rule.head.predicate for stratum in self.strata for tree in stratum.trees})
+
+    def tree_keys(self) -> frozenset[str]:
+        """Names for the rules that are decomposed: where derivations are counted, theirs are not."""
+        return frozenset(tree_key(tree.rule) for stratum in self.strata for tree in stratum.trees)
+
+    def kinds(self) -> frozenset[str]:
+        """The kinds of relations that a store has for updates of this, and what it has to say about modules and rules."""
+        found = self.asked().names() | {HIDDEN_FACTS, DECOMPOSED, *self.tree_keys()}
+        return found | {BACKBONE, *self.keys()} if self.backbones() else found
+
+    def fits(self, kinds: frozenset[str]) -> bool:
+        """Whether a store that has kept some kinds of state has it for just these modules."""
+        return {kind for kind in kinds if kind.startswith(MODULE)} == set(self.keys())
+
+    def materialise(self, progress: Progress) -> Outcome:
+        """Computes `I`, and what is to be kept."""
+        begun, before = perf_counter(), self.engine.derivations
+        modules = self.modules if self._bounds is None else self._bounds.checked(self.modules, self.E)
+        if self.kept.names():
+            self.I, rounds = materialise_counted(self.strata, self.E, self.engine, progress, modules, self.kept)
+        else:
+            self.I, rounds = materialise(self.strata, self.E, self.engine, progress, modules)
+        if self._bounds is not None:
+            self._bounds.finish(modules, self.I)
+        self.cost = Allowance(self.engine.derivations - before, perf_counter() - begun)
+        return Outcome("remat", {"materialise": self.cost.instances}, rounds, self.cost.seconds)
+
+    def asked(self) -> Kept:
+        """What is kept because somebody asked for it."""
+        return self.kept.without(*self.made)
+
+    def count(self, names: frozenset[str]) -> None:
+        """Counts derivations, of the kinds that have some names, to be kept from now on."""
+        kept = Kept.empty(self.engine, self.strata, names)
+        count_derivations(self.strata, self.E, self.I, kept)
+        self.kept, self.made = kept, names
+
+    def restore(self, I: FactSet) -> None:
+        """Takes over what was computed earlier; what modules did not store is computed again."""
+        self.I = I
+        for module in self.module_list():
+            module.rebuild(I)
+
+    def state_bytes(self) -> int:
+        """The memory of what is kept for updates besides the facts; 0 where that is unknown."""
+        return self.kept.nbytes() + sum(module.nbytes() for module in self.module_list())
+
+    def update(
+        self,
+        minus: FactSet,
+        plus: FactSet,
+        algorithm: Algorithm,
+        progress: Progress,
+        allowed: Allowance | None = None,
+        accept: Accept | None = None,
+        watch: Callable[[], None] | None = None,
+    ) -> tuple[Outcome, Difference]:
+        """Deletes `minus` from `E` and adds `plus`; `TooCostly` if that takes more than is allowed.
+
+        `accept` sees the result before it counts, and `watch` is called while rules are applied; what they raise undoes
+        the update.
+        """
+        missing = algorithm.needs - self.kept.names()
+        if missing:
+            raise EverlogError(
+                f"the algorithm {algorithm.name} needs counts that are not kept: "
+                f"materialise with algorithm={algorithm.name!r} to have them"
+            )
+        begun = perf_counter()
+        kept = self.kept.without(*(self.kept.names() - algorithm.keeps))
+        modules = self.modules
+        if self._bounds is not None:
+            E = self.E
+            E -= minus - plus
+            E |= plus
+            modules = self._bounds.checked(modules, E)
+        change = Change(self.strata, self.engine, self.E, self.I, minus, plus, kept, progress, modules, allowed, watch)
+        before = [module.X for module in self.backbones()]
+        with kept.staged(), _staged(self.module_list()):
+            with change.guarded():
+                algorithm.run(change)
+            if self._bounds is not None:
+                self._bounds.finish(modules, change.now)
+            # The differences first: a large set is changed in place, and its old value then costs a copy.
+            difference = _difference(change)
+            E, I = change.E, change.I
+            E -= change.minus
+            E |= change.plus
+            I -= change.D
+            I |= change.A
+            if accept is not None:
+                accept(I, difference)
+        interrupts.settle()
+        self.E, self.I, self.kept, self.backbones_before = E, I, kept, before
+        seconds = perf_counter() - begun
+        self.past = replace(self.past, seconds=self.past.seconds + seconds)
+        return Outcome(
+            algorithm.name, change.derivations, change.rounds, seconds, change.seconds, kept.dropped
+        ), difference
+
+
+@contextmanager
+def _staged(modules: Sequence[Module]) -> Iterator[None]:
+    """Brings back what modules keep if an exception ends the block."""
+    undo = [module.savepoint() for module in modules]
+    try:
+        yield
+    except BaseException:
+        for one in undo:
+            one()
+        raise
+
+
+def _difference(change: Change) -> Difference:
+    gained = change.A
+    gained -= change.plus
+    gained |= change.minus - change.D
+    lost = change.D
+    lost -= change.E
+    known = change.plus
+    known &= change.I
+    lost |= known
+    return Difference(change.plus, change.minus, change.A, change.D, gained, lost)

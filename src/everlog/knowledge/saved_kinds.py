@@ -1,0 +1,55 @@
+"""The kinds of relations that a store keeps for updates besides facts; `saved.py` says what is in them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from hashlib import sha256
+from typing import Final
+
+from everlog.datalog.substitution import canonical_rule
+from everlog.datalog.syntax import Atom, Rule, Variable
+from everlog.datalog.values import identity
+from everlog.planning.hidden_predicates import named_after
+
+HIDDEN_FACTS: Final = "hidden"
+BACKBONE: Final = "backbones"
+OLDER: Final = "older"
+"""Said of what an earlier Everlog has stored, whose names mean something else now."""
+DECOMPOSED: Final = "decomposed"
+"""Said of a store that names the rules which are decomposed, and whose derivations are not counted."""
+TREE: Final = "tree-"
+"""What the kinds begin with that say which rules these are."""
+MODULE: Final = "module-"
+"""What the kinds begin with that say for which modules there are backbones."""
+
+_NUMBERED = re.compile(r"[^:]+:¬(key)?[0-9]{1,6}")
+"""Relations about hidden predicates that were numbered instead of being named after what defines them."""
+
+_NUMBERED_MODULES = "backbone"
+"""A kind that said nothing about the modules whose backbones were stored."""
+
+
+def stored_kinds(kinds: Iterable[str], names: Iterable[str]) -> frozenset[str]:
+    """The kinds of a store that says which it has, and has relations of some names."""
+    known = frozenset(kinds)
+    return known | {OLDER} if _NUMBERED_MODULES in known or any(map(_NUMBERED.fullmatch, names)) else known
+
+
+def kind_of(name: str) -> str:
+    """What a relation holds."""
+    return name.partition(":")[0]
+
+
+def tree_key(rule: Rule) -> str:
+    """A name for a decomposed rule, whatever its variables are called."""
+    return named_after(TREE, canonical_rule(rule))
+
+
+def module_key(kind: str, heads: Sequence[Atom]) -> str:
+    """A name for a module, whatever the variables of its heads are called: what is kept for one is of use to no other."""
+    said = (
+        (atom.predicate, *("?" if isinstance(term, Variable) else repr(identity(term.value)) for term in atom.terms))
+        for atom in heads
+    )
+    return f"{MODULE}{sha256(repr((kind, *said)).encode()).hexdigest()[:16]}"

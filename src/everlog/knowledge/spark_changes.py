@@ -1,0 +1,105 @@
+"""What changed of what a state of the Spark engine keeps, since a store had it: only that is looked at, and written.
+
+Annotations are runs that nothing changes, and what lies over them on the driver. Where the runs are still those that the
+store's values came from, what changed is among the facts on the driver.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import zip_longest
+from typing import TYPE_CHECKING, TypeAlias
+
+from everlog.datalog.syntax import HIDDEN, Atom, Variable
+from everlog.engine.algebra import FactSet, Region
+from everlog.engine.spark.annotations import Values, differences
+from everlog.engine.spark.engine import SparkEngine
+from everlog.engine.spark.region_filters import Place
+from everlog.engine.spark.runs import Fact
+from everlog.engine.spark.sets import own
+from everlog.knowledge.materialisation import Materialisation
+from everlog.knowledge.saved_kinds import BACKBONE, HIDDEN_FACTS
+from everlog.knowledge.spark_saved import kept_annotations
+from everlog.store.all_names import CLASSES
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+_ALONE: Mapping[int, int] = {}
+
+Changes: TypeAlias = "dict[str, NDArray[np.int64]]"
+"""Rows by relation, one per column of the array."""
+
+
+class Marks:
+    """What a materialisation keeps at a time when a store has it."""
+
+    def __init__(
+        self, engine: SparkEngine, materialisation: Materialisation, classes: Mapping[int, int] = _ALONE
+    ) -> None:
+        kept = kept_annotations(materialisation.kept)
+        self.values = {(kind, place): annotation.values() for kind, place, annotation in kept}
+        self.hidden = _hidden(engine, materialisation.I)
+        self.backbones = [module.X for module in materialisation.backbones()]
+        self.classes = dict(classes)
+        """The constants that others represent, with these."""
+
+    def changes(self, engine: SparkEngine, now: Marks, kinds: frozenset[str]) -> tuple[Changes, Changes] | None:
+        """The rows of some kinds that are new since then, and those that are gone; None if they may be many."""
+        more, fewer = _Rows(engine), _Rows(engine)
+        nothing = Values((), None)
+        for kind, place in {**self.values, **now.values}:
+            if kind not in kinds:
+                continue
+            key = kind, place
+            found = differences(engine, self.values.get(key, nothing), now.values.get(key, nothing))
+            if found is None:
+                return None
+            for rows, numbers in zip((fewer, more), found, strict=True):
+                for fact, number in numbers.items():
+                    rows.add(kind, fact, (*place, number))
+        sets: list[tuple[str, tuple[int, ...], FactSet, FactSet]] = [(HIDDEN_FACTS, (), self.hidden, now.hidden)]
+        backbones = zip_longest(self.backbones, now.backbones, fillvalue=engine.empty())
+        for number, (before, after) in enumerate(backbones):
+            sets.append((BACKBONE, (number,), before, after))
+        for kind, place, before, after in sets:
+            for rows, changed in ((fewer, before - after), (more, after - before)):
+                few = own(changed).computed().local()
+                if few is None:
+                    return None
+                for fact in few:
+                    rows.add(kind, fact, place)
+        for rows, one, other in ((fewer, self, now), (more, now, self)):
+            rows.classes(pair for pair in one.classes.items() if other.classes.get(pair[0]) != pair[1])
+        return more.relations(), fewer.relations()
+
+
+def _hidden(engine: SparkEngine, facts: FactSet) -> FactSet:
+    """The facts of hidden predicates."""
+    atoms = [
+        Atom(name, tuple(Variable(f"x{place}") for place in range(arity)))
+        for name, (_, arity) in engine.relations().items()
+        if name.startswith(HIDDEN)
+    ]
+    return Place(engine, Region(tuple(atoms))).of(own(facts)).computed() if atoms else engine.empty()
+
+
+class _Rows:
+    """Rows of relations that are named after a kind and a predicate."""
+
+    def __init__(self, engine: SparkEngine) -> None:
+        self._names = {number: name for name, (number, _) in engine.relations().items()}
+        self._found: dict[str, list[Sequence[int]]] = {}
+
+    def add(self, kind: str, fact: Fact, further: Iterable[int]) -> None:
+        self._found.setdefault(f"{kind}:{self._names[fact[0]]}", []).append((*fact[1:], *further))
+
+    def classes(self, pairs: Iterable[tuple[int, int]]) -> None:
+        if found := list(pairs):
+            self._found[CLASSES] = list(found)
+
+    def relations(self) -> Changes:
+        import numpy as np
+
+        return {name: np.array(rows, np.int64).T.reshape(len(rows[0]), -1) for name, rows in self._found.items()}

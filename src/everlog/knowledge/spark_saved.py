@@ -1,0 +1,203 @@
+"""What a state of the Spark engine keeps for updates, as the section `state` of a store has it, and back.
+
+The relations are those of `saved.py`: `hidden:p`, `nonrecursive:p`, `recursive:p`, `trace:p`, `backbones:p`, and
+`classes`. Here they are rows of one DataFrame, so that one job writes all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from everlog.datalog.syntax import HIDDEN
+from everlog.engine.algebra import Annotation, FactSet
+from everlog.engine.spark.annotations import SparkAnnotation
+from everlog.engine.spark.engine import SparkEngine
+from everlog.engine.spark.fact_schema import COUNT, RELATION
+from everlog.knowledge.materialisation import Materialisation
+from everlog.knowledge.saved_kinds import BACKBONE, HIDDEN_FACTS
+from everlog.reasoning.algorithms import NONRECURSIVE, RECURSIVE, TRACE
+from everlog.reasoning.kept import Kept
+from everlog.spark.handover import to_spark
+from everlog.store.all_names import CLASSES
+from everlog.store.spark_layers import Rows
+from everlog.store.term_dictionary import NUMBER
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+_PADDING = -1
+
+
+def arities(engine: SparkEngine, found: frozenset[str]) -> dict[str, int]:
+    """The relations of some kinds that there may be, and how many columns they have."""
+    more = {HIDDEN_FACTS: 0, NONRECURSIVE: 1, RECURSIVE: 1, TRACE: 3, BACKBONE: 1}
+    named = {
+        f"{kind}:{predicate}": arity + more[kind]
+        for kind in sorted(found & more.keys())
+        for predicate, (_, arity) in engine.relations().items()
+        if kind != HIDDEN_FACTS or predicate.startswith(HIDDEN)
+    }
+    return {**named, CLASSES: 2} if CLASSES in found else named
+
+
+def whole(
+    engine: SparkEngine, materialisation: Materialisation, sizes: Mapping[str, int], classes: Mapping[int, int]
+) -> Rows | None:
+    """All there is to be kept, as rows of relations with some names and numbers of columns; `classes` is `π`."""
+    from pyspark.sql.functions import col, lit
+
+    names, width = list(sizes), max(sizes.values(), default=0)
+    numbers = {name: number for number, name in enumerate(names)}
+    frames = []
+    if classes:
+        import pyarrow as pa
+
+        pairs = {"a0": pa.array(classes.keys(), pa.int64()), "a1": pa.array(classes.values(), pa.int64())}
+        frames.append(_padded(to_spark(engine.spark, pa.table(pairs)), numbers[CLASSES], width))
+    if any(name.startswith(f"{HIDDEN_FACTS}:") for name in names):
+        hidden = [number for name, (number, _) in engine.relations().items() if name.startswith(HIDDEN)]
+        facts = engine.together(materialisation.I).where(col(RELATION).isin(hidden))
+        frames.append(_laid_out(engine, facts, HIDDEN_FACTS, numbers, width, []))
+    for kind, place, annotation in kept_annotations(materialisation.kept):
+        values = engine.values(annotation)
+        if values is not None:
+            further = [*(lit(number).cast("bigint") for number in place), col(COUNT)]
+            frames.append(_laid_out(engine, values, kind, numbers, width, further))
+    for number, module in enumerate(materialisation.backbones()):
+        if module.X:
+            further = [lit(number).cast("bigint")]
+            frames.append(_laid_out(engine, engine.together(module.X), BACKBONE, numbers, width, further))
+    if not frames:
+        return None
+    joint = frames[0]
+    for frame in frames[1:]:
+        joint = joint.unionAll(frame)
+    joint = joint.persist()
+    return Rows(joint, names, joint.count())
+
+
+def difference(now: Rows, then: Rows) -> tuple[Rows, Rows]:
+    """The rows that are new and those that are gone; both have the same names and columns."""
+    added, deleted = (
+        one.frame.join(other.frame, one.frame.columns, "left_anti").persist()
+        for one, other in ((now, then), (then, now))
+    )
+    return Rows(added, now.names, added.count()), Rows(deleted, now.names, deleted.count())
+
+
+def padding(place: int) -> int:
+    """What a row has in a column that is not its own; a relation without any has 0 in the first, as in all stores."""
+    return _PADDING if place else 0
+
+
+def stored(frames: Mapping[str, DataFrame], names: Sequence[str], width: int) -> DataFrame | None:
+    """Relations as a store has them, in one DataFrame."""
+    joint = None
+    for number, name in enumerate(names):
+        if name in frames:
+            frame = _padded(frames[name], number, width)
+            joint = frame if joint is None else joint.unionAll(frame)
+    return joint
+
+
+def _padded(frame: DataFrame, number: int, width: int) -> DataFrame:
+    """A relation as rows beside those of others."""
+    from pyspark.sql.functions import lit
+
+    given = [name for name in frame.columns if name != "present"]
+    more = [lit(padding(place)).cast("bigint").alias(f"a{place}") for place in range(len(given), width)]
+    return frame.select(lit(number).alias(NUMBER), *given, *more)
+
+
+def restore(engine: SparkEngine, materialisation: Materialisation, I: FactSet, frames: Mapping[str, DataFrame]) -> None:
+    """Gives a materialisation its facts, and what was kept."""
+    from pyspark.sql.functions import col
+    from pyspark.sql.functions import min as least
+
+    hidden = {name.partition(":")[2]: frame for name, frame in frames.items() if name.startswith(f"{HIDDEN_FACTS}:")}
+    if hidden:
+        I |= engine.facts(hidden, apart=I)
+    materialisation.restore(I)
+    kept = materialisation.kept
+    for kind, annotation in ((NONRECURSIVE, kept.nonrecursive), (RECURSIVE, kept.recursive)):
+        counts = _as_facts(engine, frames, kind, [COUNT])
+        if annotation is not None and counts is not None:
+            annotation.add(engine.counted(counts))
+    backbones = _as_facts(engine, frames, BACKBONE, ["module"]) if materialisation.backbones() else None
+    for number, X in ({} if backbones is None else engine.by_number(backbones, "module")).items():
+        materialisation.backbones()[number].X |= X
+    counts = None if kept.trace is None else _as_facts(engine, frames, TRACE, ["place", "iteration", COUNT])
+    if kept.trace is None or counts is None:
+        return
+    counts = counts.persist()
+    for place, i in sorted(map(tuple, counts.select("place", "iteration").distinct().collect())):
+        chosen = counts.where((col("place") == place) & (col("iteration") == i)).drop("place", "iteration")
+        kept.trace.change(engine, place, i, engine.counted(chosen))
+    keys = [name for name in counts.columns if name not in ("place", "iteration", COUNT)]
+    for place, (old, new) in enumerate(zip(kept.trace.old, kept.trace.new, strict=True)):
+        first = counts.where(col("place") == place).groupBy(*keys).agg(least("iteration").alias(COUNT))
+        stages = engine.counted(first)
+        old.add(stages)
+        new.add(stages)
+    counts.unpersist()
+
+
+def kept_annotations(kept: Kept) -> Iterator[tuple[str, tuple[int, ...], SparkAnnotation]]:
+    """Everything that gives facts a count: its kind, where in the trace it belongs, and itself."""
+    found: list[tuple[str, tuple[int, ...], Annotation]] = []
+    if kept.nonrecursive is not None:
+        found.append((NONRECURSIVE, (), kept.nonrecursive))
+    if kept.recursive is not None:
+        found.append((RECURSIVE, (), kept.recursive))
+    if kept.trace is not None:
+        for place, iterations in enumerate(kept.trace.iterations):
+            found += [(TRACE, (place, i), counts) for i, counts in enumerate(iterations, start=1)]
+    for kind, at, annotation in found:
+        assert isinstance(annotation, SparkAnnotation), "an annotation of another engine"
+        yield kind, at, annotation
+
+
+def _laid_out(
+    engine: SparkEngine, facts: DataFrame, kind: str, numbers: Mapping[str, int], width: int, further: Sequence[Column]
+) -> DataFrame:
+    """Facts as rows of the relations of a kind, with further columns right behind their arguments."""
+    from pyspark.sql.functions import array, col, element_at, lit, when
+
+    size = 1 + max(number for number, _ in engine.relations().values())
+    relation, arity = [-1] * size, [-1] * size
+    for predicate, (number, arguments) in engine.relations().items():
+        relation[number], arity[number] = numbers.get(f"{kind}:{predicate}", -1), arguments
+    place = (col(RELATION) + 1).cast("int")
+    numbered = facts.withColumn(NUMBER, element_at(array(*map(lit, relation)), place))
+    numbered = numbered.withColumn("arity", element_at(array(*map(lit, arity)), place))
+    columns = []
+    for number in range(width):
+        own = col(f"a{number}") if f"a{number}" in facts.columns else lit(_PADDING).cast("bigint")
+        value = when(col("arity") > number, own)
+        for distance, column in enumerate(further):
+            value = value.when(col("arity") == number - distance, column)
+        columns.append(value.otherwise(lit(padding(number)).cast("bigint")).alias(f"a{number}"))
+    return numbered.where(col(NUMBER) >= 0).select(NUMBER, *columns)
+
+
+def _as_facts(
+    engine: SparkEngine, frames: Mapping[str, DataFrame], kind: str, further: Sequence[str]
+) -> DataFrame | None:
+    """The relations of a kind as facts of the engine, with further columns."""
+    from pyspark.sql.functions import col, lit
+
+    mine = {name.partition(":")[2]: frame for name, frame in frames.items() if name.startswith(f"{kind}:")}
+    sizes = {predicate: len(frame.columns) - len(further) for predicate, frame in mine.items()}
+    numbers = {predicate: engine.relation(predicate, arity) for predicate, arity in sizes.items()}
+    joint = None
+    for predicate, frame in mine.items():
+        arity = sizes[predicate]
+        arguments = [
+            (col(f"a{place}") if place < arity else lit(_PADDING).cast("bigint")).alias(f"a{place}")
+            for place in range(engine.width)
+        ]
+        values = [col(f"a{arity + place}").alias(name) for place, name in enumerate(further)]
+        part = frame.select(lit(numbers[predicate]).cast("bigint").alias(RELATION), *arguments, *values)
+        joint = part if joint is None else joint.unionAll(part)
+    return joint

@@ -1,1 +1,0 @@
-"""The data pipeline on Spark: sessions, sources, dictionary, store, publishing."""

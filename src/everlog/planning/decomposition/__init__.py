@@ -1,0 +1,1 @@
+"""Bodies of rules taken apart: which, into what, and what that would cost."""

@@ -1,0 +1,377 @@
+"""Programs with equality: owl:sameAs as a congruence, by rules or for an engine that rewrites.
+
+An equality in a head, `?x = ?y :- …`, is the triple `[?x, owl:sameAs, ?y]`. Only names can be merged: IRIs other than
+owl:sameAs itself, blank nodes and strings. An equality of other values stays a triple that means nothing, and is reported.
+`c ≈ c` holds for whatever occurs in a fact, and is not stored: an atom of a body is met by it where its terms are one.
+
+The rules that equality depends on are the *core*: they are evaluated together with it, while classes may still grow. The
+others, *above*, see classes that are final. That is why `not` and `!=` mean something there (`!=`: not equal) and would
+not in the core, where a later merge could undo them; such a rule is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+from everlog.datalog.printer import print_literal, print_rule
+from everlog.datalog.substitution import Pattern, canonical_rule, pattern, substitute_atom
+from everlog.datalog.syntax import (
+    EQUAL,
+    HIDDEN,
+    TRIPLE,
+    Atom,
+    BodyLiteral,
+    Comparison,
+    Constant,
+    Negation,
+    Program,
+    Rule,
+    Term,
+    Variable,
+)
+from everlog.datalog.unification import unifiable_classes
+from everlog.datalog.values import DIFFERENT_FROM, SAME_AS, Value
+from everlog.engine.algebra import Region
+from everlog.errors import EverlogError
+from everlog.planning.compiled_program import solved
+from everlog.planning.hidden_predicates import KEYED, named_after
+
+EQ: Final = Constant(SAME_AS)
+OCCURS: Final = f"{HIDDEN}occurs"
+"""The hidden predicate of what occurs in facts; only there if a rule asks `[?x, owl:sameAs, ?y]` and binds neither."""
+PROPER: Final = f"{HIDDEN}equal"
+"""The hidden predicate of equalities between values that can be merged, where equality is a matter of rules."""
+
+UNEQUATED: Final = "everything was computed anew, since there are facts of predicates that no rule about equality knows"
+"""Why rules for equality are made again."""
+
+
+def same(left: Term, right: Term) -> Atom:
+    """`left ≈ right`."""
+    return Atom(TRIPLE, (left, EQ, right))
+
+
+EQUALITIES: Final = Region((same(Variable("x"), Variable("y")),))
+
+
+def is_equality(atom: Atom) -> bool:
+    return atom.predicate == TRIPLE and atom.terms[1] == EQ
+
+
+def mergeable(value: Value) -> bool:
+    """Whether a value is a name, which may be another name of something."""
+    return type(value).__name__ in ("str", "NamedNode", "BlankNode") and value != SAME_AS
+
+
+def with_same_as(program: Program) -> Program:
+    """The program with triples instead of equalities in heads."""
+    rules = tuple(Rule(_as_triple(rule.head), rule.body) for rule in program.rules)
+    return Program(rules, tuple(map(_as_triple, program.facts)), program.prefixes)
+
+
+def _as_triple(atom: Atom) -> Atom:
+    return same(*atom.terms) if atom.predicate == EQUAL else atom
+
+
+def refuse_equalities(program: Program) -> None:
+    """Raises what there is to say about an equality in a head where equality is off."""
+    for rule in (*program.rules, *(Rule(fact, ()) for fact in program.facts)):
+        if rule.head.predicate == EQUAL:
+            raise EverlogError(
+                f"the head of `{print_rule(rule, program.prefixes)}` is an equality, which means nothing while equality is "
+                "off: choose equality='rewrite' (or 'axioms')"
+            )
+
+
+@dataclass(frozen=True)
+class Divided:
+    """The rules that equality depends on, and those above. Both may have `≈` in bodies."""
+
+    core: tuple[Rule, ...]
+    above: tuple[Rule, ...]
+
+
+def asking(rules: Sequence[Rule], arities: Mapping[str, int]) -> tuple[Rule, ...]:
+    """Rules with `≈` in bodies as `divide` takes them; `arities` has the predicates of facts."""
+    found = [_asking(rule) for rule in solved(rules)]
+    if any(atom.predicate == OCCURS for rule in found for atom in rule.positive):
+        found += list(_occurrences({**arities, **_arities(found)}))
+    return tuple(found)
+
+
+def asks_what_occurs(rules: Sequence[Rule]) -> bool:
+    """Whether nothing else binds the terms of some equality in a body."""
+    asked = solved([rule for rule in rules if any(map(_may_ask, rule.positive))])
+    return any(atom.predicate == OCCURS for rule in asked for atom in _asking(rule).positive)
+
+
+def _may_ask(atom: Atom) -> bool:
+    """Whether an atom is an equality, or may turn out to be one."""
+    return atom.predicate == TRIPLE and (atom.terms[1] == EQ or isinstance(atom.terms[1], Variable))
+
+
+def divide(rules: Sequence[Rule]) -> Divided:
+    """The two parts of a program. Refuses what would not be well defined."""
+    numbers = core_of(rules)
+    return Divided(
+        tuple(rule for number, rule in enumerate(rules) if number in numbers),
+        tuple(rule for number, rule in enumerate(rules) if number not in numbers),
+    )
+
+
+def core_of(rules: Sequence[Rule]) -> set[int]:
+    """The places of the rules that equality depends on."""
+    numbers: dict[Pattern, int] = {}
+    equality = same(Variable("x"), Variable("y"))
+    atoms = [equality, *(atom for rule in rules for atom in (rule.head, *_body_atoms(rule)))]
+    for atom in atoms:
+        numbers.setdefault(pattern(atom), len(numbers))
+    classes = unifiable_classes(list(numbers))
+
+    def kind(atom: Atom) -> int:
+        return classes[numbers[pattern(atom)]]
+
+    below: dict[int, set[int]] = {}
+    for rule in rules:
+        below.setdefault(kind(rule.head), set()).update(kind(atom) for atom in _body_atoms(rule))
+    reached: set[int] = set()
+    waiting = [kind(equality)]
+    while waiting:
+        one = waiting.pop()
+        if one not in reached:
+            reached.add(one)
+            waiting += below.get(one, ())
+    found = {number for number, rule in enumerate(rules) if kind(rule.head) in reached}
+    for number in found:
+        _check(rules[number])
+    return found
+
+
+def _arities(rules: Sequence[Rule]) -> dict[str, int]:
+    return {atom.predicate: len(atom.terms) for rule in rules for atom in (rule.head, *_body_atoms(rule))}
+
+
+def _body_atoms(rule: Rule) -> Iterator[Atom]:
+    yield from rule.positive
+    for negation in rule.negative:
+        yield from negation.atoms
+
+
+def _asking(rule: Rule) -> Rule:
+    """The rule with `not s ≈ t` as `s != t`, and with `occurs(s)` where nothing else binds an equality's terms.
+
+    `s != t` is left out for a head `s ≈ t`, where it keeps away what is known.
+    """
+    body: list[BodyLiteral] = []
+    ends = {rule.head.terms[0], rule.head.terms[2]} if is_equality(rule.head) else None
+    bound = {variable for atom in rule.positive if not is_equality(atom) for variable in atom.variables()}
+    for literal in rule.body:
+        if isinstance(literal, Negation) and any(map(is_equality, literal.atoms)):
+            if len(literal.atoms) > 1 or literal.local or literal.comparisons:
+                raise EverlogError(
+                    f"the rule `{print_rule(rule)}` has owl:sameAs inside {print_literal(literal)}, which is not supported "
+                    "together with equality: negate owl:sameAs alone, between two bound terms"
+                )
+            literal = Comparison("!=", literal.atoms[0].terms[0], literal.atoms[0].terms[2])
+        elif isinstance(literal, Atom) and is_equality(literal):
+            if bound.isdisjoint({literal.terms[0], literal.terms[2]}):
+                body.append(Atom(OCCURS, (literal.terms[0],)))
+            bound.update(literal.variables())
+        if not (isinstance(literal, Comparison) and literal.operator == "!=" and {literal.left, literal.right} == ends):
+            body.append(literal)
+    return Rule(rule.head, tuple(dict.fromkeys(body)))
+
+
+def _occurrences(arities: Mapping[str, int]) -> Iterator[Rule]:
+    """`(≈4)`: what occurs in a fact; owl:sameAs does not by being the property of an equality."""
+    for predicate, arity in sorted(arities.items()):
+        if not predicate.startswith(HIDDEN):
+            variables = tuple(Variable(f"x{place}") for place in range(arity))
+            for place, one in enumerate(variables):
+                verb: tuple[BodyLiteral, ...] = (
+                    (Comparison("!=", one, EQ),) if (predicate, place) == (TRIPLE, 1) else ()
+                )
+                yield Rule(Atom(OCCURS, (one,)), (Atom(predicate, variables), *verb))
+
+
+def _check(rule: Rule) -> None:
+    """Refuses a rule of the core whose instances a later merge could take away."""
+    for literal in rule.body:
+        if isinstance(literal, Negation) or (isinstance(literal, Comparison) and not _is_harmless(literal)):
+            raise EverlogError(
+                f"the rule `{print_rule(rule)}` is not well defined together with equality: equalities depend on its head, "
+                f"and an equality that is found later could undo {print_literal(literal)}. Use it only in rules that no "
+                "equality depends on"
+            )
+
+
+def _is_harmless(comparison: Comparison) -> bool:
+    """Whether merges cannot take a comparison away."""
+    terms = (comparison.left, comparison.right)
+    return any(isinstance(term, Constant) and not mergeable(term.value) for term in terms)
+
+
+# ---------------------------------------------------------------------------------------- equality by rewriting
+
+
+@dataclass(frozen=True)
+class Key:
+    """What a rule such as `y₁ ≈ y₂ ← A(x, y₁) ∧ A(x, y₂)` says: `A` has one `y` for each `x`."""
+
+    atom: Atom
+    value: Variable
+
+
+def with_keys(rules: Sequence[Rule]) -> tuple[Rule, ...]:
+    """Rules whose keys are single atoms: `y₁ ≈ y₂ ← A(x, y₁) ∧ A(x, y₂) ∧ B(x)` asks a hidden predicate for `A` and `B`.
+
+    All pairs of equal values would be as many as the square of a class; that way they need not be looked at.
+    """
+    found: list[Rule] = []
+    for rule in rules:
+        parts = _key_parts(rule)
+        if parts is None or key_of(rule) is not None:
+            found.append(rule)
+            continue
+        value, mine, shared = parts
+        others = tuple(dict.fromkeys(v for atom in mine for v in atom.variables() if v != value))
+        definition = canonical_rule(Rule(Atom(HIDDEN, (*others, value)), (*mine, *shared)))
+        hidden = named_after(KEYED, definition)
+        found.append(Rule(Atom(hidden, (*others, value)), (*mine, *shared)))
+        left, right = rule.head.terms[0], rule.head.terms[2]
+        found.append(Rule(rule.head, (Atom(hidden, (*others, left)), Atom(hidden, (*others, right)))))
+    return tuple(found)
+
+
+@lru_cache(maxsize=1 << 16)
+def key_of(rule: Rule) -> Key | None:
+    """The key of a rule whose body is two copies of one atom."""
+    parts = _key_parts(rule)
+    if parts is None:
+        return None
+    value, mine, shared = parts
+    if len(mine) == 1 and not shared and mine[0].terms.count(value) == 1:
+        return Key(mine[0], value)
+    return None
+
+
+def _key_parts(rule: Rule) -> tuple[Variable, tuple[Atom, ...], tuple[Atom, ...]] | None:
+    """The first value of a key, the atoms about it, and those about neither value."""
+    if not is_equality(rule.head) or len(rule.positive) != len(rule.body) or any(map(is_equality, rule.positive)):
+        return None
+    one, other = rule.head.terms[0], rule.head.terms[2]
+    if not (isinstance(one, Variable) and isinstance(other, Variable)) or one == other:
+        return None
+    mine = tuple(atom for atom in rule.positive if one in atom.terms)
+    theirs = {atom for atom in rule.positive if other in atom.terms}
+    if not mine or {substitute_atom(atom, {one: other}) for atom in mine} != theirs or theirs & set(mine):
+        return None
+    return one, mine, tuple(atom for atom in rule.positive if atom not in mine and atom not in theirs)
+
+
+@lru_cache(maxsize=1 << 16)
+def over_representatives(rule: Rule) -> tuple[Rule, ...]:
+    """The rule for facts about representatives, where an equality of a body says that its terms are one.
+
+    Names that owl:differentFrom tells apart are not: a rule about both sees the equality as the triple that it then is.
+    """
+    body = tuple(
+        Comparison("=", literal.terms[0], literal.terms[2])
+        if isinstance(literal, Atom) and is_equality(literal)
+        else literal
+        for literal in rule.body
+    )
+    apart = {frozenset(atom.terms[::2]) for atom in rule.positive if _tells_apart(atom)}
+    also = [rule] if any(is_equality(atom) and frozenset(atom.terms[::2]) in apart for atom in rule.positive) else []
+    return tuple(solved([Rule(rule.head, body), *also]))
+
+
+def may_tell_apart(head: Atom) -> bool:
+    """Whether a rule with some head may derive that names are different."""
+    return head.predicate == TRIPLE and (_tells_apart(head) or isinstance(head.terms[1], Variable))
+
+
+def _tells_apart(atom: Atom) -> bool:
+    return atom.predicate == TRIPLE and atom.terms[1] == Constant(DIFFERENT_FROM)
+
+
+@lru_cache(maxsize=1 << 16)
+def finding(rule: Rule) -> tuple[Rule, ...]:
+    """The same, but for `c ≈ c` as a head, which is known."""
+    return tuple(
+        made for one in over_representatives(rule) for made in (_irreflexive(one) if is_equality(one.head) else (one,))
+    )
+
+
+# ---------------------------------------------------------------------------------------- equality by rules
+
+
+def axiomatised(rules: Sequence[Rule], arities: Mapping[str, int]) -> tuple[Rule, ...]:
+    """A program whose rules make a congruence of owl:sameAs: (≈1)–(≈4) of *Equality*, and the rules as they use it."""
+    divided = divide(asking(rules, arities))
+    found = [made for rule in divided.core for made in _with_equality(rule)]
+    found += [made for rule in divided.above for made in _with_equality(_telling_apart(rule))]
+    known = {TRIPLE: 3, **arities, **_arities(found)}
+    found += _congruence({name: arity for name, arity in known.items() if not name.startswith(HIDDEN)})
+    return tuple({canonical_rule(rule): rule for rule in found}.values())
+
+
+def _telling_apart(rule: Rule) -> Rule:
+    """The rule with `!=` meaning `not equal`."""
+    apart = [Negation((Atom(PROPER, (one.left, one.right)),)) for one in rule.comparisons if one.operator == "!="]
+    return Rule(rule.head, (*rule.body, *apart))
+
+
+def _with_equality(rule: Rule) -> Iterator[Rule]:
+    """The rule for equalities between different names, and for those of a name with itself; no head `c ≈ c`."""
+    for number, literal in enumerate(rule.body):
+        if isinstance(literal, Atom) and is_equality(literal):
+            left, right = literal.terms[0], literal.terms[2]
+            before, after = rule.body[:number], rule.body[number + 1 :]
+            if left != right:
+                yield from _with_equality(Rule(rule.head, (*before, Atom(PROPER, (left, right)), *after)))
+            one = Rule(rule.head, (*before, Comparison("=", left, right), *after))
+            for merged in solved([one]):
+                yield from _with_equality(merged)
+            return
+    yield from _irreflexive(rule)
+
+
+def _irreflexive(rule: Rule) -> Iterator[Rule]:
+    head = rule.head
+    if head.predicate != TRIPLE or (head.terms[1] != EQ and isinstance(head.terms[1], Constant)):
+        yield rule
+        return
+    left, verb, right = head.terms
+    if isinstance(verb, Variable):
+        yield Rule(head, (*rule.body, Comparison("!=", verb, EQ)))
+        yield from (
+            made for one in solved([Rule(head, (*rule.body, Comparison("=", verb, EQ)))]) for made in _irreflexive(one)
+        )
+    elif left != right:
+        yield Rule(head, (*rule.body, Comparison("!=", left, right)))
+
+
+def _congruence(arities: Mapping[str, int]) -> Iterator[Rule]:
+    x, y, z = Variable("x"), Variable("y"), Variable("z")
+    proper = (Comparison("~", x, y), Comparison("!=", x, EQ), Comparison("!=", y, EQ))
+    yield Rule(Atom(PROPER, (x, y)), (same(x, y), *proper))
+    yield Rule(same(y, x), (Atom(PROPER, (x, y)),))
+    yield Rule(same(x, z), (Atom(PROPER, (x, y)), Atom(PROPER, (y, z)), Comparison("!=", x, z)))
+    for predicate, arity in sorted(arities.items()):
+        terms = [Variable(f"x{place}") for place in range(arity)]
+        other: tuple[BodyLiteral, ...] = (Comparison("!=", terms[1], EQ),) if predicate == TRIPLE else ()
+        for place, term in enumerate(terms):
+            replaced = tuple(y if position == place else one for position, one in enumerate(terms))
+            yield Rule(Atom(predicate, replaced), (Atom(predicate, tuple(terms)), Atom(PROPER, (term, y)), *other))
+
+
+def telling_apart(goal: Sequence[BodyLiteral]) -> tuple[BodyLiteral, ...]:
+    """A goal with `!=` meaning `not equal`, where equality is a matter of rules."""
+    apart = [
+        Negation((same(one.left, one.right),)) for one in goal if isinstance(one, Comparison) and one.operator == "!="
+    ]
+    return (*goal, *apart)

@@ -1,0 +1,93 @@
+"""`NOT EXISTS` becomes a negated atom of a hidden predicate.
+
+`not A` with no variable of its own stays as it is. A single atom with own variables is projected: `not edge(?x, _)`
+becomes `not h(?x)` with `h(?x) :- edge(?x, _)`. A conjunction, or one with comparisons on the rule's variables, is
+*guarded* by the rule's own positive atoms, so that the hidden relation holds only what the rule asks about: without the
+guard it could be unsafe or enormous. A guard must come from a lower stratum than the head, or the hidden predicate would
+depend on the head that it is negated for; where no such atoms bind all variables, the rule is refused.
+
+Module detection looks at rules before this rewriting. Names of hidden predicates start with `HIDDEN`, which no program
+can write. The rest of a name is made of what defines the predicate: rules that ask the same share one, and a program that
+is compiled again in the same engine, or opened from a store, cannot give a name to anything else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+from typing import Final
+
+from everlog.datalog.printer import print_literal, print_rule
+from everlog.datalog.stratify import stratify
+from everlog.datalog.substitution import Pattern, canonical_rule, pattern
+from everlog.datalog.syntax import HIDDEN, Atom, BodyLiteral, Negation, Rule, Variable
+from everlog.errors import EverlogError
+
+NEGATED: Final = f"{HIDDEN}n"
+KEYED: Final = f"{HIDDEN}key"
+"""How the hidden predicates of negations start, and those of keys (`planning/equality_rules.py`)."""
+
+Levels = Mapping[Pattern, int]
+
+
+def rewrite_negation(rules: Sequence[Rule]) -> tuple[Rule, ...]:
+    """Rules whose negations are single atoms without variables of their own, with the rules of hidden predicates."""
+    if all(is_plain(negation) for rule in rules for negation in rule.negative):
+        return tuple(rules)
+    levels = {pattern(atom): stratum.index for stratum in stratify(rules) for atom in stratum.patterns}
+    hidden: dict[Rule, Atom] = {}
+    result: list[Rule] = []
+    for rule in rules:
+        body: list[BodyLiteral] = []
+        for literal in rule.body:
+            if isinstance(literal, Negation) and not is_plain(literal):
+                literal = Negation((_hide(rule, literal, levels, hidden),))
+            body.append(literal)
+        result.append(Rule(rule.head, tuple(body)))
+    defining = [Rule(head, definition.body) for definition, head in hidden.items()]
+    return (*defining, *result)
+
+
+def is_plain(negation: Negation) -> bool:
+    """Whether a negation needs no hidden predicate."""
+    return len(negation.atoms) == 1 and not negation.local and not negation.comparisons
+
+
+def _hide(rule: Rule, negation: Negation, levels: Levels, hidden: dict[Rule, Atom]) -> Atom:
+    """The atom to negate instead; its defining rule is added to `hidden` unless there is one like it."""
+    shared = tuple(dict.fromkeys(negation.variables()))
+    inner = {variable for atom in negation.atoms for variable in atom.variables()}
+    compared = {variable for comparison in negation.comparisons for variable in comparison.variables()}
+    body: tuple[BodyLiteral, ...] = (*negation.atoms, *negation.comparisons)
+    if len(negation.atoms) != 1 or not compared <= inner:
+        body = (*_guard(rule, negation, shared, inner, levels), *body)
+    definition = canonical_rule(Rule(Atom(HIDDEN, shared), body))
+    known = hidden.setdefault(definition, Atom(named_after(NEGATED, definition), definition.head.terms))
+    return Atom(known.predicate, shared)
+
+
+def named_after(start: str, *definition: object) -> str:
+    """A name for a hidden predicate that nothing with another definition has; it starts as it is told to.
+
+    A definition is made of rules, atoms, and other values whose `repr` says all about them.
+    """
+    return f"{start}{sha256(repr(definition).encode()).hexdigest()[:12]}"
+
+
+def _guard(
+    rule: Rule, negation: Negation, shared: Sequence[Variable], inner: set[Variable], levels: Levels
+) -> tuple[BodyLiteral, ...]:
+    level = levels[pattern(rule.head)]
+    atoms = [
+        atom for atom in rule.positive if levels[pattern(atom)] < level and not set(shared).isdisjoint(atom.variables())
+    ]
+    bound = inner | {variable for atom in atoms for variable in atom.variables()}
+    free = [variable for variable in shared if variable not in bound]
+    if free:
+        names = ", ".join(repr(variable) for variable in free)
+        raise EverlogError(
+            f"{print_literal(negation)} cannot be decided in the rule {print_rule(rule)} : {names} is bound only by atoms "
+            "that depend on the head; bind it by an atom that does not"
+        )
+    comparisons = [comparison for comparison in rule.comparisons if bound.issuperset(comparison.variables())]
+    return (*atoms, *comparisons)

@@ -1,0 +1,288 @@
+"""Which rules of a stratum form modules: rules with far more instances than facts, for which there are better ways.
+
+* `tc`: a transitive relation, `R(x, z) :- R(x, y), R(y, z)`;
+* `stc`: one that is symmetric too, `R(y, x) :- R(x, y)`;
+* `reach`: reachability along a relation of a lower stratum, `H(x, z) :- H(x, y), S(y, z)`, or with the step in front;
+* `rch`: relations that regular chain rules derive together, where those above do not suffice (see `chains.py`);
+* `seq`: what follows what, `R(x, y) :- P(x), P(y), x < y, NOT EXISTS z IN (P(z), x < z, z < y)`.
+
+Variables may have any names, body atoms any order, and a relation is a plain predicate or `triple` with a constant
+property. Everything else stays in the generic module of the stratum.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final, Literal, TypeAlias, get_args
+
+from everlog.datalog.syntax import TRIPLE, Atom, Comparison, Constant, Rule, Variable
+from everlog.datalog.values import RDF_TYPE
+from everlog.errors import EverlogError
+from everlog.planning.modules.automata import regular_form
+from everlog.planning.modules.chain_rules import ChainRule, Chains, Relation, chain_rule, chains
+from everlog.planning.modules.chain_rules import relation_of as _pair
+
+Kind: TypeAlias = Literal["tc", "stc", "reach", "rch", "seq"]
+KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
+
+
+def kinds_of(modules: str | Iterable[str]) -> str:
+    """What a user says about modules, in one form: `auto`, `off`, or kinds with commas between."""
+    names = modules.split(",") if isinstance(modules, str) else list(modules)
+    if names in (["auto"], ["off"]):
+        return names[0]
+    unknown = [name for name in names if name not in KINDS]
+    if unknown or not names:
+        raise EverlogError(f"modules={modules!r} is not supported; choose auto, off, or some of: {', '.join(KINDS)}")
+    return ",".join(kind for kind in KINDS if kind in names)
+
+
+@dataclass(frozen=True)
+class Module:
+    """Some rules, and the relations that they are about: `atom` is the head, `step` what leads on from it."""
+
+    kind: Kind
+    rules: tuple[Rule, ...]
+    atom: Atom
+    step: Atom
+    backwards: bool = False
+    """Steps come in front."""
+    grounded: bool = True
+    """No other recursive rule derives facts of the relation, so what it is fed with does not depend on it."""
+    chains: Chains | None = None
+    """The automata of an `rch`."""
+    key: Variable | None = None
+    """The variable of a `seq`'s `step` that has the keys by which its items are ordered; none if they are their own."""
+
+    @property
+    def heads(self) -> tuple[Atom, ...]:
+        return (self.atom,) if self.chains is None else self.chains.heads
+
+    @property
+    def why(self) -> str:
+        """Why these rules are a module, and how facts are deleted from it."""
+        names = [relation_name(atom) for atom in self.heads]
+        reasons = {
+            "tc": f"{names[0]} is transitive",
+            "stc": f"{names[0]} is symmetric and transitive",
+            "reach": f"{names[0]} goes on along {relation_name(self.step)}",
+            "seq": f"{names[0]} are neighbours in the order of {relation_name(self.step)}",
+        }
+        said = reasons.get(self.kind, "")
+        if self.chains is not None:
+            states = ", ".join(
+                f"{name} by {len(moves)} states" for name, moves in zip(names, self.chains.moves, strict=True)
+            )
+            said = f"chain rules that are regular together: {states}"
+        return said if self.grounded else f"{said}; other recursive rules derive its facts, too, so more is overdeleted"
+
+
+def relation_name(atom: Atom) -> str:
+    """What users call the relation of a binary atom: its predicate, or the property of its triples."""
+    fixed = [str(term.value) for term in atom.terms if isinstance(term, Constant)]
+    return fixed[0] if fixed else atom.predicate
+
+
+def is_binary(atom: Atom) -> bool:
+    """Whether an atom has the pairs of one relation: a binary predicate's, or those of a property other than a class."""
+    plain = atom.predicate != TRIPLE and len(atom.terms) == 2
+    return _pair(atom) is not None and (plain or _has_property(atom, is_type=False))
+
+
+def is_unary(atom: Atom) -> bool:
+    """Whether an atom has the members of one set: a unary predicate's, or those of a class."""
+    variables = list(atom.variables())
+    plain = atom.predicate != TRIPLE and len(atom.terms) == 1
+    return len(variables) == 1 and (plain or (_has_property(atom, is_type=True) and variables == [atom.terms[0]]))
+
+
+def _has_property(atom: Atom, is_type: bool) -> bool:
+    if atom.predicate != TRIPLE or not isinstance(atom.terms[1], Constant):
+        return False
+    return (atom.terms[1].value == RDF_TYPE) == is_type
+
+
+@dataclass(frozen=True)
+class Partition:
+    """The modules of a stratum, and the rules that are in none."""
+
+    modules: tuple[Module, ...] = ()
+    generic: tuple[Rule, ...] = ()
+
+
+@dataclass
+class _Found:
+    """The rules about one relation that a module could have."""
+
+    atom: Atom
+    transitive: list[Rule] = field(default_factory=list)
+    symmetric: list[Rule] = field(default_factory=list)
+    linear: list[tuple[Rule, Atom, bool]] = field(default_factory=list)
+
+
+def partition(
+    rules: Sequence[Rule],
+    inside: Callable[[Atom], bool],
+    binary: Callable[[Atom], bool],
+    kinds: Collection[str] = KINDS,
+) -> Partition:
+    """The modules, of some kinds, among the recursive rules of a stratum; `inside` tells whether an atom belongs to it."""
+    found: dict[Relation, _Found] = {}
+    for rule in rules:
+        _look(rule, found, inside)
+    candidates = [module for one in found.values() if binary(one.atom) and (module := _module(one, binary)) is not None]
+    modules = []
+    for module in candidates:
+        fed = any(rule not in module.rules and meets(rule.head, module.atom) for rule in rules)
+        if module.kind in kinds and (not fed or module.kind != "reach"):
+            modules.append(replace(module, grounded=not fed))
+    if "rch" in kinds:
+        more = list(_chained(rules, modules, inside, binary))
+        theirs = {rule for module in more for rule in module.rules}
+        modules = [*(module for module in modules if theirs.isdisjoint(module.rules)), *more]
+    taken = {rule for module in modules for rule in module.rules}
+    return Partition(tuple(modules), tuple(rule for rule in rules if rule not in taken))
+
+
+def _chained(
+    rules: Sequence[Rule], modules: Sequence[Module], inside: Callable[[Atom], bool], binary: Callable[[Atom], bool]
+) -> Iterator[Module]:
+    """Modules of chain rules, for relations that other modules cannot have with all their recursive chain rules."""
+    by_head: dict[Relation, list[ChainRule]] = {}
+    for rule in rules:
+        one = chain_rule(rule)
+        if one is not None and all(binary(atom) for atom in (rule.head, *rule.positive)):
+            by_head.setdefault(one.head, []).append(one)
+    special = {pair[0]: module for module in modules if (pair := _pair(module.atom)) is not None}
+    wanted: list[Relation] = []
+    for head, mine in by_head.items():
+        have = special.get(head)
+        loops = [
+            one.rule for one in mine if one.recursive and len(one.word) > 1 and regular_form(head, one.word) is not None
+        ]
+        if loops and (have is None or not set(loops) <= set(have.rules)):
+            wanted.append(head)
+    for head in wanted:  # what they step along is theirs too, if chain rules derive it: it then gives its backbone only
+        for one in by_head[head]:
+            letters = (letter.relation for letter in one.word if letter.relation in by_head)
+            wanted += [other for other in dict.fromkeys(letters) if other in special and other not in wanted]
+    for together in _connected(wanted, by_head):
+        planned = chains([one for head in together for one in by_head[head]], inside)
+        if planned is None:
+            continue
+        plan, taken = planned
+        mine_too = [atom for atom, within in zip(plan.letters, plan.inside, strict=True) if within]
+        own = {one.rule for one in taken}
+        fed = any(rule not in own and any(meets(rule.head, atom) for atom in mine_too) for rule in rules)
+        ordered = tuple(rule for rule in rules if rule in own)
+        yield Module("rch", ordered, plan.heads[0], plan.heads[0], grounded=not fed, chains=plan)
+
+
+def _connected(heads: Sequence[Relation], by_head: Mapping[Relation, Sequence[ChainRule]]) -> list[list[Relation]]:
+    """Heads in groups: those among whose letters another one is belong together."""
+    groups: list[list[Relation]] = []
+    for head in heads:
+        near = {head, *(letter.relation for one in by_head[head] for letter in one.word)}
+        joined = [group for group in groups if not near.isdisjoint(group) or _mentions(group, head, by_head)]
+        groups = [group for group in groups if group not in joined]
+        groups.append([*(other for group in joined for other in group), head])
+    return groups
+
+
+def _mentions(group: Sequence[Relation], head: Relation, by_head: Mapping[Relation, Sequence[ChainRule]]) -> bool:
+    return any(letter.relation == head for other in group for one in by_head[other] for letter in one.word)
+
+
+def _look(rule: Rule, found: dict[Relation, _Found], inside: Callable[[Atom], bool]) -> None:
+    head, body = _pair(rule.head), rule.positive
+    if head is None or len(body) != len(rule.body):
+        return
+    pairs = [pair for atom in body if (pair := _pair(atom)) is not None]
+    if len(pairs) != len(body):
+        return
+    relation, x, z = head
+    one = found.setdefault(relation, _Found(rule.head))
+    if len(body) == 1 and pairs[0] == (relation, z, x):
+        one.symmetric.append(rule)
+    elif len(body) == 2:
+        for number in (0, 1):
+            (left, a, b), (right, c, d) = pairs[number], pairs[1 - number]
+            if (a, b, d) != (x, c, z) or len({x, b, z}) != 3:
+                continue
+            if left == right == relation:
+                one.transitive.append(rule)
+            elif left == relation and not inside(body[1 - number]):
+                one.linear.append((rule, body[1 - number], False))
+            elif right == relation and not inside(body[number]):
+                one.linear.append((rule, body[number], True))
+            return
+
+
+def _module(found: _Found, binary: Callable[[Atom], bool]) -> Module | None:
+    if found.transitive:
+        kind: Kind = "stc" if found.symmetric else "tc"
+        rules = (*found.transitive, *found.symmetric)
+        return Module(kind, rules, found.atom, found.atom)
+    if len(found.linear) == 1:
+        rule, step, backwards = found.linear[0]
+        if binary(step):
+            return Module("reach", (rule,), found.atom, step, backwards)
+    return None
+
+
+def meets(head: Atom, relation: Atom) -> bool:
+    """Whether an atom can have a fact of a relation, whose variables are different."""
+    return head.predicate == relation.predicate and all(
+        isinstance(fixed, Variable) or isinstance(term, Variable) or term == fixed
+        for term, fixed in zip(head.terms, relation.terms, strict=True)
+    )
+
+
+def sequence(rule: Rule, binary: Callable[[Atom], bool], unary: Callable[[Atom], bool]) -> Module | None:
+    """The module of a sequencing rule; it is looked for before `NOT EXISTS` is rewritten."""
+    head = _pair(rule.head)
+    if head is None or len(rule.positive) != 2 or len(rule.comparisons) != 1 or len(rule.negative) != 1:
+        return None
+    _, x, y = head
+    negation = rule.negative[0]
+    if len(negation.local) == 2 and len(negation.atoms) == 1:
+        return _keyed(rule, x, y, binary)
+    if len(negation.local) != 1 or len(negation.atoms) != 1:
+        return None
+    z = negation.local[0]
+    item = negation.atoms[0]
+    if {*rule.positive} != {_with(item, z, x), _with(item, z, y)} or not _less(rule.comparisons, {(x, y)}):
+        return None
+    if not _less(negation.comparisons, {(x, z), (z, y)}) or list(item.variables()) != [z]:
+        return None
+    return Module("seq", (rule,), rule.head, item) if binary(rule.head) and unary(item) else None
+
+
+def _keyed(rule: Rule, x: Variable, y: Variable, binary: Callable[[Atom], bool]) -> Module | None:
+    """The same for items with keys: `R(x, y) :- P(x, k), P(y, l), k < l, NOT EXISTS z, m IN (P(z, m), k < m, m < l)`."""
+    negation, item = rule.negative[0], rule.negative[0].atoms[0]
+    said = rule.comparisons[0]
+    k, l = (said.left, said.right) if said.operator == "<" else (said.right, said.left)
+    if not isinstance(k, Variable) or not isinstance(l, Variable) or _pair(item) is None or len({x, y, k, l}) != 4:
+        return None
+    for z, m in (negation.local, negation.local[::-1]):
+        first, second = (_with(_with(item, z, end), m, key) for end, key in ((x, k), (y, l)))
+        same = {*rule.positive} == {first, second} and _less(rule.comparisons, {(k, l)})
+        if same and _less(negation.comparisons, {(k, m), (m, l)}) and binary(rule.head) and binary(item):
+            return Module("seq", (rule,), rule.head, item, key=m)
+    return None
+
+
+def _with(atom: Atom, old: Variable, new: Variable) -> Atom:
+    return Atom(atom.predicate, tuple(new if term == old else term for term in atom.terms))
+
+
+def _less(comparisons: Sequence[Comparison], wanted: set[tuple[Variable, Variable]]) -> bool:
+    """Whether comparisons say that one variable is less than another, for just some pairs."""
+    said = {
+        (one.left, one.right) if one.operator == "<" else (one.right, one.left)
+        for one in comparisons
+        if one.operator in ("<", ">")
+    }
+    return len(said) == len(comparisons) and said == wanted

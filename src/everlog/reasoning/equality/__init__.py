@@ -1,0 +1,1 @@
+"""The algorithms of *Equality*: rewriting equal constants, and B/F≈."""

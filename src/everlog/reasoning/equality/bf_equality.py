@@ -1,0 +1,142 @@
+"""B/F≈ (*Equality*, Algorithms 1–7): deletions from an r-materialisation, set at a time.
+
+The sets are the paper's. `D` are doubtful facts, `C` checked ones, both in the names of `π`; `P` are proved facts in the
+names of `γ`, which starts with every constant alone and merges what is proved to be equal again. `Y` are proved facts that
+were not asked about yet, `O` the doubtful facts that are dealt with, `S` the disproved ones.
+
+It departs from the paper as follows.
+
+* Facts are checked level by level, as in `fbf.py`. A frontier that is not expanded waits for the next call; only when it
+  is empty is every fact of `C` decided, and what has no proof is disproved.
+* A fact with constants of several names counts as proved when the classes of its constants are whole in `γ` and it is in
+  `P`. The paper also accepts that all of `F^π` is proved one by one, which would have to be listed; to doubt more is sound,
+  since what is proved comes back in the end.
+* `c ≈ c` is not derived for every constant, but stands for a class of several. Lines 12, 25–28, 37–39 and 47, the rules
+  (≈4), are not needed; where a program has such rules, they are ordinary ones.
+* Outdated facts leave `P` instead of entering `P̂`.
+* Line 40 walks the explicit facts that were rewritten, not all names that a fact may have.
+* At the end `γ` replaces `π` for the classes that were doubtful: others in `C` may not be decided, and have not changed.
+"""
+
+from __future__ import annotations
+
+from everlog.engine.algebra import FactSet, Region
+from everlog.planning.equality_rules import over_representatives
+from everlog.reasoning.equality.rewriting import RMaterialisation, renewed
+
+_EVERYTHING = Region((), rest=True)
+
+
+class Deletion:
+    """What becomes of `(π, I)` when `E` is what is left of the explicit facts."""
+
+    def __init__(self, before: RMaterialisation, E: FactSet) -> None:
+        self._before, self._engine = before, before.engine
+        self.π, self.I = before.classes, before.I
+        self.γ = before.classes.alone()
+        self._explicit = self.π.images(E)
+        self._nothing = before.nothing
+        self.D = self.C = self.P = self.Y = self.O = self.S = self._frontier = self._nothing
+        # Line 13 and lines 32–35 are about representatives, lines 48–58 about what γ makes of the program.
+        self._doubting = before.rewritten(over_representatives).all
+        self._proving = before.rewritten(classes=self.γ)
+        groundless = before.compiler([rule for rule in self._proving.all.rules if not rule.positive])
+        self.Y |= groundless.apply(self._nothing)
+        self.phases = {"deletion_propagation": 0, "backward": 0, "forward": 0}
+
+    def run(self, minus: FactSet) -> None:
+        """Algorithm 1 for the explicit facts `minus`; afterwards `before` has the new `π` and `I`."""
+        Δ: FactSet = self.π.normal(minus)
+        Δ &= self.I
+        while Δ:
+            self.D |= Δ
+            self._check(Δ)
+            doubtful = self._unproved(Δ)
+            if not doubtful:
+                break
+            begun = self._engine.derivations
+            rest = self.I - self.O
+            Δ = self._doubting.apply(rest, some=[(doubtful, self._nothing)])
+            Δ |= self.π.mentioning(self.π.of(doubtful) & doubtful, rest)
+            self.phases["deletion_propagation"] += self._engine.derivations - begun
+            self.O |= doubtful
+            Δ &= self.I
+            Δ -= self.D
+        self._propagate()
+
+    def _propagate(self) -> None:
+        """Algorithm 2."""
+        proved = self.π.images(self.P).of(self.D)
+        classes = self.π.split(self.D, self.γ)
+        self._before.classes = classes
+        self._before.leave(self.D)
+        back: FactSet = classes.normal(proved)
+        back -= self._before.I
+        self._before.come(back)
+
+    def _unproved(self, facts: FactSet) -> FactSet:
+        """Those of some facts of `C` for which not all that they stand for is known to be proved."""
+        proved = facts
+        proved &= self.P
+        classes = self.π.of(proved)
+        broken = classes
+        broken -= self.γ.whole(classes, self.π)
+        proved -= self.π.mentioning(broken, proved)
+        rest = facts
+        rest -= proved
+        return rest
+
+    def _check(self, asked: FactSet) -> None:
+        """Algorithm 4 for many facts at once."""
+        facts = asked
+        facts -= self.C
+        while True:
+            # Lines 29–31, before anything else: without its classes no fact counts as proved, and with them no equality
+            # that facts of C derive has to wait in Y, where there would be one for every pair of names.
+            facts |= self.π.of(facts) - self.C
+            self.C |= facts
+            self._frontier |= facts
+            self._saturate(facts)
+            if not self._unproved(asked):
+                return
+            self._frontier = self._unproved(self._frontier)
+            if not self._frontier:
+                break
+            begun = self._engine.derivations
+            left = self.I - self.S
+            facts = self._doubting.premises(self._frontier, left, left, _EVERYTHING)
+            self.phases["backward"] += self._engine.derivations - begun
+            facts -= self.S
+            facts -= self.C
+            self._frontier = self._nothing
+        self.S |= self.C - self.π.normal(self.P)
+
+    def _saturate(self, facts: FactSet) -> None:
+        """Algorithms 5–7: what follows within `C`, which has got some more facts."""
+        begun = self._engine.derivations
+        known = self._explicit.of(facts)
+        known |= self.π.images(self.Y).of(facts)
+        Δ: FactSet = self.γ.normal(known)
+        Δ -= self.P
+        while Δ:
+            self.P |= Δ
+            steady, fresh = self._proving.all, None
+            grown, classes, _ = self._proving.merged(Δ, self._nothing)
+            if grown:
+                old = self.γ.outdated(self.P)
+                self.P -= old
+                new = renewed(self.γ, self.P, old, classes)
+                self.P |= new
+                Δ -= old
+                Δ |= new
+                fresh = self._proving.follow()
+                if fresh is not None:
+                    changed = set(fresh.rules)
+                    steady = self._before.compiler([rule for rule in self._proving.all.rules if rule not in changed])
+            N = steady.apply(self.P, some=[(Δ, self._nothing)], excluding=self.P)
+            if fresh is not None:
+                N |= fresh.apply(self.P, excluding=self.P)
+            Δ = self.π.images(N).of(self.C)
+            self.Y |= N - Δ
+            Δ -= self.P
+        self.phases["forward"] += self._engine.derivations - begun

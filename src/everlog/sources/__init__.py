@@ -1,0 +1,1 @@
+"""Files and tables become facts, in Spark jobs."""

@@ -1,0 +1,201 @@
+"""Tables with types: Parquet, ORC and Spark's own. Integers, floats, booleans and strings become N-Triples texts.
+
+A text column may hold N-Triples terms instead of strings; the metadata `everlog: ntriples` of its field say so, be it
+the field of Spark's schema or of Arrow's. Rows with nulls are problems; a column of any other type is a mistake of the
+table as a whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from everlog.sources.parsed_rows import PROBLEM, SOURCE, Sheet, rows_schema
+from everlog.sources.problems import Problem, SourceMistake
+from everlog.sources.source_files import is_remote
+from everlog.sources.text_lines import literal_path, readable_path
+from everlog.spark.failures import as_everlog_error, is_sparks
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame, SparkSession
+    from pyspark.sql.types import StructField, StructType
+
+_TYPES = ("tinyint", "smallint", "int", "bigint", "float", "double", "boolean", "string")
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table that was opened and found to hold facts, but not read."""
+
+    frame: DataFrame
+    width: int
+    ntriples: tuple[bool, ...]
+
+
+def open_table(spark: SparkSession, path: str, format: str, files: Sequence[str], arity: int | None) -> Table:
+    """The table in Parquet or ORC files, or `SourceMistake`."""
+    marked = _arrow_marks(files) if format == "parquet" and not is_remote(path) else []
+    try:
+        frame = spark.read.format(format).load([literal_path(file) for file in files])
+        fields = frame.schema.fields
+    except Exception as failure:
+        if not is_sparks(failure):
+            raise
+        found = as_everlog_error(failure, path)
+        message = str(found) if isinstance(found, SourceMistake) else f"{path}: cannot be read: {found}"
+        raise SourceMistake(message, path) from failure
+    ntriples = checked_types(frame.schema, path)
+    ntriples = tuple(ours or field.name in marked for ours, field in zip(ntriples, fields, strict=True))
+    return Table(frame, 0 if _is_nullary(fields) and arity != 1 else len(fields), ntriples)
+
+
+def read_table(table: Table, path: str, source: int) -> DataFrame:
+    """The rows of a table. Blank nodes belong to it."""
+    from pyspark.sql.functions import col
+
+    fields = table.frame.schema.fields
+    rows = table.frame.select(*_numbered(fields), col("_metadata.file_path"))
+    names = tuple(field.name for field in fields)
+    task = _ToTexts(Sheet(source, table.width), names, table.ntriples, path)
+    return rows.mapInArrow(task, rows_schema(table.width))
+
+
+def checked_types(schema: StructType, place: str) -> tuple[bool, ...]:
+    """For each column whether it holds N-Triples terms; `SourceMistake` if it holds nothing that fits into facts."""
+    for field in schema.fields:
+        type = field.dataType.simpleString()
+        if type.partition("(")[0] not in (*_TYPES, "char", "varchar"):
+            raise SourceMistake(
+                f"{place}: the column {field.name} is of type {type}, and facts hold integers, floats, booleans and "
+                "strings; cast it to one of these, or split it into such columns",
+                place,
+            )
+    return tuple(
+        field.dataType.simpleString() == "string" and (field.metadata or {}).get("everlog") == "ntriples"
+        for field in schema.fields
+    )
+
+
+def facts_from_dataframe(df: DataFrame, predicate: str) -> DataFrame:
+    """The rows of a Spark DataFrame or table as facts in text form. Labels of blank nodes are kept.
+
+    The DataFrame is looked at for nulls and malformed terms, and read when the facts are.
+    """
+    from pyspark.sql.functions import col, count_if
+
+    place = f"the DataFrame for {predicate}"
+    ntriples = checked_types(df.schema, place)
+    fields = df.schema.fields
+    if not fields:
+        raise SourceMistake(f"{place} has no columns; a predicate without arguments has one, named present, of true")
+    if _is_nullary(fields):
+        return df.filter(_column(fields[0]))
+    nulls = df.agg(*[count_if(_column(field).isNull()) for field in fields]).collect()[0]
+    for field, count in zip(fields, nulls, strict=True):
+        if count:
+            raise SourceMistake(f"{place}: the column {field.name} holds {count} nulls, and a fact holds none")
+    task = _ToTexts(Sheet(0, len(fields)), tuple(field.name for field in fields), ntriples, place, is_file=False)
+    rows = df.select(*_numbered(fields)).mapInArrow(task, rows_schema(len(fields)))
+    if any(ntriples):
+        for row in rows.filter(col(PROBLEM).isNotNull()).select(PROBLEM).head(1):
+            raise SourceMistake(str(Problem.from_json(row[0])))
+    return rows.drop(SOURCE, PROBLEM)
+
+
+def _is_nullary(fields: Sequence[StructField]) -> bool:
+    return [(field.name, field.dataType.simpleString()) for field in fields] == [("present", "boolean")]
+
+
+def _numbered(fields: Sequence[StructField]) -> list[Column]:
+    """The columns under plain names: `mapInArrow` cannot find a column with a dot in its name."""
+    return [_column(field).alias(f"a{number}") for number, field in enumerate(fields)]
+
+
+def _column(field: StructField) -> Column:
+    from pyspark.sql.functions import col
+
+    return col("`" + field.name.replace("`", "``") + "`")
+
+
+def _arrow_marks(files: Sequence[str]) -> list[str]:
+    """The names of columns that Arrow's metadata mark as N-Triples. All files must have the same columns."""
+    import pyarrow.parquet as pq
+
+    first: pa.Schema | None = None
+    for file in files:
+        try:
+            schema = pq.read_schema(file)
+        except (pa.ArrowException, OSError) as failure:
+            reason = " ".join(str(failure).split())
+            raise SourceMistake(f"{file}: not a Parquet file, or a damaged one: {reason}", file) from failure
+        if first is None:
+            first = schema
+        elif not schema.equals(first, check_metadata=False):
+            raise SourceMistake(
+                f"{file}: its columns ({_described(schema)}) are not those of {files[0]} ({_described(first)})", file
+            )
+    if first is None:
+        return []
+    return [field.name for field in first if (field.metadata or {}).get(b"everlog") == b"ntriples"]
+
+
+def _described(schema: pa.Schema) -> str:
+    return ", ".join(f"{field.name} {field.type}" for field in schema)
+
+
+@dataclass(frozen=True)
+class _ToTexts:
+    """The task: batches of typed columns, with the file behind them if there is one, become rows."""
+
+    sheet: Sheet
+    names: tuple[str, ...]
+    ntriples: tuple[bool, ...]
+    table: str
+    is_file: bool = True
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        import pyarrow.compute as pc
+
+        from everlog.rdf.blanks import file_mark
+        from everlog.sources.canonical_texts import canonical_texts, texts_of
+
+        mark = file_mark(self.table) if self.is_file else None
+        for batch in batches:
+            columns = []
+            reasons: dict[int, str] = {}
+            for number, is_ntriples in enumerate(self.ntriples):
+                values, name = batch.column(number), self.names[number]
+                if values.null_count:
+                    rows = pc.indices_nonzero(values.is_null()).to_pylist()
+                    reasons.update((row, f"the column {name} is null, and a fact holds no nulls") for row in rows)
+                if is_ntriples:
+                    texts, mistakes = canonical_texts(values, mark)
+                    reasons.update((row, f"the column {name}: {reason}") for row, reason in mistakes)
+                    columns.append(texts)
+                else:
+                    columns.append(texts_of(values))
+            if not self.sheet.width:
+                columns = [batch.column(0)]
+            if reasons:
+                yield self._problems(batch, reasons)
+                columns = self._without(columns, reasons)
+            if not self.sheet.width:
+                columns = [columns[0].filter(columns[0])]  # false says that the fact is not there
+            if len(columns[0]):
+                yield self.sheet.facts(columns)
+
+    def _problems(self, batch: pa.RecordBatch, reasons: dict[int, str]) -> pa.RecordBatch:
+        found = []
+        for row, reason in sorted(reasons.items()):
+            values = [batch.column(number)[row].as_py() for number in range(len(self.ntriples))]
+            file = readable_path(batch.column(len(self.ntriples))[row].as_py()) if self.is_file else self.table
+            found.append(Problem(file, None, reason, repr(tuple(values))))
+        return self.sheet.problems(found)
+
+    @staticmethod
+    def _without(columns: list[pa.Array], reasons: dict[int, str]) -> list[pa.Array]:
+        keep = pa.array([row not in reasons for row in range(len(columns[0]))])
+        return [column.filter(keep) for column in columns]

@@ -1,0 +1,195 @@
+"""CSV and TSV in Spark tasks.
+
+Each line is taken for a record of its own. That is right unless a quoted field spans lines, and then a line with an odd
+quote shows it: starting from the first line, if every line by itself ends outside of quotes, no field spans two. A file
+with such a line (`OPEN_QUOTE`) is read again as a whole, by one task.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import TextIO
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from everlog.datalog.values import XSD
+from everlog.rdf.blanks import renamed
+from everlog.sources.canonical_texts import joined
+from everlog.sources.csv_fields import MalformedField, field_term, split_line
+from everlog.sources.parsed_rows import Sheet
+from everlog.sources.problems import Problem
+
+OPEN_QUOTE = "a quoted field does not end"
+_BLOCK = 10_000
+
+# Columns of which every field is plain are done without Python: canonical integers of up to 18 digits, and words.
+_INTEGERS = r"^(?:0|-?[1-9][0-9]{0,17})$"
+_WORDS = r"^[A-Za-z][A-Za-z0-9:/#_.@ -]*$"
+
+
+@dataclass(frozen=True)
+class CsvLines:
+    """Parses records with this many fields."""
+
+    delimiter: str
+    width: int
+
+    def __call__(self, lines: pa.Array, mark: str) -> tuple[Sequence[pa.Array], list[tuple[int, str]]]:
+        quoted = pc.match_substring(lines, '"')
+        with_quotes = pc.indices_nonzero(quoted.fill_null(True)).to_pylist()
+        if not with_quotes:
+            columns, mistakes = self._unquoted(lines, mark)
+            return columns, mistakes
+        rows = pc.indices_nonzero(pc.invert(quoted).fill_null(False))
+        columns, mistakes = self._unquoted(lines.take(rows), mark)
+        places = rows.to_pylist()
+        mistakes = [(places[row], reason) for row, reason in mistakes]
+        texts = [(row, lines[row].as_py()) for row in with_quotes]
+        others, more = self.records(((row, text) for row, text in texts if text is not None), mark)
+        return [pa.concat_arrays(pair) for pair in zip(columns, others, strict=True)], mistakes + more
+
+    def records(self, records: Iterable[tuple[int, str]], mark: str) -> tuple[list[pa.Array], list[tuple[int, str]]]:
+        """The columns of numbered records, and what is wrong with others."""
+        columns: list[list[str]] = [[] for _ in range(self.width)]
+        mistakes = []
+        height = 0
+        for number, record in records:
+            try:
+                fields = split_line(record, self.delimiter)
+                if fields is None:
+                    raise MalformedField(OPEN_QUOTE)
+                if not self._fits(len(fields), record):
+                    raise MalformedField(self._count(len(fields), record))
+                terms = [_labelled(field_term(*field), mark) for field in fields]
+            except MalformedField as mistake:
+                mistakes.append((number, str(mistake)))
+                continue
+            height += 1
+            for column, term in zip(columns, terms, strict=bool(self.width)):
+                column.append(term)
+        if not self.width:
+            return [pa.array([True] * height, type=pa.bool_())], mistakes
+        return [pa.array(column, type=pa.string()) for column in columns], mistakes
+
+    def _unquoted(self, lines: pa.Array, mark: str) -> tuple[list[pa.Array], list[tuple[int, str]]]:
+        pieces = pc.split_pattern(lines, self.delimiter)
+        lengths = pc.list_value_length(pieces)
+        good = pc.equal(lines, "") if self.width == 0 else pc.equal(lengths, self.width)
+        mistakes: list[tuple[int, str]] = []
+        rows: list[int] | None = None
+        if not pc.all(good).as_py() and len(lines):
+            for row in pc.indices_nonzero(pc.invert(good)).to_pylist():
+                mistakes.append((row, self._count(lengths[row].as_py(), lines[row].as_py())))
+            rows = pc.indices_nonzero(good).to_pylist()
+            pieces, lines = pieces.filter(good), lines.filter(good)
+        if self.width == 0:
+            return [pa.array([True] * len(lines), type=pa.bool_())], mistakes
+        columns = []
+        bad: dict[int, str] = {}
+        for number in range(self.width):
+            column, wrong = _terms(pc.list_element(pieces, number), mark)
+            columns.append(column)
+            bad.update((row, f"field {number + 1}: {reason}") for row, reason in wrong)
+        if bad:
+            mistakes += [(row if rows is None else rows[row], reason) for row, reason in bad.items()]
+            keep = pa.array([row not in bad for row in range(len(lines))])
+            columns = [column.filter(keep) for column in columns]
+        return columns, mistakes
+
+    def _fits(self, count: int, record: str) -> bool:
+        return count == self.width or (self.width == 0 and record == "")
+
+    def _count(self, count: int, record: str) -> str:
+        expected = f"{self.width} {'field is' if self.width == 1 else 'fields are'} expected"
+        if record == "":
+            return f"an empty line, where {expected}"
+        return f"{count} {'field' if count == 1 else 'fields'}, where {expected}"
+
+
+def _terms(fields: pa.Array, mark: str) -> tuple[pa.Array, list[tuple[int, str]]]:
+    """The terms of unquoted fields, null where they are malformed, and those rows with the reason."""
+    if pc.all(pc.match_substring_regex(fields, _INTEGERS)).as_py():
+        return joined('"', fields, f'"^^<{XSD}integer>'), []
+    if pc.all(pc.match_substring_regex(fields, _WORDS)).as_py():
+        return joined('"', fields, '"'), []
+    encoded = fields.dictionary_encode()
+    terms: list[str | None] = []
+    reasons: dict[int, str] = {}
+    for number, field in enumerate(encoded.dictionary.to_pylist()):
+        try:
+            terms.append(_labelled(field_term(field, quoted=False), mark))
+        except MalformedField as mistake:
+            terms.append(None)
+            reasons[number] = str(mistake)
+    places = encoded.indices.to_pylist() if reasons else []
+    mistakes = [(row, reasons[place]) for row, place in enumerate(places) if place in reasons]
+    return pa.array(terms, type=pa.string()).take(encoded.indices), mistakes
+
+
+def _labelled(term: str, mark: str) -> str:
+    return "_:" + renamed(term[2:], mark) if term.startswith("_:") else term
+
+
+# Files with fields that span lines
+
+
+def parse_stream(stream: TextIO, parser: CsvLines, file: str, mark: str, sheet: Sheet) -> Iterator[pa.RecordBatch]:
+    """The rows of a whole file, opened with `newline=""` and `errors="surrogateescape"`."""
+    records = records_of(stream, parser.delimiter)
+    while block := list(islice(records, _BLOCK)):
+        columns, mistakes = parser.records([(line, text) for line, text in block if _is_text(text)], mark)
+        if len(columns[0]):
+            yield sheet.facts(columns)
+        mistakes += [(line, "a byte that is not UTF-8") for line, text in block if not _is_text(text)]
+        if mistakes:
+            texts = dict(block)
+            yield sheet.problems(
+                [
+                    Problem(file, line, reason, texts[line].encode("utf-8", "replace").decode())
+                    for line, reason in sorted(mistakes)
+                ]
+            )
+
+
+def _is_text(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:  # a byte that could not be decoded
+        return False
+    return True
+
+
+def records_of(stream: TextIO, delimiter: str) -> Iterator[tuple[int, str]]:
+    """The records of a file with the number of the line where they begin, without their line ends."""
+    number = 0
+    lines = iter(stream)
+    for line in lines:
+        number += 1
+        begin = number
+        if number == 1:
+            line = line.removeprefix("\ufeff")
+        if not _is_open(line, delimiter):
+            yield begin, line.rstrip("\r\n")
+            continue
+        parts, quotes = [line], line.count('"')
+        for more in lines:
+            number += 1
+            parts.append(more)
+            count = more.count('"')
+            quotes += count
+            # Only where the quotes are even can the record end; joining every time would take quadratic time.
+            if count and quotes % 2 == 0 and not _is_open("".join(parts), delimiter):
+                break
+        yield begin, "".join(parts).rstrip("\r\n")
+
+
+def _is_open(record: str, delimiter: str) -> bool:
+    if '"' not in record:
+        return False
+    try:
+        return split_line(record.rstrip("\r\n"), delimiter) is None
+    except MalformedField:
+        return False

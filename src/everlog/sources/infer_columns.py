@@ -1,0 +1,65 @@
+"""How many columns a text table has, when nobody says: as many as its first sound record."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from everlog.sources.csv_fields import MalformedField, split_line
+from everlog.sources.csv_lines import records_of
+from everlog.sources.json_lines import MalformedJson, keys_of, load
+from everlog.sources.source_files import is_remote
+from everlog.sources.text_lines import literal_path
+from everlog.sources.whole_documents import UNREADABLE, opened
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_LOOKED_AT = 100
+
+
+def csv_width(spark: SparkSession, files: Sequence[str], delimiter: str) -> int | None:
+    """The number of fields of the first sound record; None if there is no record at all."""
+    seen = False
+    for record in _heads(spark, files, delimiter):
+        seen = True
+        try:
+            fields = split_line(record, delimiter)
+        except MalformedField:
+            continue
+        if fields is not None:
+            return len(fields)
+    # Every record is malformed, and the reader will say so whatever the width.
+    return 1 if seen else None
+
+
+def json_keys(spark: SparkSession, files: Sequence[str]) -> tuple[str, ...] | None:
+    """The keys of the first sound fact, `a0`, … for an array; None if there is no line at all."""
+    seen = False
+    for line in _heads(spark, files, None):
+        seen = True
+        try:
+            return keys_of(load(line))
+        except MalformedJson:
+            continue
+    return ("a0",) if seen else None
+
+
+def _heads(spark: SparkSession, files: Sequence[str], delimiter: str | None) -> Iterator[str]:
+    """The first records (with a delimiter) or lines of each file."""
+    for file in files:
+        if is_remote(file):
+            for row in spark.read.text(literal_path(file)).limit(_LOOKED_AT).collect():
+                yield row[0]
+            continue
+        try:
+            with opened(file) as stream:
+                text = io.TextIOWrapper(stream, encoding="utf-8", errors="replace", newline="")
+                if delimiter is None:
+                    yield from (line.rstrip("\r\n") for line in islice(text, _LOOKED_AT))
+                else:
+                    yield from (record for _, record in islice(records_of(text, delimiter), _LOOKED_AT))
+        except UNREADABLE:
+            continue  # the reader meets it again, and reports it

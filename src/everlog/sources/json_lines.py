@@ -1,0 +1,120 @@
+"""JSON lines in Spark tasks: a fact per line, as an array or as an object.
+
+An object's keys name the arguments: `a0`, `a1`, … in the order of their numbers, any other keys in the order of the first
+line, and every line has the same ones. Values are strings, numbers and booleans. `5` is an integer, `5.0` a float.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NoReturn
+
+import pyarrow as pa
+
+from everlog.datalog.values import XSD, canonical_double
+from everlog.sources.csv_fields import string_text
+from everlog.sources.parsed_rows import columns_of_width
+
+
+class MalformedJson(ValueError):
+    """A line that is no fact."""
+
+
+@dataclass(frozen=True)
+class JsonLines:
+    """Parses arrays of this many values, and objects with these keys."""
+
+    width: int
+    keys: tuple[str, ...]
+
+    def __call__(self, lines: pa.Array, mark: str) -> tuple[Sequence[pa.Array], list[tuple[int, str]]]:
+        columns: list[list[str]] = [[] for _ in range(self.width)]
+        mistakes = []
+        height = 0
+        for row, line in enumerate(lines.to_pylist()):
+            if line is None:
+                continue
+            try:
+                terms = self._terms(line)
+            except MalformedJson as mistake:
+                mistakes.append((row, str(mistake)))
+                continue
+            height += 1
+            for column, term in zip(columns, terms, strict=True):
+                column.append(term)
+        if not self.width:
+            return [pa.array([True] * height, type=pa.bool_())], mistakes
+        return [pa.array(column, type=pa.string()) for column in columns], mistakes
+
+    def _terms(self, line: str) -> list[str]:
+        fact = load(line)
+        if isinstance(fact, dict):
+            if len(fact) != len(self.keys) or any(key not in fact for key in self.keys):
+                raise MalformedJson(f"the keys {_listed(fact)}, where {_listed(self.keys)} are expected")
+            values = [fact[key] for key in self.keys]
+        else:
+            values = fact
+        if len(values) != self.width:
+            raise MalformedJson(f"{len(values)} values, where {self.width} are expected")
+        return [_term(value, number) for number, value in enumerate(values)]
+
+
+def load(line: str) -> list[object] | dict[str, object]:
+    """A line as a list or dict, or `MalformedJson`."""
+    try:
+        fact = json.loads(line, parse_constant=_no_constant)
+    except json.JSONDecodeError as mistake:
+        raise MalformedJson(f"column {mistake.colno}: not JSON: {mistake.msg}") from mistake
+    except RecursionError as mistake:
+        raise MalformedJson("nested too deeply") from mistake
+    except ValueError as mistake:  # an integer with thousands of digits
+        raise MalformedJson(str(mistake)) from mistake
+    if isinstance(fact, list | dict):
+        return fact
+    raise MalformedJson(f"a fact is an array or an object, not {_kind(fact)}")
+
+
+def keys_of(fact: list[object] | dict[str, object]) -> tuple[str, ...]:
+    """The keys of objects in this file, given its first fact.
+
+    >>> keys_of({"a1": 1, "a0": 2}), keys_of({"to": 1, "from": 2})
+    (('a0', 'a1'), ('to', 'from'))
+    """
+    usual = columns_of_width(len(fact)) if fact else []
+    if isinstance(fact, list) or set(fact) == set(usual):
+        return tuple(usual)
+    return tuple(fact)
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise MalformedJson(f"{name} is not JSON")
+
+
+def _term(value: object, number: int) -> str:
+    if isinstance(value, str):
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            raise MalformedJson(f"value {number + 1} holds a lone surrogate, which is no character") from None
+        return string_text(value)
+    if isinstance(value, bool):
+        return f'"{"true" if value else "false"}"^^<{XSD}boolean>'
+    if isinstance(value, int):
+        return f'"{value}"^^<{XSD}integer>'
+    if isinstance(value, float):
+        if math.isinf(value):
+            raise MalformedJson(f"value {number + 1} is too large for a float")
+        return f'"{canonical_double(value)}"^^<{XSD}double>'
+    raise MalformedJson(f"value {number + 1} is {_kind(value)}; a fact holds strings, numbers and booleans")
+
+
+def _kind(value: object) -> str:
+    names = {type(None): "null", list: "an array", dict: "an object", str: "a string", bool: "a boolean"}
+    return names.get(type(value), "a number")
+
+
+def _listed(keys: Sequence[str] | dict[str, object]) -> str:
+    return ", ".join(sorted(keys)) or "none"

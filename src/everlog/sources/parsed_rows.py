@@ -1,0 +1,51 @@
+"""What parsing gives: rows of many tables that are facts or problems, in one DataFrame.
+
+A Spark job costs a second or so before it has done anything, so all files that are read in one way are read by one job.
+Columns are `source`, the number of the table; `a0`, `a1`, … as many as the widest table has, null beyond a table's own;
+and `problem`, which is null for a fact and else says in JSON what is wrong. One pass finds all facts and all mistakes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from everlog.sources.problems import Problem
+
+SOURCE = "source"
+PROBLEM = "problem"
+
+
+def columns_of_width(width: int) -> list[str]:
+    """The columns of facts with this many arguments."""
+    return [f"a{number}" for number in range(width)] if width else ["present"]
+
+
+def rows_schema(width: int) -> str:
+    """The columns of rows, as Spark writes schemas."""
+    return ", ".join([f"{SOURCE} int", *(f"a{number} string" for number in range(width)), f"{PROBLEM} string"])
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """Makes the rows of one table, in the width of all."""
+
+    source: int
+    width: int
+
+    def facts(self, columns: Sequence[pa.Array]) -> pa.RecordBatch:
+        """Facts by columns. Facts without arguments come as a column of true."""
+        height = len(columns[0])
+        own = [] if pa.types.is_boolean(columns[0].type) else list(columns)
+        return self._batch([*own, *[pa.nulls(height, pa.string())] * (self.width - len(own) + 1)], height)
+
+    def problems(self, problems: Sequence[Problem]) -> pa.RecordBatch:
+        """Problems, in the order given."""
+        texts = pa.array([problem.to_json() for problem in problems], type=pa.string())
+        return self._batch([*[pa.nulls(len(problems), pa.string())] * self.width, texts], len(problems))
+
+    def _batch(self, texts: list[pa.Array], height: int) -> pa.RecordBatch:
+        names = [SOURCE, *(f"a{number}" for number in range(self.width)), PROBLEM]
+        return pa.RecordBatch.from_arrays([pa.repeat(pa.scalar(self.source, pa.int32()), height), *texts], names=names)

@@ -1,0 +1,366 @@
+"""Facts from files: every format becomes DataFrames of canonical N-Triples texts, one per predicate.
+
+Reading is eager. All input is parsed once, by one Spark job, into rows that are facts or problems; these are kept by
+Spark, so that whoever encodes them later does not parse again, and every mistake in the input is known when `read_paths`
+returns. `Read.release` gives the memory back.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import reduce
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from everlog.rdf.blanks import file_mark
+from everlog.sources.columnar import Table, facts_from_dataframe, open_table, read_table
+from everlog.sources.csv_lines import OPEN_QUOTE, CsvLines
+from everlog.sources.infer_columns import csv_width, json_keys
+from everlog.sources.json_lines import JsonLines
+from everlog.sources.parsed_rows import PROBLEM, SOURCE, columns_of_width
+from everlog.sources.problems import Problem, SourceMistake, write_quarantine
+from everlog.sources.rdf_lines import RdfLines
+from everlog.sources.source_files import BINARY_TABLES, RDF_LINES, Source, find_sources
+from everlog.sources.text_lines import LineFile, numbered_problems, read_lines
+from everlog.sources.whole_documents import CsvDocuments, Document, RdfDocuments, read_documents
+from everlog.spark.failures import spark_failures
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+__all__ = ["Read", "SourceMistake", "facts_from_dataframe", "read_paths"]
+
+_RDF_ARITIES = {"triple": 3, "quad": 4}
+_NONE: Mapping[str, int] = {}
+
+
+@dataclass(frozen=True)
+class Read:
+    """Facts in text form by predicate, not yet without duplicates; what there is to say; how much was skipped."""
+
+    facts: dict[str, DataFrame]
+    warnings: list[str]
+    skipped: int
+    _kept: tuple[DataFrame, ...] = field(default=(), repr=False)
+
+    def release(self) -> None:
+        """Lets Spark forget the rows. The DataFrames still work, by parsing again."""
+        for frame in self._kept:
+            frame.unpersist()
+
+
+@dataclass
+class _Plan:
+    """What is to be read, and how. A table's number is its place in `predicates`; RDF is a table of its own (None)."""
+
+    predicates: list[str | None] = field(default_factory=list)
+    widths: list[int] = field(default_factory=list)
+    lines: dict[str, LineFile] = field(default_factory=dict)
+    documents: dict[str, Document] = field(default_factory=dict)
+    tables: list[tuple[int, str, Table]] = field(default_factory=list)
+
+    def number(self, predicate: str | None, width: int) -> int:
+        self.predicates.append(predicate)
+        self.widths.append(width)
+        return len(self.predicates) - 1
+
+    @property
+    def width(self) -> int:
+        return max(self.widths, default=0)
+
+
+@dataclass(frozen=True)
+class _Piece:
+    """Rows that are read in one way, kept by Spark."""
+
+    rows: DataFrame
+    is_lines: bool = False
+
+
+@dataclass(frozen=True)
+class _Counts:
+    """Of one table in one piece."""
+
+    facts: int
+    problems: int
+    open_quotes: int
+    in_graphs: int
+
+
+def read_paths(
+    spark: SparkSession,
+    paths: Sequence[str | os.PathLike[str]],
+    *,
+    on_error: Literal["fail", "skip"] = "fail",
+    quarantine: Path | None = None,
+    arities: Mapping[str, int] = _NONE,
+) -> Read:
+    """The facts in files and folders; see `files.py` for what they may be.
+
+    Malformed input raises `SourceMistake` with its place, or is left out, counted, and written to the quarantine folder.
+    `arities` are those that the program gives its predicates.
+    """
+    sources, warnings = find_sources(spark, paths)
+    if any(source.predicate is None for source in sources):
+        for predicate, arity in _RDF_ARITIES.items():
+            if arities.get(predicate, arity) != arity:
+                raise SourceMistake(
+                    f"RDF is read into {predicate}, which has {arity} arguments, but the program gives it "
+                    f"{arities[predicate]}"
+                )
+    lost: list[Problem] = []
+    while True:
+        pieces: list[_Piece] = []
+        try:
+            with spark_failures("reading the facts"):
+                plan = _planned(spark, sources, on_error, arities)
+                counts = _read(spark, plan, pieces)
+                return _outcome(spark, plan, pieces, counts, on_error, quarantine, warnings, lost)
+        except SourceMistake as mistake:
+            for piece in pieces:
+                piece.rows.unpersist()
+            # A file that Spark cannot read to its end stops the job: leave it out and start again.
+            smaller = _without(sources, mistake.file)
+            if on_error == "fail" or smaller == sources:
+                raise
+            lost.append(Problem(str(mistake.file), None, str(mistake).partition(": ")[2]))
+            sources = smaller
+
+
+# What is to be read
+
+
+def _planned(spark: SparkSession, sources: Sequence[Source], on_error: str, arities: Mapping[str, int]) -> _Plan:
+    plan = _Plan()
+    rdf = [source for source in sources if source.predicate is None]
+    if rdf:
+        number = plan.number(None, 4)
+        for source in rdf:
+            for file in source.files:
+                if source.format in RDF_LINES:
+                    plan.lines[file] = LineFile(number, RdfLines(source.format), file_mark(file))
+                else:
+                    plan.documents[file] = Document(number, RdfDocuments(whole=on_error == "skip"))
+    widths = {**_RDF_ARITIES, **arities}
+    for source in sources:
+        if source.predicate is not None and source.files:
+            width = _plan_table(spark, plan, source, source.predicate, widths.get(source.predicate))
+            if width is not None:
+                widths[source.predicate] = width
+    return plan
+
+
+def _plan_table(spark: SparkSession, plan: _Plan, source: Source, predicate: str, arity: int | None) -> int | None:
+    """Adds a table to the plan; gives its width, or None if it is empty and nobody knows."""
+    path, files = source.path, source.files
+    if source.format in BINARY_TABLES:
+        table = open_table(spark, path, source.format, files, arity)
+        if arity is not None and table.width != arity:
+            raise SourceMistake(
+                f"{path}: {_counted(table.width, 'column')}, where {predicate} has {_counted(arity, 'argument')}", path
+            )
+        plan.tables.append((plan.number(predicate, table.width), path, table))
+        return table.width
+    parser = _json_parser(spark, files, arity) if source.format == "jsonl" else _csv_parser(spark, source, arity)
+    if parser is None:
+        return None
+    number = plan.number(predicate, parser.width)
+    plan.lines.update((file, LineFile(number, parser, file_mark(path))) for file in files)
+    return parser.width
+
+
+def _csv_parser(spark: SparkSession, source: Source, arity: int | None) -> CsvLines | None:
+    delimiter = "," if source.format == "csv" else "\t"
+    width = arity if arity is not None else csv_width(spark, source.files, delimiter)
+    return None if width is None else CsvLines(delimiter, width)
+
+
+def _json_parser(spark: SparkSession, files: Sequence[str], arity: int | None) -> JsonLines | None:
+    keys = json_keys(spark, files)
+    if arity is None:
+        return None if keys is None else JsonLines(len(keys), keys)
+    return JsonLines(arity, keys if keys is not None and len(keys) == arity else tuple(columns_of_width(arity)))
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"
+
+
+def _without(sources: Sequence[Source], file: str | None) -> list[Source]:
+    """The sources without a file, or without the table of that name."""
+    kept = []
+    for source in sources:
+        if source.path == file and file not in source.files:
+            continue
+        files = tuple(other for other in source.files if other != file)
+        if files or not source.files:
+            kept.append(replace(source, files=files))
+    return kept
+
+
+# Reading
+
+
+def _read(spark: SparkSession, plan: _Plan, pieces: list[_Piece]) -> list[dict[int, _Counts]]:
+    """Fills the pieces, and counts what is in them, table by table.
+
+    CSV files with fields that span lines are found on the way, and read again as documents.
+    """
+    if plan.lines:
+        pieces.append(_Piece(read_lines(spark, plan.lines, plan.width).persist(), is_lines=True))
+    if plan.documents:
+        pieces.append(_Piece(read_documents(spark, plan.documents, plan.width).persist()))
+    pieces.extend(_Piece(read_table(table, path, number).persist()) for number, path, table in plan.tables)
+    counts = _counted_rows(plan, pieces)
+    if not any(count.open_quotes for piece in counts for count in piece.values()):
+        return counts
+    for file in _files_with_problems(pieces[0], OPEN_QUOTE):
+        given = plan.lines[file]
+        if isinstance(given.parser, CsvLines):
+            plan.documents[file] = Document(given.source, CsvDocuments(given.parser, given.mark))
+            del plan.lines[file]
+    for piece in pieces:
+        piece.rows.unpersist()
+    pieces.clear()
+    return _read(spark, plan, pieces)
+
+
+def _counted_rows(plan: _Plan, pieces: Sequence[_Piece]) -> list[dict[int, _Counts]]:
+    """What each piece holds of each table: one job for all pieces."""
+    from pyspark.sql import DataFrame
+    from pyspark.sql.functions import col, count, count_if, lit
+
+    if not pieces:
+        return []
+    frames = []
+    for number, piece in enumerate(pieces):
+        in_graphs = count("a3") if "a3" in piece.rows.columns else lit(0).cast("bigint")
+        counted = piece.rows.groupBy(SOURCE).agg(
+            count(lit(1)).alias("rows"),
+            count(PROBLEM).alias("problems"),
+            count_if(col(PROBLEM).contains(OPEN_QUOTE) if piece.is_lines else lit(False)).alias("open_quotes"),
+            in_graphs.alias("in_graphs"),
+        )
+        frames.append(counted.withColumn("piece", lit(number)))
+    found: list[dict[int, _Counts]] = [{} for _ in pieces]
+    for row in reduce(DataFrame.unionAll, frames).collect():
+        in_rdf = row["in_graphs"] if plan.predicates[row[SOURCE]] is None else 0
+        counts = _Counts(row["rows"] - row["problems"], row["problems"], row["open_quotes"], in_rdf)
+        found[row["piece"]][row[SOURCE]] = counts
+    return found
+
+
+def _files_with_problems(piece: _Piece, reason: str = "") -> list[str]:
+    from pyspark.sql.functions import col, get_json_object
+
+    found = piece.rows.filter(col(PROBLEM).contains(reason)).select(get_json_object(PROBLEM, "$.file")).distinct()
+    return sorted(row[0] for row in found.collect())
+
+
+# What came of it
+
+
+def _outcome(
+    spark: SparkSession,
+    plan: _Plan,
+    pieces: list[_Piece],
+    counts: list[dict[int, _Counts]],
+    on_error: str,
+    quarantine: Path | None,
+    warnings: list[str],
+    lost: list[Problem],
+) -> Read:
+    warnings = list(warnings)
+    every = [count for piece in counts for count in piece.values()]
+    skipped = sum(count.problems for count in every) + len(lost)
+    if skipped:
+        problems = _problems(spark, plan, pieces, counts, lost)
+        first = next(problems)
+        if on_error == "fail":
+            raise SourceMistake(_message(first, skipped))
+        warnings.append(_skipped(first, problems, skipped, quarantine))
+    in_graphs = sum(count.in_graphs for count in every)
+    if in_graphs:
+        warnings.append(
+            f"{in_graphs} statements are in named graphs: they are kept as the predicate quad; rules over triple see the "
+            "default graph only"
+        )
+    return Read(_facts(plan, pieces, counts), warnings, skipped, tuple(piece.rows for piece in pieces))
+
+
+def _facts(plan: _Plan, pieces: Sequence[_Piece], counts: Sequence[dict[int, _Counts]]) -> dict[str, DataFrame]:
+    from pyspark.sql import DataFrame
+    from pyspark.sql.functions import col
+
+    found: dict[str, list[DataFrame]] = {}
+    for number, (predicate, width) in enumerate(zip(plan.predicates, plan.widths, strict=True)):
+        holding = [place for place, count in enumerate(counts) if number in count] or _any_place(plan, number)
+        for place in holding:
+            rows, count = pieces[place].rows, counts[place].get(number, _Counts(0, 0, 0, 0))
+            if counts[place].keys() != {number}:
+                rows = rows.filter(col(SOURCE) == number)
+            if count.problems:
+                rows = rows.filter(col(PROBLEM).isNull())
+            if predicate is not None:
+                found.setdefault(predicate, []).append(_arguments(rows, width))
+                continue
+            triples = rows.filter(col("a3").isNull()) if count.in_graphs else rows
+            found.setdefault("triple", []).append(_arguments(triples, 3))
+            if count.in_graphs:
+                found.setdefault("quad", []).append(_arguments(rows.filter(col("a3").isNotNull()), 4))
+    return {predicate: reduce(DataFrame.unionAll, frames) for predicate, frames in found.items()}
+
+
+def _any_place(plan: _Plan, number: int) -> list[int]:
+    """A piece for a table without rows, where its columns can be had."""
+    before = bool(plan.lines) + bool(plan.documents)
+    own = [before + place for place, (table, _, _) in enumerate(plan.tables) if table == number]
+    return own or [0]
+
+
+def _arguments(rows: DataFrame, width: int) -> DataFrame:
+    from pyspark.sql.functions import lit
+
+    return rows.select(*columns_of_width(width)) if width else rows.select(lit(True).alias("present"))
+
+
+def _problems(
+    spark: SparkSession,
+    plan: _Plan,
+    pieces: Sequence[_Piece],
+    counts: Sequence[dict[int, _Counts]],
+    lost: Sequence[Problem],
+) -> Iterator[Problem]:
+    """All problems, with their lines where there are any."""
+    from pyspark.sql.functions import col
+
+    yield from lost
+    for piece, tables in zip(pieces, counts, strict=True):
+        if not any(count.problems for count in tables.values()):
+            continue
+        if piece.is_lines:
+            files = {file: plan.lines[file] for file in _files_with_problems(piece)}
+            yield from numbered_problems(spark, files, plan.width)
+        else:
+            for row in piece.rows.filter(col(PROBLEM).isNotNull()).select(PROBLEM).toLocalIterator():
+                yield Problem.from_json(row[0])
+
+
+def _message(first: Problem, count: int) -> str:
+    text = f": {first.text[:100]!r}" if first.text else ""
+    others = "" if count == 1 else f" (and {count - 1} more)"
+    return f"{first}{text}{others}"
+
+
+def _skipped(first: Problem, others: Iterator[Problem], count: int, quarantine: Path | None) -> str:
+    what = f"skipped {count} malformed {'piece' if count == 1 else 'pieces'} of input, the first being {first}"
+    if quarantine is None:
+        return what
+
+    def everything() -> Iterator[Problem]:
+        yield first
+        yield from others
+
+    return f"{what}; all are in {write_quarantine(quarantine, everything())}"

@@ -1,0 +1,235 @@
+"""How a version comes to be: new files, then a manifest, then `CURRENT`, each safely on disk before the next.
+
+Until `CURRENT` is renamed the old version is the version, and nothing of it was touched; from then on the new one is. What
+a dead writer left behind is removed by the next one (`cleanup.py`), which holds the lock and so knows that nobody needs
+it. Folders of new files have names that were never used before. The manifest says what was in each file
+(`fingerprints.py`), and a store of which the newest version is not whole is not written to.
+
+`STEPS` are the moments at which a crash makes a difference. With `EVERLOG_CRASH_AT=<step>` in the environment the
+process stops dead there, which is how the tests get at them.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from everlog.errors import EverlogError, Failure
+from everlog.store.cleanup import remove_unnamed
+from everlog.store.fingerprints import check_files, fingerprints
+from everlog.store.lock import locked
+from everlog.store.manifest import (
+    CURRENT,
+    FOLDER,
+    FORMAT,
+    SECTIONS,
+    DamagedStore,
+    Manifest,
+    NoStore,
+    current_manifest,
+    current_version,
+    looks_unfinished,
+    manifest_path,
+    number,
+    write_manifest,
+)
+
+STEPS: Final = (
+    "locked",
+    "cleaned",
+    "files-begun",
+    "files-written",
+    "files-synced",
+    "manifest-written",
+    "manifest-named",
+    "current-written",
+    "current-named",
+)
+
+
+class Writing:
+    """The one writer of a store: hands out folders for new files, and commits."""
+
+    def __init__(self, path: Path, before: Manifest | None) -> None:
+        self.path = path
+        self.before = before
+        self.version = 1 if before is None else before.version + 1
+        self._folders: list[Path] = []
+
+    def folder(self, section: str) -> Path:
+        """A new, empty place for files of a section; it does not exist yet."""
+        assert section in SECTIONS
+        step("files-begun")
+        folder = self.path / section / f"{number(self.version)}-{secrets.token_hex(4)}"
+        self._folders.append(folder)
+        return folder
+
+    def named(self, file: Path) -> str:
+        """A file as manifests name it."""
+        return file.relative_to(self.path).as_posix()
+
+    def commit(self, manifest: Manifest) -> Manifest:
+        """Makes `manifest` the current version, and gives it with what was found out about its files.
+
+        Files that it does not name are removed.
+        """
+        assert manifest.version == self.version
+        step("files-written")
+        named = {self.path / file for files in manifest.files.values() for file in files}
+        for folder in self._folders:
+            _sync_tree(folder, named)
+        for section in SECTIONS:
+            _sync(self.path / section)
+        known = fingerprints(self.path, manifest, self.before)
+        manifest = replace(manifest, fingerprints=known, format=FORMAT)
+        step("files-synced")
+        _replace(manifest_path(self.path, manifest.version), write_manifest(manifest), "manifest")
+        _replace(self.path / CURRENT, f"{number(manifest.version)}\n", "current")
+        return manifest
+
+    def discard(self) -> None:
+        """Removes what was written, after a failure."""
+        for folder in self._folders:
+            shutil.rmtree(folder, ignore_errors=True)
+        for leftover in (manifest_path(self.path, self.version), *self.path.glob(f"{CURRENT}.new")):
+            leftover.unlink(missing_ok=True)
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[Writing]:
+    """Writes the next version of a store; what was not committed at the end, or at an error, is gone."""
+    current_version(path)  # before a lock is put where there is no store
+    with _disk_failures(path), locked(path):
+        before = current_manifest(path)
+        check_files(path, before)
+        step("locked")
+        remove_unnamed(path)
+        step("cleaned")
+        with _discarding(Writing(path, before)) as writer:
+            yield writer
+
+
+def check_place(path: Path) -> None:
+    """Raises `NoStore` unless a new store can be made at a path."""
+    if (path / CURRENT).exists():
+        raise NoStore(f"there is a store at {path} already, of version {current_version(path)}; choose another path")
+    if path.exists() and not path.is_dir():
+        raise NoStore(f"{path} is a file; choose another path for the store")
+    if path.exists() and any(path.iterdir()) and not looks_unfinished(path):
+        raise NoStore(f"the folder {path} is not empty and holds no store; choose another path for the store")
+
+
+@contextmanager
+def making(path: Path) -> Iterator[Writing]:
+    """Writes the first version of a new store, at a path that does not exist or is an empty folder."""
+    check_place(path)
+    existed = path.exists()
+    with _disk_failures(path):
+        for folder in (FOLDER, *SECTIONS):
+            (path / folder).mkdir(parents=True, exist_ok=True)
+        try:
+            with locked(path):
+                if (path / CURRENT).exists():
+                    raise NoStore(f"another process has made a store at {path} meanwhile; choose another path")
+                step("locked")
+                remove_unnamed(path)
+                step("cleaned")
+                with _discarding(Writing(path, None)) as writer:
+                    yield writer
+                    if not (path / CURRENT).exists():
+                        raise EverlogError(f"nothing was committed to the store {path}")
+                _sync(path.parent)
+        except BaseException:
+            _forsake(path, existed)
+            raise
+
+
+def step(name: str) -> None:
+    """A moment at which a test may stop this process."""
+    if os.environ.get("EVERLOG_CRASH_AT") == name:
+        os._exit(9)
+
+
+@contextmanager
+def _discarding(writer: Writing) -> Iterator[Writing]:
+    try:
+        yield writer
+    except BaseException:
+        # An interrupt may come after the version was committed: then its files stay.
+        try:
+            committed = current_version(writer.path) >= writer.version
+        except NoStore:
+            committed = False
+        except DamagedStore:  # nobody knows: if it was not, the next writer removes it
+            committed = True
+        if not committed:
+            writer.discard()
+        raise
+
+
+def _forsake(path: Path, existed: bool) -> None:
+    """Removes a store that never came to be, unless another process is making it."""
+    if (path / CURRENT).exists():
+        return
+    try:
+        with locked(path):
+            for section in (FOLDER, *SECTIONS):
+                shutil.rmtree(path / section, ignore_errors=True)
+            for file in path.iterdir():
+                file.unlink()
+        if not existed:
+            path.rmdir()
+    except (EverlogError, OSError):
+        return
+
+
+def _replace(path: Path, text: str, what: str) -> None:
+    new = path.with_name(f"{path.name}.new")
+    with open(new, "w", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    step(f"{what}-written")
+    os.replace(new, path)
+    _sync(path.parent)
+    step(f"{what}-named")
+
+
+def _sync_tree(folder: Path, named: set[Path]) -> None:
+    for parent, _, files in os.walk(folder, topdown=False):
+        for name in files:
+            file = Path(parent, name)
+            if file in named:
+                _sync(file)
+            else:
+                file.unlink()
+        if parent != str(folder) and not any(os.scandir(parent)):
+            os.rmdir(parent)
+        else:
+            _sync(Path(parent))
+    if folder.is_dir() and not any(folder.iterdir()):
+        folder.rmdir()
+
+
+def _sync(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+@contextmanager
+def _disk_failures(path: Path) -> Iterator[None]:
+    """What the operating system refuses, said in one line."""
+    try:
+        yield
+    except OSError as failure:
+        where = failure.filename or path
+        raise Failure(f"the store {path} could not be written: {failure.strerror or failure} ({where})") from failure

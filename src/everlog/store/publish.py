@@ -1,0 +1,224 @@
+"""Facts as files for others: CSV, Parquet, N-Triples. Spark jobs turn them into lines, sort and write them.
+
+Spark writes a folder of parts; what is published is one plain file for each predicate, so the parts are joined in their
+order. Lines are sorted by their UTF-8 bytes, which is how Spark compares strings, and a fact with a line break inside
+quotes is one line. N-Triples hold RDF triples only: a fact of `triple` with a literal as its subject is left out, and a
+warning counts those.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
+
+from everlog.datalog.ntriples import write_term
+from everlog.datalog.syntax import TRIPLE, Program
+from everlog.datalog.values import SAME_AS
+from everlog.errors import EverlogError
+from everlog.sources.file_names import file_stem
+from everlog.sources.typed_columns import typed_columns
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import Column, DataFrame
+
+Format: TypeAlias = Literal["csv", "parquet", "nt"]
+FORMATS: Final[tuple[Format, ...]] = get_args(Format)
+
+QUAD: Final = "quad"
+_RDF_FILES: Final = {TRIPLE: "triples.nt", QUAD: "quads.nq"}
+
+
+def published_predicates(program: Program) -> list[str]:
+    """The predicates of `--out`: those in a rule's head or a fact of the program, in the order of the text."""
+    heads = [rule.head.predicate for rule in program.rules]
+    return list(dict.fromkeys([*heads, *(fact.predicate for fact in program.facts)]))
+
+
+def publish_outcome(program: Program, facts: Mapping[str, DataFrame], folder: Path) -> list[str]:
+    """What `--out` gets: the predicates of the program as CSV, and all triples as N-Triples. Gives warnings.
+
+    `facts` is in text form, and lacks the predicates that have no facts.
+    """
+    for predicate in published_predicates(program):
+        write_csv(facts.get(predicate), folder / f"{file_stem(predicate)}.csv")
+    if TRIPLE in facts or TRIPLE in published_predicates(program):
+        return write_ntriples(TRIPLE, facts.get(TRIPLE), folder / _RDF_FILES[TRIPLE])
+    return []
+
+
+def export(facts: Mapping[str, DataFrame], folder: Path, form: Format) -> list[str]:
+    """Every predicate as a file of its own; gives warnings. As N-Triples there are only triples, and quads as N-Quads."""
+    if form == "nt":
+        return _export_rdf(facts, folder)
+    for predicate, frame in facts.items():
+        path = folder / f"{file_stem(predicate)}.{form}"
+        if form == "csv":
+            write_csv(frame, path)
+        else:
+            write_parquet(frame, path)
+    return []
+
+
+def export_representatives(facts: Mapping[str, DataFrame], classes: DataFrame, folder: Path, form: Format) -> list[str]:
+    """Facts about representatives in a folder of their own, and names with their representatives; gives warnings."""
+    from pyspark.sql.functions import lit
+
+    (folder / "facts").mkdir()
+    path = folder / f"representatives.{form}"
+    if form == "csv":
+        write_csv(classes, path)
+    elif form == "parquet":
+        write_parquet(classes, path)
+    else:
+        equal = classes.select("a0", lit(write_term(SAME_AS)).alias("a1"), classes["a1"].alias("a2"))
+        return [*write_ntriples("owl:sameAs", equal, path), *export(facts, folder / "facts", form)]
+    return export(facts, folder / "facts", form)
+
+
+def _export_rdf(facts: Mapping[str, DataFrame], folder: Path) -> list[str]:
+    warnings: list[str] = []
+    for predicate, name in _RDF_FILES.items():
+        if predicate in facts:
+            warnings += write_ntriples(predicate, facts[predicate], folder / name)
+    others = [predicate for predicate in facts if predicate not in _RDF_FILES]
+    if len(others) == len(facts):
+        raise EverlogError("there are no triples to write as N-Triples; use --format csv or --format parquet")
+    if others:
+        shown = ", ".join(others[:5]) + (", …" if len(others) > 5 else "")
+        warnings.append(f"N-Triples hold triples only; left out: {shown} (--format csv or parquet has every predicate)")
+    return warnings
+
+
+# ---------------------------------------------------------------------------------------- one file
+
+
+def write_csv(facts: DataFrame | None, path: Path) -> None:
+    """Facts in text form as CSV; the nullary fact is an empty line."""
+    if facts is None:
+        path.touch()
+        return
+    names = _arguments(facts)
+    lines = facts.select(*names).mapInArrow(_csv_lines, "line string") if names else facts.selectExpr("'' AS line")
+    with _kept(lines) as kept:
+        _write_lines(kept, path)
+
+
+def write_ntriples(predicate: str, facts: DataFrame | None, path: Path) -> list[str]:
+    """Triples or quads in text form as N-Triples or N-Quads; gives a warning if some are not RDF."""
+    from pyspark.sql.functions import concat_ws, lit
+
+    if facts is None:
+        path.touch()
+        return []
+    valid = _is_rdf(_arguments(facts))
+    with _kept(facts) as kept:
+        left_out = kept.filter(~valid).count()
+        _write_lines(kept.filter(valid).select(concat_ws(" ", *_arguments(facts), lit(".")).alias("line")), path)
+    if not left_out:
+        return []
+    why = "a literal as subject, or no IRI as predicate"
+    return [f"{path.name} lacks {left_out:,} facts of {predicate} that are no RDF ({why})"]
+
+
+def write_parquet(facts: DataFrame, path: Path) -> None:
+    """Facts in text form as one Parquet file, in columns of their own types where all values of a column share one."""
+    with _kept(facts) as kept, _scratch(path) as parts:
+        typed_columns(kept).write.parquet(str(parts))
+        _join_parquet(_parts(parts), path)
+
+
+def _is_rdf(names: Sequence[str]) -> Column:
+    from pyspark.sql.functions import col
+
+    subject, predicate, *graph = col(names[0]), col(names[1]), *(col(name) for name in names[3:])
+    resource = subject.startswith("<") | subject.startswith("_:")
+    for each in graph:
+        resource = resource & (each.startswith("<") | each.startswith("_:"))
+    return resource & predicate.startswith("<")
+
+
+def _arguments(facts: DataFrame) -> list[str]:
+    """The columns of the arguments: none for a nullary predicate, whose only column says that it holds."""
+    return [field.name for field in facts.schema.fields if field.dataType.typeName() == "string"]
+
+
+def _csv_lines(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    from everlog.sources.csv_fields import csv_field
+
+    for batch in batches:
+        columns = []
+        for column in batch.columns:
+            encoded = column.dictionary_encode()
+            fields = pa.array([csv_field(text) for text in encoded.dictionary.to_pylist()], pa.string())
+            columns.append(fields.take(encoded.indices))
+        yield pa.RecordBatch.from_arrays([pc.binary_join_element_wise(*columns, ",")], names=["line"])
+
+
+# ---------------------------------------------------------------------------------------- parts
+
+
+@contextmanager
+def _kept(frame: DataFrame) -> Iterator[DataFrame]:
+    """Rows that are computed once, though sorting samples them first: decoding is dearer than keeping."""
+    kept = frame.persist()
+    try:
+        yield kept
+    finally:
+        kept.unpersist()
+
+
+@contextmanager
+def _scratch(path: Path) -> Iterator[Path]:
+    """A place for Spark's parts, on the disk that the file is for."""
+    folder = Path(tempfile.mkdtemp(prefix=".everlog-parts-", dir=path.parent))
+    try:
+        yield folder / "parts"
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _parts(folder: Path) -> list[Path]:
+    found = [path for path in folder.iterdir() if path.name.startswith("part-")]
+    return sorted(found, key=lambda path: int(path.name.split("-")[1]))
+
+
+def _write_lines(lines: DataFrame, path: Path) -> None:
+    with _scratch(path) as parts:
+        lines.sort("line").write.text(str(parts))
+        with path.open("wb") as joined:
+            for part in _parts(parts):
+                with part.open("rb") as source:
+                    shutil.copyfileobj(source, joined, 1 << 20)
+
+
+def _join_parquet(parts: Sequence[Path], path: Path) -> None:
+    import pyarrow.parquet as pq
+
+    schema = _marked(pq.read_schema(parts[0]))
+    with pq.ParquetWriter(path, schema) as joined:
+        for part in parts:
+            source = pq.ParquetFile(part)
+            for group in range(source.num_row_groups):
+                joined.write_table(source.read_row_group(group).cast(schema))
+
+
+def _marked(schema: pa.Schema) -> pa.Schema:
+    """Arrow's readers find the mark of N-Triples columns in the field, Spark's in the key that Spark left."""
+    import json
+
+    from everlog.sources.typed_columns import NTRIPLES
+
+    described = json.loads((schema.metadata or {}).get(b"org.apache.spark.sql.parquet.row.metadata", b'{"fields": []}'))
+    marked = {field["name"] for field in described["fields"] if field["metadata"] == NTRIPLES}
+    for number, field in enumerate(schema):
+        if field.name in marked:
+            schema = schema.set(number, field.with_metadata(NTRIPLES))
+    return schema

@@ -1,0 +1,170 @@
+"""What changed in a knowledge base, as new files of a store: one Spark job per section, and none for what is unchanged."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+from everlog.spark.handover import to_spark
+from everlog.store.arrays import table_of
+from everlog.store.commit import Writing
+from everlog.store.layers import compose, facts_table, merged_length, net_change, write_facts
+from everlog.store.manifest import Layer, Part
+from everlog.store.parquet_files import files_in, rows_in
+from everlog.store.term_dictionary import BLANK, NUMBER
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+    from numpy.typing import NDArray
+    from pyspark.sql import SparkSession
+
+    from everlog.engine.memory.dictionary import Dictionary
+    from everlog.engine.memory.table import Ids
+
+Facts: TypeAlias = Mapping[str, "Ids | NDArray[np.int64]"]
+
+
+def write_section(
+    spark: SparkSession,
+    writer: Writing,
+    section: str,
+    layers: Sequence[Layer],
+    added: Facts,
+    deleted: Facts,
+    arities: Mapping[str, int],
+) -> tuple[Layer, ...]:
+    """The layers of a section after a change; small layers are merged on the way."""
+    changed: dict[str, tuple[pa.Table, pa.Table]] = {
+        predicate: (
+            _table(added.get(predicate), arities[predicate]),
+            _table(deleted.get(predicate), arities[predicate]),
+        )
+        for predicate in {**added, **deleted}
+    }
+    rows = sum(table.num_rows for tables in changed.values() for table in tables)
+    if not rows:
+        return tuple(layers)
+    count = merged_length([*(layer.rows() for layer in layers), rows]) - 1
+    older, merging = layers[: len(layers) - count], layers[len(layers) - count :]
+    kept = Layer(_alone(merging, "added", changed), _alone(merging, "deleted", changed))
+    tables: dict[tuple[str, bool], pa.Table] = {}
+    for predicate in dict.fromkeys((*_mentioned(merging), *changed)):
+        if predicate in kept.added or predicate in kept.deleted:
+            continue
+        arity = arities[predicate]
+        if older or not merging:
+            more, gone = net_change(writer.path, merging, predicate, arity)
+        else:  # the first layer too: what results is all there is
+            more, gone = facts_table(writer.path, merging, predicate, arity), _table(None, arity)
+        if predicate in changed:
+            more, gone = compose((more, gone), changed[predicate])
+        tables[predicate, True], tables[predicate, False] = more, gone
+    written = _write_tables(spark, writer, section, tables)
+    result = Layer(
+        {**kept.added, **{predicate: part for (predicate, adds), part in written.items() if adds}},
+        {**kept.deleted, **{predicate: part for (predicate, adds), part in written.items() if not adds}},
+    )
+    return (*older, result) if older or result.added or result.deleted else ()
+
+
+def _alone(merging: Sequence[Layer], what: str, changed: Mapping[str, object]) -> dict[str, Part]:
+    """Parts of predicates that only one of the merged layers mentions: they stay as they are."""
+    return {
+        predicate: part
+        for layer in merging
+        for predicate, part in getattr(layer, what).items()
+        if predicate not in changed and sum(predicate in _mentioned([other]) for other in merging) == 1
+    }
+
+
+def _mentioned(layers: Sequence[Layer]) -> list[str]:
+    return [predicate for layer in layers for predicate in (*layer.added, *layer.deleted)]
+
+
+def _table(ids: Ids | NDArray[np.int64] | None, arity: int) -> pa.Table:
+    import numpy as np
+
+    return table_of(np.empty((arity, 0), np.int32) if ids is None else ids)
+
+
+def _write_tables(
+    spark: SparkSession, writer: Writing, section: str, tables: Mapping[tuple[str, bool], pa.Table]
+) -> dict[tuple[str, bool], Part]:
+    import pyarrow as pa
+
+    present = {key: table for key, table in tables.items() if table.num_rows}
+    if not present:
+        return {}
+    width = max(table.num_columns for table in present.values())
+    schema = pa.schema([(NUMBER, pa.int32()), *((f"a{place}", pa.int64()) for place in range(width))])
+    parts = []
+    for number, table in enumerate(present.values()):
+        columns = [pa.repeat(pa.scalar(number, pa.int32()), table.num_rows)]
+        columns += [table.column(place) for place in range(table.num_columns)]
+        columns += [pa.nulls(table.num_rows, pa.int64())] * (width - table.num_columns)
+        parts.append(pa.Table.from_arrays(columns, schema=schema))
+    together = pa.concat_tables(parts)
+    frame = to_spark(spark, together, lambda: writer.folder("state"))
+    if together.num_rows <= _ONE_FILE:
+        frame = frame.coalesce(1)
+    names = {f"{'+' if adds else '-'}{predicate}": (predicate, adds) for predicate, adds in present}
+    written = write_facts(frame, list(names), writer.folder(section), writer.named)
+    return {names[name]: part for name, part in written.items()}
+
+
+_ONE_FILE = 1_000_000
+"""Up to this many rows go into one file."""
+
+
+def extend_dictionary(
+    spark: SparkSession, writer: Writing, parts: Sequence[Part], dictionary: Dictionary, folder: Path | None = None
+) -> tuple[Part, ...]:
+    """The parts of the dictionary with the terms that are new since; `folder` has some of them already.
+
+    Small parts are merged, so that their number grows with the logarithm of the updates.
+    """
+    result = list(parts)
+    if folder is not None:
+        files = [file for file in files_in(folder) if rows_in(file)]
+        if files:
+            result.append(Part(tuple(map(writer.named, files)), sum(map(rows_in, files))))
+    size = sum(part.rows for part in result)
+    if size == len(dictionary) and len(result) == len(parts):
+        return tuple(result)
+    sizes = [part.rows for part in result]
+    if len(dictionary) > size:
+        sizes.append(len(dictionary) - size)
+    count = merged_length(sizes)
+    if size == len(dictionary) and count == 1:
+        return tuple(result)
+    kept = result[: len(sizes) - count]
+    return (*kept, _write_terms(spark, writer, sum(part.rows for part in kept), dictionary))
+
+
+def _write_terms(spark: SparkSession, writer: Writing, first: int, dictionary: Dictionary) -> Part:
+    import numpy as np
+    import pyarrow as pa
+
+    ids = np.arange(first, len(dictionary), dtype=np.int32)
+    table = pa.table({"id": pa.array(ids.astype(np.int64)), "term": stored_terms(dictionary, ids)})
+    folder = writer.folder("dictionary")
+    frame = to_spark(spark, table, lambda: writer.folder("state"))
+    (frame.coalesce(1) if len(ids) <= _ONE_FILE else frame).write.parquet(str(folder))
+    files = [file for file in files_in(folder) if rows_in(file)]
+    return Part(tuple(map(writer.named, files)), len(ids))
+
+
+def stored_terms(dictionary: Dictionary, ids: Ids) -> pa.Array:
+    """The texts of terms as a store has them: blank nodes are named after their ids."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    texts = dictionary.ntriples_column(ids)
+    blank = pc.starts_with(texts, "_:")
+    if not pc.any(blank).as_py():
+        return texts
+    large = pa.large_string()
+    names = pc.binary_join_element_wise(pa.scalar(BLANK, large), pa.array(ids).cast(large), pa.scalar("", large))
+    return pc.if_else(blank, names, texts)

@@ -1,0 +1,97 @@
+"""A store: versions of a knowledge base in a folder, as Parquet files that Spark writes and never changes.
+
+    store/
+      manifest/NNNNNN.json    one per version
+      CURRENT                 names the newest version; replaced by an atomic rename
+      LOCK                    who is writing, while somebody is
+      dictionary/ explicit/ derived/ state/
+
+The folder is on a file system that this process sees as local (rename must be atomic there) and that Spark's executors
+see under the same path. Reading takes no lock and never waits; writing is in `commit.py`.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from everlog.store.cleanup import committed_versions
+from everlog.store.fingerprints import check_files
+from everlog.store.manifest import Manifest, NoStore, current_manifest, current_version, read_manifest
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from everlog.store.all_names import Rewritten
+    from everlog.store.term_dictionary import StoredDictionary
+
+
+class Store:
+    """One version of a store, for reading."""
+
+    def __init__(self, path: Path, manifest: Manifest) -> None:
+        self.path = path
+        self.manifest = manifest
+
+    @classmethod
+    def open(cls, path: str | Path, version: int | None = None) -> Store:
+        """A version of the store at a path, the newest if none is named; its files are there, and look as they did."""
+        place = Path(path).absolute()
+        if version is None:
+            manifest = current_manifest(place)
+        else:
+            newest = current_version(place)
+            if not 1 <= version <= newest:
+                raise NoStore(f"the store {path} has no version {version}; it has versions 1 to {newest}")
+            manifest = read_manifest(place, version)
+        check_files(place, manifest)
+        return cls(place, manifest)
+
+    def versions(self) -> list[int]:
+        """The versions that can be opened, ascending."""
+        return committed_versions(self.path)
+
+    def predicates(self) -> list[str]:
+        """The predicates of the program and of the facts, sorted."""
+        return sorted(self.manifest.arities)
+
+    def dictionary(self, spark: SparkSession) -> StoredDictionary:
+        """The dictionary as of this version."""
+        from everlog.store.parquet_files import check_part
+        from everlog.store.term_dictionary import StoredDictionary
+
+        parts = (check_part(self.path, part, ["id", "term"]) for part in self.manifest.dictionary)
+        return StoredDictionary(spark, [str(file) for files in parts for file in files], self.manifest.dictionary_size)
+
+    def ids(self, predicate: str, which: Literal["all", "explicit", "derived"], spark: SparkSession) -> DataFrame:
+        """The facts of a predicate in id form."""
+        from everlog.store.layers import facts_frame
+
+        if self.is_rewritten:
+            return self._rewritten(spark).seen(predicate, which)
+        arity = self.manifest.arities.get(predicate, 0)
+        sections = ("explicit", "derived") if which == "all" else (which,)
+        frames = [
+            facts_frame(spark, self.path, self.manifest.layers(section), predicate, arity) for section in sections
+        ]
+        return frames[0] if len(frames) == 1 else frames[0].unionByName(frames[1])
+
+    def text(self, predicate: str, which: Literal["all", "explicit", "derived"], spark: SparkSession) -> DataFrame:
+        """The facts of a predicate in text form."""
+        return self.dictionary(spark).decode(self.ids(predicate, which, spark))
+
+    @property
+    def is_rewritten(self) -> bool:
+        """Whether equal constants are rewritten to one of them."""
+        return self.manifest.options.get("equality") == "rewrite"
+
+    def representatives(self, spark: SparkSession) -> tuple[dict[str, DataFrame], DataFrame]:
+        """The r-materialisation in text form: `I` by predicate, and `π` as names with their representatives."""
+        rewritten, dictionary = self._rewritten(spark), self.dictionary(spark)
+        facts = {predicate: dictionary.decode(rewritten.stored(predicate)) for predicate in self.predicates()}
+        return facts, dictionary.decode(rewritten.classes)
+
+    def _rewritten(self, spark: SparkSession) -> Rewritten:
+        from everlog.store.all_names import Rewritten
+
+        return Rewritten(spark, self.path, self.manifest, self.dictionary(spark))
