@@ -161,8 +161,9 @@ def measuring(instance: Instance, way: str, repeat: int) -> Iterator[dict[str, A
 
     program, samples = parse_program(instance.program), Samples(instance.facts)
     content: dict[str, Any] = {"materialise": [], "update": {}, "again": {}, "considered": {}, "deleted": {}}
+    options: dict[str, Any] = {"engine": "memory", "equality": way}
     while _goes_on(content["materialise"], repeat):
-        kb: Any = KnowledgeBase(program, engine="memory", equality=way)
+        kb: Any = KnowledgeBase(program, **options)
         kb.add(instance.facts)
         gc.collect()  # the one before has gone
         began = perf_counter()

@@ -28,8 +28,8 @@ from everlog.datalog.syntax import Constant, Program
 from everlog.datalog.values import RDF_TYPE
 from everlog.engine.spark import limits
 from everlog.engine.spark.rules import SparkRules
+from everlog.knowledge.base import KnowledgeBase
 from everlog.knowledge.report import Report
-from everlog.knowledge.stores import KnowledgeBase
 from everlog.reasoning.change import Progress
 from everlog.spark.metrics import event_log
 
@@ -205,7 +205,7 @@ def _dbpedia(spark: SparkSession, repeat: int, say: Line) -> None:
     begun = time()
     seconds, report, kb = _loaded(spark, program, triples)
     derived = report.facts["total"] - report.facts["explicit"]
-    strata = kb._state.materialisation.strata if kb._state.materialisation is not None else ()
+    strata = kb.reasoner.materialisation.strata if kb.reasoner.materialisation is not None else ()
     shapes = [len(stratum.rules.shapes) for stratum in strata if isinstance(stratum.rules, SparkRules)]
     say(
         f"dbpedia: {len(program.rules):,} rules in {sum(shapes)} shapes, {size:,} triples, {derived:,} derived in "

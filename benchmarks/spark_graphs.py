@@ -17,7 +17,7 @@ from everlog.datalog.values import Value
 from everlog.engine.spark.components import components
 from everlog.engine.spark.engine import SparkEngine
 from everlog.engine.spark.runs import Run
-from everlog.knowledge.stores import KnowledgeBase
+from everlog.knowledge.base import KnowledgeBase
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

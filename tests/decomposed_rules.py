@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from everlog.engine.algebra import FactSet
-from everlog.knowledge.memory_base import KnowledgeBase
+from everlog.knowledge.base import KnowledgeBase
 from everlog.reasoning.modules.hypertree import Atomic, Hypertree, Joined
 
 
 def decomposed(kb: KnowledgeBase) -> list[Hypertree]:
-    assert kb._state.materialisation is not None
-    return [module for module in kb._state.materialisation.module_list() if isinstance(module, Hypertree)]
+    assert kb.reasoner.materialisation is not None
+    return [module for module in kb.reasoner.materialisation.module_list() if isinstance(module, Hypertree)]
 
 
 def check_nodes(kb: KnowledgeBase) -> None:
     """Instantiations, and the numbers of their derivations where they are kept, are those from scratch."""
-    materialisation = kb._state.materialisation
+    materialisation = kb.reasoner.materialisation
     assert materialisation is not None
     for module in decomposed(kb):
         for node in module.nodes:

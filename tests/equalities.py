@@ -78,7 +78,7 @@ def if_defined(case: EqualityCase, facts: Facts | None = None) -> KnowledgeBase 
 
 def r_materialisation(kb: Any) -> tuple[dict[str, set[str]], set[tuple[str, ...]]]:
     """`π`, as the constants by their representative, and `I`."""
-    state = kb._state
+    state = kb.reasoner
     value = state.engine.dictionary.value
     names = {
         str(value(name)): {str(value(int(one))) for one in members} for name, members in state.classes.members.items()
@@ -86,7 +86,7 @@ def r_materialisation(kb: Any) -> tuple[dict[str, set[str]], set[tuple[str, ...]
     stored = {
         (predicate, *map(str, row))
         for predicate in state.engine.relations()
-        for row in state._values(state.engine.columns(state._I, predicate))
+        for row in state.backend.rows(state.engine.columns(state.I, predicate), 0)
     }
     return names, stored
 

@@ -14,8 +14,7 @@ import pytest
 from cramped import cramped
 from everlog import KnowledgeBase, interrupts
 from everlog.datalog.syntax import Program
-from everlog.engine.memory import dictionary, engine, graphs, sinks, table
-from everlog.knowledge import state
+from everlog.engine.memory import dictionary, engine, graphs, memory_backend, sinks, table
 from oracles.exchange import facts_of
 
 
@@ -65,7 +64,7 @@ def tiny() -> Iterator[None]:
         patch.setattr(table, "_CHUNK", 3)
         patch.setattr(table, "_SLOTS", 3)
         patch.setattr(sinks, "_PIECE", 3)
-        patch.setattr(state, "_PIECE", 3)
+        patch.setattr(memory_backend, "_PIECE", 3)
         patch.setattr(dictionary, "_PIECE", 5)
         patch.setattr(engine, "_AT_ONCE", 3)
         patch.setattr(dictionary, "_AT_A_TIME", 3)

@@ -5,20 +5,20 @@ from __future__ import annotations
 from everlog.engine.algebra import Annotation
 from everlog.engine.memory.engine import full_facts
 from everlog.engine.memory.sets import Valued, own
-from everlog.knowledge.memory_base import KnowledgeBase
+from everlog.knowledge.base import KnowledgeBase
 from everlog.reasoning.kept import Kept
 from oracles import naive
 from oracles.naive import Fact
 
 
 def kept(kb: KnowledgeBase) -> Kept:
-    assert kb._state.materialisation is not None
-    return kb._state.materialisation.kept
+    assert kb.reasoner.materialisation is not None
+    return kb.reasoner.materialisation.kept
 
 
 def values(kb: KnowledgeBase, annotation: Annotation) -> dict[Fact, int]:
     """The values of all facts of the materialisation that have one, those of hidden predicates too."""
-    state, found = kb._state, {}
+    state, found = kb.reasoner, {}
     assert isinstance(annotation, Valued)
     assert state.materialisation is not None
     facts = own(state.materialisation.I)

@@ -250,7 +250,7 @@ def check_backbones(kb: KnowledgeBase) -> None:
     If deletion is exact, the backbone is what it would be from scratch: all facts of the relation from elsewhere. Those of
     a sequence may be neighbours as well, and need not be there.
     """
-    materialisation = kb._state.materialisation
+    materialisation = kb.reasoner.materialisation
     assert materialisation is not None
     E, I = own(materialisation.E), own(materialisation.I)
     for stratum in materialisation.strata:
@@ -275,7 +275,7 @@ def check_counts_of_the_rest(kb: KnowledgeBase, E: Facts, options: dict[str, Any
     for predicate, arguments in E:
         anew.add({predicate: [tuple(naive.value_of(one) for one in arguments)]})
     anew.materialise()
-    before, after = (each._state.materialisation for each in (kb, anew))
+    before, after = (each.reasoner.materialisation for each in (kb, anew))
     assert before is not None and after is not None
     if [(one.kind, one.heads) for one in before.module_list()] != [
         (one.kind, one.heads) for one in after.module_list()
@@ -287,7 +287,7 @@ def check_counts_of_the_rest(kb: KnowledgeBase, E: Facts, options: dict[str, Any
 
 def check_kept(kb: KnowledgeBase, ground: Ground, E: Facts, when: str) -> None:
     """Whatever is kept equals what it would be from scratch (Theorem 12(a))."""
-    if kb._state.materialisation is None or not kept_state.kept(kb).names():
+    if kb.reasoner.materialisation is None or not kept_state.kept(kb).names():
         return
     both = ground.counts(E)
     for recursive in (False, True):

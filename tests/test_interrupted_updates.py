@@ -16,7 +16,7 @@ import equalities
 from cramped import cramped
 from everlog import EverlogError, KnowledgeBase, interrupts, parse_program
 from everlog.engine.memory import sets
-from everlog.knowledge.state import MemoryState
+from everlog.knowledge.reasoner import Reasoner
 from interrupting import anew, asked_at, interrupted_at_every_look, shaken, state_of, tiny
 from module_programs import patterned
 from oracles import naive
@@ -168,13 +168,13 @@ def test_reading_can_be_interrupted(kb: KnowledgeBase) -> None:
 
 def test_an_update_that_counts_is_followed_by_the_interrupt(kb: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
     """What was to be added is there, all of it, and the interrupt is raised all the same."""
-    report = MemoryState._report
+    report = Reasoner._report
 
     def late(*arguments: Any) -> Any:
         signal.raise_signal(signal.SIGINT)
         return report(*arguments)
 
-    monkeypatch.setattr(MemoryState, "_report", late)
+    monkeypatch.setattr(Reasoner, "_report", late)
     kb.add({"edge": [(40, 41)]})
     with pytest.raises(KeyboardInterrupt):
         kb.update(delete={"edge": [(0, 1)]}, add={"new": [("a", "b", "c")]})

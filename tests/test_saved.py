@@ -11,10 +11,11 @@ from pyoxigraph import NamedNode
 
 from everlog.datalog.reader import parse_program
 from everlog.datalog.syntax import Atom, Constant, Variable
+from everlog.engine.memory.memory_backend import MemoryBackend
 from everlog.errors import EverlogError
-from everlog.knowledge.memory_base import KnowledgeBase
+from everlog.knowledge.base import KnowledgeBase
+from everlog.knowledge.reasoner import Reasoner
 from everlog.knowledge.saved_kinds import module_key
-from everlog.knowledge.state import MemoryState
 from kept_state import counts, stages, trace
 
 PROGRAM = parse_program(
@@ -46,22 +47,18 @@ def columns(relations: dict[str, Any]) -> dict[str, set[tuple[int, ...]]]:
 
 
 def restored(kb: KnowledgeBase, stored: dict[str, set[tuple[int, ...]]], algorithm: str) -> KnowledgeBase:
-    before = kb._state
-    explicit, derived = (
-        [(name, before.ids(name, which, kb._arities[name])) for name in kb.predicates()]
+    before = kb.reasoner
+    backend = MemoryBackend(1, before.engine.dictionary)  # type: ignore[attr-defined]
+    E, derived = (
+        backend.appended((name, before.listed(name, which, kb.arities[name])) for name in kb.predicates())
         for which in ("explicit", "derived")
     )
-    batches = [(name, np.array(sorted(rows), np.int32).T.copy()) for name, rows in stored.items()]
+    I = E
+    I |= derived
+    kept = {name: np.array(sorted(rows), np.int32).T.copy() for name, rows in stored.items()}
     after = KnowledgeBase(PROGRAM, algorithm=algorithm, workers=1)
-    after._current = MemoryState.restored(
-        before.engine.dictionary,
-        explicit,  # type: ignore[arg-type]
-        derived,  # type: ignore[arg-type]
-        1,
-        lambda: batches,
-        before.kept_kinds(),
-    )
-    after._arities, after._materialised = dict(kb._arities), True
+    after._reasoner = Reasoner(backend, E, I, lambda: kept, before.kept_kinds())
+    after.arities, after._materialised = dict(kb.arities), True
     return after
 
 
@@ -70,14 +67,14 @@ def restored(kb: KnowledgeBase, stored: dict[str, set[tuple[int, ...]]], algorit
 def test_changes_add_up_and_can_be_restored(algorithm: str, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     random = Random(seed)
     if seed % 2:  # dead rows are left out as soon as there are more of them than of others
-        monkeypatch.setattr("everlog.knowledge.state._FEW_ROWS", 0)
+        monkeypatch.setattr("everlog.engine.memory.memory_backend.FEW_ROWS", 0)
     kb = KnowledgeBase(PROGRAM, algorithm=algorithm, workers=1)
     kb.add(facts(random, 12))
     kb.materialise()
-    stored = columns(kb._state.kept())
+    stored = columns(kb.reasoner.kept())
     for _ in range(5):
         kb.update(add=facts(random, 4), delete=facts(random, 5))
-        change = kb._state.kept_change()
+        change = kb.reasoner.kept_change()
         assert change is not None
         added, deleted = map(columns, change)
         for name, rows in deleted.items():
@@ -87,7 +84,7 @@ def test_changes_add_up_and_can_be_restored(algorithm: str, seed: int, monkeypat
             assert rows.isdisjoint(stored.setdefault(name, set()))
             stored[name] |= rows
         stored = {name: rows for name, rows in stored.items() if rows}
-        assert stored == columns(kb._state.kept())
+        assert stored == columns(kb.reasoner.kept())
         if random.random() < 0.4:
             kb = restored(kb, stored, algorithm)
     fresh = KnowledgeBase(PROGRAM, algorithm=algorithm, workers=1)
@@ -106,12 +103,12 @@ def test_changes_add_up_and_can_be_restored(algorithm: str, seed: int, monkeypat
 
 
 def test_dead_rows_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("everlog.knowledge.state._FEW_ROWS", 0)
+    monkeypatch.setattr("everlog.engine.memory.memory_backend.FEW_ROWS", 0)
     kb = KnowledgeBase(parse_program("p(?x) :- q(?x) ."), algorithm="dredc", workers=1)
     kb.add({"q": [(number,) for number in range(100)]})
     kb.materialise()
     kb.update(delete={"q": [(number,) for number in range(80)]})
-    assert sum(table.n for one in kb._state.engine.relations().values() for table in one.tables()) == 40
+    assert sum(table.n for one in kb.reasoner.engine.relations().values() for table in one.tables()) == 40
     report = kb.update(add={"q": [(5,)]}, delete={"q": [(99,)]})
     assert (report.added, report.deleted) == (2, 2)
     assert sorted(kb.rows("p")) == sorted([(5,), *((number,) for number in range(80, 99))])
@@ -140,8 +137,8 @@ def test_counting_without_counts_is_refused_where_modules_are_stored() -> None:
     kb = KnowledgeBase(parse_program("t(?x, ?z) :- t(?x, ?y), t(?y, ?z) ."), workers=1)
     kb.add({"t": [(number, number + 1) for number in range(9)]})
     kb.materialise()
-    assert [module.kind for module in kb._state._modules()] == ["tc"]
-    kb._current = kb._state._compacted()
+    assert [module.kind for module in kb.reasoner.materialisation.module_list()] == ["tc"]
+    kb._reasoner = kb.reasoner.compacted()
     with pytest.raises(EverlogError, match="needs counts that are not kept"):
         kb.update(delete={"t": [(3, 4)]}, algorithm="counting")
     assert kb.update(delete={"t": [(3, 4)]}).deleted == 24
@@ -168,7 +165,7 @@ def test_rules_about_equality_are_made_for_new_predicates_after_a_state_was_rest
     kb = KnowledgeBase(parse_program("?x = ?y :- same(?x, ?y) ."), equality="axioms", workers=1)
     kb.add({"same": [("a", "b")]})
     kb.materialise()
-    kb._current = kb._state._compacted()
+    kb._reasoner = kb.reasoner.compacted()
     kb.update(add={"p": [("a",)]})
     assert sorted(kb.rows("p")) == [("a",), ("b",)]
     kb.update(add={"q": [("b", "c")], "same": [("c", "d")]})
@@ -188,7 +185,7 @@ def test_an_update_that_fails_brings_back_the_iterations_of_the_trace() -> None:
     )
     kb.add({"e": [(number, number + 1) for number in range(9)]})
     kb.materialise()
-    before = columns(kb._state.kept())
+    before = columns(kb.reasoner.kept())
     for call in range(1, 30):
         calls = iter(range(1, 1000))
 
@@ -199,8 +196,8 @@ def test_an_update_that_fails_brings_back_the_iterations_of_the_trace() -> None:
         try:
             kb.update(delete={"e": [(2, 3)]}, progress=progress)
         except _Failure:
-            assert columns(kb._state.kept()) == before
-            kb._current = kb._state._compacted()
+            assert columns(kb.reasoner.kept()) == before
+            kb._reasoner = kb.reasoner.compacted()
         else:
             break
     assert call > 5
@@ -218,7 +215,7 @@ def test_the_algorithm_of_an_update_does_not_decide_about_the_modules_of_a_store
     kb = KnowledgeBase(parse_program(NEXT), algorithm="dred", modules="seq", workers=1)
     kb.add({"b": [(3,), (5,), (7,)]})
     kb.materialise()
-    kb._current = kb._state._compacted()
+    kb._reasoner = kb.reasoner.compacted()
     with pytest.raises(EverlogError, match="needs counts that are not kept"):
         kb.update(algorithm="counting")
     report = kb.update(delete={"b": [(3,)]}, algorithm="auto")
@@ -230,8 +227,8 @@ def test_a_state_of_other_modules_is_computed_anew_where_they_stand_for_negation
     kb = KnowledgeBase(parse_program(NEXT), algorithm="dred", modules="seq", workers=1)
     kb.add({"b": [(3,), (5,), (7,)]})
     kb.materialise()
-    kb._current = kb._state._compacted()
-    kb._settings = KnowledgeBase(parse_program(NEXT), algorithm="dred", modules="off")._settings
+    kb._reasoner = kb.reasoner.compacted()
+    kb.settings = KnowledgeBase(parse_program(NEXT), algorithm="dred", modules="off").settings
     report = kb.update(delete={"b": [(3,)]})
     assert "other modules" in report.reasons[0]
     assert (report.added, report.deleted) == (0, 2)
@@ -250,7 +247,7 @@ def test_extra_facts_about_classes_after_a_stored_state_was_asked_for_counting()
     kb.add({"triple": [(d, p, a), (d, p, b)], "u": [(d,)]})
     kb.materialise()
     kb.update()
-    kb._current = kb._state._compacted()
+    kb._reasoner = kb.reasoner.compacted()
     with pytest.raises(EverlogError, match="needs counts"):
         kb.update(delete={"triple": [(d, p, a)]}, algorithm="counting")
     kb.update(delete={"triple": [(d, p, a)]}, algorithm="auto")
@@ -271,11 +268,11 @@ def test_rules_are_decomposed_as_they_were_when_derivations_were_counted(monkeyp
         kb = KnowledgeBase(program, algorithm="dredc", workers=1)
         kb.add({"e": cycle, "f": [(1, 3)]})
         kb.materialise()
-        stored = columns(kb._state.kept())
-        kb._current = kb._state._compacted()
+        stored = columns(kb.reasoner.kept())
+        kb._reasoner = kb.reasoner.compacted()
         monkeypatch.setattr(decomposing, "IN_MEMORY", decomposing.Worth(cheaper=0.0, much=later))
         kb.update(add={"e": [(5, 6)]})
-        added = columns(kb._state.kept())
+        added = columns(kb.reasoner.kept())
         assert {name: rows for name, rows in added.items() if name.endswith(":t")} == {
             name: rows for name, rows in stored.items() if name.endswith(":t")
         }

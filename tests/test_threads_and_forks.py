@@ -116,7 +116,7 @@ def test_a_forked_process_goes_on() -> None:
     with cramped():
         kb = made()
         kb.update(add={"edge": [(20, 0)]})
-        assert kb._state.engine._pool is not None, "threads are at work here"
+        assert kb.reasoner.engine._pool is not None, "threads are at work here"
 
         def work() -> None:
             kb.update(add={"edge": [(12, 20)]}, delete={"edge": [(3, 4)]})

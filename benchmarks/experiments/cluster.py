@@ -27,7 +27,7 @@ def cluster(scale: str) -> Iterator[Record]:
     from benchmarks.data import data_file
     from benchmarks.generators.universities import universities
     from everlog.datalog.reader import parse_program
-    from everlog.knowledge.stores import KnowledgeBase
+    from everlog.knowledge.base import KnowledgeBase
     from everlog.sources.read_facts import Read
     from everlog.spark.session import start_session
 

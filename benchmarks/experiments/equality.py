@@ -115,9 +115,15 @@ def _materialised(made: Instance, way: str) -> tuple[Any, Any, float]:
     """A knowledge base that deletes by backward and forward chaining alone, its report, and what it took."""
     from everlog import KnowledgeBase, parse_program
 
-    options: dict[str, Any] = {"engine": "memory", "modules": "off", "hypertree": "off", "workers": WORKERS}
+    options: dict[str, Any] = {
+        "equality": way,
+        "engine": "memory",
+        "modules": "off",
+        "hypertree": "off",
+        "workers": WORKERS,
+    }
     program = parse_program(made.program)
-    kb = KnowledgeBase(program, equality=way, algorithm="bf", **options)
+    kb = KnowledgeBase(program, algorithm="bf", **options)
     return kb, *materialising(kb, made.facts)
 
 

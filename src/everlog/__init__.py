@@ -10,8 +10,8 @@
 
 from everlog.datalog.reader import parse_program
 from everlog.errors import EverlogError
+from everlog.knowledge.base import KnowledgeBase
 from everlog.knowledge.report import Report
-from everlog.knowledge.stores import KnowledgeBase
 from everlog.knowledge.stores import open_store as open
 
 __all__ = ["EverlogError", "KnowledgeBase", "Report", "open", "parse_program"]

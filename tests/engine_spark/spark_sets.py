@@ -44,7 +44,7 @@ class Facts:
         self.spark = spark
         texts = [(number, write_term(value)) for number, value in enumerate(self.ids.values)]
         terms = spark.createDataFrame(texts, "id bigint, term string")
-        self.engine = SparkEngine(spark, terms, self.ids.encode, **options)  # type: ignore[arg-type]
+        self.engine = SparkEngine(spark, lambda: terms, self.ids.encode, **options)  # type: ignore[arg-type]
 
     def stored(self, facts: Iterable[Fact]) -> Stored:
         groups: dict[str, list[list[int]]] = {}

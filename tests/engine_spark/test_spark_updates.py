@@ -18,7 +18,6 @@ from everlog.engine.algebra import FactSet
 from everlog.engine.spark.rules import SparkCompiler
 from everlog.engine.spark.sets import own
 from everlog.knowledge.materialisation import Materialisation
-from everlog.knowledge.spark_saved import kept_annotations
 from everlog.planning.compiled_program import compile_program
 from everlog.reasoning.algorithms import algorithm, needed
 from maintenance import ALGORITHMS, MODES
@@ -67,7 +66,7 @@ class Followed:
 
     def counts(self) -> Counts:
         found = Counts()
-        for kind, place, annotation in kept_annotations(self.materialisation.kept):
+        for kind, place, annotation in self.materialisation.kept.placed():
             values = annotation.values()
             numbers = {**(self.engine.driver.rows(values.runs) or {}), **values.over_them()}
             found.update({(kind, self._fact(one), place): n for one, n in numbers.items() if n})

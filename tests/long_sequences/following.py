@@ -19,7 +19,6 @@ import everlog
 from equalities import r_materialisation, rows
 from everlog import EverlogError, KnowledgeBase, Report
 from everlog.datalog.printer import print_program
-from everlog.knowledge.spark_state import SparkState
 from long_sequences.scenarios import Compaction, Event, Life, Storing, Update, shown
 from long_sequences.surroundings import surrounded
 from maintenance import check_backbones
@@ -105,7 +104,7 @@ class Follower:
     def _happens(self, event: Event, when: str) -> None:
         if isinstance(event, Compaction):
             if not self._is_on_spark():
-                self.kb._current = self.kb._state._compacted()  # type: ignore[attr-defined]
+                self.kb._reasoner = self.kb.reasoner.compacted()  # type: ignore[attr-defined]
                 self.tally.compactions += 1
                 self._check(when)
         elif isinstance(event, Storing):
@@ -203,7 +202,7 @@ class Follower:
         self.tally.stores += 1
 
     def _is_on_spark(self) -> bool:
-        return isinstance(self.kb._state, SparkState)
+        return self.kb.reasoner.backend.name == "spark"
 
     # ------------------------------------------------------------------------------------ the truth
 
@@ -266,14 +265,14 @@ class Follower:
         """Compares what is kept with a knowledge base that starts again."""
         if self._is_on_spark():
             return
-        if self.kb._state.materialisation is None:
+        if self.kb.reasoner.materialisation is None:
             self.kb.update(algorithm="auto")
             self._check(f"{when}, after an empty update")
         options = dict(self.life.options)
         anew = KnowledgeBase(self._program, engine="memory", **options)
         anew.add(rows(self._explicit))
         anew.materialise()
-        mine, fresh = self.kb._state.materialisation, anew._state.materialisation
+        mine, fresh = self.kb.reasoner.materialisation, anew.reasoner.materialisation
         if mine is None or fresh is None:
             return
         if options["equality"] == "rewrite":
@@ -301,7 +300,7 @@ def _shape(materialisation: Any) -> object:
 
 def _kept(kb: KnowledgeBase, names: frozenset[str]) -> dict[str, set[tuple[object, ...]]]:
     """What a store would have of hidden facts and of some counts, in values."""
-    state: Any = kb._state
+    state: Any = kb.reasoner
     found = {}
     for name, ids in state.kept().items():
         kind, _, predicate = name.partition(":")

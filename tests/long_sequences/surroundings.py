@@ -12,8 +12,8 @@ from typing import Final
 import pytest
 
 from cramped import cramped
-from everlog.engine.memory import graphs
-from everlog.knowledge import choice, state
+from everlog.engine.memory import graphs, memory_backend
+from everlog.knowledge import choice
 from everlog.planning.decomposition import decomposition_choice as decomposing
 from everlog.reasoning.modules import hypertree
 from everlog.reasoning.modules.module import Backbone
@@ -39,7 +39,7 @@ def surrounded(names: tuple[str, ...]) -> Iterator[None]:
             if name == "cramped":  # blocks and buffers have room for two
                 stack.enter_context(cramped(2))
             elif name == "compacts":  # rows of facts that are gone are left out as soon as they are the majority
-                patch.setattr(state, "_FEW_ROWS", 0)
+                patch.setattr(memory_backend, "FEW_ROWS", 0)
             elif name == "closes":  # modules compute everything as a whole
                 patch.setattr(Backbone, "_few", lambda self, facts: False)
             elif name == "by bits":

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 from random import Random
+from typing import Any
 
 from engine_spark.joint import joint_case, renamed_atom
 from everlog import KnowledgeBase
 from everlog.datalog.ntriples import read_term
 from everlog.datalog.syntax import HIDDEN, Program
 from everlog.engine.algebra import FactSet
-from everlog.knowledge.spark_base import is_on_spark
 from everlog.planning.compiled_program import Stratification
 from everlog.reasoning.algorithms import TRACE
 from oracles import naive
@@ -28,51 +28,47 @@ Terms = dict[int, object]
 
 
 def terms(kb: KnowledgeBase) -> Terms:
-    state = kb._state
-    assert is_on_spark(state)
-    return {id: read_term(text) for id, text in state.terms.frame.select("id", "term").collect()}
+    backend: Any = kb.reasoner.backend
+    return {id: read_term(text) for id, text in backend.terms.frame.select("id", "term").collect()}
 
 
 def all_facts(kb: KnowledgeBase, values: Terms | None = None) -> Facts:
     """All facts of a knowledge base, two jobs on Spark, or one if terms are given."""
-    state = kb._state
-    if not is_on_spark(state):
+    if kb.reasoner.backend.name == "memory":
         return facts_of(kb)
-    return decoded(kb, state._chosen("all"), values)
+    return decoded(kb, kb.reasoner.I, values)
 
 
 def decoded(kb: KnowledgeBase, facts: FactSet, values: Terms | None = None) -> Facts:
     """A set of facts of a knowledge base on Spark, two jobs, or one if terms are given."""
-    state = kb._state
-    assert is_on_spark(state)
+    engine: Any = kb.reasoner.engine
     values, names = values or terms(kb), _names(kb)
-    found = [_fact(row, names, values) for row in state.engine.together(facts).collect()]
+    found = [_fact(row, names, values) for row in engine.together(facts).collect()]
     assert len(set(found)) == len(found), "a fact occurs twice"
     return frozenset(one for one in found if not one[0].startswith(HIDDEN))
 
 
 def kept_counts(kb: KnowledgeBase, values: Terms | None = None) -> Counts:
     """All counts that are kept for updates."""
-    state, found = kb._state, Counts()
+    state: Any = kb.reasoner
+    found = Counts()
     assert state.materialisation is not None
-    if not is_on_spark(state):
-        for name, columns in kb._memory.kept().items():
+    if state.backend.name == "memory":
+        for name, columns in state.kept().items():
             kind, _, predicate = name.partition(":")
             further = {"hidden": 0, "trace": 3}.get(kind, 1)
             for column in columns.T.tolist():
                 ids, (*place, count) = (column, [1]) if not further else (column[:-further], column[-further:])
-                one = fact(predicate, *map(kb._memory.engine.dictionary.value, ids))
+                one = fact(predicate, *map(state.engine.dictionary.value, ids))
                 found[kind, one, tuple(place)] = count
         return found
-    from everlog.knowledge.spark_saved import kept_annotations
-
     values, names = values or terms(kb), _names(kb)
     if any(name.startswith(HIDDEN) for name, _ in names.values()):
         for row in state.engine.together(state.materialisation.I).collect():
             one = _fact(row, names, values)
             if one[0].startswith(HIDDEN):
                 found["hidden", one, ()] = 1
-    for kind, at, annotation in kept_annotations(state.materialisation.kept):
+    for kind, at, annotation in state.materialisation.kept.placed():
         frame = state.engine.values(annotation)
         for row in [] if frame is None else frame.collect():
             found[kind, _fact(row, names, values), at] = row["n"]
@@ -117,9 +113,9 @@ def check_state(kb: KnowledgeBase, expected: Expected, number: int) -> None:
     values = terms(kb)
     found, facts = all_facts(kb, values), expected.facts(number)
     assert found == facts, f"{_few(found - facts)} too many and {_few(facts - found)} missing after {number}"
-    assert kb._state.materialisation is not None
-    kinds = kb._state.materialisation.kept.names() | {"hidden"}
-    assert kept_counts(kb, values) == expected.counts(number, kb._settings.stratification, kinds), (
+    assert kb.reasoner.materialisation is not None
+    kinds = kb.reasoner.materialisation.kept.names() | {"hidden"}
+    assert kept_counts(kb, values) == expected.counts(number, kb.settings.stratification, kinds), (
         f"counts after {number}"
     )
 
@@ -147,7 +143,7 @@ def follow(expected: Expected, spark: object, algorithms: Iterable[str], algorit
 
 
 def _names(kb: KnowledgeBase) -> dict[int, tuple[str, int]]:
-    return {number: (predicate, arity) for predicate, (number, arity) in kb._state.engine.relations().items()}
+    return {number: (predicate, arity) for predicate, (number, arity) in kb.reasoner.engine.relations().items()}
 
 
 def _fact(row: object, names: dict[int, tuple[str, int]], values: dict[int, object]) -> Fact:

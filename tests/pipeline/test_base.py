@@ -16,7 +16,7 @@ from everlog.datalog.ntriples import write_term
 from everlog.datalog.syntax import Program
 from everlog.datalog.values import Value, identity
 from everlog.errors import ArityMistake, EverlogError, Failure
-from everlog.knowledge.loading import Loading
+from everlog.knowledge.reasoners import Loading
 from everlog.knowledge.stores import KnowledgeBase, init_store, update_store
 from everlog.sources.read_facts import Read
 from everlog.store.layers import merged_length
@@ -93,7 +93,7 @@ def test_a_store_from_its_first_version_on(spark: SparkSession, tmp_path: Path) 
         assert written < 0.3 * sum(before.values())
     fresh = [everlog.KnowledgeBase(RULES) for _ in history]
     opened = [everlog.open(store, version) for version in (1, 2, 3, None)]
-    assert [kb._state.engine.derivations for kb in opened] == [0] * 4, "opening a store reasons"
+    assert [kb.reasoner.engine.derivations for kb in opened] == [0] * 4, "opening a store reasons"
     for kb, expected, again in zip(opened, history, fresh, strict=True):
         again.add({"edge": sorted(expected, key=str)})
         again.materialise()

@@ -12,7 +12,7 @@ import everlog
 from equalities import r_materialisation
 from everlog.datalog.ntriples import write_term
 from everlog.datalog.values import SAME_AS
-from everlog.knowledge import spark_store
+from everlog.engine.spark.shelf import SparkShelf
 from everlog.knowledge.stores import init_store, open_store, update_store
 from everlog.sources.read_facts import Read
 from everlog.store.versions import Store
@@ -110,7 +110,7 @@ def test_engines_take_turns(spark: SparkSession, tmp_path: Path, monkeypatch: py
         init_store(store, PROGRAM, read(spark, now), spark=spark, options=options)
         agrees(store, now)
         with monkeypatch.context() as patched:
-            patched.setattr(spark_store, "_write_whole", None)  # an update writes no more than what changed
+            patched.setattr(SparkShelf, "kept", None)  # an update writes no more than what changed
             for engine, (gone, new) in zip(engines[1:], changes, strict=True):
                 report, _ = update_store(store, read(spark, new), read(spark, gone), spark=spark, engine=engine)
                 before, now = from_scratch(now), (now - gone) | new
@@ -144,7 +144,7 @@ def agrees(store: Path, triples: Triples) -> None:
     """A store is what the same facts give in memory, and goes on as these."""
     opened, expected = everlog.open(store, engine="memory"), from_scratch(triples)
     counts = Store.open(store).manifest.counts
-    assert {name: expected._memory.sizes(name) for name in expected.predicates()} == counts
+    assert {name: expected.reasoner.sizes(name) for name in expected.predicates()} == counts
     for predicate in ("triple", "alone"):
         for which in ("all", "derived", "explicit"):
             assert written(opened, predicate, which) == written(expected, predicate, which)

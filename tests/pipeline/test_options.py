@@ -13,7 +13,7 @@ from pyoxigraph import BlankNode
 
 import everlog
 from everlog.datalog.reader import parse_program
-from everlog.knowledge.memory_base import KnowledgeBase
+from everlog.knowledge.base import KnowledgeBase
 from everlog.store.manifest import manifest_path, read_manifest
 
 if TYPE_CHECKING:
@@ -49,20 +49,20 @@ def test_every_option_survives_a_store(spark: SparkSession, tmp_path: Path) -> N
     store = tmp_path / "graph.store"
     kb.save(store)
     opened = everlog.open(store, spark=spark)
-    assert opened._settings == kb._settings
-    assert opened._options == kb._options
+    assert opened.settings == kb.settings
+    assert opened.options == kb.options
     opened.update(add={"t": [(3, 1)]})
     assert opened.size("t") == 9
     opened.save(store)
-    assert everlog.open(store, spark=spark)._settings == kb._settings
+    assert everlog.open(store, spark=spark).settings == kb.settings
 
 
 @pytest.mark.parametrize("options", [{"checked": False, "modules": "stc,tc"}, {"modules": ("seq",)}, {}])
 def test_options_are_what_json_gives_back(options: dict[str, Any]) -> None:
     kb = everlog.KnowledgeBase(PROGRAM, **options)
-    back = json.loads(json.dumps(kb._options))
-    assert back == kb._options and back.keys() == options.keys()
-    assert everlog.KnowledgeBase(PROGRAM, **back)._settings == kb._settings
+    back = json.loads(json.dumps(kb.options))
+    assert back == kb.options and back.keys() == options.keys()
+    assert everlog.KnowledgeBase(PROGRAM, **back).settings == kb.settings
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from equalities import EqualityCase, if_defined, random_case, rows
 from everlog import KnowledgeBase
 from everlog.datalog.reader import parse_program
 from everlog.datalog.values import SAME_AS
-from everlog.knowledge.spark_equated import SparkEquatedState
+from everlog.engine.spark.names import SparkNames
 from oracles import clingo_oracle, naive
 from oracles.equality import materialise
 from oracles.exchange import facts_of
@@ -51,7 +51,7 @@ def test_random_programs_and_updates(spark: SparkSession, mode: str, number: int
 
 def _is_defined(case: EqualityCase) -> bool:
     kb = if_defined(case)
-    return kb is not None and "occurs" not in str(kb._memory.engine.relations())
+    return kb is not None and "occurs" not in str(kb.reasoner.engine.relations())
 
 
 def _apart(number: int, case: EqualityCase) -> str:
@@ -80,9 +80,9 @@ def _renamed(number: int, argument: object) -> object:
 
 
 def _facts(kb: KnowledgeBase) -> Facts:
-    state = kb._state
-    if isinstance(state, SparkEquatedState):
-        return decoded(kb, state._in_all_names(state.classes, state._I, state._E))
+    names = kb.reasoner.world.names
+    if isinstance(names, SparkNames):
+        return decoded(kb, names._in_all_names(kb.reasoner.I, kb.reasoner.E))
     return all_facts(kb)
 
 

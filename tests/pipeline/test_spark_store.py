@@ -9,7 +9,7 @@ import pytest
 from on_spark import kept_counts
 
 import everlog
-from everlog.knowledge import spark_store
+from everlog.engine.spark.shelf import SparkShelf
 from everlog.knowledge.stores import init_store, update_store
 from everlog.sources.read_facts import read_paths
 from everlog.store.versions import Store
@@ -64,7 +64,7 @@ def test_engines_take_turns(spark: SparkSession, tmp_path: Path, monkeypatch: py
             read_paths(spark, [given(tmp_path / f"given to {second_engine}" / name, text)]) for name, text in parts
         ]
         with monkeypatch.context() as patched:
-            patched.setattr(spark_store, "_write_whole", None)  # an update writes no more than what changed
+            patched.setattr(SparkShelf, "kept", None)  # an update writes no more than what changed
             report, changes = update_store(store, *reads, spark=spark, engine=second_engine)
         assert report.engine == second_engine and report.algorithm == "counting"
         sizes = [

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from everlog.datalog.reader import parse_program
-from everlog.knowledge.memory_base import KnowledgeBase
+from everlog.knowledge.base import KnowledgeBase
 from everlog.reasoning.bounds import BrokenBound
 from everlog.reasoning.modules.module import Backbone
 from everlog.reasoning.modules.transitive import Transitive

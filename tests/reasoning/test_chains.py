@@ -17,7 +17,7 @@ from everlog.engine.memory.engine import MemoryEngine
 from everlog.engine.memory.graphs import MemoryGraphs
 from everlog.engine.memory.rules import MemoryCompiler
 from everlog.errors import EverlogError
-from everlog.knowledge.memory_base import KnowledgeBase
+from everlog.knowledge.base import KnowledgeBase
 from everlog.planning.compiled_program import compile_program, found_modules
 from everlog.planning.modules.automata import Automaton, Letter, TooLarge, Word, automata, inverse, regular_form
 from everlog.planning.modules.chain_rules import chain_rule, regular
@@ -256,7 +256,7 @@ def test_backbones_are_kept(name: str) -> None:
         kb = KnowledgeBase(program, stratification="single", workers=1, modules=modules)
         kb.add(some_facts(random, 20, 6))
         before = kb.materialise().modules
-        kb._current = kb._state._compacted()  # type: ignore[attr-defined]
+        kb._reasoner = kb.reasoner.compacted()  # type: ignore[attr-defined]
         for _ in range(3):
             report = kb.update(add=some_facts(random, 4, 6), delete=some_facts(random, 6, 6), algorithm="dred")
             assert facts_of(kb) == truth(program, kb), (name, modules)

@@ -10,8 +10,6 @@ from equalities import EqualityCase, if_defined, r_materialisation, random_case,
 from everlog import KnowledgeBase
 from everlog.datalog.reader import parse_program
 from everlog.datalog.values import SAME_AS
-from everlog.knowledge.distinct import DistinctState
-from everlog.knowledge.equated import EquatedState
 from oracles import clingo_oracle
 from oracles.equality import materialise
 from oracles.exchange import facts_of
@@ -24,7 +22,7 @@ ROADS = PATHS.replace("path", "road")
 
 
 def is_distinct(kb: Any) -> bool:
-    return isinstance(kb._state, DistinctState)
+    return bool(kb.reasoner.phase == "apart")
 
 
 def without_equalities(case: EqualityCase) -> EqualityCase | None:
@@ -32,9 +30,9 @@ def without_equalities(case: EqualityCase) -> EqualityCase | None:
     facts = sorted((fact for fact in case.facts if SAME_AS not in map(str, fact[1])), key=repr)
     while True:
         kb: Any = if_defined(case, frozenset(facts))
-        if kb is None or (not facts and kb._state.classes.members):
+        if kb is None or (not facts and kb.reasoner.classes.members):
             return None
-        if not kb._state.classes.members and not kb.clashes():
+        if not kb.reasoner.classes.members and not kb.clashes():
             return EqualityCase(case.text, frozenset(facts), case.updates)
         del facts[len(facts) // 2 :]
 
@@ -94,7 +92,7 @@ def test_modules_keep_what_they_know() -> None:
     text = f"{KEYS} key(?x, ?y) :- road(?x, ?y), far(?y) . {ROADS} {PATHS}"
     kb = made(text, edge=edges, key=[("a", 1)])
     kb.update(add={"edge": [("d", "e")]})
-    assert is_distinct(kb) and [module.kind for module in kb._state._modules()]
+    assert is_distinct(kb) and [module.kind for module in kb.reasoner.materialisation.module_list()]
     shelf = Shelf(kb)
     for update in ({"delete": {"edge": [("b", "c")]}}, {"add": {"key": [("e", 1)]}}, {"add": {"edge": [("b", "c")]}}):
         kb.update(**update)
@@ -136,7 +134,7 @@ def test_named_algorithms_are_those_of_rewriting() -> None:
     kb.add({"key": [("a", 1)]})
     kb.materialise()
     kb.update(add={"key": [("b", 2)]})
-    assert type(kb._state) is EquatedState
+    assert not is_distinct(kb)
 
 
 @pytest.mark.parametrize("algorithm", ["auto", "bf"])
@@ -151,7 +149,7 @@ def test_a_large_class_at_once(opened: bool, algorithm: str) -> None:
     report = kb.update(add={"key": [(f"b{number}", 7) for number in range(1500)]}, algorithm=algorithm)
     assert not is_distinct(kb) and kb.size("key") == 99 + 1501
     assert sum(report.derivations.values()) < 100_000
-    assert kb._state.engine.property_table(SAME_AS).n < 1_000_000, "of over two million pairs"
+    assert kb.reasoner.engine.property_table(SAME_AS).n < 1_000_000, "of over two million pairs"
     assert opened or any("became equal" in reason for reason in report.reasons)
 
 

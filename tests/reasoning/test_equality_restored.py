@@ -9,9 +9,10 @@ import pytest
 
 from equalities import EqualityCase, if_defined, r_materialisation, random_case, rewritten, rows
 from everlog.datalog.reader import parse_program
-from everlog.knowledge.equated import EquatedState
-from everlog.knowledge.memory_base import KnowledgeBase
-from everlog.knowledge.saved_kinds import CLASSES
+from everlog.engine.kept_kinds import CLASSES
+from everlog.engine.memory.memory_backend import MemoryBackend
+from everlog.knowledge.base import KnowledgeBase
+from everlog.knowledge.rewriting_reasoner import RewritingReasoner
 from oracles.exchange import facts_of
 
 Relations = dict[str, set[tuple[int, ...]]]
@@ -21,14 +22,14 @@ class Shelf:
     """The sections of a store, in sets."""
 
     def __init__(self, kb: KnowledgeBase) -> None:
-        self._arities = dict(kb._arities)
+        self._arities = dict(kb.arities)
         self.explicit, self.derived = self._whole(kb, "explicit"), self._whole(kb, "derived")
-        self.kept = relations(kb._state.kept())
+        self.kept = relations(kb.reasoner.kept())
 
     def follow(self, kb: KnowledgeBase) -> None:
         """Changes the sections as an update does, and compares them with what they should be."""
-        state: Any = kb._state
-        self._arities, change = dict(kb._arities), state.change
+        state: Any = kb.reasoner
+        self._arities, change = dict(kb.arities), state.difference
         applied(self.explicit, change.explicit_added, change.explicit_deleted)
         applied(self.derived, change.derived_added, change.derived_deleted)
         kept = state.kept_change()
@@ -42,22 +43,26 @@ class Shelf:
 
     def opened(self, kb: KnowledgeBase, case: EqualityCase) -> KnowledgeBase:
         """A knowledge base with what is here."""
-        state = EquatedState.restored(
-            kb._state.engine.dictionary,
-            self._batches(self.explicit),
-            self._batches(self.derived),
-            1,
-            lambda: [(name, array(found)) for name, found in self.kept.items()],
-            kb._state.kept_kinds(),
+        backend = MemoryBackend(1, kb.reasoner.engine.dictionary)  # type: ignore[attr-defined]
+        E, derived = (backend.appended(self._batches(section)) for section in (self.explicit, self.derived))
+        I = E
+        I |= derived
+        state = RewritingReasoner.restored(
+            backend,
+            E,
+            I,
+            lambda: {name: array(found) for name, found in self.kept.items()},
+            kb.reasoner.kept_kinds(),
+            lambda: array(self.kept.get(CLASSES, set()), 2),
         )
-        state.represent(array(self.kept.get(CLASSES, set()), 2))
         other = KnowledgeBase(case.program, engine="memory", equality="rewrite", workers=1)
-        other._current, other._arities, other._materialised = state, dict(self._arities), True
+        other._reasoner, other.arities, other._materialised = state, dict(self._arities), True
         return other
 
     def _whole(self, kb: KnowledgeBase, section: str) -> Relations:
-        state: Any = kb._state
-        return relations({name: state.stored(name, section, kb._arities[name]) for name in kb.predicates()})
+        state: Any = kb.reasoner
+        facts = state.E if section == "explicit" else state.derived()
+        return relations({name: state.backend.listed(facts, name, kb.arities[name]) for name in kb.predicates()})
 
     def _batches(self, section: Relations) -> list[tuple[str, Any]]:
         return [(name, array(found, self._arities[name])) for name, found in section.items()]
@@ -86,7 +91,7 @@ def array(found: set[tuple[int, ...]], arity: int = 0) -> Any:
 @pytest.mark.parametrize("block", range(2))
 def test_changes_add_up_and_can_be_restored(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
     if block:  # dead rows are left out as soon as there are more of them than of others
-        monkeypatch.setattr("everlog.knowledge.state._FEW_ROWS", 0)
+        monkeypatch.setattr("everlog.engine.memory.memory_backend.FEW_ROWS", 0)
     for seed in range(2000 + 12 * block, 2012 + 12 * block):
         check(random_case(seed, updates=3))
 
@@ -114,7 +119,7 @@ def check(case: EqualityCase) -> None:
 
 def test_rows_of_facts_that_are_gone_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     """Classes that come and go leave rows behind, which are left out when they are the majority."""
-    monkeypatch.setattr("everlog.knowledge.state._FEW_ROWS", 0)
+    monkeypatch.setattr("everlog.engine.memory.memory_backend.FEW_ROWS", 0)
     kb = KnowledgeBase(parse_program("?x = ?y :- key(?x, ?k), key(?y, ?k) ."), engine="memory", equality="rewrite")
     kb.add({"p": [(f"c{number}", f"v{number}") for number in range(20)], "key": [("c0", 0), ("c1", 0)]})
     kb.materialise()
@@ -122,6 +127,6 @@ def test_rows_of_facts_that_are_gone_are_left_out(monkeypatch: pytest.MonkeyPatc
         keys = {"key": [(f"c{number + more}", number) for more in range(8)]}
         kb.update(add=keys)
         kb.update(delete=keys)
-        rows_now = sum(table.n for one in kb._state.engine.relations().values() for table in one.tables())
+        rows_now = sum(table.n for one in kb.reasoner.engine.relations().values() for table in one.tables())
         assert rows_now <= 2 * (22 + 23), "twice as many as E and I have"
         assert kb.size("p") == 22

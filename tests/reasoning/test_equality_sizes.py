@@ -43,7 +43,7 @@ def test_rewriting_and_rules_agree(size: int) -> None:
     for kb in (rewrite, axioms):
         kb.add({"triple": triples})
         kb.materialise()
-    assert [len(members) for members in rewrite._state.classes.members.values()] == [size]  # type: ignore[attr-defined]
+    assert [len(members) for members in rewrite.reasoner.classes.members.values()] == [size]  # type: ignore[attr-defined]
     assert facts_of(rewrite) == facts_of(axioms)
     middle = [row for row in triples if row[1].value == f"{prefix}mbox"][:1] or triples[:1]
     for kb in (rewrite, axioms):

@@ -77,9 +77,9 @@ class RecordedDeletion(Deletion):
 
 def deleted(kb: Any, minus: naive.Facts) -> RecordedDeletion:
     """B/F≈ for some explicit facts, beside a knowledge base."""
-    state = kb._state
-    gone = own(stored(state.engine, minus) & state._E).computed()
-    deletion = RecordedDeletion(state._equal.copy(), state._E - gone)
+    state = kb.reasoner
+    gone = own(stored(state.engine, minus) & state.E).computed()
+    deletion = RecordedDeletion(state._core.rewritten.copy(), state.E - gone)
     deletion.run(gone)
     return deletion
 
@@ -113,7 +113,7 @@ def test_section_3_1_step_by_step() -> None:
     deletion = deleted(kb, frozenset([naive.fact("triple", a, R, d)]))
 
     def seen(facts: FactSet) -> naive.Facts:
-        return facts_in(kb._state.engine, own(facts).computed())
+        return facts_in(kb.reasoner.engine, own(facts).computed())
 
     doubtful = [naive.fact("triple", *row) for row in [(a, R, b), (a, SAME_AS, a), (b, SAME_AS, b)]]
     explicit = [naive.fact("triple", *row) for row in [(a, R, b), (c, R, d)]]

@@ -17,8 +17,8 @@ from everlog.datalog.reader import parse_program
 
 def texts(kb: Any) -> set[str]:
     """All triples in text form."""
-    state = kb._state
-    columns = (state.engine.dictionary.ntriples_column(column) for column in state.ids("triple", "all", 3))
+    state = kb.reasoner
+    columns = (state.engine.dictionary.ntriples_column(column) for column in state.listed("triple", "all", 3))
     found = set(pc.binary_join_element_wise(*columns, pa.scalar(" ", pa.large_string())).to_pylist())
     assert len(found) == kb.size("triple")
     return found
@@ -35,7 +35,7 @@ def test_rewriting_and_rules_agree_on_uobm(data: Path) -> None:
         reports.append(kb.materialise())
     assert reports[0].facts == {"explicit": 257_685, "total": 434_065, "representatives": 430_398}
     assert texts(kbs[0]) == texts(kbs[1])
-    state = kbs[0]._state
+    state = kbs[0].reasoner
     assert len(state.classes.members) == 45
     merged = {state.engine.dictionary.value(int(one)) for members in state.classes.members.values() for one in members}
     random, about = Random(1), [one for one in triples if one[0] in merged or one[2] in merged]

@@ -19,7 +19,7 @@ from everlog.engine.memory.matcher import MemoryMatcher
 from everlog.engine.memory.rules import MemoryCompiler
 from everlog.engine.memory.sets import own
 from everlog.engine.memory.statistics import memory_facts
-from everlog.knowledge.memory_base import KnowledgeBase
+from everlog.knowledge.base import KnowledgeBase
 from everlog.planning.compiled_program import compile_program, prepared
 from everlog.planning.decomposition.decomposition_choice import Decomposer
 from everlog.planning.decomposition.size_estimates import Statistics
@@ -213,7 +213,7 @@ def collaborators(n: int, k: int) -> dict[str, list[tuple[str, str]]]:
 
 
 def instantiations(kb: KnowledgeBase, node: Joined) -> set[tuple[object, ...]]:
-    return set(kb._state._values(kb._state.engine.columns(own(node.inst), node.node.atom.predicate)))
+    return set(kb.reasoner.backend.rows(kb.reasoner.engine.columns(own(node.inst), node.node.atom.predicate), 0))
 
 
 def test_examples_1_to_3(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -270,13 +270,13 @@ def test_a_failed_update_leaves_nodes_alone(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_nodes_are_computed_again_where_they_were_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     """As after a store was opened; here, since most rows are dead and the others are moved."""
-    monkeypatch.setattr("everlog.knowledge.state._FEW_ROWS", 0)
+    monkeypatch.setattr("everlog.engine.memory.memory_backend.FEW_ROWS", 0)
     given = collaborators(6, 20)
     kb = KnowledgeBase(parse_program(COLLABORATORS), hypertree="cyclic", algorithm="dred", workers=1)
     kb.add(given)
     kb.materialise()
     kb.update(delete={"PC": given["PC"][:-60], "CW": given["CW"][:40]})
-    assert kb._state.materialisation is None
+    assert kb.reasoner.materialisation is None
     kb.update(add={"PC": given["PC"][:30]}, delete={"CA": given["CA"][-1:]})
     assert len(decomposed(kb)) == 1
     check_nodes(kb)

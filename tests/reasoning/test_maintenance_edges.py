@@ -16,7 +16,7 @@ import kept_state
 from cramped import cramped
 from everlog import KnowledgeBase, parse_program
 from everlog.errors import EverlogError
-from everlog.knowledge.memory_base import choice
+from everlog.knowledge import choice
 from everlog.reasoning.change import Change
 from maintenance import ALGORITHMS, MODES, Mode, Truth, apply, assert_right, check_kept, check_sequence
 from oracles.exchange import facts_of, rows_of
@@ -215,7 +215,7 @@ def test_starting_again_gives_memory_back_at_once(modules: str) -> None:
     kb.add(RING)
     kb.materialise()
     kb.update(delete={"edge": [(0, 1)]}, algorithm="dred")  # makes indexes
-    state = kb._state
+    state = kb.reasoner
     gone = [weakref.ref(table) for relation in state.engine.relations().values() for table in relation.tables()]
     assert gone
     del state

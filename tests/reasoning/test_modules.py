@@ -18,7 +18,7 @@ from everlog.engine.memory.engine import MemoryEngine
 from everlog.engine.memory.graphs import MemoryGraphs
 from everlog.engine.memory.rules import MemoryCompiler
 from everlog.engine.memory.sets import own
-from everlog.knowledge.memory_base import KnowledgeBase
+from everlog.knowledge.base import KnowledgeBase
 from everlog.planning.compiled_program import compile_program
 from everlog.planning.modules.module_rules import KINDS
 from everlog.reasoning.modular import Added
@@ -87,11 +87,11 @@ def test_examples_20_to_22() -> None:
     kb = KnowledgeBase(program, algorithm="dredc", workers=1, stratification="single")
     kb.add({"s": [("b", "c")], "r": [("c", "d"), ("d", "e")]})
     kb.materialise()
-    [module] = kb._state.materialisation.modules[1]  # type: ignore[union-attr]
+    [module] = kb.reasoner.materialisation.modules[1]  # type: ignore[union-attr]
 
     def backbone() -> set[tuple[object, ...]]:
-        engine = kb._state.engine
-        return set(kb._state._values(engine.columns(own(module.X), "r")))
+        engine = kb.reasoner.engine
+        return set(kb.reasoner.backend.rows(engine.columns(own(module.X), "r"), 2))
 
     closure = {("b", "c"), ("b", "d"), ("b", "e"), ("c", "d"), ("c", "e"), ("d", "e")}
     assert set(kb.rows("r")) == closure

@@ -11,7 +11,7 @@ import pytest
 from complex_rules import random_facts, random_program
 from everlog.datalog.reader import parse_program
 from everlog.engine.memory.engine import MemoryEngine
-from everlog.knowledge.memory_base import KnowledgeBase
+from everlog.knowledge.base import KnowledgeBase
 from everlog.planning.decomposition.cardinality import Cardinalities, Estimate
 from everlog.planning.decomposition.decomposition_choice import TREES, Decomposer, Worth
 from everlog.planning.decomposition.decomposition_cost import gain
@@ -28,8 +28,8 @@ IN_MEMORY = "everlog.planning.decomposition.decomposition_choice.IN_MEMORY"
 
 
 def passing(kb: KnowledgeBase) -> list[Passing]:
-    assert kb._state.materialisation is not None
-    return [module for module in kb._state.materialisation.module_list() if isinstance(module, Passing)]
+    assert kb.reasoner.materialisation is not None
+    return [module for module in kb.reasoner.materialisation.module_list() if isinstance(module, Passing)]
 
 
 def left(engine: MemoryEngine, module: Passing) -> int:
@@ -54,7 +54,7 @@ def test_sequences_of_updates(monkeypatch: pytest.MonkeyPatch) -> None:
             found["one by one" if module._last is not None else "at once"] += 1
             found["not stored"] += len(module._steps) < sum(node.rule is not None for node in module.tree.nodes)
             found["tested"] += bool(module.tree.negative or module.tree.comparisons)
-            assert left(kb._state.engine, module) == 0
+            assert left(kb.reasoner.engine, module) == 0
         changed = 0
         for _ in range(4):
             derived = facts_of(kb, "derived")
@@ -116,7 +116,7 @@ def test_the_report_says_that_nothing_is_kept(monkeypatch: pytest.MonkeyPatch) -
     assert nodes[1]["facts"] == 0
     [cycle] = passing(kb)
     assert cycle.tree.prefix.startswith(TREES)
-    assert left(kb._state.engine, cycle) == 0
+    assert left(kb.reasoner.engine, cycle) == 0
 
 
 def test_a_node_has_what_the_nodes_before_it_leave(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -158,4 +158,4 @@ def test_nodes_have_values_that_all_atoms_have(monkeypatch: pytest.MonkeyPatch) 
     assert isinstance(nodes, list)
     assert sum(node["facts"] for node in nodes) <= 3, "and not a node with forty ends"
     [petal] = passing(kb)
-    assert left(kb._state.engine, petal) == 0
+    assert left(kb.reasoner.engine, petal) == 0

@@ -17,7 +17,7 @@ from everlog.datalog.syntax import Constant, Program, Rule
 from everlog.errors import EverlogError
 
 if TYPE_CHECKING:
-    from everlog.knowledge.memory_base import KnowledgeBase
+    from everlog.knowledge.base import KnowledgeBase
     from everlog.rdf.owl.profiles import Translation
 
 _PANEL = "Ontologies"

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import typer
 
@@ -126,12 +126,12 @@ _SIZE = re.compile(r"[1-9][0-9]*[kmgt]b?", re.IGNORECASE)
 
 def reasoning_options(
     engine: str, algorithm: str, modules: str, hypertree: str, stratification: str, equality: str
-) -> dict[str, str]:
+) -> dict[str, Any]:
     """The options of a knowledge base, each of them known to it."""
     from everlog.datalog.syntax import Program
-    from everlog.knowledge.memory_base import KnowledgeBase
+    from everlog.knowledge.base import KnowledgeBase
 
-    options = {
+    options: dict[str, Any] = {
         "engine": engine,
         "algorithm": algorithm,
         "modules": modules,
@@ -139,7 +139,7 @@ def reasoning_options(
         "stratification": stratification,
         "equality": equality,
     }
-    KnowledgeBase(Program(), **options)  # type: ignore[arg-type]  # says what it does not know, before Spark starts
+    KnowledgeBase(Program(), **options)  # says what it does not know, before Spark starts
     return options
 
 

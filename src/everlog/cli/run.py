@@ -98,7 +98,7 @@ def run(
     with Progress() as progress:
         progress.step("starting Spark")
         spark = started_session(master, settings, verbose, paths, engine)
-        from everlog.knowledge.stores import KnowledgeBase
+        from everlog.knowledge.base import KnowledgeBase
         from everlog.sources.read_facts import read_paths
         from everlog.store.publish import publish_outcome, published_predicates
 

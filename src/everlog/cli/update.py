@@ -81,7 +81,7 @@ def update(
     check_stats(stats)
     from everlog.datalog.reader import parse_program
     from everlog.knowledge.engine_choice import engine_of
-    from everlog.knowledge.loading import Loading
+    from everlog.knowledge.reasoners import Loading
     from everlog.store.versions import Store
 
     opened = Store.open(store)

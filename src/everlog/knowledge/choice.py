@@ -18,8 +18,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from everlog.engine.kept_kinds import RECURSIVE, TRACE
 from everlog.knowledge.materialisation import Materialisation, Past
-from everlog.reasoning.algorithms import RECURSIVE, TRACE, Algorithm, algorithm
+from everlog.reasoning.algorithms import Algorithm, algorithm
 from everlog.reasoning.change import Allowance
 
 _INSTANCES = 0.01

@@ -14,8 +14,10 @@ from typing import TypeAlias
 
 from everlog import interrupts
 from everlog.engine.algebra import Engine, FactSet
+from everlog.engine.backend import Difference, KeptState, Recovered
+from everlog.engine.kept_kinds import BACKBONE, HIDDEN_FACTS
 from everlog.errors import EverlogError
-from everlog.knowledge.saved_kinds import BACKBONE, DECOMPOSED, HIDDEN_FACTS, MODULE, module_key, tree_key
+from everlog.knowledge.saved_kinds import DECOMPOSED, MODULE, module_key, tree_key
 from everlog.planning.compiled_program import CompiledStratum
 from everlog.planning.modules.module_choice import LeftOut
 from everlog.reasoning.algorithms import Algorithm
@@ -42,27 +44,19 @@ class Outcome:
     """Seconds by stratum."""
     warnings: list[str] = field(default_factory=list)
 
+    def warned(self, warnings: Sequence[str]) -> Outcome:
+        """With more warnings."""
+        return replace(self, warnings=[*self.warnings, *warnings]) if warnings else self
+
     def above(self, derivations: Mapping[str, int], rounds: int, seconds: float) -> Outcome:
-        """The same, together with what was done below it."""
+        """The outcome of this and of what was done before it: the numbers of both are added up."""
         joint = dict(derivations)
         for phase, number in self.derivations.items():
             joint[phase] = joint.get(phase, 0) + number
         return replace(self, derivations=joint, rounds=self.rounds + rounds, seconds=self.seconds + seconds)
 
 
-@dataclass(frozen=True)
-class Difference:
-    """What an update changes, as sets: in `E`, in `I`, and in `I ∖ E`."""
-
-    explicit_added: FactSet
-    explicit_deleted: FactSet
-    added: FactSet
-    deleted: FactSet
-    derived_added: FactSet
-    derived_deleted: FactSet
-
-
-Accept: TypeAlias = Callable[[FactSet, Difference], None]
+Accept: TypeAlias = Callable[[FactSet, Difference[FactSet]], None]
 """Looks at `I` after an update, and at what that changes."""
 
 
@@ -87,8 +81,11 @@ class Materialisation:
         names: frozenset[str],
         modules: Modules = _NO_MODULES,
         bounds: Bounds | None = None,
+        equated: frozenset[str] = frozenset(),
     ) -> None:
         self.strata, self.engine, self.E, self.modules = strata, engine, E, modules
+        self.equated = equated
+        """The predicates that rules about equality were made for, where equality is a matter of rules."""
         self._bounds = bounds
         self.I = engine.empty()
         self.kept = Kept.empty(engine, strata, names)
@@ -170,6 +167,28 @@ class Materialisation:
         count_derivations(self.strata, self.E, self.I, kept)
         self.kept, self.made = kept, names
 
+    def kept_state(self) -> KeptState:
+        """What is kept for updates, as far as somebody asked for it."""
+        kept, backbones = self.asked(), [module.X for module in self.backbones()]
+        return KeptState(self.I, kept.placed(), backbones, kept.forgotten(), self.backbones_before)
+
+    def recover(self, I: FactSet, recovered: Callable[[frozenset[str], FactSet], Recovered]) -> None:
+        """Takes over what was computed earlier, and what was kept, of the kinds that there is a use for."""
+        kept, backbones = self.kept, self.backbones()
+        found = recovered(kept.names() | ({BACKBONE} if backbones else set()), I)
+        I |= found.hidden
+        for kind, counts in found.counts.items():
+            getattr(kept, kind).add(counts)
+        for number, X in found.backbones.items():
+            backbones[number].X |= X
+        self.restore(I)
+        if kept.trace is not None:
+            for (place, i), counts in sorted(found.trace.items(), key=lambda one: one[0]):
+                kept.trace.change(self.engine, place, i, counts)
+            for place, stages in found.stages.items():
+                kept.trace.old[place].add(stages)
+                kept.trace.new[place].add(stages)
+
     def restore(self, I: FactSet) -> None:
         """Takes over what was computed earlier; what modules did not store is computed again."""
         self.I = I
@@ -189,7 +208,7 @@ class Materialisation:
         allowed: Allowance | None = None,
         accept: Accept | None = None,
         watch: Callable[[], None] | None = None,
-    ) -> tuple[Outcome, Difference]:
+    ) -> tuple[Outcome, Difference[FactSet]]:
         """Deletes `minus` from `E` and adds `plus`; `TooCostly` if that takes more than is allowed.
 
         `accept` sees the result before it counts, and `watch` is called while rules are applied; what they raise undoes
@@ -246,7 +265,7 @@ def _staged(modules: Sequence[Module]) -> Iterator[None]:
         raise
 
 
-def _difference(change: Change) -> Difference:
+def _difference(change: Change) -> Difference[FactSet]:
     gained = change.A
     gained -= change.plus
     gained |= change.minus - change.D

@@ -13,13 +13,13 @@ from dataclasses import replace
 from typing import Final, TypeAlias
 
 from everlog.datalog.syntax import Rule
+from everlog.engine.kept_kinds import BACKBONE, NONRECURSIVE, RECURSIVE
 from everlog.knowledge.materialisation import Materialisation
-from everlog.knowledge.saved_kinds import BACKBONE, DECOMPOSED, TREE, module_key, tree_key
+from everlog.knowledge.saved_kinds import DECOMPOSED, TREE, module_key, tree_key
 from everlog.knowledge.settings import Settings
 from everlog.planning.hidden_predicates import KEYED, NEGATED
 from everlog.planning.modules.module_choice import LEFT_OUT_BEFORE, Verdicts
 from everlog.planning.modules.module_rules import Module
-from everlog.reasoning.algorithms import NONRECURSIVE, RECURSIVE
 
 Chosen: TypeAlias = Callable[[Rule], bool]
 """Whether a rule is to be decomposed."""

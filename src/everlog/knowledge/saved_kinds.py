@@ -1,4 +1,4 @@
-"""The kinds of relations that a store keeps for updates besides facts; `saved.py` says what is in them."""
+"""What a store says about what is kept for updates, besides the kinds of its relations (`engine/kept_kinds.py`)."""
 
 from __future__ import annotations
 
@@ -12,8 +12,6 @@ from everlog.datalog.syntax import Atom, Rule, Variable
 from everlog.datalog.values import identity
 from everlog.planning.hidden_predicates import named_after
 
-HIDDEN_FACTS: Final = "hidden"
-BACKBONE: Final = "backbones"
 OLDER: Final = "older"
 """Said of what an earlier Everlog has stored, whose names mean something else now."""
 DECOMPOSED: Final = "decomposed"
@@ -34,11 +32,6 @@ def stored_kinds(kinds: Iterable[str], names: Iterable[str]) -> frozenset[str]:
     """The kinds of a store that says which it has, and has relations of some names."""
     known = frozenset(kinds)
     return known | {OLDER} if _NUMBERED_MODULES in known or any(map(_NUMBERED.fullmatch, names)) else known
-
-
-def kind_of(name: str) -> str:
-    """What a relation holds."""
-    return name.partition(":")[0]
 
 
 def tree_key(rule: Rule) -> str:

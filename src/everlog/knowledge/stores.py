@@ -3,10 +3,8 @@
     init:    Spark encodes and writes the sources → Arrow → memory engine → derived facts → Spark writes them → commit
     update:  Spark encodes the change while the store is loaded → reasoning → Spark writes what changed → commit
 
-Where the Spark engine reasons, facts stay with Spark all the way (`spark_store.py`).
-
-Reasoning is the knowledge base's business (`knowledge.py`); what a version is, `manifest.py` says; when it counts,
-`commit.py`.
+Where the Spark engine reasons, facts stay with Spark all the way. Reasoning is the knowledge base's business (`base.py`);
+what is written of it, `persistence.py` says; what a version is, `manifest.py`; when it counts, `commit.py`.
 """
 
 from __future__ import annotations
@@ -21,15 +19,13 @@ from typing import TYPE_CHECKING, Any
 from everlog.datalog.printer import print_program
 from everlog.datalog.reader import parse_program
 from everlog.datalog.syntax import Program
-from everlog.knowledge.engine_choice import Engine, engine_of
-from everlog.knowledge.keeping import write_update, write_whole
-from everlog.knowledge.loading import Loading, load_state
-from everlog.knowledge.memory_base import Batch, Progress
+from everlog.engine.backend import Progress
+from everlog.knowledge.base import KnowledgeBase
+from everlog.knowledge.engine_choice import engine_of
+from everlog.knowledge.persistence import written
+from everlog.knowledge.reasoners import Loading, Scratch, load_in_memory, load_on_spark
 from everlog.knowledge.report import Report
-from everlog.knowledge.spark_base import KnowledgeBase, check_arities, is_on_spark, open_store, stored_frame
-from everlog.knowledge.spark_state import SparkState
-from everlog.knowledge.spark_store import load_spark_state, written
-from everlog.knowledge.update_facts import Given
+from everlog.knowledge.update_facts import Fetched, given_facts
 from everlog.sources.program_facts import BLANK_NODES, program_facts
 from everlog.spark.failures import spark_failures
 from everlog.store.blank_nodes import blank_nodes, renamed_blank_nodes
@@ -37,21 +33,17 @@ from everlog.store.commit import Writing, making, writing
 from everlog.store.layers import write_facts
 from everlog.store.manifest import Layer, Manifest, Part
 from everlog.store.parquet_files import files_in, rows_in
-from everlog.store.sections import extend_dictionary, write_section
 from everlog.store.term_dictionary import FEW, StoredDictionary
 from everlog.store.versions import Store
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from everlog.engine.algebra import FactSet
-    from everlog.engine.memory.table import Ids
+    from everlog.knowledge.reasoner import Reasoner
     from everlog.sources.read_facts import Read
 
-__all__ = ["Changes", "KnowledgeBase", "init_store", "open_store", "update_store"]
-
 Say = Callable[[str], None]
-_NO_OPTIONS: Mapping[str, str] = {}
+_NO_OPTIONS: Mapping[str, Any] = {}
 
 
 @dataclass(frozen=True)
@@ -68,7 +60,7 @@ def init_store(
     read: Read | None = None,
     *,
     spark: SparkSession,
-    options: Mapping[str, str] = _NO_OPTIONS,
+    options: Mapping[str, Any] = _NO_OPTIONS,
     memory: str | None = None,
     progress: Progress | None = None,
     on_step: Say | None = None,
@@ -82,8 +74,7 @@ def init_store(
     started = perf_counter()
     say = on_step or _quiet
     place = Path(path).absolute()
-    keywords = dict[str, Any](options)
-    KnowledgeBase(program, **keywords)  # an option that is not known is found before any work
+    KnowledgeBase(program, **options)  # an option that is not known is found before any work
     with making(place) as writer, spark_failures(f"making the store {path}"):
         say("encoding facts")
         facts = program_facts(spark, program, {} if read is None else read.facts)
@@ -95,29 +86,25 @@ def init_store(
         explicit.pop(BLANK_NODES, None)
         encoded.release()
         say("loading facts")
-        kb = KnowledgeBase(program, spark=spark, **keywords)
-        arities = {name: n for name, n in {**kb._arities, **encoded.arities}.items() if name != BLANK_NODES}
+        kb = KnowledgeBase(program, spark=spark, **options)
+        arities = {name: n for name, n in {**kb.arities, **encoded.arities}.items() if name != BLANK_NODES}
         terms = [file for file in files_in(folder) if rows_in(file)]
         draft = Manifest(
             version=writer.version,
             program=print_program(program),
-            options=dict(options),
+            options=kb.options,
             arities=arities,
             dictionary=(Part(tuple(map(writer.named, terms)), encoded.size),) if terms else (),
             explicit=(Layer(explicit),) if explicit else (),
         )
         chosen = engine_of(place, draft, None, memory)
-        state = _loaded_by_spark(spark, writer, draft) if chosen.name == "spark" else load_state(place, draft)
-        kb._restore(state, arities, materialised=False)
+        kb.restore(_loaded(spark, writer, draft, chosen.name), arities, False, chosen)
         say("reasoning")
-        report = _explained(kb.materialise(progress), chosen)
+        report = kb.materialise(progress)
         if check is not None:
             check(kb)
         say("writing derived facts")
-        if is_on_spark(state):
-            writer.commit(_with_statistics(written(spark, writer, state, draft, None), report))
-        else:
-            _commit(spark, writer, kb, draft, report, added=_derived(kb), deleted={})
+        writer.commit(written(spark, writer, kb.reasoner, draft, None, report))
     return _timed(report, started)
 
 
@@ -150,53 +137,68 @@ def update_store(
     with writing(place) as writer, spark_failures(f"updating the store {path}"):
         before = writer.before
         assert before is not None
-        kb = KnowledgeBase(parse_program(before.program), spark=spark, **dict[str, Any](before.options))
+        kb = KnowledgeBase(parse_program(before.program), spark=spark, **before.options)
         arities = dict(before.arities)
         chosen = engine_of(place, before, engine, memory)
         draft = replace(before, version=writer.version, arities=arities, counts={}, statistics={})
-        added: list[Batch]
-        deleted: list[Batch]
-        folder = None
         say("loading the store")
-        if chosen.name == "spark":
-            state = _loaded_by_spark(spark, writer, before)
-            kb._restore(state, dict(before.arities), materialised=True)
-            say("encoding facts")
-            deleted = _encoded(state, delete, arities, add=False)
-            added = _encoded(state, add, arities, add=True)
+        to_add, to_delete = (given_facts(chosen.name, spark, facts, arities, few) for facts in (add, delete))
+        if loading is not None and chosen.name == "memory":
+            reasoner = loading.reasoner(before)
         else:
-            loading = loading or Loading(place, before)
-            to_add, to_delete = Given(spark, add, arities, few), Given(spark, delete, arities, few)
-            loaded = loading.state(before)
-            kb._restore(loaded, dict(before.arities), materialised=True)
-            say("encoding facts")
-            dictionary, stored = loaded.engine.dictionary, Store(place, before).dictionary(spark)
-            deleted = to_delete.to_delete(dictionary, stored, writer)
-            added, folder = to_add.to_add(dictionary, stored, writer)
+            reasoner = _loaded(spark, writer, before, chosen.name)
+        kb.restore(reasoner, before.arities, True, chosen)
+        say("encoding facts")
+        at = Fetched(reasoner.backend, Store(place, before).dictionary(spark), writer)
+        deleted = to_delete.to_delete(at)
+        added, folder = to_add.to_add(at)
         say("reasoning")
         wanted = None if algorithm == "auto" else algorithm
-        with kb._during("an update", changes=True):
-            report = _explained(kb._updated(added, deleted, arities, wanted, progress, started), chosen)
+        with kb.during("an update", changes=True):
+            report = kb.update_encoded(added, deleted, arities, wanted, progress, started)
+        report = replace(report, reasons=[*chosen.reasons, *report.reasons])
         if check is not None:
             check(kb)
         changes = _changes(kb)
         if before_commit is not None:
             before_commit(report, changes)
         say("writing what changed")
-        if is_on_spark(kb._state):
-            writer.commit(_with_statistics(written(spark, writer, kb._state, draft, before), report))
-        else:
-            change = kb._memory.change
-            explicit = write_section(
-                spark, writer, "explicit", before.explicit, change.explicit_added, change.explicit_deleted, arities
-            )
-            draft = replace(draft, explicit=explicit)
-            _commit(spark, writer, kb, draft, report, change.derived_added, change.derived_deleted, before, folder)
+        writer.commit(written(spark, writer, kb.reasoner, draft, before, report, folder))
     return _timed(report, started), changes
 
 
-def _loaded_by_spark(spark: SparkSession, writer: Writing, manifest: Manifest) -> SparkState:
-    return load_spark_state(
+def open_store(
+    path: str | Path,
+    version: int | None = None,
+    spark: SparkSession | None = None,
+    workers: int | None = None,
+    engine: str | None = None,
+    memory: str | None = None,
+) -> KnowledgeBase:
+    """The knowledge base in a store, as of a version or as it is now. Nothing is derived again.
+
+    The engine is the store's unless another one is asked for.
+    """
+    store = Store.open(path, version)
+    manifest = store.manifest
+    kb = KnowledgeBase(parse_program(manifest.program), spark=spark, workers=workers, memory=memory, **manifest.options)
+    chosen = engine_of(store.path, manifest, engine, memory)
+    if chosen.name == "spark":
+        files = Scratch(None)
+        with spark_failures(f"opening the store {path}"):
+            reasoner = load_on_spark(kb.spark, store.path, manifest, files.folder, files.folder)
+    else:
+        reasoner = load_in_memory(store.path, manifest, workers)
+    kb.restore(reasoner, manifest.arities, True, chosen)
+    kb.stored = store.path, manifest
+    return kb
+
+
+def _loaded(spark: SparkSession, writer: Writing, manifest: Manifest, engine: str) -> Reasoner[Any, Any, Any]:
+    """A version of a store that is being written."""
+    if engine == "memory":
+        return load_in_memory(writer.path, manifest)
+    return load_on_spark(
         spark,
         writer.path,
         manifest,
@@ -206,64 +208,14 @@ def _loaded_by_spark(spark: SparkSession, writer: Writing, manifest: Manifest) -
     )
 
 
-def _encoded(state: SparkState, read: Read | None, arities: dict[str, int], add: bool) -> list[FactSet]:
-    if read is None:
-        return []
-    check_arities(read.facts, arities)
-    return state.encoded(read.facts, add)
-
-
-def _commit(
-    spark: SparkSession,
-    writer: Writing,
-    kb: KnowledgeBase,
-    draft: Manifest,
-    report: Report,
-    added: Mapping[str, Ids],
-    deleted: Mapping[str, Ids],
-    before: Manifest | None = None,
-    folder: Path | None = None,
-) -> None:
-    """Writes the derived facts that changed, what is kept for updates, and the terms that are new, and commits."""
-    state = kb._memory
-    derived = write_section(spark, writer, "derived", draft.derived, added, deleted, draft.arities)
-    dictionary = extend_dictionary(spark, writer, draft.dictionary, state.engine.dictionary, folder)
-    counts = {predicate: state.sizes(predicate) for predicate in sorted(draft.arities)}
-    kept = write_whole(spark, writer, state) if before is None else write_update(spark, writer, before, state)
-    manifest = replace(draft, derived=derived, dictionary=dictionary, counts=counts, **kept)
-    writer.commit(_with_statistics(manifest, report))
-
-
-def _with_statistics(manifest: Manifest, report: Report) -> Manifest:
-    statistics = {key: value for key, value in report.stats().items() if key not in ("warnings", "peak_rss_bytes")}
-    return replace(manifest, statistics=statistics)
-
-
-def _explained(report: Report, chosen: Engine) -> Report:
-    return replace(report, reasons=[*chosen.reasons, *report.reasons])
-
-
-# What an update did
-
-
-def _derived(kb: KnowledgeBase) -> dict[str, Ids]:
-    return {
-        predicate: ids
-        for predicate, arity in kb._arities.items()
-        if (ids := kb._memory.stored(predicate, "derived", arity)).shape[1]
-    }
-
-
 def _changes(kb: KnowledgeBase) -> Changes:
-    state = kb._state
-    if is_on_spark(state):
-        return Changes(*(_Lazy(state.changed(added), partial(state.changed_text, added)) for added in (True, False)))
-    memory = kb._memory
+    """What an update did, to be looked at by whoever wants to."""
+    backend, what = kb.reasoner.backend, kb.reasoner.difference
 
-    def lazy(facts: Mapping[str, Ids]) -> _Lazy:
-        return _Lazy(facts, lambda predicate: stored_frame(kb.spark, memory.engine.dictionary, facts[predicate]))
+    def text(part: Any, predicate: str) -> DataFrame:
+        return backend.texts(backend.part_listed(part, predicate, kb.arity(predicate)), lambda: kb.spark)
 
-    return Changes(lazy(memory.change.added), lazy(memory.change.deleted))
+    return Changes(*(_Lazy(backend.sizes(part), partial(text, part)) for part in (what.added, what.deleted)))
 
 
 class _Lazy(Mapping[str, "DataFrame"]):

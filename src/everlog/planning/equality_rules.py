@@ -55,6 +55,7 @@ def same(left: Term, right: Term) -> Atom:
 
 
 EQUALITIES: Final = Region((same(Variable("x"), Variable("y")),))
+DIFFERENCES: Final = Region((Atom(TRIPLE, (Variable("x"), Constant(DIFFERENT_FROM), Variable("y"))),))
 
 
 def is_equality(atom: Atom) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
+from everlog.engine.kept_kinds import NONRECURSIVE, RECURSIVE, TRACE
 from everlog.errors import EverlogError
 from everlog.reasoning.bfc import bfc
 from everlog.reasoning.change import Change
@@ -14,8 +15,6 @@ from everlog.reasoning.dred import dred
 from everlog.reasoning.dredc import dredc
 from everlog.reasoning.fbf import fbf
 from everlog.reasoning.strategies import Never, strategy
-
-NONRECURSIVE, RECURSIVE, TRACE = "nonrecursive", "recursive", "trace"
 
 NAMES = ("auto", "dred", "fbf", "bf", "dredc", "bfc", "counting", "remat")
 """What a user may ask for; `fbf` may be followed by a strategy, as in `fbf:depth:3`."""

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from everlog.engine.algebra import Annotation, Counted, Engine
+from everlog.engine.kept_kinds import NONRECURSIVE, RECURSIVE, TRACE
 from everlog.planning.compiled_program import CompiledStratum
 
 NEVER = 2**30
@@ -106,6 +107,21 @@ class Kept:
             yield from self.trace.new
             for counts in self.trace.iterations:
                 yield from counts
+
+    def placed(self) -> list[tuple[str, tuple[int, ...], Annotation]]:
+        """Everything that counts derivations: its kind, where in the trace it belongs, and itself."""
+        kinds = ((NONRECURSIVE, self.nonrecursive), (RECURSIVE, self.recursive))
+        found: list[tuple[str, tuple[int, ...], Annotation]] = [
+            (kind, (), one) for kind, one in kinds if one is not None
+        ]
+        if self.trace is not None:
+            for place, iterations in enumerate(self.trace.iterations):
+                found += [(TRACE, (place, i), counts) for i, counts in enumerate(iterations, start=1)]
+        return found
+
+    def forgotten(self) -> list[tuple[str, tuple[int, ...], Annotation]]:
+        """The same for iterations that the last update left without derivations."""
+        return [] if self.trace is None else [(TRACE, (place, i), one) for place, i, one in self.trace.forgotten]
 
     def nbytes(self) -> int:
         return sum(annotation.nbytes() for annotation in self.annotations())

@@ -7,11 +7,12 @@ representatives alone. Nobody stores what it stands for: a fact becomes as many 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Literal
 
 from everlog.datalog.ntriples import write_term
 from everlog.datalog.syntax import TRIPLE
 from everlog.datalog.values import SAME_AS
+from everlog.engine.kept_kinds import CLASSES
 from everlog.store.layers import facts_frame
 
 if TYPE_CHECKING:
@@ -21,9 +22,6 @@ if TYPE_CHECKING:
 
     from everlog.store.manifest import Manifest
     from everlog.store.term_dictionary import StoredDictionary
-
-CLASSES: Final = "classes"
-"""The relation of a state that says which constants others represent."""
 
 
 class Rewritten:

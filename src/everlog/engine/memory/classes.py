@@ -222,6 +222,11 @@ class MemoryClasses(Classes):
         found: Ids = both[:, both[0] != both[1]]
         return found
 
+    def other_pairs(self, other: MemoryClasses) -> Ids:
+        """Those of the pairs that other classes do not have."""
+        pairs = self.pairs()
+        return pairs[:, other.representatives()[pairs[0]] != pairs[1]]
+
     def restore(self, pairs: Ids) -> None:
         """Takes over the classes that `pairs` gave; every constant was alone before."""
         order = np.argsort(pairs[1], kind="stable")

@@ -32,7 +32,6 @@ def clashes(engine: SparkEngine, terms: SparkTerms, I: FactSet) -> list[str]:
         f"(SELECT a0, a2 FROM {table} WHERE {RELATION} = {number} AND a1 = {verb})"
         for verb in (same_as, different_from)
     )
-    engine.terms = terms.frame
     names = engine.names()
 
     def pairs(query: str) -> list[tuple[int, int]]:

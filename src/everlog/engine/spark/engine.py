@@ -67,14 +67,15 @@ _OWN_SETTINGS: Final = {
 class SparkEngine(Engine):
     """Facts in DataFrames.
 
-    `terms` has the columns `id` and `term`, the N-Triples text of each value; only comparisons need it. `encode` gives the
-    ids of values that rules mention. `scratch` is the folder for `cut="parquet"`, removed by whoever gave it.
+    `terms` gives a DataFrame with the columns `id` and `term`, the N-Triples text of each value, another one when there are
+    new terms; only comparisons need it. `encode` gives the ids of values that rules mention. `scratch` is the folder for
+    `cut="parquet"`, removed by whoever gave it.
     """
 
     def __init__(
         self,
         spark: SparkSession,
-        terms: DataFrame | None,
+        terms: Callable[[], DataFrame] | None,
         encode: Callable[[Sequence[Value]], Sequence[int]],
         cut: CutName = "local_checkpoint",
         scratch: str | None = None,
@@ -106,7 +107,8 @@ class SparkEngine(Engine):
         self._sizes: dict[Table, int] = {}
         self._generated = True
         self._forgotten: list[Table] = []
-        self.terms = terms
+        self._terms = terms
+        self._known_terms: DataFrame | None = None
         self.driver = Driver(self)
         self._partition(1)
 
@@ -148,34 +150,29 @@ class SparkEngine(Engine):
             self._ids.update(zip(missing, self._encode([constant.value for constant in missing]), strict=True))
         return self._ids
 
-    @property
-    def terms(self) -> DataFrame | None:
-        return self._terms
-
-    @terms.setter
-    def terms(self, terms: DataFrame | None) -> None:
-        """Gives the engine another dictionary, one that has grown perhaps."""
-        self._terms = terms
-        self._texts = self._values = self._nameable = None
-
     def comparables(self) -> Table:
         """The numbers and strings of the dictionary."""
+        texts = self.texts()
         if self._values is None:
-            self._values = self._named(self.spark.sql(comparable(self.texts())))
+            self._values = self._named(self.spark.sql(comparable(texts)))
         return self._values
 
     def names(self) -> Table:
         """The ids of the names in the dictionary: IRIs, blank nodes and strings."""
+        texts = self.texts()
         if self._nameable is None:
-            self._nameable = self._named(self.spark.sql(nameable(self.texts())))
+            self._nameable = self._named(self.spark.sql(nameable(texts)))
         return self._nameable
 
     def texts(self) -> Table:
         """The dictionary: ids, and the N-Triples text of each as `term`."""
         if self._terms is None:
             raise EverlogError("a rule compares values, and the Spark engine was given no dictionary to find them in")
+        terms = self._terms()
+        if terms is not self._known_terms:  # there are new ones
+            self._known_terms, self._texts, self._values, self._nameable = terms, None, None, None
         if self._texts is None:
-            self._texts = self._named(self._here(self._terms.select("id", "term")))
+            self._texts = self._named(self._here(terms.select("id", "term")))
         return self._texts
 
     # ------------------------------------------------------------------------------------ facts in and out

@@ -1,4 +1,4 @@
-"""What changed of what a state of the Spark engine keeps, since a store had it: only that is looked at, and written.
+"""What changed of what is kept for updates on Spark since a store had it: only that is looked at, and written.
 
 Annotations are runs that nothing changes, and what lies over them on the driver. Where the runs are still those that the
 store's values came from, what changed is among the facts on the driver.
@@ -12,15 +12,14 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from everlog.datalog.syntax import HIDDEN, Atom, Variable
 from everlog.engine.algebra import FactSet, Region
+from everlog.engine.backend import KeptState
+from everlog.engine.kept_kinds import BACKBONE, CLASSES, HIDDEN_FACTS
 from everlog.engine.spark.annotations import Values, differences
 from everlog.engine.spark.engine import SparkEngine
+from everlog.engine.spark.kept_relations import spark_annotations
 from everlog.engine.spark.region_filters import Place
 from everlog.engine.spark.runs import Fact
 from everlog.engine.spark.sets import own
-from everlog.knowledge.materialisation import Materialisation
-from everlog.knowledge.saved_kinds import BACKBONE, HIDDEN_FACTS
-from everlog.knowledge.spark_saved import kept_annotations
-from everlog.store.all_names import CLASSES
 
 if TYPE_CHECKING:
     import numpy as np
@@ -33,15 +32,13 @@ Changes: TypeAlias = "dict[str, NDArray[np.int64]]"
 
 
 class Marks:
-    """What a materialisation keeps at a time when a store has it."""
+    """What is kept at a time when a store has it."""
 
-    def __init__(
-        self, engine: SparkEngine, materialisation: Materialisation, classes: Mapping[int, int] = _ALONE
-    ) -> None:
-        kept = kept_annotations(materialisation.kept)
+    def __init__(self, engine: SparkEngine, state: KeptState, classes: Mapping[int, int] = _ALONE) -> None:
+        kept = spark_annotations(state.annotations)
         self.values = {(kind, place): annotation.values() for kind, place, annotation in kept}
-        self.hidden = _hidden(engine, materialisation.I)
-        self.backbones = [module.X for module in materialisation.backbones()]
+        self.hidden = _hidden(engine, state.I)
+        self.backbones = list(state.backbones)
         self.classes = dict(classes)
         """The constants that others represent, with these."""
 

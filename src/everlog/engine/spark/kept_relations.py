@@ -1,7 +1,6 @@
-"""What a state of the Spark engine keeps for updates, as the section `state` of a store has it, and back.
+"""What is kept for updates (`engine/kept_kinds.py`) as the section `state` of a store has it, and back, on Spark.
 
-The relations are those of `saved.py`: `hidden:p`, `nonrecursive:p`, `recursive:p`, `trace:p`, `backbones:p`, and
-`classes`. Here they are rows of one DataFrame, so that one job writes all of them.
+The relations are rows of one DataFrame, so that one job writes all of them.
 """
 
 from __future__ import annotations
@@ -11,15 +10,12 @@ from typing import TYPE_CHECKING
 
 from everlog.datalog.syntax import HIDDEN
 from everlog.engine.algebra import Annotation, FactSet
+from everlog.engine.backend import KeptState, Recovered
+from everlog.engine.kept_kinds import BACKBONE, CLASSES, HIDDEN_FACTS, NONRECURSIVE, RECURSIVE, TRACE
 from everlog.engine.spark.annotations import SparkAnnotation
 from everlog.engine.spark.engine import SparkEngine
 from everlog.engine.spark.fact_schema import COUNT, RELATION
-from everlog.knowledge.materialisation import Materialisation
-from everlog.knowledge.saved_kinds import BACKBONE, HIDDEN_FACTS
-from everlog.reasoning.algorithms import NONRECURSIVE, RECURSIVE, TRACE
-from everlog.reasoning.kept import Kept
 from everlog.spark.handover import to_spark
-from everlog.store.all_names import CLASSES
 from everlog.store.spark_layers import Rows
 from everlog.store.term_dictionary import NUMBER
 
@@ -41,9 +37,7 @@ def arities(engine: SparkEngine, found: frozenset[str]) -> dict[str, int]:
     return {**named, CLASSES: 2} if CLASSES in found else named
 
 
-def whole(
-    engine: SparkEngine, materialisation: Materialisation, sizes: Mapping[str, int], classes: Mapping[int, int]
-) -> Rows | None:
+def whole(engine: SparkEngine, state: KeptState, sizes: Mapping[str, int], classes: Mapping[int, int]) -> Rows | None:
     """All there is to be kept, as rows of relations with some names and numbers of columns; `classes` is `π`."""
     from pyspark.sql.functions import col, lit
 
@@ -57,17 +51,17 @@ def whole(
         frames.append(_padded(to_spark(engine.spark, pa.table(pairs)), numbers[CLASSES], width))
     if any(name.startswith(f"{HIDDEN_FACTS}:") for name in names):
         hidden = [number for name, (number, _) in engine.relations().items() if name.startswith(HIDDEN)]
-        facts = engine.together(materialisation.I).where(col(RELATION).isin(hidden))
+        facts = engine.together(state.I).where(col(RELATION).isin(hidden))
         frames.append(_laid_out(engine, facts, HIDDEN_FACTS, numbers, width, []))
-    for kind, place, annotation in kept_annotations(materialisation.kept):
+    for kind, place, annotation in spark_annotations(state.annotations):
         values = engine.values(annotation)
         if values is not None:
             further = [*(lit(number).cast("bigint") for number in place), col(COUNT)]
             frames.append(_laid_out(engine, values, kind, numbers, width, further))
-    for number, module in enumerate(materialisation.backbones()):
-        if module.X:
+    for number, X in enumerate(state.backbones):
+        if X:
             further = [lit(number).cast("bigint")]
-            frames.append(_laid_out(engine, engine.together(module.X), BACKBONE, numbers, width, further))
+            frames.append(_laid_out(engine, engine.together(X), BACKBONE, numbers, width, further))
     if not frames:
         return None
     joint = frames[0]
@@ -110,50 +104,40 @@ def _padded(frame: DataFrame, number: int, width: int) -> DataFrame:
     return frame.select(lit(number).alias(NUMBER), *given, *more)
 
 
-def restore(engine: SparkEngine, materialisation: Materialisation, I: FactSet, frames: Mapping[str, DataFrame]) -> None:
-    """Gives a materialisation its facts, and what was kept."""
+def recovered(engine: SparkEngine, frames: Mapping[str, DataFrame], kinds: frozenset[str], I: FactSet) -> Recovered:
+    """What relations of some kinds say about the facts of `I`, and hidden facts."""
     from pyspark.sql.functions import col
     from pyspark.sql.functions import min as least
 
     hidden = {name.partition(":")[2]: frame for name, frame in frames.items() if name.startswith(f"{HIDDEN_FACTS}:")}
-    if hidden:
-        I |= engine.facts(hidden, apart=I)
-    materialisation.restore(I)
-    kept = materialisation.kept
-    for kind, annotation in ((NONRECURSIVE, kept.nonrecursive), (RECURSIVE, kept.recursive)):
+    found = Recovered(engine.facts(hidden, apart=I) if hidden else engine.empty())
+    for kind in sorted(kinds & {NONRECURSIVE, RECURSIVE}):
         counts = _as_facts(engine, frames, kind, [COUNT])
-        if annotation is not None and counts is not None:
-            annotation.add(engine.counted(counts))
-    backbones = _as_facts(engine, frames, BACKBONE, ["module"]) if materialisation.backbones() else None
-    for number, X in ({} if backbones is None else engine.by_number(backbones, "module")).items():
-        materialisation.backbones()[number].X |= X
-    counts = None if kept.trace is None else _as_facts(engine, frames, TRACE, ["place", "iteration", COUNT])
-    if kept.trace is None or counts is None:
-        return
+        if counts is not None:
+            found.counts[kind] = engine.counted(counts)
+    backbones = _as_facts(engine, frames, BACKBONE, ["module"]) if BACKBONE in kinds else None
+    if backbones is not None:
+        found.backbones.update(engine.by_number(backbones, "module"))
+    counts = _as_facts(engine, frames, TRACE, ["place", "iteration", COUNT]) if TRACE in kinds else None
+    if counts is None:
+        return found
     counts = counts.persist()
     for place, i in sorted(map(tuple, counts.select("place", "iteration").distinct().collect())):
         chosen = counts.where((col("place") == place) & (col("iteration") == i)).drop("place", "iteration")
-        kept.trace.change(engine, place, i, engine.counted(chosen))
+        found.trace[place, i] = engine.counted(chosen)
     keys = [name for name in counts.columns if name not in ("place", "iteration", COUNT)]
-    for place, (old, new) in enumerate(zip(kept.trace.old, kept.trace.new, strict=True)):
+    for place in {place for place, _ in found.trace}:
         first = counts.where(col("place") == place).groupBy(*keys).agg(least("iteration").alias(COUNT))
-        stages = engine.counted(first)
-        old.add(stages)
-        new.add(stages)
+        found.stages[place] = engine.counted(first)
     counts.unpersist()
+    return found
 
 
-def kept_annotations(kept: Kept) -> Iterator[tuple[str, tuple[int, ...], SparkAnnotation]]:
-    """Everything that gives facts a count: its kind, where in the trace it belongs, and itself."""
-    found: list[tuple[str, tuple[int, ...], Annotation]] = []
-    if kept.nonrecursive is not None:
-        found.append((NONRECURSIVE, (), kept.nonrecursive))
-    if kept.recursive is not None:
-        found.append((RECURSIVE, (), kept.recursive))
-    if kept.trace is not None:
-        for place, iterations in enumerate(kept.trace.iterations):
-            found += [(TRACE, (place, i), counts) for i, counts in enumerate(iterations, start=1)]
-    for kind, at, annotation in found:
+def spark_annotations(
+    annotations: Sequence[tuple[str, tuple[int, ...], Annotation]],
+) -> Iterator[tuple[str, tuple[int, ...], SparkAnnotation]]:
+    """Annotations, all of them this engine's."""
+    for kind, at, annotation in annotations:
         assert isinstance(annotation, SparkAnnotation), "an annotation of another engine"
         yield kind, at, annotation
 

@@ -1,0 +1,472 @@
+"""What a reasoner asks of an engine besides the algebra: rules compiled, facts encoded, listed, compared, kept.
+
+Each engine has one `Backend`, and all that differs between engines when it comes to a knowledge base is in it. Three
+forms of facts belong to an engine:
+
+* a **Batch** is some facts as they were given, as ids, before they are a set of the engine;
+* **Listed** are the facts of one predicate, as ids: an array in memory, a DataFrame on Spark;
+* a **Part** is a part of what an update changed: facts of all predicates, readable for as long as anybody wants to know.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar
+
+from everlog.datalog.syntax import BodyLiteral, Rule, Variable
+from everlog.datalog.values import Value
+from everlog.engine.algebra import Annotation, Classes, Counted, Engine, FactSet, Graphs, Matcher
+from everlog.planning.compiled_program import CompiledStratum, Compiler
+from everlog.planning.decomposition.decomposition_choice import Worth
+from everlog.planning.decomposition.size_estimates import Explicit
+from everlog.planning.modules.module_choice import Verdicts
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pyarrow as pa
+    from pyspark.sql import DataFrame, SparkSession
+
+    from everlog.sources.fact_columns import Columns
+    from everlog.store.commit import Writing
+    from everlog.store.manifest import Layer
+    from everlog.store.manifest import Part as Files
+
+Batch = TypeVar("Batch")
+Listed = TypeVar("Listed")
+Part = TypeVar("Part")
+Other = TypeVar("Other")
+
+Which: TypeAlias = Literal["all", "explicit", "derived"]
+Progress: TypeAlias = Callable[[int, int, int], None]
+"""Called with the stratum, the round in it, and the number of new facts."""
+
+
+@dataclass(frozen=True)
+class Policy:
+    """Where engines want to be treated differently."""
+
+    counts_on_demand: bool
+    """Whether derivations are counted once updates are frequent; and whether to count facts costs nothing."""
+    tries_rules_before_chains: bool
+    """Whether rules find a little sooner than a search does, so that both are tried; jobs cost the same for either."""
+    decomposed_from: Worth | None = None
+    """When decompositions pay, if not as in memory."""
+    keeps_names_apart: bool = False
+    """Whether updates go without rewriting as long as no two names are equal."""
+
+
+@dataclass(frozen=True)
+class Difference(Generic[Part]):
+    """What an update changed: in the explicit facts `E`, in the materialisation `I`, and in `I ∖ E`."""
+
+    explicit_added: Part
+    explicit_deleted: Part
+    added: Part
+    deleted: Part
+    derived_added: Part
+    derived_deleted: Part
+
+    def map(self, form: Callable[[Part], Other]) -> Difference[Other]:
+        """The same facts in another form."""
+        return Difference(*(form(getattr(self, part.name)) for part in fields(self)))
+
+
+@dataclass(frozen=True)
+class World(Generic[Batch, Listed, Part]):
+    """What holds at a time: the explicit facts and the materialisation, in an engine, in the names of some classes."""
+
+    backend: Backend[Batch, Listed, Part]
+    E: FactSet
+    I: FactSet
+    names: Names[Batch, Listed, Part] | None = None
+
+
+@dataclass(frozen=True)
+class KeptState:
+    """What a materialisation keeps for updates, in the order in which a store has it."""
+
+    I: FactSet
+    """Of which the facts of hidden predicates are stored apart."""
+    annotations: Sequence[tuple[str, tuple[int, ...], Annotation]]
+    """The kind, the place in the trace, and the counts."""
+    backbones: Sequence[FactSet]
+    forgotten: Sequence[tuple[str, tuple[int, ...], Annotation]] = ()
+    """What the last update left without counts."""
+    backbones_before: Sequence[FactSet] = ()
+    """As they were before the last update."""
+
+
+@dataclass
+class Recovered:
+    """What was kept, read again: hidden facts, counts by kind, and by place for the trace, and backbones by number."""
+
+    hidden: FactSet
+    counts: dict[str, Counted] = field(default_factory=dict)
+    backbones: dict[int, FactSet] = field(default_factory=dict)
+    trace: dict[tuple[int, int], Counted] = field(default_factory=dict)
+    stages: dict[int, Counted] = field(default_factory=dict)
+    """For each stratum, the first iteration that derives a fact, as its count."""
+
+
+class Measured(ABC):
+    """What an engine notes while it works."""
+
+    progress: Progress
+
+    @abstractmethod
+    def seconds(self) -> dict[str, float]:
+        """What else took time, by a report's names for it."""
+        ...
+
+    @abstractmethod
+    def spark(self) -> dict[str, Any] | None:
+        """What Spark did, if it did anything."""
+        ...
+
+
+class Backend(ABC, Generic[Batch, Listed, Part]):
+    """An engine with everything around it that a reasoner needs."""
+
+    name: str
+    policy: Policy
+
+    @property
+    @abstractmethod
+    def engine(self) -> Engine: ...
+
+    # ------------------------------------------------------------------------------------ rules
+
+    @abstractmethod
+    def compiler(self) -> Compiler: ...
+
+    @abstractmethod
+    def matcher(self) -> Matcher: ...
+
+    @abstractmethod
+    def graphs(self) -> Graphs: ...
+
+    def prepare(self, rules: Sequence[Rule]) -> None:
+        """Is told which rules are about to be compiled."""
+
+    def ready(self, strata: Sequence[CompiledStratum]) -> None:
+        """Is told what was compiled, before anything is derived."""
+
+    @abstractmethod
+    def statistics(self, given: FactSet) -> Explicit:
+        """What is known of the facts that rules are applied to."""
+        ...
+
+    @abstractmethod
+    def verdicts(self, rules: Sequence[Rule], given: FactSet) -> Verdicts:
+        """Which modules of a program pay, judged by the facts that its rules are applied to."""
+        ...
+
+    @abstractmethod
+    def measured(self, progress: Progress) -> Measured:
+        """Begins to note what the engine does."""
+        ...
+
+    # ------------------------------------------------------------------------------------ facts in
+
+    @abstractmethod
+    def encoded(
+        self, columns: Mapping[str, Columns], frames: Mapping[str, DataFrame] | None = None, add: bool = True
+    ) -> list[Batch]:
+        """Facts as ids: columns of this process, and DataFrames in text form. Nothing is stored but new terms.
+
+        Without `add`, facts with a term that is not known are left out.
+        """
+        ...
+
+    @abstractmethod
+    def entered(self, batches: Sequence[Batch], excluding: FactSet | None = None) -> FactSet:
+        """Facts as a set of the engine, without those of another set."""
+        ...
+
+    @abstractmethod
+    def present(self, batches: Sequence[Batch]) -> FactSet:
+        """Those of some facts that the engine knows at all."""
+        ...
+
+    @abstractmethod
+    def predicates(self, batches: Sequence[Batch]) -> frozenset[str]:
+        """Predicates that some facts may have."""
+        ...
+
+    @abstractmethod
+    def fresh(self) -> Backend[Batch, Listed, Part]:
+        """One in which everything is computed anew; ids mean the same there."""
+        ...
+
+    @abstractmethod
+    def taken(self, facts: FactSet, other: Backend[Batch, Listed, Part], new: bool = True) -> FactSet:
+        """Facts of visible predicates, a set of another engine, in this one; if they are `new`, it has none of them yet."""
+        ...
+
+    # ------------------------------------------------------------------------------------ facts out
+
+    @abstractmethod
+    def arities(self) -> dict[str, int]:
+        """The visible predicates that facts may have."""
+        ...
+
+    @abstractmethod
+    def counts(self, facts: FactSet) -> dict[str, int]:
+        """How many facts of each visible predicate a set has."""
+        ...
+
+    @abstractmethod
+    def count(self, facts: FactSet) -> int:
+        """How many facts of visible predicates a set has."""
+        ...
+
+    @abstractmethod
+    def listed(self, facts: FactSet, predicate: str, arity: int) -> Listed: ...
+
+    @abstractmethod
+    def few(self, number: Callable[[], int]) -> bool:
+        """Whether so many facts, if it matters how many, are few enough to be fetched directly."""
+        ...
+
+    @abstractmethod
+    def table(self, listed: Listed, arity: int, few: bool = True) -> pa.Table:
+        """Facts as an Arrow table of values."""
+        ...
+
+    @abstractmethod
+    def rows(self, listed: Listed, arity: int, few: bool = True) -> list[tuple[Value, ...]]:
+        """Facts as tuples of Python values."""
+        ...
+
+    @abstractmethod
+    def texts(self, listed: Listed, spark: Callable[[], SparkSession]) -> DataFrame:
+        """Facts in text form, with the names that stores have for blank nodes."""
+        ...
+
+    @abstractmethod
+    def dataframe(self, listed: Listed, arity: int, spark: Callable[[], SparkSession]) -> DataFrame:
+        """Facts in columns of Spark's types."""
+        ...
+
+    @abstractmethod
+    def scratch(self) -> AbstractContextManager[Backend[Batch, Listed, Part]]:
+        """The same facts without hidden ones, for a while; what is derived there is forgotten."""
+        ...
+
+    @abstractmethod
+    def clashes(self, I: FactSet) -> list[str]:
+        """What equality contradicts, where it is a matter of rules."""
+        ...
+
+    # ------------------------------------------------------------------------------------ what changes
+
+    @abstractmethod
+    def part(self, facts: FactSet) -> Part: ...
+
+    @abstractmethod
+    def sizes(self, part: Part) -> dict[str, int]:
+        """How many facts of which visible predicates there are in a part of a change."""
+        ...
+
+    @abstractmethod
+    def part_listed(self, part: Part, predicate: str, arity: int) -> Listed: ...
+
+    @abstractmethod
+    def compared(
+        self,
+        then: World[Batch, Listed, Part],
+        now: World[Batch, Listed, Part],
+        deleted: Sequence[Batch],
+        added: Sequence[Batch],
+    ) -> Difference[Part]:
+        """What is different between two worlds whose explicit facts differ by some batches at the most."""
+        ...
+
+    def mentions(self, verb: Value) -> int:
+        """A number that grows when a triple with some property is derived that was not known."""
+        return 0
+
+    def wasteful(self, alive: int) -> bool:
+        """Whether most of what the engine holds are facts that are gone."""
+        return False
+
+    # ------------------------------------------------------------------------------------ what is kept
+
+    @abstractmethod
+    def kept(self, state: KeptState) -> Mapping[str, Listed]:
+        """What is kept for updates, as relations."""
+        ...
+
+    @abstractmethod
+    def kept_change(
+        self,
+        state: KeptState,
+        sets: Difference[FactSet] | None,
+        kinds: frozenset[str],
+        names: tuple[Names[Batch, Listed, Part], Names[Batch, Listed, Part]] | None = None,
+        once: bool = True,
+    ) -> tuple[Mapping[str, Any], Mapping[str, Any]] | None:
+        """What was added since a store had what was marked, and what was deleted; None if that is not known.
+
+        There was one update since, unless `once` is false, and it changed some sets. Rows are columns of arrays. `names`
+        are those before and now, where constants are rewritten.
+        """
+        ...
+
+    def mark(self, state: KeptState, names: Names[Batch, Listed, Part] | None = None) -> None:
+        """Is told what a store has, if anything that comes later is to be compared with it."""
+
+    @abstractmethod
+    def recovered(self, kept: Mapping[str, Listed], kinds: frozenset[str], I: FactSet) -> Recovered:
+        """What relations have kept, read again, for the kinds that somebody has a use for; and hidden facts."""
+        ...
+
+    @abstractmethod
+    def shelf(self, spark: SparkSession, writer: Writing) -> Shelf[Batch, Listed, Part]:
+        """Where facts become files of a version."""
+        ...
+
+    @abstractmethod
+    def encode_values(self, values: Sequence[Value]) -> list[int]:
+        """The ids of some values, new ones if they have none."""
+        ...
+
+    def savepoint(self) -> Callable[[], None]:
+        """A function that brings back what was known about the store before a version was written that came to nothing."""
+        return lambda: None
+
+    # ------------------------------------------------------------------------------------ equality
+
+    @abstractmethod
+    def names(self, classes: Classes | None = None) -> Names[Batch, Listed, Part]:
+        """Facts in all names of some classes, else of constants that are all alone."""
+        ...
+
+
+class Names(ABC, Generic[Batch, Listed, Part]):
+    """Classes of equal constants as they are seen from outside: what facts about representatives stand for.
+
+    Of `c ≈ c` only what is explicit counts.
+    """
+
+    classes: Classes
+
+    @abstractmethod
+    def restore(self, pairs: Listed | None) -> None:
+        """Makes classes of what `pairs` gave."""
+        ...
+
+    @abstractmethod
+    def pairs(self) -> Listed:
+        """The constants that others represent, with these."""
+        ...
+
+    @abstractmethod
+    def literal(self, literal: BodyLiteral) -> BodyLiteral:
+        """A literal about representatives."""
+        ...
+
+    @abstractmethod
+    def several(self) -> bool:
+        """Whether there is a class of several constants."""
+        ...
+
+    @abstractmethod
+    def sizes(self, E: FactSet, I: FactSet) -> Mapping[str, int]:
+        """How many facts of each predicate there are."""
+        ...
+
+    @abstractmethod
+    def listed(self, E: FactSet, I: FactSet, predicate: str, which: Which, arity: int) -> Listed:
+        """The facts of a predicate."""
+        ...
+
+    @abstractmethod
+    def answers(
+        self,
+        scratch: Backend[Batch, Listed, Part],
+        found: FactSet,
+        predicate: str,
+        variables: Sequence[Variable],
+        goal: Sequence[BodyLiteral],
+        E: FactSet,
+    ) -> list[tuple[Value, ...]]:
+        """What facts of a predicate, about representatives, say about the variables of a goal."""
+        ...
+
+    @abstractmethod
+    def changed(
+        self,
+        then: World[Batch, Listed, Part],
+        now: World[Batch, Listed, Part],
+        gone: FactSet,
+        new: FactSet,
+        minus: FactSet,
+        plus: FactSet,
+    ) -> Difference[Part]:
+        """What an update did, in these names after it: `gone` and `new` to `I`, `minus` and `plus` to `E`.
+
+        What it did to `I ∖ E` is in the names of representatives, as a store has it.
+        """
+        ...
+
+    @abstractmethod
+    def derived(self, batches: Sequence[Batch], E: FactSet, I: FactSet) -> int:
+        """How many of some facts are not explicit and hold."""
+        ...
+
+    @abstractmethod
+    def merged_apart(self, E: FactSet, I: FactSet) -> bool:
+        """Whether somebody is different from itself in `I`, but for what `E` says without any equality."""
+        ...
+
+    @abstractmethod
+    def clashes(self, I: FactSet) -> list[str]:
+        """What these classes contradict, with facts that tell names apart in the names they were given."""
+        ...
+
+
+class Shelf(ABC, Generic[Batch, Listed, Part]):
+    """A version of a store in the making: facts, terms and what is kept, as files."""
+
+    @abstractmethod
+    def write(
+        self, section: str, layers: Sequence[Layer], added: Part, deleted: Part, arities: Mapping[str, int]
+    ) -> tuple[Layer, ...]:
+        """The layers of a section after a change of its facts."""
+        ...
+
+    @abstractmethod
+    def since(
+        self, section: str, layers: Sequence[Layer], facts: FactSet, arities: Mapping[str, int]
+    ) -> tuple[Part, Part]:
+        """What a section with some layers, as they were seen last, lacks of some facts, and what it has too much."""
+        ...
+
+    @abstractmethod
+    def terms(self, parts: Sequence[Files], known: bool, folder: Path | None) -> tuple[Files, ...]:
+        """The dictionary with the terms that are new, some of them written to a folder; all terms, unless it is known."""
+        ...
+
+    @abstractmethod
+    def kept(
+        self,
+        state: KeptState | None,
+        names: Names[Batch, Listed, Part] | None,
+        kept: Callable[[], Mapping[str, Listed]],
+        layers: Sequence[Layer],
+        arities: Mapping[str, int],
+        kinds: frozenset[str],
+    ) -> tuple[tuple[Layer, ...], dict[str, int]]:
+        """The layers of all that is kept, and how many columns its relations have.
+
+        It is compared with what there is in some layers. Without a state, it is what was stored before.
+        """
+        ...
+
+    def done(self, E: FactSet, derived: FactSet) -> None:
+        """Is told that a version has these facts, if it comes to be."""

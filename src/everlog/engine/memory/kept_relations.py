@@ -1,0 +1,167 @@
+"""What is kept for updates (`engine/kept_kinds.py`) as relations of ids, and back, for the memory engine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from everlog.datalog.syntax import HIDDEN
+from everlog.engine.algebra import Annotation, FactSet
+from everlog.engine.backend import KeptState, Recovered
+from everlog.engine.kept_kinds import BACKBONE, HIDDEN_FACTS, NONRECURSIVE, RECURSIVE, TRACE
+from everlog.engine.memory import rows as row_sets
+from everlog.engine.memory.engine import MemoryEngine, full_facts
+from everlog.engine.memory.sets import CountedFacts, Facts, Stored, Valued, Values, own
+from everlog.engine.memory.table import Ids, Table
+
+Relations = dict[str, Ids]
+"""Rows by relation, one per column of the array."""
+
+
+def whole(engine: MemoryEngine, state: KeptState) -> Relations:
+    """All there is to be kept."""
+    found, I = _Collected(engine), own(state.I)
+    found.hidden(I)
+    for kind, place, annotation in _valued(state.annotations):
+        for table in I.tables():
+            if annotation.mentions(table):
+                rows = I.rows(table).array()
+                found.values(kind, place, table, rows, annotation.of(table, rows))
+    for number, X in enumerate(state.backbones):
+        found.backbone(number, own(X))
+    return found.relations()
+
+
+def change(engine: MemoryEngine, state: KeptState, added: FactSet, deleted: FactSet) -> tuple[Relations, Relations]:
+    """What the last update added to it and deleted from it; `added` and `deleted` are what it did to `I`."""
+    more, less = _Collected(engine), _Collected(engine)
+    more.hidden(own(added))
+    less.hidden(own(deleted))
+    for kind, place, annotation in _valued([*state.annotations, *state.forgotten]):
+        for table, rows, old, new in annotation.changed():
+            other = old != new
+            less.values(kind, place, table, rows[other], old[other])
+            more.values(kind, place, table, rows[other], new[other])
+    for number, (X, before) in enumerate(zip(state.backbones, state.backbones_before, strict=True)):
+        more.backbone(number, own(X - before))
+        less.backbone(number, own(before - X))
+    return more.relations(), less.relations()
+
+
+def recovered(engine: MemoryEngine, kept: Mapping[str, Ids], kinds: frozenset[str], I: FactSet) -> Recovered:
+    """What relations of some kinds say about the facts of `I`, and hidden facts."""
+    hidden: FactSet = engine.empty()
+    for name, columns in kept.items():
+        kind, _, predicate = name.partition(":")
+        if kind == HIDDEN_FACTS:
+            hidden |= engine.insert(predicate, columns)
+    found, within = Recovered(hidden), own(I)._within
+    counts: dict[str, list[_Counts]] = {}
+    trace: dict[tuple[int, int], list[_Counts]] = {}
+    for name, columns in kept.items():
+        kind, _, predicate = name.partition(":")
+        if kind not in kinds:
+            continue
+        if kind in (NONRECURSIVE, RECURSIVE):
+            for table, rows, values in _found(engine, predicate, columns, 1):
+                counts.setdefault(kind, []).append((table, rows, values[0]))
+        elif kind == BACKBONE:
+            for table, rows, values in _found(engine, predicate, columns, 1):
+                for number in np.unique(values[0]).tolist():
+                    X = found.backbones.get(number, engine.empty())
+                    X |= Stored(within, {table: row_sets.listed(table, rows[values[0] == number])})
+                    found.backbones[number] = X
+        elif kind == TRACE:
+            for table, rows, values in _found(engine, predicate, columns, 3):
+                for place, i in np.unique(values[:2], axis=1).T.tolist():
+                    chosen = (values[0] == place) & (values[1] == i)
+                    trace.setdefault((place, i), []).append((table, rows[chosen], values[2, chosen]))
+    found.counts = {kind: _counted(I, parts) for kind, parts in counts.items()}
+    found.trace = {key: _counted(I, parts) for key, parts in sorted(trace.items())}
+    found.stages = {place: _stages(I, place, trace) for place in {place for place, _ in trace}}
+    return found
+
+
+_Counts = tuple[Table, Ids, Values]
+"""Rows of a table, with a number for each."""
+
+
+def _counted(I: FactSet, parts: Sequence[_Counts]) -> CountedFacts:
+    tables: dict[Table, tuple[list[Ids], list[Values]]] = {}
+    for table, rows, counts in parts:
+        known = tables.setdefault(table, ([], []))
+        known[0].append(rows)
+        known[1].append(counts)
+    joint = {
+        table: (np.concatenate(rows), np.concatenate(counts).astype(np.int64))
+        for table, (rows, counts) in tables.items()
+    }
+    return CountedFacts(own(I)._within, joint)
+
+
+def _stages(I: FactSet, place: int, trace: Mapping[tuple[int, int], Sequence[_Counts]]) -> CountedFacts:
+    """The facts that iterations of a stratum derive, each with the number of the first that does."""
+    tables: dict[Table, list[tuple[Ids, int]]] = {}
+    for (at, i), parts in sorted(trace.items(), key=lambda one: one[0]):
+        for table, rows, _ in parts if at == place else ():
+            tables.setdefault(table, []).append((rows, i))
+    found: list[_Counts] = []
+    for table, pieces in tables.items():
+        rows = np.concatenate([rows for rows, _ in pieces])
+        stages = np.concatenate([np.full(len(rows), i, np.int64) for rows, i in pieces])
+        distinct, first = np.unique(rows, return_index=True)  # of equal rows the first, and iterations are in order
+        found.append((table, distinct, stages[first]))
+    return _counted(I, found)
+
+
+def _found(engine: MemoryEngine, predicate: str, columns: Ids, more: int) -> Iterator[tuple[Table, Ids, Values]]:
+    """The rows of facts that are there, by table, with the last columns, which belong to them."""
+    facts, values = columns[:-more], columns[-more:]
+    for table, tuples, places in engine.relation(predicate, facts.shape[0]).split(facts):
+        yield table, table.find(tuples), np.ascontiguousarray(values[:, places])
+
+
+def _valued(
+    annotations: Sequence[tuple[str, tuple[int, ...], Annotation]],
+) -> Iterator[tuple[str, tuple[int, ...], Valued]]:
+    for kind, at, annotation in annotations:
+        assert isinstance(annotation, Valued), "an annotation of another engine"
+        yield kind, at, annotation
+
+
+class _Collected:
+    """Relations in the making."""
+
+    def __init__(self, engine: MemoryEngine) -> None:
+        self._engine = engine
+        self._pieces: dict[str, list[Ids]] = {}
+
+    def hidden(self, facts: Facts) -> None:
+        for table in facts.tables():
+            if table.predicate.startswith(HIDDEN):
+                self._add(HIDDEN_FACTS, table, facts.rows(table).array(), ())
+
+    def backbone(self, number: int, facts: Facts) -> None:
+        for table in facts.tables():
+            rows = facts.rows(table).array()
+            self._add(BACKBONE, table, rows, (np.full(len(rows), number, np.int32),))
+
+    def values(self, kind: str, place: tuple[int, ...], table: Table, rows: Ids, values: Values) -> None:
+        """Facts that have another value than 0."""
+        there = values != 0
+        rows, values = rows[there], values[there]
+        if len(rows):
+            columns = [np.full(len(rows), number, np.int32) for number in place]
+            self._add(kind, table, rows, (*columns, values))
+
+    def _add(self, kind: str, table: Table, rows: Ids, more: tuple[Values, ...]) -> None:
+        if len(rows):
+            order = np.argsort(rows)
+            arity = self._engine.relations()[table.predicate].arity
+            facts = full_facts(table, row_sets.listed(table, rows[order]), arity)
+            columns = np.array([*facts, *(column[order] for column in more)], np.int32).reshape(-1, len(rows))
+            self._pieces.setdefault(f"{kind}:{table.predicate}", []).append(columns)
+
+    def relations(self) -> Relations:
+        return {name: np.concatenate(pieces, axis=1) for name, pieces in self._pieces.items()}

@@ -1,0 +1,397 @@
+"""The memory engine as a reasoner uses it: facts are arrays of ids, one fact per column.
+
+Computing everything anew happens in a new engine with the same dictionary: that is several times faster than in tables with
+rows of facts that are gone, and the old engine has what was there before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from everlog import interrupts
+from everlog.datalog.syntax import HIDDEN, Rule
+from everlog.datalog.values import Value
+from everlog.engine.algebra import Classes, FactSet
+from everlog.engine.backend import Backend, Difference, KeptState, Measured, Names, Policy, Progress, Recovered, World
+from everlog.engine.kept_kinds import CLASSES
+from everlog.engine.memory import clashes, kept_relations
+from everlog.engine.memory.classes import MemoryClasses
+from everlog.engine.memory.dictionary import NTRIPLES_METADATA, Dictionary
+from everlog.engine.memory.engine import MemoryEngine
+from everlog.engine.memory.graphs import MemoryGraphs
+from everlog.engine.memory.matcher import MemoryMatcher
+from everlog.engine.memory.rules import MemoryCompiler
+from everlog.engine.memory.sets import own
+from everlog.engine.memory.statistics import memory_facts
+from everlog.engine.memory.table import Ids
+from everlog.engine.memory.warm_up import start_engine, start_graphs
+from everlog.planning.compiled_program import CompiledStratum
+from everlog.planning.decomposition.decomposition_choice import TREES
+from everlog.planning.decomposition.size_estimates import Explicit
+from everlog.planning.modules.module_choice import Known, Verdicts, judged
+from everlog.planning.modules.module_rules import Module, meets
+from everlog.sources.fact_columns import Columns, columns_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from everlog.engine.memory.names import MemoryNames
+    from everlog.engine.memory.shelf import MemoryShelf
+    from everlog.store.commit import Writing
+
+FEW_ROWS: Final = 100_000
+"""Up to this many rows nothing is gained by leaving dead ones out."""
+
+_PIECE: Final = 1 << 17
+"""So many facts become Python values at a time."""
+
+MemoryBatch: TypeAlias = tuple[str, Ids]
+"""Facts of a predicate."""
+
+ByPredicate: TypeAlias = dict[str, Ids]
+
+
+class MemoryBackend(Backend[MemoryBatch, Ids, ByPredicate]):
+    """A memory engine; a new one unless it is given."""
+
+    name = "memory"
+    policy = Policy(counts_on_demand=True, tries_rules_before_chains=True, keeps_names_apart=True)
+
+    def __init__(
+        self, workers: int | None = None, dictionary: Dictionary | None = None, engine: MemoryEngine | None = None
+    ) -> None:
+        self._compilation = 0.0
+        if engine is None:
+            started, self._compilation = start_engine(workers)
+            engine = started if dictionary is None else MemoryEngine(dictionary, started.workers)
+        self._engine = engine
+
+    @property
+    def engine(self) -> MemoryEngine:
+        return self._engine
+
+    # ------------------------------------------------------------------------------------ rules
+
+    def compiler(self) -> MemoryCompiler:
+        return MemoryCompiler(self._engine)
+
+    def matcher(self) -> MemoryMatcher:
+        return MemoryMatcher(self._engine)
+
+    def graphs(self) -> MemoryGraphs:
+        return MemoryGraphs(self._engine)
+
+    def ready(self, strata: Sequence[CompiledStratum]) -> None:
+        if any(stratum.modules for stratum in strata):
+            self._compilation += start_graphs()
+
+    def statistics(self, given: FactSet) -> Explicit:
+        return memory_facts(self._engine)
+
+    def verdicts(self, rules: Sequence[Rule], given: FactSet) -> Verdicts:
+        return partial(
+            judged,
+            facts=len(given),
+            continued=partial(self._continued, rules, given),
+            spread=partial(self._spread, rules, given),
+        )
+
+    def _continued(self, rules: Sequence[Rule], given: FactSet, module: Module) -> Known | None:
+        """How many facts of a module's relation are continued by others, if it has no facts but explicit ones."""
+        if any(meets(rule.head, module.atom) for rule in rules if rule not in module.rules):
+            return None
+        return Known(*self.graphs().continued(module.atom, given))
+
+    def _spread(self, rules: Sequence[Rule], given: FactSet, modules: Sequence[Module]) -> Known | None:
+        """How many ways there are to continue a fact of some chains by another one, if no other rules derive any."""
+        own_rules = {rule for module in modules for rule in module.rules}
+        plans = [module.chains for module in modules if module.chains is not None]
+        letters = list(dict.fromkeys(atom for plan in plans for atom in plan.letters))
+        backwards = any(letter % 2 for plan in plans for moves in plan.moves for move in moves for letter in move)
+        if backwards or any(
+            rule not in own_rules and any(meets(rule.head, atom) for atom in letters) for rule in rules
+        ):
+            return None
+        return Known(*self.graphs().spread(letters, given))
+
+    def measured(self, progress: Progress) -> Measured:
+        return _Compiling(self, progress)
+
+    def compiled_for(self) -> float:
+        """The seconds that compiling kernels took since this was asked last."""
+        seconds, self._compilation = self._compilation, 0.0
+        return seconds
+
+    # ------------------------------------------------------------------------------------ facts in
+
+    def encoded(
+        self, columns: Mapping[str, Columns], frames: Mapping[str, DataFrame] | None = None, add: bool = True
+    ) -> list[MemoryBatch]:
+        fetched = ((name, columns_of(name, fetched_texts(frame), None)) for name, frame in (frames or {}).items())
+        given = {**columns, **{name: found for name, found in fetched if found is not None}}
+        return [(predicate, self._ids(facts)) for predicate, facts in given.items()]
+
+    def _ids(self, facts: Columns) -> Ids:
+        if not facts.columns:
+            return np.empty((0, min(facts.height, 1)), np.int32)
+        return np.array([column.encoded(self._engine.dictionary) for column in facts.columns], np.int32)
+
+    def entered(self, batches: Iterable[MemoryBatch], excluding: FactSet | None = None) -> FactSet:
+        found: FactSet = self._engine.empty()
+        for predicate, ids in batches:
+            known = None if excluding is None else own(excluding | found)
+            found |= self._engine.insert(predicate, ids, excluding=known)
+        return found
+
+    def appended(self, batches: Iterable[MemoryBatch]) -> FactSet:
+        """Facts that are distinct and new: nothing has to be looked for."""
+        found: FactSet = self._engine.empty()
+        for predicate, ids in batches:
+            found |= self._engine.append(predicate, ids)
+        return found
+
+    def present(self, batches: Sequence[MemoryBatch]) -> FactSet:
+        found: FactSet = self._engine.empty()
+        for predicate, ids in batches:
+            found |= self._engine.present(predicate, ids)
+        return found
+
+    def predicates(self, batches: Sequence[MemoryBatch]) -> frozenset[str]:
+        return frozenset(predicate for predicate, _ in batches)
+
+    def fresh(self) -> MemoryBackend:
+        return MemoryBackend(engine=MemoryEngine(self._engine.dictionary, self._engine.workers))
+
+    def taken(self, facts: FactSet, other: Backend[MemoryBatch, Ids, ByPredicate], new: bool = True) -> FactSet:
+        assert isinstance(other, MemoryBackend)
+        columns = other.engine.columns
+        batches = ((predicate, columns(own(facts), predicate)) for predicate in other.arities())
+        return self.appended(batches) if new else self.entered(batches)
+
+    def mentions(self, verb: Value) -> int:
+        return self._engine.property_table(verb).n
+
+    # ------------------------------------------------------------------------------------ facts out
+
+    def arities(self) -> dict[str, int]:
+        relations = self._engine.relations().items()
+        return {name: relation.arity for name, relation in relations if not name.startswith(HIDDEN)}
+
+    def counts(self, facts: FactSet) -> dict[str, int]:
+        found: dict[str, int] = {}
+        for table in own(facts).tables():
+            if not table.predicate.startswith(HIDDEN):
+                found[table.predicate] = found.get(table.predicate, 0) + len(own(facts).rows(table))
+        return found
+
+    def count(self, facts: FactSet) -> int:
+        return sum(self.counts(facts).values())
+
+    def listed(self, facts: FactSet, predicate: str, arity: int) -> Ids:
+        ids = self._engine.columns(own(facts), predicate)
+        return np.empty((arity, 0), np.int32) if ids.shape[0] == 0 and arity else ids
+
+    def few(self, number: Callable[[], int]) -> bool:
+        return True
+
+    def table(self, listed: Ids, arity: int, few: bool = True) -> pa.Table:
+        decode, n = self._engine.dictionary.decode_field, listed.shape[1]
+        decoded = [interrupts.aside(n, decode, f"a{number}", column) for number, column in enumerate(listed)]
+        if not decoded:
+            # A table without columns has as many rows as the fact of a nullary predicate has times: one or none.
+            return pa.Table.from_struct_array(pa.array([{}] * n, pa.struct([])))
+        return pa.Table.from_arrays([array for _, array in decoded], schema=pa.schema([field for field, _ in decoded]))
+
+    def rows(self, listed: Ids, arity: int, few: bool = True) -> list[tuple[Value, ...]]:
+        if listed.shape[0] == 0:
+            return [()] * listed.shape[1]
+        found: list[tuple[Value, ...]] = []
+        for lo in range(0, listed.shape[1], _PIECE):
+            interrupts.look()
+            piece = listed[:, lo : lo + _PIECE]
+            found.extend(zip(*(self._engine.dictionary.values(column) for column in piece), strict=True))
+        return found
+
+    def texts(self, listed: Ids, spark: Callable[[], SparkSession]) -> DataFrame:
+        from everlog.spark.handover import to_spark
+        from everlog.store.sections import stored_terms
+
+        if not listed.shape[0]:
+            return to_spark(spark(), pa.table({"present": pa.array([True] * listed.shape[1], pa.bool_())}))
+        columns = {f"a{at}": stored_terms(self._engine.dictionary, column) for at, column in enumerate(listed)}
+        return to_spark(spark(), pa.table(columns))
+
+    def dataframe(self, listed: Ids, arity: int, spark: Callable[[], SparkSession]) -> DataFrame:
+        from everlog.sources.typed_columns import NTRIPLES
+        from everlog.spark.handover import to_spark
+
+        table = self.table(listed, arity)
+        frame = to_spark(spark(), table)
+        for field in table.schema:
+            if field.metadata and NTRIPLES_METADATA.items() <= field.metadata.items():
+                frame = frame.withMetadata(field.name, NTRIPLES)
+        return frame
+
+    @contextmanager
+    def scratch(self) -> Iterator[MemoryBackend]:
+        with self._engine.scratch(without=HIDDEN) as engine:
+            yield MemoryBackend(engine=engine)
+
+    def clashes(self, I: FactSet) -> list[str]:
+        return clashes.clashes(self._engine, own(I))
+
+    # ------------------------------------------------------------------------------------ what changes
+
+    def part(self, facts: FactSet) -> ByPredicate:
+        names = {table.predicate for table in own(facts).tables() if not table.predicate.startswith(HIDDEN)}
+        found = {predicate: self._engine.columns(own(facts), predicate) for predicate in sorted(names)}
+        return {predicate: ids for predicate, ids in found.items() if ids.shape[1]}
+
+    def sizes(self, part: ByPredicate) -> dict[str, int]:
+        return {predicate: ids.shape[1] for predicate, ids in part.items()}
+
+    def part_listed(self, part: ByPredicate, predicate: str, arity: int) -> Ids:
+        return part.get(predicate, np.empty((arity, 0), np.int32))
+
+    def compared(
+        self,
+        then: World[MemoryBatch, Ids, ByPredicate],
+        now: World[MemoryBatch, Ids, ByPredicate],
+        deleted: Sequence[MemoryBatch],
+        added: Sequence[MemoryBatch],
+    ) -> Difference[ByPredicate]:
+        if then.names is not None and now.names is not None and (then.names.several() or now.names.several()):
+            from everlog.engine.memory import names
+
+            return names.compared(then, now, deleted, added)
+        before, after = then.backend, now.backend
+        assert isinstance(before, MemoryBackend)
+        assert isinstance(after, MemoryBackend)
+        gained = after.missing(now.I, after.arities(), before, then.I)
+        lost = before.missing(then.I, before.arities(), after, now.I)
+        plus = after.missing(now.E, self.predicates(added), before, then.E)
+        minus = before.missing(then.E, self.predicates(deleted), after, now.E)
+        return Difference(
+            plus,
+            minus,
+            gained,
+            lost,
+            _either(
+                {p: ids[:, ~after.among(now.E, p, ids)] for p, ids in gained.items()},
+                {p: ids[:, after.among(now.I, p, ids)] for p, ids in minus.items()},
+            ),
+            _either(
+                {p: ids[:, ~before.among(then.E, p, ids)] for p, ids in lost.items()},
+                {p: ids[:, before.among(then.I, p, ids)] for p, ids in plus.items()},
+            ),
+        )
+
+    def missing(self, facts: FactSet, predicates: Iterable[str], other: MemoryBackend, others: FactSet) -> ByPredicate:
+        """Facts of some predicates that a set has and a set of another engine has not."""
+        missing = {}
+        for predicate in predicates:
+            interrupts.look()
+            ids = self._engine.columns(own(facts), predicate)
+            interrupts.look()
+            ids = ids[:, ~other.among(others, predicate, ids)]
+            if ids.shape[1]:
+                missing[predicate] = ids
+        return missing
+
+    def among(self, facts: FactSet, predicate: str, ids: Ids) -> NDArray[np.bool_]:
+        """Which of some facts of a predicate are in a set."""
+        inside = np.zeros(ids.shape[1], np.bool_)
+        relation = self._engine.relations().get(predicate)
+        if relation is not None and ids.shape[1]:
+            for table, tuples, places in relation.split(ids):
+                found = table.find(tuples)
+                stored = np.flatnonzero(found >= 0)
+                inside[places[stored]] = own(facts).contains(table, found[stored])
+        return inside
+
+    def wasteful(self, alive: int) -> bool:
+        relations = [one for name, one in self._engine.relations().items() if not name.startswith(TREES)]
+        rows = sum(table.n for relation in relations for table in relation.tables())
+        return rows > FEW_ROWS and rows > 2 * alive
+
+    # ------------------------------------------------------------------------------------ what is kept, and equality
+
+    def kept(self, state: KeptState) -> ByPredicate:
+        return kept_relations.whole(self._engine, state)
+
+    def kept_change(
+        self,
+        state: KeptState,
+        sets: Difference[FactSet] | None,
+        kinds: frozenset[str],
+        names: tuple[Names[MemoryBatch, Ids, ByPredicate], Names[MemoryBatch, Ids, ByPredicate]] | None = None,
+        once: bool = True,
+    ) -> tuple[ByPredicate, ByPredicate] | None:
+        if sets is None or not once:
+            return None
+        more, fewer = kept_relations.change(self._engine, state, sets.added, sets.deleted)
+        if names is not None:
+            before, now = names
+            assert isinstance(before.classes, MemoryClasses)
+            assert isinstance(now.classes, MemoryClasses)
+            more[CLASSES], fewer[CLASSES] = (
+                now.classes.other_pairs(before.classes),
+                before.classes.other_pairs(now.classes),
+            )
+        return more, fewer
+
+    def recovered(self, kept: Mapping[str, Ids], kinds: frozenset[str], I: FactSet) -> Recovered:
+        return kept_relations.recovered(self._engine, kept, kinds, I)
+
+    def shelf(self, spark: SparkSession, writer: Writing) -> MemoryShelf:
+        from everlog.engine.memory.shelf import MemoryShelf
+
+        return MemoryShelf(self, spark, writer)
+
+    def encode_values(self, values: Sequence[Value]) -> list[int]:
+        return [int(id) for id in self._engine.dictionary.encode_values(values)]
+
+    def names(self, classes: Classes | None = None) -> MemoryNames:
+        from everlog.engine.memory.names import MemoryNames
+
+        return MemoryNames(self, MemoryClasses(self._engine) if classes is None else classes)
+
+
+class _Compiling(Measured):
+    """Kernels are compiled when they are first needed, which takes long and happens once."""
+
+    def __init__(self, backend: MemoryBackend, progress: Progress) -> None:
+        self._backend, self.progress = backend, progress
+
+    def seconds(self) -> dict[str, float]:
+        return {"compilation": self._backend.compiled_for()}
+
+    def spark(self) -> None:
+        return None
+
+
+def fetched_texts(frame: DataFrame) -> Any:
+    """Facts in text form as an Arrow table of N-Triples terms; of a nullary predicate, as rows."""
+    from everlog.spark.handover import to_arrow
+    from everlog.store.term_dictionary import FEW
+
+    if frame.columns == ["present"]:
+        return [()] if frame.take(1) else []
+    schema = pa.schema([pa.field(name, pa.large_string()) for name in frame.columns])
+    table = to_arrow(frame, schema, few=frame.limit(FEW + 1).count() <= FEW)
+    return table.cast(pa.schema([field.with_metadata(NTRIPLES_METADATA) for field in schema]))
+
+
+def _either(some: ByPredicate, others: ByPredicate) -> ByPredicate:
+    """Facts of one or the other; no fact is in both."""
+    found = dict(some)
+    for predicate, ids in others.items():
+        found[predicate] = np.concatenate([found[predicate], ids], axis=1) if predicate in found else ids
+    return {predicate: ids for predicate, ids in found.items() if ids.shape[1]}

@@ -1,0 +1,79 @@
+"""Facts, terms and kept state of the memory engine as files of a version: Spark writes what Arrow has compared."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from everlog.engine.algebra import FactSet
+from everlog.engine.backend import KeptState, Names, Shelf
+from everlog.engine.memory.memory_backend import ByPredicate, MemoryBatch
+from everlog.engine.memory.table import Ids
+from everlog.store.arrays import ids_of, table_of
+from everlog.store.layers import facts_table, minus
+from everlog.store.manifest import Layer, Part
+from everlog.store.sections import extend_dictionary, write_section
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from everlog.engine.memory.memory_backend import MemoryBackend
+    from everlog.store.commit import Writing
+
+
+class MemoryShelf(Shelf[MemoryBatch, Ids, ByPredicate]):
+    """A version that a knowledge base in memory makes."""
+
+    def __init__(self, backend: MemoryBackend, spark: SparkSession, writer: Writing) -> None:
+        self._backend, self._spark, self._writer = backend, spark, writer
+
+    def write(
+        self,
+        section: str,
+        layers: Sequence[Layer],
+        added: ByPredicate,
+        deleted: ByPredicate,
+        arities: Mapping[str, int],
+    ) -> tuple[Layer, ...]:
+        return write_section(self._spark, self._writer, section, layers, added, deleted, arities)
+
+    def since(
+        self, section: str, layers: Sequence[Layer], facts: FactSet, arities: Mapping[str, int]
+    ) -> tuple[ByPredicate, ByPredicate]:
+        return self._compared(layers, arities, lambda name, arity: self._backend.listed(facts, name, arity))
+
+    def _compared(
+        self, layers: Sequence[Layer], arities: Mapping[str, int], listed: Callable[[str, int], Ids]
+    ) -> tuple[ByPredicate, ByPredicate]:
+        """The rows of relations that some layers lack, and those that they have and should not."""
+        added, deleted = {}, {}
+        for name, arity in arities.items():
+            now, then = table_of(listed(name, arity)), facts_table(self._writer.path, layers, name, arity)
+            new, gone = ids_of(minus(now, then), arity), ids_of(minus(then, now), arity)
+            if new.shape[1]:
+                added[name] = new
+            if gone.shape[1]:
+                deleted[name] = gone
+        return added, deleted
+
+    def terms(self, parts: Sequence[Part], known: bool, folder: Path | None) -> tuple[Part, ...]:
+        return extend_dictionary(self._spark, self._writer, parts, self._backend.engine.dictionary, folder)
+
+    def kept(
+        self,
+        state: KeptState | None,
+        names: Names[MemoryBatch, Ids, ByPredicate] | None,
+        kept: Callable[[], Mapping[str, Ids]],
+        layers: Sequence[Layer],
+        arities: Mapping[str, int],
+        kinds: frozenset[str],
+    ) -> tuple[tuple[Layer, ...], dict[str, int]]:
+        whole = kept()
+        widths = {**arities, **{name: ids.shape[0] for name, ids in whole.items()}}
+        added, deleted = self._compared(
+            layers, widths, lambda name, arity: whole.get(name, np.empty((arity, 0), np.int32))
+        )
+        return self.write("state", layers, added, deleted, widths), widths

@@ -1,0 +1,552 @@
+"""The knowledge base: a program, an engine and an algorithm tied together, with its doors to Spark and to stores.
+
+Explicit facts wait until `materialise`; afterwards what `add` brings waits for the next `update`. Everything that can be
+wrong with a user's facts is found before anything is stored, and an update works beside the old state until it is done,
+so that a failure leaves the knowledge base as it was. Reasoning in memory needs no Spark; a session is started (or found)
+when something that needs it is first used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import asdict, replace
+from functools import partial, wraps
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, Concatenate, Final, Literal, ParamSpec, TypeAlias, TypeVar
+
+from everlog import interrupts
+from everlog.datalog.arities import program_arities
+from everlog.datalog.reader import parse_goal
+from everlog.datalog.syntax import HIDDEN, TRIPLE, Constant, Program
+from everlog.datalog.values import Value
+from everlog.engine.backend import Batch, Progress, Which
+from everlog.errors import ArityMistake, EverlogError
+from everlog.knowledge.engine_choice import Engine, budget_bytes, choose_engine, needed_by_facts, needed_by_frames
+from everlog.knowledge.report import Report
+from everlog.knowledge.request import Request
+from everlog.knowledge.saved_kinds import OLDER
+from everlog.knowledge.settings import Settings
+from everlog.planning.equality_rules import refuse_equalities, telling_apart, with_same_as
+from everlog.planning.modules.module_rules import kinds_of
+from everlog.reasoning.algorithms import needed
+from everlog.sources.fact_columns import Columns, columns_of
+from everlog.spark.cancelling import Home, cancellable
+from everlog.spark.failures import spark_failures
+
+if TYPE_CHECKING:
+    import os
+
+    import pyarrow as pa
+    from pyspark.sql import DataFrame, SparkSession
+
+    from everlog.knowledge.reasoner import Reasoner
+    from everlog.sources.read_facts import Read
+    from everlog.store.manifest import Manifest
+
+_OLDER: Final = "everything was computed anew, since an earlier Everlog has stored what is kept for updates"
+
+P = ParamSpec("P")
+R = TypeVar("R")
+Self = TypeVar("Self", bound="KnowledgeBase")
+
+AnyReasoner: TypeAlias = "Reasoner[Any, Any, Any]"
+
+
+def guarded(
+    doing: str, changes: bool = False
+) -> Callable[[Callable[Concatenate[Self, P], R]], Callable[Concatenate[Self, P], R]]:
+    """Makes a method one that a single thread is in at a time, and that no interrupt leaves half done.
+
+    It `changes` the knowledge base, or reads it.
+    """
+
+    def decorated(method: Callable[Concatenate[Self, P], R]) -> Callable[Concatenate[Self, P], R]:
+        @wraps(method)
+        def called(self: Self, /, *arguments: P.args, **options: P.kwargs) -> R:
+            with self.during(doing, changes):
+                return method(self, *arguments, **options)
+
+        return called
+
+    return decorated
+
+
+_OPTIONS = {
+    "engine": ("auto", "memory", "spark"),
+    "hypertree": ("auto", "cyclic", "off", "all"),
+    "stratification": ("levels", "single"),
+    "equality": ("off", "rewrite", "axioms"),
+}
+
+
+class KnowledgeBase:
+    """Facts and rules, and everything that follows from them.
+
+    >>> import everlog
+    >>> kb = everlog.KnowledgeBase(everlog.parse_program("reach(?x, ?y) :- edge(?x, ?y) ."))
+    >>> kb.add({"edge": [("a", "b")]})
+    >>> report = kb.materialise()
+    >>> kb.rows("reach")
+    [('a', 'b')]
+
+    One thread uses it at a time, and others wait. An interrupt (Ctrl-C) is a request: the work is given up where it can be
+    undone, or, if its result counts already, `KeyboardInterrupt` is raised when it is done; the knowledge base is as before
+    or as after it, and can be used. Only a second interrupt, after a second or more, ends the work wherever it is, and the
+    knowledge base with it.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        *,
+        engine: Literal["auto", "memory", "spark"] = "auto",
+        algorithm: str = "auto",
+        modules: str | Sequence[str] = "auto",
+        hypertree: Literal["auto", "cyclic", "off", "all"] = "auto",
+        stratification: Literal["levels", "single"] = "levels",
+        equality: Literal["off", "rewrite", "axioms"] = "off",
+        checked: bool = False,
+        workers: int | None = None,
+        memory: str | None = None,
+        spark: SparkSession | None = None,
+        scratch: str | Path | None = None,
+    ) -> None:
+        """Makes a knowledge base with the facts of a program; more come with `add` and `load`.
+
+        Args:
+            program: what `parse_program` returns.
+            engine: where to reason: in this process (`memory`), on Spark (`spark`), or where the facts fit (`auto`).
+            algorithm: how updates are made, and what is kept for them: `auto`; `dred`; `fbf`, perhaps with a strategy, as
+                in `fbf:depth:3`; `bf`; with counts of derivations `dredc` and `bfc`; with a trace of them `counting`; or
+                `remat`, which computes everything anew.
+            modules: which kinds of rules are closed as a whole instead of rule by rule: `auto` (where it pays), `off`, or
+                kinds such as `["tc", "stc"]`, or `"tc,stc"`, used wherever they are found.
+            hypertree: which rule bodies are decomposed before they are joined: `auto` (where it pays), `cyclic` (all that
+                are cyclic), `all`, or `off`.
+            stratification: whether strata are as small as they can be (`levels`) or one for all rules without negation
+                between them (`single`).
+            equality: what owl:sameAs and `=` in rule heads mean: `off` (nothing), `rewrite` (equal names are replaced by
+                one of them) or `axioms` (rules for equality are added).
+            checked: whether every call of a module is checked against the bounds that it has to keep, which takes long.
+            workers: how many threads the memory engine may use; by default as many as there are processors.
+            memory: with `engine="auto"`, what reasoning in this process may use, such as `4g`; by default half of the
+                machine's memory.
+            spark: the Spark session to use, if one is needed; by default one is found or started.
+            scratch: where the Spark engine puts files; on a cluster, a folder that all executors see.
+        """
+        _check("engine", engine)
+        needed(algorithm)  # refuses what is none
+        chosen = kinds_of(modules)
+        _check("hypertree", hypertree)
+        _check("stratification", stratification)
+        _check("equality", equality)
+        if not isinstance(program, Program):
+            raise EverlogError(f"a program is what parse_program returns, not a {type(program).__name__}")
+        budget_bytes(memory)  # refuses what is no size
+        if equality == "off":
+            refuse_equalities(program)
+        else:
+            program = with_same_as(program)
+        self.program = program
+        self.settings = Settings(stratification, algorithm, chosen, hypertree, equality, checked)
+        """How the program is evaluated."""
+        self.arities = program_arities(program)
+        """How many arguments the predicates have that the program or facts mention."""
+        for predicate in self.arities:
+            _check_name(predicate)
+        self.stored: tuple[Path, Manifest] | None = None
+        """The store, and its version, that this knowledge base was opened from or saved to last."""
+        self._engine, self._workers, self._memory = engine, workers, memory
+        self._spark, self._home = spark, Home()
+        """The session, and the process that it belongs to."""
+        self._scratch = None if scratch is None else Path(scratch).absolute()
+        self._choice = Engine("spark" if engine == "spark" else "memory")
+        """Where to reason, and why."""
+        self._reasoner: AnyReasoner | None = None
+        self._pending: list[Any] = []
+        self._materialised = False
+        self._guarded = interrupts.Guarded("knowledge base")
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The options that a store keeps: how, and where, the program is evaluated."""
+        return {"engine": self._engine, **asdict(self.settings)}
+
+    @property
+    def spark(self) -> SparkSession:
+        """The Spark session in use; one is started if there is none."""
+        if self._spark is None:
+            from everlog.spark.session import start_session
+
+            self._spark = interrupts.uncovered(partial(start_session, events=self._engine == "spark"))
+            self._home = Home()
+        self._home.check()
+        return self._spark
+
+    # ------------------------------------------------------------------------------------ one thing at a time
+
+    def during(self, doing: str, changes: bool = False) -> AbstractContextManager[None]:
+        """A block in which nothing else happens to the knowledge base (`interrupts.py`)."""
+        if self._choice.name == "spark":
+            return self._during_jobs(doing, changes)
+        # Where constants are rewritten, classes and facts change one after the other.
+        return self._guarded.during(doing, changes, readable=self.settings.equality != "rewrite")
+
+    @contextmanager
+    def _during_jobs(self, doing: str, changes: bool) -> Iterator[None]:
+        """A block in which the Spark engine works; explicit facts change before what follows from them."""
+        spark = self.spark
+        with self._guarded.during(doing, changes, readable=False), self._jobs(spark, doing):
+            yield
+
+    @staticmethod
+    @contextmanager
+    def _jobs(spark: SparkSession, doing: str) -> Iterator[None]:
+        """Jobs that an interrupt cancels, and whose failures are said in a line."""
+        with cancellable(spark), spark_failures(doing):
+            yield
+
+    def _told(self, progress: Progress | None) -> Progress:
+        """Between rounds an update can be given up, and somebody may want to know about it."""
+
+        def told(stratum: int, number: int, new: int) -> None:
+            interrupts.look()
+            if progress is not None:
+                self._guarded.call(progress, stratum, number, new)
+
+        return told
+
+    # ------------------------------------------------------------------------------------ the reasoner
+
+    @property
+    def reasoner(self) -> AnyReasoner:
+        """The facts in an engine, and what follows from them."""
+        if self._reasoner is None:
+            reasoner = self._new_reasoner()
+            facts: dict[str, list[tuple[Value, ...]]] = {}
+            for fact in self.program.facts:
+                values = tuple(term.value for term in fact.terms if isinstance(term, Constant))
+                facts.setdefault(fact.predicate, []).append(values)
+            reasoner.insert(reasoner.backend.encoded(self._columns(facts, self.arities)))
+            self._reasoner = reasoner
+        return self._reasoner
+
+    def _new_reasoner(self) -> AnyReasoner:
+        from everlog.knowledge.reasoners import new_reasoner
+
+        spark = (lambda: self.spark) if self._choice.name == "spark" else None
+        return new_reasoner(self.settings.equality, self._workers, spark, self._scratch)
+
+    def restore(self, reasoner: AnyReasoner, arities: Mapping[str, int], materialised: bool, choice: Engine) -> None:
+        """Takes over facts that were read from a store, by an engine that was chosen for some reasons."""
+        self._reasoner, self.arities, self._materialised = reasoner, dict(arities), materialised
+        self._choice = choice
+
+    def _choose_engine(self, frames: Mapping[str, DataFrame]) -> None:
+        """Moves what is there to Spark if it would not fit into memory together with some facts in text form."""
+        if self._engine != "auto" or self._materialised or self._choice.name == "spark":
+            return
+        here = needed_by_facts((self.size(name, "explicit"), arity) for name, arity in self.arities.items())
+        choice = choose_engine("auto", here + needed_by_frames(self.spark, frames), self._memory)
+        if choice.name == "spark":
+            given = {name: self.facts(name, "explicit") for name in self.arities if self.size(name, "explicit")}
+            self._choice, before = choice, self._choice
+            try:
+                reasoner = self._new_reasoner()
+                reasoner.insert(reasoner.backend.encoded(self._columns(given, dict(self.arities))))
+            except BaseException:
+                self._choice = before
+                raise
+            self._reasoner = reasoner
+        self._choice = choice
+
+    # ------------------------------------------------------------------------------------ facts in
+
+    @guarded("adding facts", changes=True)
+    def add(self, facts: Mapping[str, Any]) -> None:
+        """Adds explicit facts: per predicate rows (tuples), an Arrow table, or a pandas or Spark DataFrame.
+
+        Before `materialise` they count at once, afterwards with the next `update`.
+        """
+        arities = dict(self.arities)
+        self._add(self._encoded(facts, arities), arities)
+
+    @guarded("loading facts", changes=True)
+    def load(self, path: str | os.PathLike[str], *, on_error: Literal["fail", "skip"] = "fail") -> None:
+        """Adds the facts of a file or folder, read by Spark.
+
+        A file `edge.csv` (or `.tsv`, `.parquet`, `.jsonl`, `.orc`) has facts of `edge`; RDF files have triples. With
+        `on_error="skip"` what is malformed is left out instead of being an error.
+        """
+        from everlog.sources.read_facts import read_paths
+
+        with self._jobs(self.spark, f"loading {path}"):
+            self.load_read(read_paths(self.spark, [path], on_error=on_error, arities=self.arities))
+
+    @guarded("loading facts", changes=True)
+    def load_read(self, read: Read) -> None:
+        """Adds facts that Spark has read (`everlog.sources.read_facts.read_paths`), and releases them."""
+        with self._jobs(self.spark, "loading facts"):
+            try:
+                arities = dict(self.arities)
+                self._choose_engine(read.facts)
+                check_arities(read.facts, arities)
+                self._add(self.reasoner.backend.encoded({}, read.facts), arities)
+            finally:
+                read.release()
+
+    def _add(self, batches: list[Batch], arities: dict[str, int]) -> None:
+        if self._materialised:
+            self._pending.extend(batches)
+        else:
+            self.reasoner.insert(batches)
+        self.arities = arities
+
+    def _encoded(self, facts: Mapping[str, Any], arities: dict[str, int]) -> list[Any]:
+        """Facts as ids; `arities` learns about new predicates. Nothing is stored."""
+        if not isinstance(facts, Mapping):
+            raise EverlogError(
+                f"the facts are a {type(facts).__name__}; give them by predicate: {{'edge': [('a', 'b')]}}"
+            )
+        given = {predicate: one for predicate, one in facts.items() if _is_frame(one)}
+        here = {predicate: one for predicate, one in facts.items() if predicate not in given}
+        if not given:
+            return self.reasoner.backend.encoded(interrupts.uncovered(self._columns, here, arities))
+        from everlog.sources.read_facts import facts_from_dataframe
+
+        with self._jobs(self.spark, "reading DataFrames"):
+            frames = {predicate: facts_from_dataframe(frame, predicate) for predicate, frame in given.items()}
+            self._choose_engine(frames)
+            columns = interrupts.uncovered(self._columns, here, arities)
+            check_arities(frames, arities)
+            return self.reasoner.backend.encoded(columns, frames)
+
+    @staticmethod
+    def _columns(facts: Mapping[str, Any], arities: dict[str, int]) -> dict[str, Columns]:
+        """Facts as columns; `arities` learns about new predicates."""
+        result = {}
+        for predicate, given in facts.items():
+            _check_name(predicate)
+            columns = columns_of(predicate, given, 3 if predicate == TRIPLE else arities.get(predicate))
+            if columns is not None:
+                arities[predicate] = columns.arity
+                result[predicate] = columns
+        return result
+
+    # ------------------------------------------------------------------------------------ reasoning
+
+    @guarded("materialising", changes=True)
+    def materialise(self, progress: Progress | None = None) -> Report:
+        """Computes everything that follows from the explicit facts.
+
+        `progress` is called after each round with the stratum, the round in it, and how many facts are new.
+        """
+        started = perf_counter()
+        if self._materialised:
+            return self.update(progress=progress)
+        report = self.reasoner.materialise(self._request([], [], self.settings, progress, started))
+        self._materialised = True
+        return replace(report, reasons=[*self._choice.reasons, *report.reasons])
+
+    @guarded("an update", changes=True)
+    def update(
+        self,
+        add: Mapping[str, Any] | None = None,
+        delete: Mapping[str, Any] | None = None,
+        algorithm: str | None = None,
+        progress: Progress | None = None,
+    ) -> Report:
+        """Adds and deletes explicit facts and brings the materialisation up to date.
+
+        A fact that is both added and deleted is added. Deleting what is not explicit changes nothing. The algorithm is
+        that of the knowledge base unless another one is asked for: `auto`, `dred`, `fbf` (perhaps with a strategy), `bf`,
+        `dredc`, `bfc`, `counting`, or `remat`; those with counts need a knowledge base that keeps them.
+        """
+        started = perf_counter()
+        if algorithm is not None:
+            needed(algorithm)
+        if not self._materialised:
+            raise EverlogError("there is no materialisation to update yet: call materialise() first")
+        arities = dict(self.arities)
+        added, deleted = self._encoded(add or {}, arities), self._encoded(delete or {}, arities)
+        return self.update_encoded(added, deleted, arities, algorithm, progress, started)
+
+    def update_encoded(
+        self,
+        added: Sequence[Any],
+        deleted: Sequence[Any],
+        arities: dict[str, int],
+        algorithm: str | None,
+        progress: Progress | None,
+        started: float,
+    ) -> Report:
+        """An update with facts that are ids of the engine already; `arities` are those with the facts."""
+        settings = self.settings if algorithm is None else replace(self.settings, algorithm=algorithm)
+        reasons = []
+        if OLDER in self.reasoner.kept_kinds():
+            settings, reasons = replace(settings, algorithm="remat"), [_OLDER]
+        request = self._request([*self._pending, *added], deleted, settings, progress, started)
+        after, report = self.reasoner.updated(request)
+        self._reasoner, self._pending, self.arities = after, [], arities
+        return replace(report, reasons=[*reasons, *report.reasons])
+
+    def _request(
+        self,
+        added: Sequence[Any],
+        deleted: Sequence[Any],
+        settings: Settings,
+        progress: Progress | None,
+        started: float,
+    ) -> Request[Any]:
+        work = self.reasoner.backend.measured(self._told(progress))
+        return Request(added, deleted, self.program, settings, work, started)
+
+    @guarded("reading what changed")
+    def changes(self, predicate: str) -> tuple[pa.Table, pa.Table]:
+        """What the last update added to the materialisation and deleted from it, as `facts` gives them."""
+        backend, arity, what = self.reasoner.backend, self.arities.get(predicate, 0), self.reasoner.difference
+        added, deleted = (
+            backend.table(
+                backend.part_listed(part, predicate, arity), arity, backend.few(partial(_size, backend, part))
+            )
+            for part in (what.added, what.deleted)
+        )
+        return added, deleted
+
+    # ------------------------------------------------------------------------------------ facts out
+
+    def predicates(self) -> list[str]:
+        """The predicates of the program and of the facts, sorted."""
+        return sorted(self.arities)
+
+    def arity(self, predicate: str) -> int:
+        """The number of arguments of a predicate."""
+        return self.arities[predicate]
+
+    @guarded("counting facts")
+    def size(self, predicate: str, which: Which = "all") -> int:
+        """How many facts of a predicate there are: `all`, only `explicit`, or only `derived` ones."""
+        return self.reasoner.size(predicate, which)
+
+    @guarded("reading facts")
+    def facts(self, predicate: str, which: Which = "all") -> pa.Table:
+        """The facts of a predicate as an Arrow table with columns `a0`, `a1`, …
+
+        A column of mixed kinds is text in N-Triples form, marked so in its field's metadata.
+        """
+        reasoner, arity = self.reasoner, self.arities.get(predicate, 0)
+        return reasoner.backend.table(reasoner.listed(predicate, which, arity), arity, reasoner.few(which))
+
+    @guarded("reading facts")
+    def rows(self, predicate: str, which: Which = "all") -> list[tuple[Value, ...]]:
+        """The facts of a predicate as tuples of Python values, in no special order."""
+        reasoner, arity = self.reasoner, self.arities.get(predicate, 0)
+        return reasoner.backend.rows(reasoner.listed(predicate, which, arity), arity, reasoner.few(which))
+
+    @guarded("reading facts")
+    def text(self, predicate: str, which: Which = "all") -> DataFrame:
+        """The facts of a predicate as a Spark DataFrame in text form: columns of N-Triples terms."""
+        reasoner, arity = self.reasoner, self.arities.get(predicate, 0)
+        return reasoner.backend.texts(reasoner.listed(predicate, which, arity), lambda: self.spark)
+
+    @guarded("reading facts")
+    def dataframe(self, predicate: str, which: Which = "all") -> DataFrame:
+        """The facts of a predicate as a Spark DataFrame with columns `a0`, `a1`, …, typed as `facts` types them.
+
+        A column of mixed kinds is text in N-Triples form, marked so in its metadata. A nullary predicate has the column
+        `present`.
+        """
+        reasoner, arity = self.reasoner, self.arities.get(predicate, 0)
+        if not arity:
+            return self.text(predicate, which)
+        return reasoner.backend.dataframe(reasoner.listed(predicate, which, arity), arity, lambda: self.spark)
+
+    @guarded("making views")
+    def create_views(self, which: Which = "all") -> dict[str, str]:
+        """Makes every predicate a temporary view of the Spark session; gives the views' names as SQL writes them.
+
+        A view is named after its predicate, in backticks where the name is no SQL identifier: `` `two words` ``. SQL does
+        not tell capitals from small letters, so predicates that differ in nothing else are refused.
+        """
+        names = {predicate: _sql_name(predicate) for predicate in self.predicates()}
+        folded: dict[str, str] = {}
+        for predicate in names:
+            other = folded.setdefault(predicate.lower(), predicate)
+            if other != predicate:
+                raise EverlogError(
+                    f"the predicates {other} and {predicate} would be one view, as SQL ignores case; use dataframe()"
+                )
+        for predicate, name in names.items():
+            self.dataframe(predicate, which).createOrReplaceTempView(name)
+        return names
+
+    @guarded("looking for contradictions")
+    def clashes(self) -> list[str]:
+        """What equality contradicts, with facts: values and different names that are said to be equal, and stay apart."""
+        return [] if self.settings.equality == "off" else self.reasoner.clashes()
+
+    @guarded("a query")
+    def query(self, goal: str) -> list[tuple[Value, ...]]:
+        """The answers to a conjunctive goal in the rule syntax: distinct bindings of its variables, sorted.
+
+        The variables come in the order of their first occurrence; a goal without any has the answer `()` or none.
+        """
+        literals = parse_goal(goal, self.program.prefixes)
+        return self.reasoner.answers(telling_apart(literals) if self.settings.equality == "axioms" else literals)
+
+    # ------------------------------------------------------------------------------------ stores
+
+    @guarded("saving", changes=True)
+    def save(self, path: str | Path) -> int:
+        """Writes a new store, or a new version of one, and gives the version's number.
+
+        Only what changed is written if this knowledge base was opened from that store or saved to it last; if the store
+        has got a newer version since, that is an error, as saving would undo it. Over a store that it has nothing to do
+        with a knowledge base is written whole, as the next version. A store calls blank nodes `_:everlog<id>`, whatever
+        their labels are here.
+        """
+        from everlog.knowledge.persistence import save
+
+        if not self._materialised:
+            self.materialise()
+        elif self._pending:
+            self.update()
+        with cancellable(self.spark):
+            return save(self, Path(path).absolute())
+
+
+def check_arities(frames: Mapping[str, DataFrame], arities: dict[str, int]) -> None:
+    """Facts must agree with what is known about their predicates, which `arities` learns about."""
+    for predicate, frame in frames.items():
+        arity = 0 if frame.columns == ["present"] else len(frame.columns)
+        if arities.setdefault(predicate, arity) != arity:
+            raise ArityMistake(f"{predicate} has {arities[predicate]} arguments, but the facts given have {arity}")
+
+
+def _size(backend: Any, part: Any) -> int:
+    return sum(backend.sizes(part).values())
+
+
+def _is_frame(given: Any) -> bool:
+    return type(given).__module__.partition(".")[0] == "pyspark"
+
+
+def _sql_name(predicate: str) -> str:
+    if predicate.isascii() and predicate.isidentifier():
+        return predicate
+    return "`" + predicate.replace("`", "``") + "`"
+
+
+def _check(option: str, value: object) -> None:
+    if value not in _OPTIONS[option]:
+        known = ", ".join(_OPTIONS[option])
+        raise EverlogError(f"{option}={value!r} is not supported; choose one of: {known}")
+
+
+def _check_name(predicate: object) -> None:
+    if not isinstance(predicate, str):
+        raise EverlogError(f"{predicate!r} is not the name of a predicate, which is a string")
+    if predicate.startswith(HIDDEN):
+        raise EverlogError(f"the predicate {predicate} needs another name: those with {HIDDEN} are Everlog's own")

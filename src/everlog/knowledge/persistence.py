@@ -1,0 +1,189 @@
+"""A knowledge base as a version of a store: what is written of it, and when it counts.
+
+A version has explicit facts, derived facts, terms, and what is kept for updates (`engine/kept_kinds.py`). Only what changed
+since the version before is written; how, is the business of the engine's `Shelf`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pyoxigraph import BlankNode
+
+from everlog import interrupts
+from everlog.datalog.printer import print_program
+from everlog.datalog.syntax import Program
+from everlog.engine.kept_kinds import kind_of
+from everlog.errors import EverlogError
+from everlog.knowledge.report import Report
+from everlog.knowledge.saved_kinds import OLDER
+from everlog.spark.failures import spark_failures
+from everlog.store.blank_nodes import blank_nodes, renamed_blank_nodes
+from everlog.store.commit import Writing, making, writing
+from everlog.store.manifest import CURRENT, Layer, Manifest, Part
+from everlog.store.sections import write_section
+from everlog.store.spark_layers import section_counts
+from everlog.store.term_dictionary import BLANK
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from everlog.knowledge.base import KnowledgeBase
+    from everlog.knowledge.reasoner import Reasoner
+
+
+def save(kb: KnowledgeBase, path: Path) -> int:
+    """Writes a version with the contents of a knowledge base, and gives its number."""
+    place: AbstractContextManager[Writing] = writing(path) if (path / CURRENT).exists() else making(path)
+    undo = kb.reasoner.backend.savepoint()
+    try:
+        with place as writer, spark_failures(f"saving to the store {path}"):
+            manifest = _saved(kb, writer, _seen(kb, path, writer.before))
+            interrupts.settle()
+            manifest = writer.commit(manifest)
+    except BaseException:
+        undo()
+        raise
+    kb.stored = path, manifest
+    return manifest.version
+
+
+def _seen(kb: KnowledgeBase, path: Path, before: Manifest | None) -> Manifest | None:
+    """The version that a knowledge base has changed since, if it is a store's newest; its ids are ours only then."""
+    if before is None or kb.stored is None or kb.stored[0] != path:
+        return None
+    if kb.stored[1] != before:
+        raise EverlogError(
+            f"the store {path} has changed since: it is at version {before.version}, and this knowledge base is its "
+            f"version {kb.stored[1].version} and what was done to that. Open the store anew and update it there, or "
+            "save to another path"
+        )
+    return before
+
+
+def _saved(kb: KnowledgeBase, writer: Writing, known: Manifest | None) -> Manifest:
+    """A version with the contents of a knowledge base; `known` is the one that it has changed since."""
+    reasoner, arities = kb.reasoner, dict(kb.arities)
+    shelf = reasoner.backend.shelf(kb.spark, writer)
+    program = _stored_program(kb.program, reasoner)
+    sections = {"explicit": reasoner.E, "derived": reasoner.derived()}
+    layers: dict[str, tuple[Layer, ...]] = {}
+    for section, facts in sections.items():
+        old = () if known is None else known.layers(section)
+        layers[section] = shelf.write(section, old, *shelf.since(section, old, facts, arities), arities)
+    draft = Manifest(
+        version=writer.version,
+        program=print_program(program),
+        options=kb.options,
+        arities=arities,
+        dictionary=() if known is None else known.dictionary,
+        explicit=layers["explicit"],
+        derived=layers["derived"],
+    )
+    found = _completed(kb.spark, writer, reasoner, draft, known, once=False)
+    shelf.done(*sections.values())
+    return found
+
+
+def _stored_program(program: Program, reasoner: Reasoner[Any, Any, Any]) -> Program:
+    """The program with the names that the store has for its blank nodes."""
+    labels = sorted(blank_nodes(program))
+    ids = reasoner.backend.encode_values([BlankNode(label) for label in labels])
+    return renamed_blank_nodes(program, {label: f"{BLANK[2:]}{id}" for label, id in zip(labels, ids, strict=True)})
+
+
+def written(
+    spark: SparkSession,
+    writer: Writing,
+    reasoner: Reasoner[Any, Any, Any],
+    draft: Manifest,
+    before: Manifest | None,
+    report: Report,
+    folder: Path | None = None,
+) -> Manifest:
+    """The manifest of a version after a materialisation or, if there is a version `before`, after one update of it.
+
+    The explicit facts of a materialisation are in the draft; `folder` has new terms that Spark has written.
+    """
+    shelf, explicit = reasoner.backend.shelf(spark, writer), draft.explicit
+    if before is None:
+        part, nothing = reasoner.backend.part, reasoner.backend.part(reasoner.engine.empty())
+        derived = shelf.write("derived", (), part(reasoner.derived()), nothing, draft.arities)
+    else:
+        what = reasoner.difference
+        explicit = shelf.write("explicit", explicit, what.explicit_added, what.explicit_deleted, draft.arities)
+        derived = shelf.write("derived", draft.derived, what.derived_added, what.derived_deleted, draft.arities)
+    draft = replace(draft, explicit=explicit, derived=derived)
+    manifest = _completed(spark, writer, reasoner, draft, before, once=True, folder=folder, all_known=True)
+    statistics = {key: value for key, value in report.stats().items() if key not in ("warnings", "peak_rss_bytes")}
+    return replace(manifest, statistics=statistics)
+
+
+def _completed(
+    spark: SparkSession,
+    writer: Writing,
+    reasoner: Reasoner[Any, Any, Any],
+    draft: Manifest,
+    before: Manifest | None,
+    once: bool,
+    folder: Path | None = None,
+    all_known: bool = False,
+) -> Manifest:
+    """A manifest with facts, and with terms, counts and what is kept."""
+    shelf = reasoner.backend.shelf(spark, writer)
+    explicit, derived = section_counts(draft.explicit), section_counts(draft.derived)
+    counts = {
+        predicate: {"explicit": explicit.get(predicate, 0), "derived": derived.get(predicate, 0)}
+        for predicate in sorted(draft.arities)
+    }
+    return replace(
+        draft,
+        dictionary=shelf.terms(draft.dictionary, all_known or before is not None, folder),
+        counts=reasoner.stored_counts(counts),
+        **_kept(spark, writer, reasoner, before, once),
+    )
+
+
+# What is kept for updates: the section `state`. What an algorithm did not keep up to date leaves the store with an update.
+
+
+def _kept(
+    spark: SparkSession, writer: Writing, reasoner: Reasoner[Any, Any, Any], before: Manifest | None, once: bool
+) -> dict[str, Any]:
+    """What a manifest says about it, if there was one update since a version, or if it was any number of them."""
+    if before is not None and reasoner.is_untouched:
+        return _entries(before.state, before.state_arities, before.state_kinds)
+    kinds = reasoner.kept_kinds()
+    layers, arities = ((), {}) if before is None else _still_right(before, kinds)
+    change = None if before is None else reasoner.kept_change(once)
+    if change is not None:
+        added, deleted = change
+        arities |= {name: ids.shape[0] for name, ids in added.items()}
+        layers = write_section(spark, writer, "state", layers, added, deleted, arities)
+    else:
+        shelf = reasoner.backend.shelf(spark, writer)
+        layers, arities = shelf.kept(*reasoner.to_keep(), layers, arities, kinds)
+    reasoner.mark()
+    found = {name for layer in layers for name in layer.added}
+    return _entries(layers, {name: arity for name, arity in arities.items() if name in found}, kinds)
+
+
+def _entries(layers: Sequence[Layer], arities: Mapping[str, int], kinds: Iterable[str]) -> dict[str, Any]:
+    """The section as a manifest has it."""
+    named = tuple(sorted(kind for kind in kinds if kind != OLDER))
+    return {"state": tuple(layers), "state_arities": dict(arities), "state_kinds": named}
+
+
+def _still_right(before: Manifest, kinds: frozenset[str]) -> tuple[tuple[Layer, ...], dict[str, int]]:
+    """The layers and arities of the relations whose kinds are still kept."""
+
+    def chosen(parts: Mapping[str, Part]) -> dict[str, Part]:
+        return {name: part for name, part in parts.items() if kind_of(name) in kinds}
+
+    layers = (Layer(chosen(layer.added), chosen(layer.deleted)) for layer in before.state)
+    arities = {name: arity for name, arity in before.state_arities.items() if kind_of(name) in kinds}
+    return tuple(layer for layer in layers if layer.added or layer.deleted), arities

@@ -1,0 +1,477 @@
+"""Reasoning where equal constants are rewritten to one of them.
+
+Two layers: the r-materialisation `(π, I)` of the rules that equality depends on (`rewriting.py`), kept up to date by
+ B/F≈; and above it an ordinary materialisation, whose explicit facts are that `I`. `E` has the names that were
+given, `I` those of representatives. Seen from outside nothing is rewritten: facts are expanded by the classes of their
+constants where they are asked for, and counted without that (`Names` of the backend).
+
+In most data no two names are equal, most of the time. Every constant then represents itself: the rules that equality
+depends on and those above are one ordinary program, in which no equality holds, and an update is that of an ordinary
+materialisation. That is the phase `apart`. An update that derives an equality is undone, before it derives many, and made
+in the phase `rewritten`; from there nobody comes back before everything is computed anew, or read. What one phase knows
+goes to the other as if it had been stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from time import perf_counter
+from typing import Any, Final, Generic, Literal, NamedTuple, Self, TypeAlias
+
+from everlog import interrupts
+from everlog.datalog.syntax import HIDDEN, Atom, BodyLiteral, Program, Rule
+from everlog.datalog.values import SAME_AS, Value
+from everlog.engine.algebra import Classes, Engine, FactSet
+from everlog.engine.backend import Backend, Batch, Difference, KeptState, Listed, Names, Part, Which, World
+from everlog.engine.contradictions import CONTRADICTORY, Contradiction
+from everlog.engine.kept_kinds import CLASSES, NONRECURSIVE, RECURSIVE, TRACE
+from everlog.knowledge.choice import Choice
+from everlog.knowledge.goals import answer_variables, in_order
+from everlog.knowledge.materialisation import Materialisation, Outcome
+from everlog.knowledge.reasoner import Evaluated, Reasoner
+from everlog.knowledge.report import Report
+from everlog.knowledge.request import Request
+from everlog.knowledge.resuming import Unresumable
+from everlog.knowledge.settings import Settings
+from everlog.planning.equality_rules import (
+    DIFFERENCES,
+    EQUALITIES,
+    OCCURS,
+    asking,
+    asks_what_occurs,
+    finding,
+    may_tell_apart,
+    over_representatives,
+    with_keys,
+)
+from everlog.planning.hidden_predicates import is_plain
+from everlog.reasoning.algorithms import needed
+from everlog.reasoning.change import Allowance, TooCostly
+from everlog.reasoning.deletion import Deletions
+from everlog.reasoning.equality.rewriting import RMaterialisation
+
+Phase: TypeAlias = Literal["new", "apart", "rewritten"]
+"""`new` until the first update, which decides."""
+
+_SPREADS: Final = "B/F≈ was given up, since the change spreads too far; everything was computed anew"
+_NEW_PREDICATE: Final = "everything was computed anew, since there is a new predicate"
+_BECAME_EQUAL: Final = "names became equal, and are rewritten from now on"
+
+
+class _Equal(Exception):
+    """There is an equality."""
+
+
+class _Core(NamedTuple):
+    """The r-materialisation, the predicates that there were when it was made, and how it loses facts."""
+
+    rewritten: RMaterialisation
+    predicates: frozenset[str]
+    deletions: Deletions
+
+
+class _Computed(NamedTuple):
+    """The layers, and what computing them took."""
+
+    core: _Core
+    above: Materialisation
+    outcome: Outcome
+    planned: float
+
+
+class RewritingReasoner(Reasoner[Batch, Listed, Part]):
+    """`E`, and `(π, I)` with what is above it."""
+
+    def __init__(
+        self,
+        backend: Backend[Batch, Listed, Part],
+        E: FactSet | None = None,
+        I: FactSet | None = None,
+        kept: Callable[[], Mapping[str, Listed]] = dict,
+        kinds: frozenset[str] = frozenset(),
+        names: Names[Batch, Listed, Part] | None = None,
+        phase: Phase = "new",
+    ) -> None:
+        super().__init__(backend, E, I, kept, kinds)
+        self.phase = phase
+        self._core: _Core | None = None
+        self._names = names
+        """Facts in all names, once something is materialised."""
+        self._names_before: Names[Batch, Listed, Part] | None = None
+        """The same before the last update, if it rewrote."""
+        self._total: int | None = None
+
+    @classmethod
+    def restored(
+        cls,
+        backend: Backend[Batch, Listed, Part],
+        E: FactSet,
+        I: FactSet,
+        kept: Callable[[], Mapping[str, Listed]],
+        kinds: frozenset[str],
+        pairs: Callable[[], Listed | None],
+    ) -> Self:
+        if CLASSES not in kinds:
+            return cls(backend, E, I, kept, kinds)  # nothing was materialised yet
+        names = backend.names()
+        names.restore(pairs())
+        names.classes.separate(E)
+        I -= names.classes.outdated(E)
+        return cls(backend, E, I, kept, kinds, names)
+
+    @property
+    def names(self) -> Names[Batch, Listed, Part]:
+        """Facts in all names."""
+        assert self._names is not None, "nothing is materialised"
+        return self._names
+
+    @property
+    def classes(self) -> Classes:
+        """`π`."""
+        return self.names.classes
+
+    @property
+    def world(self) -> World[Batch, Listed, Part]:
+        return World(self.backend, self.E, self.I, self.names)
+
+    # ------------------------------------------------------------------------------------ materialising
+
+    def materialise(self, request: Request[Batch]) -> Report:
+        found = self._computed(request, self.E)
+        names = self.backend.names(found.core.rewritten.classes)
+        if names.merged_apart(self.E, found.above.I) and any(
+            may_tell_apart(rule.head) for rule in request.program.rules
+        ):
+            # It may have been merged before a rule said so: what is different without equality is told apart first.
+            found = self._computed(request, self.E | self._apart_by_rules(request))
+            names = self.backend.names(found.core.rewritten.classes)
+        outcome = found.outcome.warned(names.clashes(found.above.I))
+        try:
+            self._core, self.materialisation, self.I = found.core, found.above, found.above.I
+            self._names, self._total, self._counts = names, None, {}
+            return self._report(request, outcome, found.planned, self.total(), 0)
+        except BaseException:
+            self._core, self.materialisation, self.I, self._names = None, None, self.engine.empty(), None
+            raise
+
+    def _computed(self, request: Request[Batch], apart: FactSet) -> _Computed:
+        """Everything; names that `apart` tells apart are not merged."""
+        begun, before = perf_counter(), self.engine.derivations
+        core = self._core_of(request.program, self.backend.names().classes)
+        core.rewritten.classes.separate(apart)
+        core.rewritten.add(self.E, request.progress)
+        instances, seconds = self.engine.derivations - before, perf_counter() - begun
+        begun, rules = perf_counter(), _above(core.rewritten)
+        compiled = self._compiled(rules, request.settings, needed(request.settings.algorithm) | self._kinds)
+        planned = perf_counter() - begun
+        outcome = compiled.materialise(request.progress)
+        above = self._reconsidered(compiled, rules, request.settings)
+        assert above.cost is not None, "it has been materialised"
+        above.cost = Allowance(above.cost.instances + instances, above.cost.seconds + seconds)
+        rounds = core.rewritten.rounds
+        return _Computed(core, above, outcome.above({"materialise": instances}, rounds, seconds), planned)
+
+    def _core_of(self, program: Program, classes: Classes) -> _Core:
+        arities = self.backend.arities()
+        rules = with_keys(asking(program.rules, arities))
+        self.backend.prepare(rules)
+        found = RMaterialisation(rules, self.backend.compiler(), self.engine, classes)
+        return _Core(found, frozenset(arities), Deletions())
+
+    def _apart_by_rules(self, request: Request[Batch]) -> FactSet:
+        """What would be different if owl:sameAs were a property like others."""
+        backend = self.backend.fresh()
+        plain = Reasoner(backend, backend.taken(self.E, self.backend))
+        plain.materialise(replace(request, settings=replace(request.settings, equality="off", algorithm="auto")))
+        return self.backend.taken(plain.I.within(DIFFERENCES), backend, new=False)
+
+    def _evaluated(self, program: Program, settings: Settings) -> Evaluated:
+        if self.phase == "apart":
+            return Evaluated([made for rule in with_keys(asking(program.rules, {})) for made in finding(rule)], self.E)
+        assert self._core is not None, "there is an r-materialisation"
+        return _above(self._core.rewritten)
+
+    # ------------------------------------------------------------------------------------ updates
+
+    def _changed(self, request: Request[Batch], minus: FactSet) -> tuple[Self, Report]:
+        if request.settings.algorithm == "remat":
+            return self._started_again(request, minus, [])
+        if self.phase == "new":
+            if self._stays_apart(request.program, request.settings):
+                return self._in_phase("apart")._changed(request, minus)
+            self.phase = "rewritten"
+        return self._changed_apart(request, minus) if self.phase == "apart" else self._rewritten(request, minus)
+
+    def _stays_apart(self, program: Program, settings: Settings) -> bool:
+        """Whether nothing is equal and nothing is to be counted.
+
+        Where predicates are hidden whose names or facts depend on all that is known, constants are rewritten.
+        """
+        counted = self.kept_kinds() & {NONRECURSIVE, RECURSIVE, TRACE}
+        if not self.backend.policy.keeps_names_apart or settings.algorithm != "auto" or settings.checked or counted:
+            return False
+        hidden = (not is_plain(negation) for rule in program.rules for negation in rule.negative)
+        if self.names.several() or any(hidden) or asks_what_occurs(program.rules):
+            return False
+        return not self.I.within(EQUALITIES)
+
+    def _in_phase(self, phase: Phase) -> Self:
+        """A reasoner with the facts and the engine of this one, as if it had been stored."""
+        kept = self.kept()
+        after = type(self)(self.backend, self.E, self.I, lambda: kept, self.kept_kinds(), self._names, phase)
+        after._remember(self)
+        return after
+
+    def _changed_apart(self, request: Request[Batch], minus: FactSet) -> tuple[Self, Report]:
+        before = self.backend.mentions(SAME_AS)
+
+        def watch() -> None:
+            # Where there is a row there may be no fact yet, but who made it is about to say so; there could be one a pair.
+            if self.backend.mentions(SAME_AS) > before:
+                raise _Equal
+
+        def accept(I: FactSet, sets: Difference[FactSet]) -> None:
+            if sets.added.within(EQUALITIES):
+                raise _Equal
+
+        try:
+            return self._maintained(request, minus, accept, watch)
+        except _Equal:
+            after, settings = self._in_phase("rewritten"), request.settings
+            if needed(settings.algorithm):  # no derivations are counted there yet
+                request = replace(request, settings=replace(settings, algorithm="auto"))
+            found, report = after._changed(request, minus)
+            return found, replace(report, reasons=[*report.reasons, _BECAME_EQUAL])
+
+    def _rewritten(self, request: Request[Batch], minus: FactSet) -> tuple[Self, Report]:
+        if self.classes.refused(self.I) or self.names.merged_apart(self.E, self.I):
+            return self._started_again(request, minus, [CONTRADICTORY])
+        try:
+            above = self._resumed(request.program, request.settings)
+        except Unresumable as reason:
+            return self._started_again(request, minus, [str(reason)])
+        core = self._core
+        assert core is not None, "it has been resumed"
+        if core.rewritten.derives(OCCURS) and not self.backend.predicates(request.added) <= core.predicates:
+            return self._started_again(request, minus, [_NEW_PREDICATE])
+        given, minus, plus = minus, *self._proper(minus, self.backend.entered(request.added))
+        choice = self._choice(request.settings, above, minus, plus)
+        if choice.again:
+            return self._given_up(request, given, choice, 0.0, choice.reasons)
+        tried, after = perf_counter(), core.rewritten.copy()
+        try:
+            with _guarded(self.engine, choice.allowed):
+                phases = core.deletions.update(after, self.E, minus, plus, request.progress)
+            below = perf_counter() - tried
+            if after.classes.refused(after.I):
+                raise Contradiction
+            found = self._followed(core.rewritten, after, minus, plus, request, choice)
+        except Contradiction:
+            return self._started_again(request, given, [CONTRADICTORY])
+        except TooCostly:
+            return self._given_up(request, given, choice, perf_counter() - tried, [_SPREADS])
+        # From here on nobody asks for the old sets: they change in place, and would have to be recovered.
+        E = self.E
+        E -= minus
+        E |= plus
+        self.E, self.I, self.materialisation = E, found.above.I, found.above
+        self._core, self._counts = core._replace(rewritten=after), {}
+        self._names, self._names_before = found.names, self._names
+        self._difference, self._sets, self._kept_change = found.difference, found.sets, None
+        added, deleted = self.changed()
+        if self._total is not None:
+            self._total += added - deleted
+        outcome = found.outcome.above(phases, after.rounds, below)
+        return self, self._report(request, outcome, 0.0, added, deleted, choice.reasons)
+
+    def _proper(self, minus: FactSet, plus: FactSet) -> tuple[FactSet, FactSet]:
+        """`E⁻ ⊆ E` and `E⁺`, disjoint with `E`; a fact that is added is not deleted."""
+        minus &= self.E
+        minus -= plus
+        plus -= self.E
+        return minus, plus
+
+    def _followed(
+        self,
+        core: RMaterialisation,
+        after: RMaterialisation,
+        minus: FactSet,
+        plus: FactSet,
+        request: Request[Batch],
+        choice: Choice,
+    ) -> _Followed[Batch, Listed, Part]:
+        """What is above follows the r-materialisation; if constants of its rules are others now, it is computed anew.
+
+        Nothing of that counts if it merged what is different, or if anything fails before all is known about it.
+        """
+        above, trail, names = self.materialisation, after.trail, self.backend.names(after.classes)
+        assert above is not None, "it has been resumed"
+        assert trail is not None, "it is a copy"
+        then, E = self.world, (self.E - minus) | plus
+        found, warnings = list[Difference[Part]](), list[str]()
+
+        def accept(I: FactSet, gone: FactSet, new: FactSet) -> None:
+            if names.merged_apart(E, I):
+                raise Contradiction
+            now = World(self.backend, E, I, names)
+            warnings.extend(names.clashes(I))
+            found.append(names.changed(then, now, gone, new, minus, plus))
+
+        if core.above() == after.above():
+            outcome, sets = above.update(
+                trail.left,
+                trail.came,
+                choice.algorithm,
+                request.progress,
+                choice.allowed,
+                lambda I, sets: accept(I, sets.deleted, sets.added),
+            )
+            return _Followed(above, outcome.warned(warnings), names, found[0], sets)
+        anew = self._compiled(_above(after), request.settings, needed(request.settings.algorithm))
+        outcome = anew.materialise(request.progress)
+        accept(anew.I, above.I - anew.I, anew.I - above.I)
+        interrupts.settle()
+        return _Followed(anew, outcome.warned(warnings), names, found[0], None)
+
+    def _resumed(self, program: Program, settings: Settings) -> Materialisation:
+        if self._core is None and self.phase != "apart":
+            kept = self._kept()
+            self._kept = lambda: kept
+            I = self.I
+            I |= self.backend.recovered(kept, frozenset(), I).hidden
+            core = self._core_of(program, self.classes)
+            core.rewritten.resume(self.E, I)
+            self._core = core
+        return super()._resumed(program, settings)
+
+    def _heads(self, compiled: Materialisation) -> frozenset[str]:
+        core = () if self._core is None else self._core.rewritten.rules
+        return compiled.heads() | {rule.head.predicate for rule in core}
+
+    def _not_explicit(self, deleted: Sequence[Batch], minus: FactSet) -> int:
+        if self.phase == "apart":
+            return super()._not_explicit(deleted, minus)
+        return self.names.derived(deleted, self.E, self.I)
+
+    def _alive(self) -> int:
+        return len(self.I) + len(self.E)  # explicit facts may be facts of I as well
+
+    def _pairs(self) -> Listed:
+        return self.names.pairs()
+
+    def _facts(self) -> dict[str, int]:
+        return {**super()._facts(), "representatives": self.backend.count(self.I)}
+
+    # ------------------------------------------------------------------------------------ what is kept
+
+    def kept(self) -> Mapping[str, Listed]:
+        found = super().kept()
+        return found if self._names is None else {**found, CLASSES: self.names.pairs()}
+
+    def kept_change(self, once: bool = True) -> tuple[Mapping[str, Any], Mapping[str, Any]] | None:
+        if self.materialisation is None:
+            return self._kept_change if once else None
+        state, names = self.materialisation.kept_state(), (self._names_before or self.names, self.names)
+        return self.backend.kept_change(state, self._sets, self.kept_kinds(), names, once)
+
+    def to_keep(self) -> tuple[KeptState | None, Names[Batch, Listed, Part] | None, Callable[[], Mapping[str, Listed]]]:
+        state, _, kept = super().to_keep()
+        return state, self._names, kept
+
+    def kept_kinds(self) -> frozenset[str]:
+        return super().kept_kinds() | {CLASSES}
+
+    def mark(self) -> None:
+        if self.materialisation is not None:
+            self.backend.mark(self.materialisation.kept_state(), self._names)
+
+    # ------------------------------------------------------------------------------------ facts out
+
+    def total(self) -> int:
+        if not self.names.several():
+            return self.backend.count(self.I)
+        if self._total is None:
+            self._total = sum(self._sizes("all").values())
+        return self._total
+
+    def _sizes(self, which: Which) -> Mapping[str, int]:
+        self._chosen(which)  # refuses what is none
+        if which not in self._counts and which != "explicit" and self._names is not None:
+            known = self.names.sizes(self.E, self.I)
+            explicit = super()._sizes("explicit")
+            derived = {predicate: n - explicit.get(predicate, 0) for predicate, n in known.items()}
+            self._counts |= {"all": known, "derived": derived}
+        return super()._sizes(which)
+
+    def stored_counts(self, counts: dict[str, dict[str, int]]) -> dict[str, dict[str, int]]:
+        """In all names, and `representatives` as the facts that `I` has."""
+        stored = self.backend.counts(self.I)
+        return {
+            name: {
+                "explicit": self.size(name, "explicit"),
+                "derived": self.size(name, "derived"),
+                "representatives": stored.get(name, 0),
+            }
+            for name in counts
+        }
+
+    def listed(self, predicate: str, which: Which, arity: int) -> Listed:
+        self._chosen(which)  # refuses what is none
+        if which == "explicit" or self._names is None:
+            return super().listed(predicate, which, arity)
+        return self.names.listed(self.E, self.I, predicate, which, arity)
+
+    def few(self, which: Which) -> bool:
+        return self.backend.few(lambda: sum(self._sizes(which).values()))
+
+    def answers(self, goal: Sequence[BodyLiteral]) -> list[tuple[Value, ...]]:
+        """The answers over representatives, in all names."""
+        if self._names is None:
+            return super().answers(goal)
+        variables = answer_variables(goal)
+        answer = Atom(f"{HIDDEN}answer", tuple(variables))
+        rule = Rule(answer, tuple(self.names.literal(literal) for literal in goal))
+        with self.backend.scratch() as scratch:
+            found = self._with_answers(scratch, rule, self.I)
+            return in_order(self.names.answers(scratch, found, answer.predicate, variables, goal, self.E))
+
+    def _contradictions(self, I: FactSet, settings: Settings) -> list[str]:
+        return self.names.clashes(I)
+
+    def clashes(self) -> list[str]:
+        return [] if self._names is None else self.names.clashes(self.I)
+
+
+@dataclass(frozen=True)
+class _Followed(Generic[Batch, Listed, Part]):
+    """What is above after an update, what it changed in all names, and as sets, unless all above was computed anew."""
+
+    above: Materialisation
+    outcome: Outcome
+    names: Names[Batch, Listed, Part]
+    difference: Difference[Part]
+    sets: Difference[FactSet] | None
+
+
+def _above(core: RMaterialisation) -> Evaluated:
+    """The rules above an r-materialisation, and its facts."""
+    return Evaluated([made for rule in core.above() for made in over_representatives(rule)], core.I)
+
+
+@contextmanager
+def _guarded(engine: Engine, allowed: Allowance | None) -> Iterator[None]:
+    """Raises `TooCostly` when rule instances and time exceed what is allowed."""
+    begun, instances = perf_counter(), engine.derivations
+
+    def check(more: int) -> None:
+        assert allowed is not None
+        if engine.derivations + more - instances > allowed.instances and perf_counter() - begun > allowed.seconds:
+            raise TooCostly
+
+    engine.guard = None if allowed is None else check
+    try:
+        yield
+    finally:
+        engine.guard = None
