@@ -58,8 +58,7 @@ class Bounds:
 
     def none(self, who: str, what: str, facts: FactSet) -> None:
         """Fails if there are such facts."""
-        found = self.nothing
-        found |= facts
+        found = self.nothing.plus(facts)
         if found:
             raise BrokenBound(f"{who} {what}: {len(found):,}")
 
@@ -145,8 +144,7 @@ class _Checked(Module):
         """The bounds of `Del`; what the lower one asks for may come with a later call."""
         self._survivors = now
         self._none(call, "deletes what is gone already", J - now)
-        owed = self._heads(now | gone, gone)
-        owed &= now
+        owed = self._heads(now | gone, gone).common(now)
         self._owed_gone |= owed - (J | self._bounds.target)
 
     def _none(self, call: str, what: str, facts: FactSet) -> None:

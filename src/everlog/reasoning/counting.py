@@ -34,8 +34,7 @@ def materialise_counted(
             kept.nonrecursive.add(derived)
         if kept.trace is not None:
             kept.trace.change(engine, place, 1, derived + explicit)
-        Δ = explicit
-        Δ |= derived.support()
+        Δ = explicit.plus(derived.support())
         mine = Added(modules.get(stratum.index, ()), nothing)
         Δ |= mine.begin(I)
         i = 1
@@ -53,10 +52,8 @@ def materialise_counted(
                 kept.recursive.add(again)
             if kept.trace is not None and again:
                 kept.trace.change(engine, place, i, again)
-            N = again.support()
-            N -= I
-            N |= mine.add(I, Δ)
-            Δ = N
+            N = again.support().minus(I)
+            Δ = N.plus(mine.add(I, Δ))
         rounds += i - 1
     return I, rounds
 
@@ -126,17 +123,14 @@ class _Stratum:
         change, rules, old, new = self._change, self._stratum.recursive, self._old, self._new
         then, now = change.I & old.between(0, last), change.now & new.between(0, last)
         # Facts that are in one of both after iteration `last` and not in the other.
-        on = (self._changed & old.between(0, last)) & new.between(last + 1, NEVER)
-        on |= change.D
-        no = (self._changed & old.between(last + 1, NEVER)) & new.between(0, last)
-        no |= change.A
+        on = ((self._changed & old.between(0, last)) & new.between(last + 1, NEVER)).plus(change.D)
+        no = ((self._changed & old.between(last + 1, NEVER)) & new.between(0, last)).plus(change.A)
         with change.phase("deleted"):
             came = change.I & old.between(last, last), change.nothing
             fewer = rules.apply_counted(then, change.I, some=[(on, no), came])
             sooner = (self._changed & old.between(last, last)) & new.between(0, last - 1)
             if sooner:
-                outside = no
-                outside &= new.between(0, last - 1)
+                outside = no.common(new.between(0, last - 1))
                 early = (change.now & new.between(0, last - 1)) - outside
                 fewer += rules.apply_counted(early, change.then_or_now, some=[(sooner, change.nothing)])
         with change.phase("added"):
@@ -144,8 +138,7 @@ class _Stratum:
             more = rules.apply_counted(now, change.now, some=[(no, on), came])
             later = (self._changed & new.between(last, last)) & old.between(0, last - 1)
             if later:
-                outside = on
-                outside &= old.between(0, last - 1)
+                outside = on.common(old.between(0, last - 1))
                 early = (change.I & old.between(0, last - 1)) - outside
                 more += rules.apply_counted(early, change.then_or_now, some=[(later, change.nothing)])
         return more, fewer
@@ -156,19 +149,12 @@ class _Stratum:
         if not (more or fewer or self._lost):
             return
         counts = self._trace.change(change.engine, self._place, i, more, fewer)
-        heads = more.support()
-        heads |= fewer.support()
-        come = heads
-        come |= self._lost
-        come &= counts.between(1, NEVER)
-        come -= change.now & new.between(0, i)
-        gone = heads
-        gone &= change.I & old.between(i, i)
-        gone &= new.between(i, i)
-        gone -= counts.between(1, NEVER)
+        derived = counts.between(1, NEVER)
+        heads = more.support().plus(fewer.support())
+        come = heads.plus(self._lost).common(derived).minus(change.now & new.between(0, i))
+        gone = heads.common(change.I & old.between(i, i)).common(new.between(i, i)).minus(derived)
         if come:
-            fresh = come
-            fresh -= change.I
+            fresh = come.minus(change.I)
             old.set(fresh, NEVER)
             new.set(come, i)
             change.A |= fresh

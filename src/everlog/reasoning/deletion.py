@@ -73,9 +73,7 @@ class Deletions:
         change = _Watched(strata, before.engine, E, before.I, minus, before.nothing, Kept(), progress, {})
         change.classes = before.classes
         algorithm("fbf").run(change)
-        gone = change.D
-        gone &= before.I  # rules also derive c ≈ c for a constant that is alone, which is not there
-        before.leave(gone)
+        before.leave(change.D.common(before.I))  # rules also derive c ≈ c for a constant that is alone: it is not there
         return change.derivations
 
     def _strata(self, before: RMaterialisation) -> tuple[CompiledStratum, ...]:

@@ -34,10 +34,7 @@ def rederive(change: Change, deleted: FactSet) -> FactSet:
     """The deleted facts that have a derivation left."""
     C_r = change.kept.recursive
     assert C_r is not None, "the counts are kept"
-    R = deleted
-    R &= C_r.between(1, NEVER)
-    R |= change.counted(deleted)
-    return R
+    return deleted.common(C_r.between(1, NEVER)).plus(change.counted(deleted))
 
 
 def overdelete(change: Change, stratum: CompiledStratum) -> FactSet:

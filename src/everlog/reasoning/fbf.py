@@ -44,8 +44,7 @@ def delete_unproved(change: Change, stratum: CompiledStratum, proofs: Proofs) ->
         N = change.lost(stratum)
     while N:
         proofs.check(N)
-        Δ = N
-        Δ -= proofs.P
+        Δ = N.minus(proofs.P)
         if not Δ:
             break
         deleted |= Δ
@@ -74,8 +73,7 @@ class Proofs:
     def check(self, asked: FactSet) -> None:
         """Lines 77–85 for many facts at once."""
         change, level = self._change, 0
-        facts = asked
-        facts -= self.C
+        facts = asked.minus(self.C)
         while True:
             if self._aborts(level, asked):
                 self.B |= facts
@@ -108,16 +106,11 @@ class Proofs:
     def _saturate(self, facts: FactSet) -> None:
         """Lines 86–95."""
         change = self._change
-        N = facts
-        N &= self.Y
-        rest = facts
-        rest -= N
-        N |= self._base(rest)
+        N = facts.common(self.Y)
+        N |= self._base(facts.minus(N))
         while N:
-            Δ = N
-            Δ &= self.C
+            Δ = N.common(self.C).minus(self.P)
             self.Y |= N - self.C
-            Δ -= self.P
             if not Δ:
                 return
             self.P |= Δ
@@ -134,15 +127,11 @@ class Proofs:
     def rederived(self, deleted: FactSet, explicit: FactSet) -> FactSet:
         """Lines 63 and 64: blocked facts that were deleted and are proved are back; of the others some can be rederived."""
         change = self._change
-        blocked = deleted
-        blocked &= self.B
+        blocked = deleted.common(self.B)
         change.D -= blocked & self.P
-        blocked -= self.P
-        if not blocked:
+        unknown = blocked.minus(self.P)
+        if not unknown:
             return change.nothing
-        R = blocked
-        R &= explicit | self.Y
-        blocked -= R
+        R = unknown.common(explicit | self.Y)
         with change.phase("backward"):
-            R |= self._stratum.rules.provable(blocked, change.survivors, change.then_or_now)
-        return R
+            return R.plus(self._stratum.rules.provable(unknown.minus(R), change.survivors, change.then_or_now))

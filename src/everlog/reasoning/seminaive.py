@@ -29,16 +29,14 @@ def materialise(
         begun = mine.begin(I)
         Δ = E.within(stratum.region)
         I |= Δ
-        derived = stratum.nonrecursive.apply(I, excluding=I)
-        derived |= begun
+        derived = stratum.nonrecursive.apply(I, excluding=I).plus(begun)
         I |= derived
         Δ |= derived
         progress(stratum.index, 0, len(Δ))
         number = 0
         while Δ and (stratum.recursive.rules or mine.modules):
             N = stratum.recursive.apply(I, some=[(Δ, nothing)], excluding=I)
-            N |= mine.add(I, Δ)
-            Δ = N
+            Δ = N.plus(mine.add(I, Δ))
             I |= Δ
             number += 1
             progress(stratum.index, number, len(Δ))

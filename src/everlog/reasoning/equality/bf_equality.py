@@ -46,8 +46,7 @@ class Deletion:
 
     def run(self, minus: FactSet) -> None:
         """Algorithm 1 for the explicit facts `minus`; afterwards `before` has the new `π` and `I`."""
-        Δ: FactSet = self.π.normal(minus)
-        Δ &= self.I
+        Δ = self.π.normal(minus).common(self.I)
         while Δ:
             self.D |= Δ
             self._check(Δ)
@@ -56,12 +55,11 @@ class Deletion:
                 break
             begun = self._engine.derivations
             rest = self.I - self.O
-            Δ = self._doubting.apply(rest, some=[(doubtful, self._nothing)])
-            Δ |= self.π.mentioning(self.π.of(doubtful) & doubtful, rest)
+            N = self._doubting.apply(rest, some=[(doubtful, self._nothing)])
+            N |= self.π.mentioning(self.π.of(doubtful) & doubtful, rest)
             self.phases["deletion_propagation"] += self._engine.derivations - begun
             self.O |= doubtful
-            Δ &= self.I
-            Δ -= self.D
+            Δ = N.common(self.I).minus(self.D)
         self._propagate()
 
     def _propagate(self) -> None:
@@ -70,26 +68,18 @@ class Deletion:
         classes = self.π.split(self.D, self.γ)
         self._before.classes = classes
         self._before.leave(self.D)
-        back: FactSet = classes.normal(proved)
-        back -= self._before.I
-        self._before.come(back)
+        self._before.come(classes.normal(proved).minus(self._before.I))
 
     def _unproved(self, facts: FactSet) -> FactSet:
         """Those of some facts of `C` for which not all that they stand for is known to be proved."""
-        proved = facts
-        proved &= self.P
+        proved = facts.common(self.P)
         classes = self.π.of(proved)
-        broken = classes
-        broken -= self.γ.whole(classes, self.π)
-        proved -= self.π.mentioning(broken, proved)
-        rest = facts
-        rest -= proved
-        return rest
+        broken = classes.minus(self.γ.whole(classes, self.π))
+        return facts.minus(proved.minus(self.π.mentioning(broken, proved)))
 
     def _check(self, asked: FactSet) -> None:
         """Algorithm 4 for many facts at once."""
-        facts = asked
-        facts -= self.C
+        facts = asked.minus(self.C)
         while True:
             # Lines 29–31, before anything else: without its classes no fact counts as proved, and with them no equality
             # that facts of C derive has to wait in Y, where there would be one for every pair of names.
@@ -104,20 +94,17 @@ class Deletion:
                 break
             begun = self._engine.derivations
             left = self.I - self.S
-            facts = self._doubting.premises(self._frontier, left, left, _EVERYTHING)
+            premises = self._doubting.premises(self._frontier, left, left, _EVERYTHING)
             self.phases["backward"] += self._engine.derivations - begun
-            facts -= self.S
-            facts -= self.C
+            facts = premises.minus(self.S).minus(self.C)
             self._frontier = self._nothing
         self.S |= self.C - self.π.normal(self.P)
 
     def _saturate(self, facts: FactSet) -> None:
         """Algorithms 5–7: what follows within `C`, which has got some more facts."""
         begun = self._engine.derivations
-        known = self._explicit.of(facts)
-        known |= self.π.images(self.Y).of(facts)
-        Δ: FactSet = self.γ.normal(known)
-        Δ -= self.P
+        known = self._explicit.of(facts).plus(self.π.images(self.Y).of(facts))
+        Δ = self.γ.normal(known).minus(self.P)
         while Δ:
             self.P |= Δ
             steady, fresh = self._proving.all, None
@@ -127,8 +114,7 @@ class Deletion:
                 self.P -= old
                 new = renewed(self.γ, self.P, old, classes)
                 self.P |= new
-                Δ -= old
-                Δ |= new
+                Δ = Δ.minus(old).plus(new)
                 fresh = self._proving.follow()
                 if fresh is not None:
                     changed = set(fresh.rules)
@@ -136,7 +122,7 @@ class Deletion:
             N = steady.apply(self.P, some=[(Δ, self._nothing)], excluding=self.P)
             if fresh is not None:
                 N |= fresh.apply(self.P, excluding=self.P)
-            Δ = self.π.images(N).of(self.C)
-            self.Y |= N - Δ
-            Δ -= self.P
+            checked = self.π.images(N).of(self.C)
+            self.Y |= N - checked
+            Δ = checked.minus(self.P)
         self.phases["forward"] += self._engine.derivations - begun

@@ -141,15 +141,12 @@ class RMaterialisation:
     def _represented(self, facts: FactSet) -> FactSet:
         """`π(F)` for some facts."""
         old = self.classes.outdated(facts)
-        found: FactSet = self.classes.normal(old)
-        found |= facts - old
-        return found
+        return self.classes.normal(old).plus(facts - old)
 
     def add(self, facts: FactSet, progress: Progress) -> None:
         """Adds facts, in whatever names, and what follows from them."""
-        Δ = self._represented(facts)
         first = not self.I
-        Δ -= self.I
+        Δ = self._represented(facts).minus(self.I)
         if Δ or first:
             self._extend(self.rewritten(), Δ, progress, first)
         # Where constants of rules have been merged, equality may depend on more rules than before.
@@ -170,8 +167,7 @@ class RMaterialisation:
                 self.leave(old)
                 new = renewed(self.classes, self.I, old, classes)
                 self.come(new)
-                Δ -= old
-                Δ |= new
+                Δ = Δ.minus(old).plus(new)
                 fresh = rules.follow()
                 if fresh is not None:
                     changed = set(fresh.rules)
@@ -189,10 +185,7 @@ class RMaterialisation:
 
 def renewed(classes: Classes, I: FactSet, old: FactSet, names: FactSet) -> FactSet:
     """What is new in `I` when facts have left it because classes have grown; `names` are those of some that did."""
-    new: FactSet = classes.normal(old)
-    new |= classes.normal(names)
-    new -= I
-    return new
+    return classes.normal(old).plus(classes.normal(names)).minus(I)
 
 
 class Trail:
@@ -203,14 +196,12 @@ class Trail:
 
     def leave(self, facts: FactSet) -> None:
         """Notes that facts leave, which were there."""
-        first = facts
-        first -= self.came
+        first = facts.minus(self.came)
         self.came -= facts
         self.left |= first
 
     def come(self, facts: FactSet) -> None:
         """Notes that facts come, which were not there."""
-        first = facts
-        first -= self.left
+        first = facts.minus(self.left)
         self.left -= facts
         self.came |= first

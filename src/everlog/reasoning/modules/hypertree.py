@@ -125,20 +125,18 @@ class Joined(Instantiations):
         else:
             derived = self._rules.apply_counted(now, some=some)
             self.counts.add(derived)
-            new = derived.support()
-            new -= self.inst
+            new = derived.support().minus(self.inst)
         return self._changed(new, self.inst | new, len(self.inst) + len(new))
 
     def lost(self, now: FactSet, negative: FactSet, P: FactSet, N: FactSet) -> _Changed:
         then, some = now | P, ((P, N),)
         if self.counts is None:
-            gone = self._rules.apply(then, negative, some=some)
-            gone &= self.inst
+            heads = self._rules.apply(then, negative, some=some)
         else:
             derived = self._rules.apply_counted(then, negative, some=some)
             self.counts.add(derived, -1)
-            gone = derived.support()
-            gone &= self.inst
+            heads = derived.support()
+        gone = heads.common(self.inst)
         if not self.node.unique and gone:
             if self.node.recursive:
                 self._again |= gone
