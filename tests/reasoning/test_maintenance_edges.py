@@ -16,7 +16,7 @@ import kept_state
 from cramped import cramped
 from everlog import KnowledgeBase, parse_program
 from everlog.errors import EverlogError
-from everlog.knowledge.memory_base import choice
+from everlog.knowledge import choice
 from everlog.reasoning.change import Change
 from maintenance import ALGORITHMS, MODES, Mode, Truth, apply, assert_right, check_kept, check_sequence
 from oracles.exchange import facts_of, rows_of
