@@ -259,7 +259,7 @@ def test_a_failed_update_leaves_nodes_alone(monkeypatch: pytest.MonkeyPatch) -> 
         raise OSError("no room")
 
     with monkeypatch.context() as patch, pytest.raises(OSError, match="no room"):
-        patch.setattr("everlog.reasoning.change.Change.insert", broken)
+        patch.setattr("everlog.reasoning.modular.add", broken)
         kb.update(delete={"CW": [("a4", "a2")], "CA": [("a0", "c1")]})
     assert facts_of(kb) == before
     check_nodes(kb)

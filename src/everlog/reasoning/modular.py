@@ -1,28 +1,30 @@
 """The framework of *Modular* (Algorithms 2 and 3): modules beside the generic rules of a stratum.
 
-Algorithm 2 is `seminaive.py` with `Added`. Algorithm 3 is here, for strata that have modules: the generic rules are handled
-as DRed or DRed^c handle them, and the modules are asked in each round for what follows, or is lost with, what the others
-found. `E ∖ E⁻` and nonrecursive derivations are the oracle (Definition 16): both hold whatever happens in the stratum.
+Algorithm 2 is `seminaive.py`, which asks modules through `Added`. Algorithm 3 is here; a stratum without modules is left
+to the algorithm of the update. It departs from the paper in these points.
+
+* The generic rules (`modules/generic.py`) are asked before the modules, and not as one of them: what they find out about
+  nonrecursive derivations is the oracle that modules consult.
+* `D` and `A` are disjoint (see `change.py`).
+* What an *exact* module deletes is not rederived: it knows that nothing else derives it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from everlog.engine.algebra import FactSet
 from everlog.planning.compiled_program import CompiledStratum
-from everlog.reasoning.modules.module import Module, Oracle
-
-if TYPE_CHECKING:
-    from everlog.reasoning.change import Change
+from everlog.reasoning.change import Change
+from everlog.reasoning.modules.generic import Generic
+from everlog.reasoning.modules.module import Module
 
 Modules = Mapping[int, Sequence[Module]]
 """The modules by the index of their stratum."""
 
 
 class Added:
-    """The modules of a stratum while facts are added, with what each derived in the last round."""
+    """The modules of a stratum while facts are added, with what each derived in the last round: its `Δᵏ`."""
 
     def __init__(self, modules: Sequence[Module], nothing: FactSet, own: Sequence[FactSet] = ()) -> None:
         self.modules = modules
@@ -30,7 +32,7 @@ class Added:
         self._own = list(own) or [nothing] * len(modules)
 
     def begin(self, now: FactSet) -> FactSet:
-        """What follows from what is below a stratum, before it has facts of its own."""
+        """Lines 11, 12 and 15: what follows from what is below a stratum, before it has facts of its own."""
         J = self._nothing
         for number, module in enumerate(self.modules):
             module.begin(now)
@@ -39,7 +41,7 @@ class Added:
         return J
 
     def add(self, now: FactSet, Δ: FactSet) -> FactSet:
-        """What follows from `Δ`, which is in `now`, by some module."""
+        """Lines 17, 18 and 15, or 47, 48 and 45: what follows from `Δ`, which is in `now`, by some module."""
         J = self._nothing
         for number, module in enumerate(self.modules):
             found = self._own[number] = module.add(now, Δ, self._own[number])
@@ -47,56 +49,69 @@ class Added:
         return J
 
 
-def update_stratum(
+def update(
+    plain: Callable[[Change, CompiledStratum], None],
+    generic: Callable[[Change, CompiledStratum], Generic],
     change: Change,
-    stratum: CompiledStratum,
-    modules: Sequence[Module],
-    oracle: Oracle,
-    proved: Callable[[FactSet], FactSet],
-    rederive: Callable[[FactSet], FactSet],
-    phases: tuple[str, str],
 ) -> None:
-    """Algorithm 3 for one stratum.
+    """Finds `D` and `A`, one stratum after the other: by a plain algorithm, or by Algorithm 3 where there are modules."""
+    for stratum in change.touched():  # 20
+        if modules := change.modules.get(stratum.index):
+            update_stratum(change, modules, generic(change, stratum))
+        else:
+            plain(change, stratum)
 
-    Of the facts that lost a derivation, those that are `proved` stay; `rederive` gives the deleted facts that generic
-    rules derive in one step.
-    """
+
+def update_stratum(change: Change, modules: Sequence[Module], generic: Generic) -> None:
+    """Lines 21–23."""
     for module in modules:
         module.begin(change.now)
-    deleted = change.nothing  # what may be derived in another way, which an exact module knows of what it deletes
-    with change.phase(phases[0]):
-        Δ = change.lost(stratum)
-        Δ -= proved(Δ)
-        going, sure = Δ, change.nothing
-        for module in modules:
-            lost = module.halted(change.survivors, change.A, change.D, going, oracle)
+    with change.phase(generic.phases[0]):
+        deleted = overdelete(change, modules, generic)  # 21
+    with change.phase(generic.phases[1]):
+        R = generic.rederive(deleted) if deleted else deleted  # 22, 38
+        own = [module.rederive(deleted) for module in modules]  # 36, 37
+    add(change, modules, generic, R, own)  # 23
+
+
+def overdelete(change: Change, modules: Sequence[Module], generic: Generic) -> FactSet:
+    """Lines 25–34; gives what is deleted and may be derived in another way, without what exact modules have deleted."""
+
+    def sorted_out(N: FactSet, lost: Sequence[FactSet]) -> tuple[FactSet, FactSet]:
+        """What is lost by generic rules and by modules that are not exact, and by those that are."""
+        sure = change.nothing
+        for module, found in zip(modules, lost, strict=True):
             if module.exact:
-                sure |= lost
+                sure |= found
             else:
-                Δ |= lost
-        while Δ or sure:
-            deleted |= Δ
-            sure |= Δ  # the larger one, as a rule, which is then changed in place
-            Δ, sure = sure, change.nothing
-            N = change.delete(stratum, Δ)
-            N -= proved(N)
-            for module in modules:
-                lost = module.delete(change.survivors, Δ, oracle)
-                if module.exact:
-                    sure |= lost
-                else:
-                    N |= lost
-            Δ = N
-            Δ -= change.D
-            sure -= change.D
-    with change.phase(phases[1]):
-        R = rederive(deleted) if deleted else deleted
-        own = [module.rederive(deleted) for module in modules]
-    R |= change.arriving(stratum)
+                N |= found
+        return N, sure
+
+    deleted = change.nothing
+    Δ = generic.delete_first()  # 26, 28
+    lost = [module.halted(change.survivors, change.A, change.D, Δ, generic.oracle) for module in modules]  # 27, 28
+    Δ, sure = sorted_out(Δ, lost)
+    while Δ or sure:  # 29, 32
+        deleted |= Δ
+        Δ = sure.plus(Δ)  # 31; the exact part is the larger one, as a rule, and takes the other in
+        N = generic.delete(Δ)  # 30, 34
+        lost = [module.delete(change.survivors, Δ, generic.oracle) for module in modules]  # 33, 34
+        N, sure = sorted_out(N, lost)
+        Δ, sure = N.minus(change.D), sure.minus(change.D)
+    return deleted
+
+
+def add(change: Change, modules: Sequence[Module], generic: Generic, R: FactSet, own: list[FactSet]) -> None:
+    """Lines 39–48; `own` is what each module has rederived."""
+    with change.phase("insertion"):
+        R |= generic.add_first()  # 40, 42
     N = R
-    for number, module in enumerate(modules):
-        found = own[number]
-        found |= module.stepped(change.now, change.A, change.D, R)
-        own[number] = found
-        N |= found
-    change.follow(stratum, N, Added(modules, change.nothing, own))
+    for number, module in enumerate(modules):  # 41, 42
+        own[number] |= module.stepped(change.now, change.A, change.D, R)
+        N |= own[number]
+    added = Added(modules, change.nothing, own)
+    while Δ := N.minus(change.now):  # 43, 45, 46
+        change.add(Δ)  # 44
+        with change.phase("insertion"):
+            N = generic.add(Δ).plus(added.add(change.now, Δ))  # 47, 48
+        generic.round_done(Δ)
