@@ -17,10 +17,13 @@ from everlog.engine.algebra import FactSet
 from everlog.planning.compiled_program import CompiledStratum
 from everlog.reasoning.change import Change
 from everlog.reasoning.modules.generic import Generic
-from everlog.reasoning.modules.module import Module
+from everlog.reasoning.modules.module import Module, Update
 
 Modules = Mapping[int, Sequence[Module]]
 """The modules by the index of their stratum."""
+
+Asked = Sequence[tuple[Module, Update]]
+"""The modules of a stratum, with what they are told of an update."""
 
 
 class Added:
@@ -33,10 +36,10 @@ class Added:
 
     def begin(self, now: FactSet) -> FactSet:
         """Lines 11, 12 and 15: what follows from what is below a stratum, before it has facts of its own."""
-        J = self._nothing
+        J, nothing = self._nothing, self._nothing
         for number, module in enumerate(self.modules):
-            module.begin(now)
-            found = self._own[number] = module.stepped(now, now, self._nothing, self._nothing)
+            update = module.begin(Update(nothing, now, now, nothing))
+            found = self._own[number] = module.add_first(update, now, nothing, nothing)
             J |= found
         return J
 
@@ -64,52 +67,57 @@ def update(
 
 def update_stratum(change: Change, modules: Sequence[Module], generic: Generic) -> None:
     """Lines 21–23."""
-    for module in modules:
-        module.begin(change.now)
+    begun = Update(change.I, change.now, change.A, change.D)
+    asked = [(module, module.begin(begun)) for module in modules]
     with change.phase(generic.phases[0]):
-        deleted = overdelete(change, modules, generic)  # 21
+        deleted = overdelete(change, generic, asked)  # 21
     with change.phase(generic.phases[1]):
-        R = generic.rederive(deleted) if deleted else deleted  # 22, 38
-        own = [module.rederive(deleted) for module in modules]  # 36, 37
-    add(change, modules, generic, R, own)  # 23
+        R, own = rederive(change, generic, asked, deleted)  # 22
+    add(change, generic, asked, R, own)  # 23
 
 
-def overdelete(change: Change, modules: Sequence[Module], generic: Generic) -> FactSet:
+def overdelete(change: Change, generic: Generic, asked: Asked) -> FactSet:
     """Lines 25–34; gives what is deleted and may be derived in another way, without what exact modules have deleted."""
 
     def sorted_out(N: FactSet, lost: Sequence[FactSet]) -> tuple[FactSet, FactSet]:
         """What is lost by generic rules and by modules that are not exact, and by those that are."""
         sure = change.nothing
-        for module, found in zip(modules, lost, strict=True):
+        for (module, _), found in zip(asked, lost, strict=True):
             if module.exact:
                 sure |= found
             else:
                 N |= found
         return N, sure
 
-    deleted = change.nothing
+    deleted, oracle = change.nothing, generic.oracle
     Δ = generic.delete_first()  # 26, 28
-    lost = [module.halted(change.survivors, change.A, change.D, Δ, generic.oracle) for module in modules]  # 27, 28
+    lost = [module.delete_first(update, change.survivors, Δ, oracle) for module, update in asked]  # 27, 28
     Δ, sure = sorted_out(Δ, lost)
     while Δ or sure:  # 29, 32
         deleted |= Δ
         Δ = sure.plus(Δ)  # 31; the exact part is the larger one, as a rule, and takes the other in
         N = generic.delete(Δ)  # 30, 34
-        lost = [module.delete(change.survivors, Δ, generic.oracle) for module in modules]  # 33, 34
+        lost = [module.delete(update, change.survivors, Δ, oracle) for module, update in asked]  # 33, 34
         N, sure = sorted_out(N, lost)
         Δ, sure = N.minus(change.D), sure.minus(change.D)
     return deleted
 
 
-def add(change: Change, modules: Sequence[Module], generic: Generic, R: FactSet, own: list[FactSet]) -> None:
-    """Lines 39–48; `own` is what each module has rederived."""
+def rederive(change: Change, generic: Generic, asked: Asked, deleted: FactSet) -> tuple[FactSet, list[FactSet]]:
+    """Lines 35–38: the deleted facts that are explicit or that generic rules derive, and those of each module."""
+    R = generic.rederive(deleted) if deleted else deleted
+    return R, [module.rederive(update, change.survivors, deleted) for module, update in asked]  # 36, 37
+
+
+def add(change: Change, generic: Generic, asked: Asked, R: FactSet, own: list[FactSet]) -> None:
+    """Lines 39–48: adds what came back, `R` and what each module has of its `own`, what is new, and what follows."""
     with change.phase("insertion"):
         R |= generic.add_first()  # 40, 42
     N = R
-    for number, module in enumerate(modules):  # 41, 42
-        own[number] |= module.stepped(change.now, change.A, change.D, R)
+    for number, (module, update) in enumerate(asked):  # 41, 42
+        own[number] |= module.add_first(update, change.now, R, own[number])
         N |= own[number]
-    added = Added(modules, change.nothing, own)
+    added = Added([module for module, _ in asked], change.nothing, own)
     while Δ := N.minus(change.now):  # 43, 45, 46
         change.add(Δ)  # 44
         with change.phase("insertion"):

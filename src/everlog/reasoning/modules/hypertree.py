@@ -28,7 +28,7 @@ from everlog.planning.compiled_program import Compiler
 from everlog.planning.decomposition.join_tree import JoinTree, TreeNode
 from everlog.reasoning.kept import NEVER
 from everlog.reasoning.modules.crossnode import Active, CrossNode
-from everlog.reasoning.modules.module import Module, Oracle
+from everlog.reasoning.modules.module import Module, Oracle, Update
 
 _DEAR = 1.0
 """What a step of a search for a derivation costs, compared with counting one: what is expected to cost less is done."""
@@ -215,12 +215,11 @@ class Hypertree(Module):
         self._recursive = tree.recursive
         self._across = CrossNode(tree, engine, matcher)
         self._heads = Region((tree.rule.head,))
-        self._now = self._outside = nothing
 
     # ------------------------------------------------------------------------------------ Add
 
-    def stepped(self, now: FactSet, more: FactSet, fewer: FactSet, given: FactSet) -> FactSet:
-        return self._gained(now, more, fewer)
+    def add_first(self, update: Update, now: FactSet, given: FactSet, own: FactSet) -> FactSet:
+        return self._gained(now, update.more, update.fewer)
 
     def add(self, now: FactSet, Δ: FactSet, own: FactSet) -> FactSet:
         return self._gained(now, Δ, self._nothing) if self._recursive else self._nothing
@@ -238,18 +237,16 @@ class Hypertree(Module):
 
     # ------------------------------------------------------------------------------------ Del
 
-    def halted(self, now: FactSet, more: FactSet, fewer: FactSet, Δ: FactSet, oracle: Oracle) -> FactSet:
-        then = now | fewer
-        lost = self._lost(now, then, fewer, more, oracle)
-        self._outside = then | more
-        return lost
+    def delete_first(self, update: Update, now: FactSet, Δ: FactSet, oracle: Oracle) -> FactSet:
+        return self._lost(now, update.then, update.fewer, update.more, oracle)
 
-    def delete(self, now: FactSet, Δ: FactSet, oracle: Oracle) -> FactSet:
-        return self._lost(now, self._outside, Δ, self._nothing, oracle) if self._recursive else self._nothing
+    def delete(self, update: Update, now: FactSet, Δ: FactSet, oracle: Oracle) -> FactSet:
+        if not self._recursive:
+            return self._nothing
+        return self._lost(now, update.then_or_now, Δ, self._nothing, oracle)
 
     def _lost(self, now: FactSet, negative: FactSet, P: FactSet, N: FactSet, oracle: Oracle) -> FactSet:
         """Algorithm 5: what may not follow since `P` went, which is not in `now`, and `N` came."""
-        self._now = now
         changes = [node.lost(now, negative, P, N) for node in self.nodes]
         tests = [Labelled(atom, negative, negative=True) for atom in self.tree.negative]
         lost = self._nothing
@@ -258,23 +255,20 @@ class Hypertree(Module):
         for node, changed in zip(self.nodes, changes, strict=True):
             node.commit(changed)
         lost &= now
-        if lost:
-            lost -= oracle(lost)
-        return lost
+        return lost.minus(oracle(lost)) if lost else lost
 
     # ------------------------------------------------------------------------------------ Red
 
-    def rederive(self, deleted: FactSet) -> FactSet:
+    def rederive(self, update: Update, now: FactSet, deleted: FactSet) -> FactSet:
         """Algorithm 6."""
         for node in self.nodes:
-            node.again(self._now, self._outside)
+            node.again(now, update.then_or_now)
         found: FactSet | None = None
         mine = deleted.within(self._heads)
         if mine:
-            every = [node.facts(self._now) for node in self.nodes]
-            tests = [Labelled(atom, self._outside, negative=True) for atom in self.tree.negative]
+            every = [node.facts(now) for node in self.nodes]
+            tests = [Labelled(atom, update.then_or_now, negative=True) for atom in self.tree.negative]
             found = self._across.heads(_active(every), [*tests, Labelled(self.tree.rule.head, mine)])
-        self._now = self._outside = self._nothing
         return self._nothing if found is None else found
 
     # ------------------------------------------------------------------------------------ in common
