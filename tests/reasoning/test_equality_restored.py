@@ -11,7 +11,7 @@ from equalities import EqualityCase, if_defined, r_materialisation, random_case,
 from everlog.datalog.reader import parse_program
 from everlog.knowledge.equated import EquatedState
 from everlog.knowledge.memory_base import KnowledgeBase
-from everlog.knowledge.saved_kinds import CLASSES
+from everlog.store.all_names import CLASSES
 from oracles.exchange import facts_of
 
 Relations = dict[str, set[tuple[int, ...]]]
