@@ -21,7 +21,7 @@ Form = Callable[[Rule], Sequence[Rule]]
 
 
 class Rewritten:
-    """Some rules as they are about the representatives of some classes, which they follow."""
+    """Some rules, compiled with constants replaced by the representatives of their classes."""
 
     def __init__(self, source: tuple[Rule, ...], compiler: Compiler, classes: Classes, form: Form = finding) -> None:
         self.source, self.classes = source, classes
@@ -41,10 +41,10 @@ class Rewritten:
         return other
 
     def merged(self, Δ: FactSet, nothing: FactSet) -> tuple[bool, FactSet, set[Key]]:
-        """Makes one what new facts say is equal; tells whether classes grew, and which did without an equality in `Δ`.
+        """Merges constants that new facts make equal, by an equality in `Δ` or as values of a key.
 
-        Values of a key are made one before any rule looks at their pairs, of which there may be many. Last come the keys
-        that have no two values in `Δ` any more.
+        Values of a key are merged before any rule looks at their pairs, of which there may be many. Gives whether a class
+        has grown, the classes that keys made grow, and the keys all of whose values in `Δ` are one now.
         """
         grown, classes, done = self.classes.merge(Δ), nothing, set[Key]()
         for key in self.keys:
@@ -60,7 +60,7 @@ class Rewritten:
         return self._compiler(list(dict.fromkeys(made for rule in left for made in self._form(rule))))
 
     def follow(self) -> Rules | None:
-        """Brings the rules up to date with the classes; gives those that were others before, if there are any."""
+        """Brings the rules up to date with classes that have grown; gives those that are new, None if nothing changed."""
         now = self.classes.rewritten(self.source)
         if now is self._rules:
             return None
@@ -84,7 +84,7 @@ class RMaterialisation:
         """The core as it was compiled last, for all copies of this."""
         self.rounds = 0
         self.trail: Trail | None = None
-        """What happened to `I`, where somebody wants to know."""
+        """What has left `I` and come into it, noted on copies."""
 
     def copy(self) -> RMaterialisation:
         """The same, to be changed apart from this one."""

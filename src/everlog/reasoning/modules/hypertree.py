@@ -44,7 +44,11 @@ class _Changed:
 
 
 class Instantiations(ABC):
-    """`inst_p^I` of a node. `P` are positive facts that came or went; `N`, the other way round, may be negated."""
+    """`inst_p^I` of a node, and how a change of facts changes it.
+
+    `P` are the facts that matter to positive atoms: those that came, for `gained`, and those that went, for `lost`. `N` are
+    the others, those that went or came, which matter to negated atoms.
+    """
 
     def __init__(self, node: TreeNode, nothing: FactSet) -> None:
         self.node = node
@@ -52,11 +56,14 @@ class Instantiations(ABC):
 
     @abstractmethod
     def gained(self, now: FactSet, P: FactSet, N: FactSet) -> _Changed:
-        """What came with `P ⊆ now`."""
+        """The change by instantiations that are new since `P` came, which is in `now`, and `N` went."""
 
     @abstractmethod
     def lost(self, now: FactSet, negative: FactSet, P: FactSet, N: FactSet) -> _Changed:
-        """What goes with `P`, which is not in `now`; negated facts were outside of `negative`."""
+        """The change by instantiations that are lost since `P` went, which is not in `now`, and `N` came.
+
+        The negated facts of such an instantiation were outside of `negative`.
+        """
 
     @abstractmethod
     def facts(self, now: FactSet) -> tuple[FactSet, int]:
@@ -64,7 +71,7 @@ class Instantiations(ABC):
 
     @abstractmethod
     def commit(self, changed: _Changed) -> None:
-        """Makes a change."""
+        """Takes over a change, when the heads that follow from it are known."""
 
     @abstractmethod
     def savepoint(self) -> Callable[[], None]:
@@ -108,7 +115,7 @@ class Atomic(Instantiations):
 
 
 class Joined(Instantiations):
-    """A node of several atoms, as facts of a hidden atom."""
+    """A node of several atoms; its instantiations are facts of a hidden atom, which the rule of the node derives."""
 
     def __init__(self, node: TreeNode, engine: Engine, compiled: Compiler) -> None:
         super().__init__(node, engine.empty())
@@ -155,8 +162,8 @@ class Joined(Instantiations):
     def _counted(self, now: FactSet, negative: FactSet) -> Annotation:
         """How many derivations every instantiation has.
 
-        That is for this update and all later ones: it says nothing about how far a change spreads, which is what
-        derivations and the guard are about.
+        These instances are neither added to the number of derivations nor limited by the guard, which are about how far
+        an update spreads: the counts serve all later updates, too.
         """
         engine, counts = self._engine, self._engine.annotation()
         before = engine.guard, engine.derivations
@@ -200,7 +207,7 @@ class Joined(Instantiations):
 
 
 class Hypertree(Module):
-    """One rule."""
+    """One rule by its join tree, whose nodes are kept between updates."""
 
     kind = "hypertree"
 

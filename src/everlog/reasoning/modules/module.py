@@ -62,7 +62,7 @@ class Module(ABC):
 
     kind: str
     exact = False
-    """Whether nothing that it deletes can come back but by what is added."""
+    """Whether what it deletes has no derivation left, so that it need not be rederived."""
 
     def __init__(self, atom: Atom, nothing: FactSet) -> None:
         self.atom = atom
@@ -150,7 +150,10 @@ class Backbone(Module):
         return self._nothing
 
     def _note(self, now: FactSet, given: FactSet) -> None:
-        """Notes the facts that came from elsewhere; if all of them hold, they are put into the backbone here."""
+        """Notes facts of the relation from elsewhere, where `X` has all of these, for the next call of `add`.
+
+        If all of them hold already, there may be no such call, and they are put into the backbone here.
+        """
         self._given = given.within(self.region) if self._grounded else self._nothing
         if self._given:
             self._given -= self.X
@@ -223,7 +226,10 @@ class Backbone(Module):
         return len(self.X) // _FEW
 
     def _few(self, facts: FactSet) -> bool:
-        """Whether it is worth a try to follow what some facts lead to: each to as many as those of the backbone did."""
+        """Whether some facts are so few that it is worth a try to follow what they lead to, step by step.
+
+        Each is expected to lead to as many facts as one of the backbone does on average.
+        """
         spread = 1 + max(0, self._derived) / max(1, len(self.X))
         return len(facts) <= max(8, self._limit() / spread)
 

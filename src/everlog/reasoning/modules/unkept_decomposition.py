@@ -22,7 +22,7 @@ from everlog.reasoning.modules.module import Module, Oracle, Update
 
 
 class Passing(Module):
-    """One rule, which is not recursive."""
+    """One rule, which is not recursive, by a join tree whose nodes are computed only when everything is."""
 
     kind = "hypertree"
 
@@ -51,6 +51,7 @@ class Passing(Module):
     # ------------------------------------------------------------------------------------ everything
 
     def _materialised(self, now: FactSet) -> FactSet:
+        """All heads but for those in `now`: shared values first, then nodes, then heads; nodes are forgotten again."""
         for rules in self._before:
             now = now | rules.apply(now)
         found = self._one_by_one(now) if self._last is not None else self._all_at_once(now)
@@ -100,7 +101,7 @@ class Passing(Module):
         mine = deleted.within(self._heads)
         return self._rule.provable(mine, now, update.then_or_now) if mine else mine
 
-    # ------------------------------------------------------------------------------------ around it
+    # ------------------------------------------------------------------------------------ state and report
 
     def savepoint(self) -> Callable[[], None]:
         return lambda: None
