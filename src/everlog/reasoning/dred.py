@@ -1,8 +1,8 @@
 """DRed: delete and rederive (*Revisited*, Algorithm 4).
 
-Line by line as in the paper, with `D` and `A` disjoint (see `change.py`). Loops begin with what line 48 or 55 leaves, so
-that each of these lines stands at the end of a loop's body. Derivations are counted on the way where their counts are
-kept: overdeletion and insertion meet each instance that goes or comes once.
+Line by line as in the paper, with `D` and `A` disjoint (see `change.py`). Rounds of overdeletion end with line 48, where
+the paper's begin with it: nothing of the stratum is in `D` before the first. Derivations are counted on the way where
+their counts are kept: overdeletion and insertion meet each instance that goes or comes once.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def insert(change: Change, stratum: CompiledStratum, R: FactSet) -> None:
 def arriving(change: Change, stratum: CompiledStratum) -> FactSet:
     """Line 53 without `R`: explicit facts that are added, and heads of instances that changes below have brought."""
     Π_nr, Π_r = change.rules(stratum)
-    some = [(change.A, change.D)]
+    now, some = change.now, [(change.A, change.D)]
     explicit = change.plus.within(stratum.region)
     Π_nr.count(explicit)
-    return explicit.plus(Π_nr.more(change.now, some=some)).plus(Π_r.more(change.now, some=some))
+    return explicit.plus(Π_nr.more(now, some=some)).plus(Π_r.more(now, some=some))

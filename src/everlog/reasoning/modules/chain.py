@@ -58,11 +58,10 @@ class RegularChains(Along):
     def add_first(self, update: Update, now: FactSet, given: FactSet, own: FactSet) -> FactSet:
         """Algorithm 10 for facts below the stratum."""
         self._note(now, given)
-        new = update.more.within(self._below)
-        if not new or not self.X:
+        if not update.more or not self.X:
             return self._nothing  # no word is spelt by what is below alone
         # What was rederived is about to hold again. What followed before and follows now was not lost, or is among that.
-        return self._led_to(new, update.before, now | own)
+        return self._led_to(update.more, update.before, now | own)
 
     def _added(self, before: FactSet, new: FactSet, now: FactSet) -> FactSet:
         """Algorithm 10 for facts of the stratum; line 108 has been done."""
@@ -104,13 +103,12 @@ class RegularChains(Along):
 
     def delete_first(self, update: Update, now: FactSet, Δ: FactSet, oracle: Oracle) -> FactSet:
         """Algorithm 11 for facts below the stratum."""
-        gone = update.fewer.within(self._below)
-        if not gone:
-            return gone
+        if not update.fewer:
+            return self._nothing
         held = now.within(self.region)
         if update.before is not None:
             _, T = update.before
-            held = self._chains.around(self.X, T, gone, held)  # 119–128
+            held = self._chains.around(self.X, T, update.fewer, held)  # 119–128
         return self._deleted(held, oracle)
 
     def delete(self, update: Update, now: FactSet, Δ: FactSet, oracle: Oracle) -> FactSet:

@@ -73,7 +73,10 @@ class Module(ABC):
         """Its rules, and why they are a module, for people."""
 
     def begin(self, update: Update) -> Update:
-        """Takes over what is final below the stratum; gives what the calls of the update are to be told."""
+        """Takes over what is final below the stratum; gives what the calls of the update are to be told.
+
+        That may be as much of `more` and `fewer` as concerns the module.
+        """
         return update
 
     def delete_first(self, update: Update, now: FactSet, Δ: FactSet, oracle: Oracle) -> FactSet:
@@ -276,10 +279,11 @@ class Along(Backbone):
     def begin(self, update: Update) -> Update:
         """Takes over `T`; where it is as it was, it stays the very set for which an engine remembers what follows."""
         before = (self.X, self.T) if self._begun else None
-        if before is None or update.more.within(self._below) or update.fewer.within(self._below):
+        more, fewer = update.more.within(self._below), update.fewer.within(self._below)
+        if before is None or more or fewer:
             self.T = update.now.within(self._below)
         self._begun = True
-        return replace(update, before=before)
+        return replace(update, more=more, fewer=fewer, before=before)
 
 
 def followed(start: FactSet, step: Callable[[FactSet, FactSet], FactSet], limit: int | None) -> FactSet | None:

@@ -32,7 +32,7 @@ class Reachability(Along):
     def add_first(self, update: Update, now: FactSet, given: FactSet, own: FactSet) -> FactSet:
         """Algorithm 10 for new steps."""
         self._note(now, given)
-        new = update.more.within(self._below)
+        new = update.more
         if not new or not self.X:
             return self._nothing
         now = now | own  # what was rederived is about to hold again, and steps lead on from it
@@ -40,7 +40,7 @@ class Reachability(Along):
             return J
         if update.before is None:
             return self._paths.facts(self.X, self.T, now)
-        if self._given and update.before[0] is self.X and not update.fewer.within(self._below):
+        if self._given and update.before[0] is self.X and not update.fewer:
             # Nothing was lost that these facts could bring back, so all that is new is found at once.
             self.X |= self._given
             self._given = self._nothing
@@ -62,7 +62,7 @@ class Reachability(Along):
 
     def delete_first(self, update: Update, now: FactSet, Δ: FactSet, oracle: Oracle) -> FactSet:
         """Algorithm 11 for steps that are gone, and at once for the facts of `H` that are about to go."""
-        gone = update.fewer.within(self._below)
+        gone = update.fewer
         if not gone:
             return gone
         going, around = self._gone(Δ, oracle), None

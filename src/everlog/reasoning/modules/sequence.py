@@ -11,6 +11,8 @@ came or went. Since all items lie below the stratum, the first call of `Add` and
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from everlog.datalog.syntax import Atom
 from everlog.engine.algebra import FactSet, Neighbours, Region
 from everlog.reasoning.modules.module import Backbone, Oracle, Update
@@ -30,16 +32,16 @@ class Sequence(Backbone):
     def begin(self, update: Update) -> Update:
         """Lines 144 and 157."""
         self.P = update.now.within(self._items)
-        return update
+        return replace(update, more=update.more.within(self._items), fewer=update.fewer.within(self._items))
 
     def add_first(self, update: Update, now: FactSet, given: FactSet, own: FactSet) -> FactSet:
         """Algorithm 13, lines 145–150."""
         self._note(now, given)
-        return self._neighbours.facts(self.P, now) if self._items_changed(update) else self._nothing
+        return self._neighbours.facts(self.P, now) if update.more or update.fewer else self._nothing
 
     def delete_first(self, update: Update, now: FactSet, Δ: FactSet, oracle: Oracle) -> FactSet:
         """Algorithm 14, lines 152–158."""
-        if not self._items_changed(update):
+        if not update.more and not update.fewer:
             return self._nothing
         lost = self._outside(self.X, now.within(self.region))
         # Explicit facts that were neighbours when everything was computed are in no backbone.
@@ -50,9 +52,6 @@ class Sequence(Backbone):
     def delete(self, update: Update, now: FactSet, Δ: FactSet, oracle: Oracle) -> FactSet:
         self.X -= self._gone(Δ, oracle)
         return self._nothing
-
-    def _items_changed(self, update: Update) -> bool:
-        return bool(update.more.within(self._items) or update.fewer.within(self._items))
 
     def _added(self, before: FactSet, new: FactSet, now: FactSet) -> FactSet:
         return self._nothing
