@@ -112,10 +112,9 @@ def rederive(change: Change, generic: Generic, asked: Asked, deleted: FactSet) -
 def add(change: Change, generic: Generic, asked: Asked, R: FactSet, own: list[FactSet]) -> None:
     """Lines 39–48: adds what came back, `R` and what each module has of its `own`, what is new, and what follows."""
     with change.phase("insertion"):
-        R |= generic.add_first()  # 40, 42
-    N = R
+        N = given = R.plus(generic.add_first())  # 40, 42
     for number, (module, update) in enumerate(asked):  # 41, 42
-        own[number] |= module.add_first(update, change.now, R, own[number])
+        own[number] |= module.add_first(update, change.now, given, own[number])
         N |= own[number]
     added = Added([module for module, _ in asked], change.nothing, own)
     while Δ := N.minus(change.now):  # 43, 45, 46
