@@ -21,6 +21,7 @@ from everlog.engine.memory.sets import own
 from everlog.errors import EverlogError
 from everlog.planning.compiled_program import prepared
 from everlog.reasoning.modules.module import Backbone
+from everlog.reasoning.modules.module import Update as ToldUpdate
 from oracles import clingo_oracle, naive
 from oracles.exchange import facts_of, rows_of
 from oracles.ground import Ground, Instance, Record
@@ -259,7 +260,7 @@ def check_backbones(kb: KnowledgeBase) -> None:
                 continue
             mine = I.within(module.region)
             assert not module.X - mine
-            module.begin(I)
+            module.begin(ToldUpdate(I, I, I, I - I))
             assert not module._outside(module.X, mine)
             if module.exact and module.kind != "seq":
                 heads = Region(module.heads)

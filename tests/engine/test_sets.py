@@ -18,7 +18,7 @@ from everlog.engine.algebra import Region
 from everlog.engine.memory import kernels
 from everlog.engine.memory.engine import MemoryEngine, full_facts
 from everlog.engine.memory.rows import NO_ROWS, listed
-from everlog.engine.memory.sets import CountedFacts, Facts, Stored, as_counted
+from everlog.engine.memory.sets import CountedFacts, Facts, Stored, as_counted, own
 from everlog.engine.memory.table import Table
 
 Fact = tuple[str, tuple[int, ...]]
@@ -147,6 +147,22 @@ def test_sets_are_values(seed: int) -> None:
         pool[sets.random.choice([place, place, sets.random.randrange(len(pool))])] = changed
     for facts, expected in pool:
         assert sets.computed(facts) == sets.tested(facts) == expected
+
+
+@property_test
+@given(seeds)
+def test_new_sets_leave_those_alone_that_they_are_computed_from(seed: int) -> None:
+    sets = Sets(seed)
+    pool: list[Pair] = [(sets.stored(facts), facts) for facts in (sets.some_facts() for _ in range(4))]
+    for _ in range(8):
+        (one, facts), (other, others) = (expression(sets, pool, sets.random.randrange(3)) for _ in range(2))
+        assert sets.computed(own(one.plus(other))) == facts | others
+        assert sets.computed(own(one.minus(other))) == facts - others
+        assert sets.computed(own(one.common(other))) == facts & others
+        assert sets.computed(one) == facts
+        assert sets.computed(other) == others
+    for known, expected in pool:
+        assert sets.computed(known) == expected
 
 
 @property_test

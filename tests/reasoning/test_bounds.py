@@ -83,9 +83,9 @@ def more(call: Callable[..., Any]) -> Callable[..., Any]:
         ("add", less, "add of tc for .* leaves out what a rule derives"),
         ("add", more(Backbone.add), "add of tc for .* derives what holds already"),
         ("delete", less, "delete of tc for .* leaves what no longer holds"),
-        ("delete", lambda self, now, Δ, oracle: Δ, "delete of tc for .* deletes what is gone already"),
+        ("delete", lambda self, update, now, Δ, oracle: Δ, "delete of tc for .* deletes what is gone already"),
         ("rederive", less, "rederive of tc for .* leaves out what a rule derives"),
-        ("rederive", lambda self, deleted: deleted, "rederive of tc for .* derives what does not hold"),
+        ("rederive", lambda self, update, now, deleted: deleted, "rederive of tc for .* derives what does not hold"),
     ],
 )
 def test_what_breaks_a_bound_fails(name: str, wrong: Any, said: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -24,6 +24,7 @@ from everlog.planning.compiled_program import compile_program, prepared
 from everlog.planning.decomposition.decomposition_choice import Decomposer
 from everlog.planning.decomposition.size_estimates import Statistics
 from everlog.reasoning.modules.hypertree import Hypertree, Joined
+from everlog.reasoning.modules.module import Update
 from oracles import clingo_oracle, naive
 from oracles.exchange import facts_of
 from oracles.naive import Facts, fact
@@ -185,15 +186,16 @@ def test_lemmas_1_to_3() -> None:
         busy["added"] += bool(expected)
         # What the old facts derive anew is for the next round to find.
         assert expected - case.derived(known) <= added <= expected
-        module.halted(case.stored(after), nothing, nothing, nothing, knows_nothing)
+        update = module.begin(Update(case.stored(after), case.stored(after), nothing, nothing))
+        module.delete_first(update, case.stored(after), nothing, knows_nothing)
         gone = Δ - known
-        lost = case.shown(module.delete(case.stored(known), case.stored(gone), knows_nothing))
+        lost = case.shown(module.delete(update, case.stored(known), case.stored(gone), knows_nothing))
         expected = case.derived(after, gone) & known
         busy["lost"] += bool(expected)
         assert lost == expected
-        module.delete(case.stored(known - lost), case.stored(lost), knows_nothing)
+        module.delete(update, case.stored(known - lost), case.stored(lost), knows_nothing)
         left = known - lost
-        again = case.shown(module.rederive(case.stored(lost)))
+        again = case.shown(module.rederive(update, case.stored(left), case.stored(lost)))
         busy["again"] += bool(again)
         assert again == case.derived(left) & lost
     assert all(busy[what] >= 5 for what in ("added", "lost", "again")), busy
@@ -259,7 +261,7 @@ def test_a_failed_update_leaves_nodes_alone(monkeypatch: pytest.MonkeyPatch) -> 
         raise OSError("no room")
 
     with monkeypatch.context() as patch, pytest.raises(OSError, match="no room"):
-        patch.setattr("everlog.reasoning.change.Change.insert", broken)
+        patch.setattr("everlog.reasoning.modular.add", broken)
         kb.update(delete={"CW": [("a4", "a2")], "CA": [("a0", "c1")]})
     assert facts_of(kb) == before
     check_nodes(kb)

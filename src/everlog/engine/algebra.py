@@ -3,9 +3,9 @@
 An algorithm of `reasoning/` is written against these protocols and nothing else; an engine implements them.
 
 * A **FactSet** is a finite set of ground facts over any predicates, as a value. `X | Y`, `X - Y` and `X & Y` are *views*:
-  they cost nothing and are tested fact by fact where a match needs them. `X |= Y`, `X -= Y` and `X &= Y` *compute*, and
-  rebind `X`; no other name of the old set sees it. Asking a view for its size or for emptiness, or driving a match by it,
-  computes it too, once.
+  they cost nothing and are tested fact by fact where a match needs them. `X.plus(Y)`, `X.minus(Y)` and `X.common(Y)`
+  *compute* a new set. `X |= Y`, `X -= Y` and `X &= Y` do the same and rebind `X`; no other name of the old set sees it.
+  Asking a view for its size or for emptiness, or driving a match by it, computes it too, once.
 * A **Counted** set is a multiset: `+` is ⊕ and `-` is ⊖.
 * An **Annotation** gives every fact an integer; `between` turns it into a view.
 * **Rules** are a part of a compiled program; `apply` is `inst_r[I⁺, I⁻ : P₁, N₁ : …]` of *Revisited* (65) for all of them
@@ -52,6 +52,18 @@ class FactSet(ABC):
 
     @abstractmethod
     def __iand__(self, other: FactSet) -> FactSet: ...
+
+    def plus(self, other: FactSet) -> FactSet:
+        """`X ∪ Y`, computed."""
+        return self.__ior__(other)
+
+    def minus(self, other: FactSet) -> FactSet:
+        """`X ∖ Y`, computed."""
+        return self.__isub__(other)
+
+    def common(self, other: FactSet) -> FactSet:
+        """`X ∩ Y`, computed."""
+        return self.__iand__(other)
 
     @abstractmethod
     def __bool__(self) -> bool: ...

@@ -14,6 +14,8 @@ from everlog.reasoning.counting import counting
 from everlog.reasoning.dred import dred
 from everlog.reasoning.dredc import dredc
 from everlog.reasoning.fbf import fbf
+from everlog.reasoning.modular import update
+from everlog.reasoning.modules.generic import Generic, GenericBFc, GenericDRedc, GenericFBF
 from everlog.reasoning.strategies import Never, strategy
 
 NAMES = ("auto", "dred", "fbf", "bf", "dredc", "bfc", "counting", "remat")
@@ -38,12 +40,12 @@ def algorithm(name: str) -> Algorithm:
     few = frozenset((NONRECURSIVE,))
     kind, _, rest = name.partition(":")
     if kind == "fbf":
-        return Algorithm(name, partial(fbf, strategy=strategy(rest)), few)
+        return Algorithm(name, partial(update, partial(fbf, strategy=strategy(rest)), GenericFBF), few)
     known = {
-        "dred": Algorithm("dred", dred, counts),
-        "bf": Algorithm("bf", partial(fbf, strategy=Never()), few),
-        "dredc": Algorithm("dredc", dredc, counts, counts),
-        "bfc": Algorithm("bfc", bfc, few, few),
+        "dred": Algorithm("dred", partial(update, dred, Generic), counts),
+        "bf": Algorithm("bf", partial(update, partial(fbf, strategy=Never()), GenericFBF), few),
+        "dredc": Algorithm("dredc", partial(update, dredc, GenericDRedc), counts, counts),
+        "bfc": Algorithm("bfc", partial(update, bfc, GenericBFc), few, few),
         "counting": Algorithm("counting", counting, counts | {TRACE}, frozenset((TRACE,))),
     }
     if name not in known:

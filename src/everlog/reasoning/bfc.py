@@ -1,28 +1,25 @@
 """B/F^c: B/F with the nonrecursive derivation count of each fact, and no other (*Modular-2019* §4.2).
 
 A fact that still has a nonrecursive derivation is proved by its count; deletion stops there, and so does chaining
-backwards, without a look at a rule.
+backwards, without a look at a rule. The lines are those of FBF (*Revisited*, Algorithm 5) in which no branch is aborted:
+`B` stays empty, so that lines 63 and 64 find nothing.
 """
 
 from __future__ import annotations
 
 from functools import partial
 
+from everlog.planning.compiled_program import CompiledStratum
 from everlog.reasoning.change import Change
-from everlog.reasoning.dred import rederive
+from everlog.reasoning.dred import insert
+from everlog.reasoning.dredc import counted
 from everlog.reasoning.fbf import Proofs, delete_unproved
-from everlog.reasoning.modular import update_stratum
 from everlog.reasoning.strategies import Never
 
 
-def bfc(change: Change) -> None:
-    """Finds `D` and `A`; needs the nonrecursive counts."""
-    for stratum in change.touched():
-        if modules := change.modules.get(stratum.index):
-            # Beside modules nothing is proved by chaining backwards: what they derive is not there to be looked at.
-            known = change.counted
-            again = partial(rederive, change, stratum)
-            update_stratum(change, stratum, modules, known, known, again, ("deletion_propagation", "backward"))
-            continue
-        delete_unproved(change, stratum, Proofs(change, stratum, Never(), change.counted))
-        change.insert(stratum, change.nothing)
+def bfc(change: Change, stratum: CompiledStratum) -> None:
+    """Lines 61–65: finds `D` and `A` of a stratum; needs the nonrecursive counts."""
+    proofs = Proofs(change, stratum, Never(), partial(counted, change))  # 61
+    delete_unproved(change, stratum, proofs)  # 62
+    with change.phase("insertion"):
+        insert(change, stratum, change.nothing)  # 65

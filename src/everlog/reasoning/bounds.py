@@ -15,7 +15,7 @@ from everlog.datalog.printer import print_atom
 from everlog.engine.algebra import Engine, FactSet, Region, Rules
 from everlog.planning.compiled_program import CompiledStratum, Compiler
 from everlog.reasoning.modular import Modules
-from everlog.reasoning.modules.module import Module, Oracle
+from everlog.reasoning.modules.module import Module, Oracle, Update
 from everlog.reasoning.seminaive import materialise
 
 
@@ -58,8 +58,7 @@ class Bounds:
 
     def none(self, who: str, what: str, facts: FactSet) -> None:
         """Fails if there are such facts."""
-        found = self.nothing
-        found |= facts
+        found = self.nothing.plus(facts)
         if found:
             raise BrokenBound(f"{who} {what}: {len(found):,}")
 
@@ -79,18 +78,16 @@ class _Checked(Module):
         super().__init__(module.atom, bounds.nothing)
         self.kind, self.exact, self.heads = module.kind, module.exact, module.heads
         self._module, self._own_rules, self._bounds = module, rules, bounds
-        self._survivors = self._gone = self._owed_gone = self._owed = bounds.nothing
-        self._outside = bounds.nothing
-        """Negated facts are outside of this before the update and after it; what it takes away comes with `stepped`."""
+        self._gone = self._owed_gone = self._owed = bounds.nothing
 
-    def begin(self, now: FactSet) -> None:
-        self._module.begin(now)
+    def begin(self, update: Update) -> Update:
+        return self._module.begin(update)
 
-    def stepped(self, now: FactSet, more: FactSet, fewer: FactSet, given: FactSet) -> FactSet:
-        J = self._module.stepped(now, more, fewer, given)
+    def add_first(self, update: Update, now: FactSet, given: FactSet, own: FactSet) -> FactSet:
+        J = self._module.add_first(update, now, given, own)
         with self._bounds.aside():
-            self._added("stepped", J, now)
-            self._owed |= self._heads(now, more) - (J | now)
+            self._added("add_first", J, now)
+            self._owed |= self._heads(now, update.more) - (J | now)
         return J
 
     def add(self, now: FactSet, Δ: FactSet, own: FactSet) -> FactSet:
@@ -100,27 +97,27 @@ class _Checked(Module):
             self._none("add", "leaves out what a rule derives", self._heads(now, Δ) - (J | now))
         return J
 
-    def halted(self, now: FactSet, more: FactSet, fewer: FactSet, Δ: FactSet, oracle: Oracle) -> FactSet:
-        J = self._module.halted(now, more, fewer, Δ, oracle)
-        self._outside = (now | fewer) | more
+    def delete_first(self, update: Update, now: FactSet, Δ: FactSet, oracle: Oracle) -> FactSet:
+        J = self._module.delete_first(update, now, Δ, oracle)
         with self._bounds.aside():
-            self._lost("halted", J, now, fewer)
+            self._lost("delete_first", J, now, update.fewer)
         return J
 
-    def delete(self, now: FactSet, Δ: FactSet, oracle: Oracle) -> FactSet:
-        J = self._module.delete(now, Δ, oracle)
+    def delete(self, update: Update, now: FactSet, Δ: FactSet, oracle: Oracle) -> FactSet:
+        J = self._module.delete(update, now, Δ, oracle)
         with self._bounds.aside():
             self._gone |= Δ
             self._lost("delete", J, now, Δ)
         return J
 
-    def rederive(self, deleted: FactSet) -> FactSet:
-        J = self._module.rederive(deleted)
+    def rederive(self, update: Update, now: FactSet, deleted: FactSet) -> FactSet:
+        J = self._module.rederive(update, now, deleted)
         with self._bounds.aside():
             self._none("delete", "leaves what no longer holds", self._owed_gone - self._gone)
-            self._added("rederive", J, self._survivors)
+            self._added("rederive", J, now)
             if self._own_rules is not None:
-                left = self._own_rules.provable(deleted, self._survivors, self._outside)
+                # Instances that are there only since a negated fact went come with the first call of add.
+                left = self._own_rules.provable(deleted, now, update.then_or_now)
                 self._none("rederive", "leaves out what a rule derives", left - J)
         return J
 
@@ -128,7 +125,7 @@ class _Checked(Module):
         return self._module.savepoint()
 
     def finish(self, now: FactSet) -> None:
-        self._none("stepped", "leaves out what a rule derives", self._owed - now)
+        self._none("add_first", "leaves out what a rule derives", self._owed - now)
 
     def _heads(self, now: FactSet, Δ: FactSet) -> FactSet:
         """The heads of the instances of its rules that use some facts."""
@@ -143,10 +140,8 @@ class _Checked(Module):
 
     def _lost(self, call: str, J: FactSet, now: FactSet, gone: FactSet) -> None:
         """The bounds of `Del`; what the lower one asks for may come with a later call."""
-        self._survivors = now
         self._none(call, "deletes what is gone already", J - now)
-        owed = self._heads(now | gone, gone)
-        owed &= now
+        owed = self._heads(now | gone, gone).common(now)
         self._owed_gone |= owed - (J | self._bounds.target)
 
     def _none(self, call: str, what: str, facts: FactSet) -> None:

@@ -24,39 +24,36 @@ def materialise_counted(
     strata: Sequence[CompiledStratum], E: FactSet, engine: Engine, progress: Progress, modules: Modules, kept: Kept
 ) -> tuple[FactSet, int]:
     """Algorithm 2: `mat(Π, E)` and the number of rounds; fills whatever is to be kept."""
-    I = nothing = engine.empty()
+    I = nothing = engine.empty()  # 9
     rounds = 0
-    for place, stratum in enumerate(strata):
-        explicit = E.within(stratum.region)
+    for place, stratum in enumerate(strata):  # 10
+        explicit = E.within(stratum.region)  # 12
         derived = stratum.nonrecursive.apply_counted(I)
         if kept.nonrecursive is not None:
             kept.nonrecursive.add(explicit)
             kept.nonrecursive.add(derived)
         if kept.trace is not None:
             kept.trace.change(engine, place, 1, derived + explicit)
-        Δ = explicit
-        Δ |= derived.support()
+        Δ = explicit.plus(derived.support())  # 14
         mine = Added(modules.get(stratum.index, ()), nothing)
         Δ |= mine.begin(I)
-        i = 1
-        while Δ:
-            I |= Δ
+        i = 1  # 11
+        while Δ:  # 13, 15
+            I |= Δ  # 16
             progress(stratum.index, i - 1, len(Δ))
             if kept.trace is not None:
                 kept.trace.old[place].set(Δ, i)
                 kept.trace.new[place].set(Δ, i)
             if not stratum.recursive.rules and not mine.modules:
                 break
-            i += 1
-            again = stratum.recursive.apply_counted(I, some=[(Δ, nothing)])
+            i += 1  # 17
+            again = stratum.recursive.apply_counted(I, some=[(Δ, nothing)])  # 18
             if kept.recursive is not None:
                 kept.recursive.add(again)
             if kept.trace is not None and again:
                 kept.trace.change(engine, place, i, again)
-            N = again.support()
-            N -= I
-            N |= mine.add(I, Δ)
-            Δ = N
+            N = again.support().minus(I)  # 14
+            Δ = N.plus(mine.add(I, Δ))
         rounds += i - 1
     return I, rounds
 
@@ -91,21 +88,22 @@ class _Stratum:
         """Those that have no new stage yet."""
 
     def update(self) -> None:
+        """Lines 21–38: iteration 1, which only nonrecursive rules and explicit facts change, and those after it."""
         change, stratum, kept = self._change, self._stratum, self._change.kept
         with change.phase("deleted"):
             gone = change.minus.within(stratum.region)
-            fewer = stratum.nonrecursive.apply_counted(change.I, some=[(change.D, change.A)]) + gone
+            fewer = stratum.nonrecursive.apply_counted(change.I, some=[(change.D, change.A)]) + gone  # 23
         with change.phase("added"):
             come = change.plus.within(stratum.region)
-            more = stratum.nonrecursive.apply_counted(change.now, some=[(change.A, change.D)]) + come
+            more = stratum.nonrecursive.apply_counted(change.now, some=[(change.A, change.D)]) + come  # 24
         self._count(kept.nonrecursive, more, fewer)
         self._settle(1, more, fewer)
         i, known = 1, len(self._trace.totals[self._place])
         if stratum.recursive.rules:
             # The old trace has nothing after `known`; the new one goes on as long as facts come later than before.
             while self._anything() and (i <= known or self._changed & self._new.between(i, i)):
-                i += 1
-                more, fewer = self._differences(i - 1)
+                i += 1  # 34
+                more, fewer = self._differences(i - 1)  # 36, 37
                 self._count(kept.recursive, more, fewer)
                 self._settle(i, more, fewer)
         change.D |= self._lost
@@ -122,30 +120,30 @@ class _Stratum:
             counts.add(fewer, -1)
 
     def _differences(self, last: int) -> tuple[Counted, Counted]:
-        """Lines 36 and 37: what is derived in the iteration after `last` only after the update, and only before it."""
+        """Lines 36 and 37: instances of the iteration after `last` that are there only after the update, or only before.
+
+        A part of them has changed because a fact of their bodies came or went; in the others, a fact that was there before
+        and after the update came sooner or later, so that they belong to another iteration.
+        """
         change, rules, old, new = self._change, self._stratum.recursive, self._old, self._new
         then, now = change.I & old.between(0, last), change.now & new.between(0, last)
         # Facts that are in one of both after iteration `last` and not in the other.
-        on = (self._changed & old.between(0, last)) & new.between(last + 1, NEVER)
-        on |= change.D
-        no = (self._changed & old.between(last + 1, NEVER)) & new.between(0, last)
-        no |= change.A
+        on = ((self._changed & old.between(0, last)) & new.between(last + 1, NEVER)).plus(change.D)
+        no = ((self._changed & old.between(last + 1, NEVER)) & new.between(0, last)).plus(change.A)
         with change.phase("deleted"):
             came = change.I & old.between(last, last), change.nothing
-            fewer = rules.apply_counted(then, change.I, some=[(on, no), came])
+            fewer = rules.apply_counted(then, change.I, some=[(on, no), came])  # 36
             sooner = (self._changed & old.between(last, last)) & new.between(0, last - 1)
             if sooner:
-                outside = no
-                outside &= new.between(0, last - 1)
+                outside = no.common(new.between(0, last - 1))
                 early = (change.now & new.between(0, last - 1)) - outside
                 fewer += rules.apply_counted(early, change.then_or_now, some=[(sooner, change.nothing)])
         with change.phase("added"):
             came = change.now & new.between(last, last), change.nothing
-            more = rules.apply_counted(now, change.now, some=[(no, on), came])
+            more = rules.apply_counted(now, change.now, some=[(no, on), came])  # 37
             later = (self._changed & new.between(last, last)) & old.between(0, last - 1)
             if later:
-                outside = on
-                outside &= old.between(0, last - 1)
+                outside = on.common(old.between(0, last - 1))
                 early = (change.I & old.between(0, last - 1)) - outside
                 more += rules.apply_counted(early, change.then_or_now, some=[(later, change.nothing)])
         return more, fewer
@@ -156,19 +154,12 @@ class _Stratum:
         if not (more or fewer or self._lost):
             return
         counts = self._trace.change(change.engine, self._place, i, more, fewer)
-        heads = more.support()
-        heads |= fewer.support()
-        come = heads
-        come |= self._lost
-        come &= counts.between(1, NEVER)
-        come -= change.now & new.between(0, i)
-        gone = heads
-        gone &= change.I & old.between(i, i)
-        gone &= new.between(i, i)
-        gone -= counts.between(1, NEVER)
+        derived = counts.between(1, NEVER)
+        heads = more.support().plus(fewer.support())
+        come = heads.plus(self._lost).common(derived).minus(change.now & new.between(0, i))
+        gone = heads.common(change.I & old.between(i, i)).common(new.between(i, i)).minus(derived)
         if come:
-            fresh = come
-            fresh -= change.I
+            fresh = come.minus(change.I)
             old.set(fresh, NEVER)
             new.set(come, i)
             change.A |= fresh

@@ -11,35 +11,19 @@ from __future__ import annotations
 from contextlib import suppress
 
 from everlog.datalog.syntax import Rule
-from everlog.engine.algebra import Classes, FactSet
+from everlog.engine.algebra import FactSet
 from everlog.planning.compiled_program import CompiledStratum, compile_program
 from everlog.planning.equality_rules import EQUALITIES, over_representatives
-from everlog.reasoning.algorithms import algorithm
 from everlog.reasoning.change import Change, Progress
 from everlog.reasoning.equality.bf_equality import Deletion
 from everlog.reasoning.equality.rewriting import RMaterialisation
+from everlog.reasoning.fbf import fbf
 from everlog.reasoning.kept import Kept
+from everlog.reasoning.strategies import Adaptive
 
 
 class _Involved(Exception):
     """A fact that loses a derivation mentions a class of several names."""
-
-
-class _Watched(Change):
-    """An update that ends where classes begin."""
-
-    classes: Classes
-
-    def lost(self, stratum: CompiledStratum) -> FactSet:
-        return self._alone(super().lost(stratum))
-
-    def delete(self, stratum: CompiledStratum, Δ: FactSet) -> FactSet:
-        return self._alone(super().delete(stratum, Δ))
-
-    def _alone(self, facts: FactSet) -> FactSet:
-        if self.classes.of(facts):
-            raise _Involved
-        return facts
 
 
 class Deletions:
@@ -69,13 +53,15 @@ class Deletions:
         return deletion.phases
 
     def _plain(self, before: RMaterialisation, E: FactSet, minus: FactSet, progress: Progress) -> dict[str, int]:
+        def alone(facts: FactSet) -> None:
+            if before.classes.of(facts):
+                raise _Involved
+
         strata = self._strata(before)
-        change = _Watched(strata, before.engine, E, before.I, minus, before.nothing, Kept(), progress, {})
-        change.classes = before.classes
-        algorithm("fbf").run(change)
-        gone = change.D
-        gone &= before.I  # rules also derive c ≈ c for a constant that is alone, which is not there
-        before.leave(gone)
+        change = Change(strata, before.engine, E, before.I, minus, before.nothing, Kept(), progress, {})
+        for stratum in change.touched():
+            fbf(change, stratum, Adaptive(), alone)
+        before.leave(change.D.common(before.I))  # rules also derive c ≈ c for a constant that is alone: it is not there
         return change.derivations
 
     def _strata(self, before: RMaterialisation) -> tuple[CompiledStratum, ...]:

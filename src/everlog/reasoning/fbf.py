@@ -18,39 +18,52 @@ from functools import partial
 from everlog.engine.algebra import FactSet
 from everlog.planning.compiled_program import CompiledStratum
 from everlog.reasoning.change import Change
-from everlog.reasoning.dred import modular
+from everlog.reasoning.dred import delete, derivable, insert, lost
 from everlog.reasoning.strategies import Effort, Strategy
 
 Base = Callable[[FactSet], FactSet]
 """The facts among some that are explicit or have a nonrecursive instance, after the update of the strata below."""
 
-
-def fbf(change: Change, strategy: Strategy) -> None:
-    """Finds `D` and `A`."""
-    explicit = change.E - change.minus
-    for stratum in change.touched():
-        if modules := change.modules.get(stratum.index):
-            modular(change, stratum, modules, ("deletion_propagation", "backward"))
-            continue
-        proofs = Proofs(change, stratum, strategy, partial(change.derivable, stratum.nonrecursive))
-        deleted = delete_unproved(change, stratum, proofs)
-        change.insert(stratum, proofs.rederived(deleted, explicit))
+Seen = Callable[[FactSet], None]
+"""Called with the facts that have lost a derivation, before any of them is checked."""
 
 
-def delete_unproved(change: Change, stratum: CompiledStratum, proofs: Proofs) -> FactSet:
-    """Lines 67–76; gives `D ∩ Out^s`."""
+def fbf(change: Change, stratum: CompiledStratum, strategy: Strategy, seen: Seen | None = None) -> None:
+    """Lines 61–65: finds `D` and `A` of a stratum, where those of all strata below are known."""
+    proofs = Proofs(change, stratum, strategy, partial(derivable, change, stratum.nonrecursive))  # 61
+    deleted = delete_unproved(change, stratum, proofs, seen)  # 62
+    R = rederive(change, stratum, proofs, deleted)  # 63, 64
+    with change.phase("insertion"):
+        insert(change, stratum, R)  # 65
+
+
+def rederive(change: Change, stratum: CompiledStratum, proofs: Proofs, deleted: FactSet) -> FactSet:
+    """Lines 63 and 64: blocked facts that were deleted are back if they are proved; gives those that can be rederived."""
+    blocked = deleted.common(proofs.B)
+    change.D -= blocked & proofs.P  # 63
+    unknown = blocked.minus(proofs.P)
+    if not unknown:
+        return change.nothing
+    R = unknown.common(change.explicit | proofs.Y)  # 64
+    with change.phase("backward"):
+        return R.plus(stratum.rules.provable(unknown.minus(R), change.survivors, change.then_or_now))
+
+
+def delete_unproved(change: Change, stratum: CompiledStratum, proofs: Proofs, seen: Seen | None = None) -> FactSet:
+    """Lines 67–76: deletes whatever has lost a derivation and is not proved; gives `D ∩ Out^s`."""
     deleted = change.nothing
     with change.phase("deletion_propagation"):
-        N = change.lost(stratum)
-    while N:
-        proofs.check(N)
-        Δ = N
-        Δ -= proofs.P
-        if not Δ:
+        N = lost(change, stratum)  # 68
+    while N:  # 69
+        if seen is not None:
+            seen(N)
+        proofs.check(N)  # 71, 72
+        Δ = N.minus(proofs.P)  # 73
+        if not Δ:  # 74
             break
         deleted |= Δ
         with change.phase("deletion_propagation"):
-            N = change.delete(stratum, Δ)
+            N = delete(change, stratum, Δ)  # 75, 76, and what is not in D of line 71
     return deleted
 
 
@@ -68,25 +81,25 @@ class Proofs:
         return self._change.derivations.get(phase, 0) - self._before.get(phase, 0)
 
     def _aborts(self, level: int, asked: FactSet, expected: int = 0) -> bool:
+        """`ABORTBRANCH` for a level of facts, where to expand it is expected to take some rule instances."""
         chaining = self._spent("backward") + self._spent("forward")
         return self._strategy.aborts(Effort(level, len(asked), chaining, self._spent("deletion_propagation"), expected))
 
     def check(self, asked: FactSet) -> None:
-        """Lines 77–85 for many facts at once."""
+        """Lines 77–85 for many facts at once: looks for proofs of the facts asked for."""
         change, level = self._change, 0
-        facts = asked
-        facts -= self.C
+        facts = asked.minus(self.C)  # 78
         while True:
-            if self._aborts(level, asked):
+            if self._aborts(level, asked):  # 79
                 self.B |= facts
                 self.B |= self.C - self.P
                 return
-            self.C |= facts
+            self.C |= facts  # 87
             with change.phase("forward"):
-                self._saturate(facts)
+                self._saturate(facts)  # 80
             self._frontier |= facts
             self._frontier -= self.P
-            if not self._frontier or not asked - self.P:
+            if not self._frontier or not asked - self.P:  # 85
                 return
             # Each fact of the frontier is taken to have as many instances as those before it had.
             frontier = len(self._frontier)
@@ -95,33 +108,28 @@ class Proofs:
                 return
             self._expanded += frontier
             with change.phase("backward"):
-                # Line 81: a fact that is deleted for good is no premise.
-                facts = self._stratum.recursive.premises(
+                # A fact that is deleted for good is no premise.
+                premises = self._stratum.recursive.premises(  # 81, 82
                     self._frontier, change.I - (change.D - self.B), change.then_or_now, self._stratum.region
                 )
-            if facts & (self.B - self.P):
+            if premises & (self.B - self.P):  # 84
                 self.B |= self.C - self.P
-            facts -= self.C
+            facts = premises.minus(self.C)  # 83, 78
             self._frontier = change.nothing
             level += 1
 
     def _saturate(self, facts: FactSet) -> None:
-        """Lines 86–95."""
+        """Lines 86–95: proves what follows, within `C`, from those of some facts that hold without recursive rules."""
         change = self._change
-        N = facts
-        N &= self.Y
-        rest = facts
-        rest -= N
-        N |= self._base(rest)
-        while N:
-            Δ = N
-            Δ &= self.C
+        N = facts.common(self.Y)
+        N |= self._base(facts.minus(N))  # 88, 89
+        while N:  # 90
+            Δ = N.common(self.C).minus(self.P)  # 91
             self.Y |= N - self.C
-            Δ -= self.P
-            if not Δ:
+            if not Δ:  # 92
                 return
-            self.P |= Δ
-            N = self._stratum.recursive.apply(
+            self.P |= Δ  # 93
+            N = self._stratum.recursive.apply(  # 94
                 self.P | (self._lower() - change.D), change.then_or_now, some=[(Δ, change.nothing)], excluding=self.P
             )
 
@@ -130,19 +138,3 @@ class Proofs:
         if self._below is None:
             self._below = self._change.I - self._change.I.within(self._stratum.region)
         return self._below
-
-    def rederived(self, deleted: FactSet, explicit: FactSet) -> FactSet:
-        """Lines 63 and 64: blocked facts that were deleted and are proved are back; of the others some can be rederived."""
-        change = self._change
-        blocked = deleted
-        blocked &= self.B
-        change.D -= blocked & self.P
-        blocked -= self.P
-        if not blocked:
-            return change.nothing
-        R = blocked
-        R &= explicit | self.Y
-        blocked -= R
-        with change.phase("backward"):
-            R |= self._stratum.rules.provable(blocked, change.survivors, change.then_or_now)
-        return R

@@ -93,7 +93,7 @@ class Kept:
         )
 
     def names(self) -> frozenset[str]:
-        """What is there."""
+        """The names of what is kept."""
         parts = {"nonrecursive": self.nonrecursive, "recursive": self.recursive, "trace": self.trace}
         return frozenset(name for name, part in parts.items() if part is not None)
 
@@ -127,7 +127,7 @@ class Kept:
         return sum(annotation.nbytes() for annotation in self.annotations())
 
     def without(self, *names: str) -> Kept:
-        """The same but for what an algorithm cannot keep right."""
+        """The same without some parts, which an algorithm cannot keep right."""
         lost = [name for name in names if name in self.names()]
         kept = {name: None if name in lost else getattr(self, name) for name in ("nonrecursive", "recursive", "trace")}
         return Kept(**kept, dropped=[f"the {_WORDS[name]} were dropped" for name in lost])

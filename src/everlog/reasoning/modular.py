@@ -1,28 +1,33 @@
 """The framework of *Modular* (Algorithms 2 and 3): modules beside the generic rules of a stratum.
 
-Algorithm 2 is `seminaive.py` with `Added`. Algorithm 3 is here, for strata that have modules: the generic rules are handled
-as DRed or DRed^c handle them, and the modules are asked in each round for what follows, or is lost with, what the others
-found. `E ∖ E⁻` and nonrecursive derivations are the oracle (Definition 16): both hold whatever happens in the stratum.
+Algorithm 2 is `seminaive.py`, which asks modules through `Added`. Algorithm 3 is here; a stratum without modules is left
+to the algorithm of the update. It departs from the paper in these points.
+
+* The generic rules (`modules/generic.py`) are asked before the modules, and not as one of them: what they find out about
+  nonrecursive derivations is the oracle that modules consult.
+* `D` and `A` are disjoint (see `change.py`).
+* What an *exact* module deletes is not rederived: it knows that nothing else derives it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from everlog.engine.algebra import FactSet
 from everlog.planning.compiled_program import CompiledStratum
-from everlog.reasoning.modules.module import Module, Oracle
-
-if TYPE_CHECKING:
-    from everlog.reasoning.change import Change
+from everlog.reasoning.change import Change
+from everlog.reasoning.modules.generic import Generic
+from everlog.reasoning.modules.module import Module, Update
 
 Modules = Mapping[int, Sequence[Module]]
 """The modules by the index of their stratum."""
 
+Asked = Sequence[tuple[Module, Update]]
+"""The modules of a stratum, with what they are told of an update."""
+
 
 class Added:
-    """The modules of a stratum while facts are added, with what each derived in the last round."""
+    """The modules of a stratum while facts are added, with what each derived in the last round: its `Δᵏ`."""
 
     def __init__(self, modules: Sequence[Module], nothing: FactSet, own: Sequence[FactSet] = ()) -> None:
         self.modules = modules
@@ -30,16 +35,16 @@ class Added:
         self._own = list(own) or [nothing] * len(modules)
 
     def begin(self, now: FactSet) -> FactSet:
-        """What follows from what is below a stratum, before it has facts of its own."""
-        J = self._nothing
+        """Lines 11, 12 and 15: what follows from what is below a stratum, before it has facts of its own."""
+        J, nothing = self._nothing, self._nothing
         for number, module in enumerate(self.modules):
-            module.begin(now)
-            found = self._own[number] = module.stepped(now, now, self._nothing, self._nothing)
+            update = module.begin(Update(nothing, now, now, nothing))
+            found = self._own[number] = module.add_first(update, now, nothing, nothing)
             J |= found
         return J
 
     def add(self, now: FactSet, Δ: FactSet) -> FactSet:
-        """What follows from `Δ`, which is in `now`, by some module."""
+        """Lines 17, 18 and 15, or 47, 48 and 45: what follows from `Δ`, which is in `now`, by some module."""
         J = self._nothing
         for number, module in enumerate(self.modules):
             found = self._own[number] = module.add(now, Δ, self._own[number])
@@ -47,56 +52,73 @@ class Added:
         return J
 
 
-def update_stratum(
+def update(
+    plain: Callable[[Change, CompiledStratum], None],
+    generic: Callable[[Change, CompiledStratum], Generic],
     change: Change,
-    stratum: CompiledStratum,
-    modules: Sequence[Module],
-    oracle: Oracle,
-    proved: Callable[[FactSet], FactSet],
-    rederive: Callable[[FactSet], FactSet],
-    phases: tuple[str, str],
 ) -> None:
-    """Algorithm 3 for one stratum.
+    """Finds `D` and `A`, one stratum after the other: by a plain algorithm, or by Algorithm 3 where there are modules."""
+    for stratum in change.touched():  # 20
+        if modules := change.modules.get(stratum.index):
+            update_stratum(change, modules, generic(change, stratum))
+        else:
+            plain(change, stratum)
 
-    Of the facts that lost a derivation, those that are `proved` stay; `rederive` gives the deleted facts that generic
-    rules derive in one step.
-    """
-    for module in modules:
-        module.begin(change.now)
-    deleted = change.nothing  # what may be derived in another way, which an exact module knows of what it deletes
-    with change.phase(phases[0]):
-        Δ = change.lost(stratum)
-        Δ -= proved(Δ)
-        going, sure = Δ, change.nothing
-        for module in modules:
-            lost = module.halted(change.survivors, change.A, change.D, going, oracle)
+
+def update_stratum(change: Change, modules: Sequence[Module], generic: Generic) -> None:
+    """Lines 21–23."""
+    begun = Update(change.I, change.now, change.A, change.D)
+    asked = [(module, module.begin(begun)) for module in modules]
+    with change.phase(generic.phases[0]):
+        deleted = overdelete(change, generic, asked)  # 21
+    with change.phase(generic.phases[1]):
+        R, own = rederive(change, generic, asked, deleted)  # 22
+    add(change, generic, asked, R, own)  # 23
+
+
+def overdelete(change: Change, generic: Generic, asked: Asked) -> FactSet:
+    """Lines 25–34; gives what is deleted and may be derived in another way, without what exact modules have deleted."""
+
+    def sorted_out(N: FactSet, lost: Sequence[FactSet]) -> tuple[FactSet, FactSet]:
+        """What is lost by generic rules and by modules that are not exact, and by those that are."""
+        sure = change.nothing
+        for (module, _), found in zip(asked, lost, strict=True):
             if module.exact:
-                sure |= lost
+                sure |= found
             else:
-                Δ |= lost
-        while Δ or sure:
-            deleted |= Δ
-            sure |= Δ  # the larger one, as a rule, which is then changed in place
-            Δ, sure = sure, change.nothing
-            N = change.delete(stratum, Δ)
-            N -= proved(N)
-            for module in modules:
-                lost = module.delete(change.survivors, Δ, oracle)
-                if module.exact:
-                    sure |= lost
-                else:
-                    N |= lost
-            Δ = N
-            Δ -= change.D
-            sure -= change.D
-    with change.phase(phases[1]):
-        R = rederive(deleted) if deleted else deleted
-        own = [module.rederive(deleted) for module in modules]
-    R |= change.arriving(stratum)
-    N = R
-    for number, module in enumerate(modules):
-        found = own[number]
-        found |= module.stepped(change.now, change.A, change.D, R)
-        own[number] = found
-        N |= found
-    change.follow(stratum, N, Added(modules, change.nothing, own))
+                N |= found
+        return N, sure
+
+    deleted, oracle = change.nothing, generic.oracle
+    Δ = generic.delete_first()  # 26, 28
+    lost = [module.delete_first(update, change.survivors, Δ, oracle) for module, update in asked]  # 27, 28
+    Δ, sure = sorted_out(Δ, lost)
+    while Δ or sure:  # 29, 32
+        deleted |= Δ
+        Δ = sure.plus(Δ)  # 31; the exact part is the larger one, as a rule, and takes the other in
+        N = generic.delete(Δ)  # 30, 34
+        lost = [module.delete(update, change.survivors, Δ, oracle) for module, update in asked]  # 33, 34
+        N, sure = sorted_out(N, lost)
+        Δ, sure = N.minus(change.D), sure.minus(change.D)
+    return deleted
+
+
+def rederive(change: Change, generic: Generic, asked: Asked, deleted: FactSet) -> tuple[FactSet, list[FactSet]]:
+    """Lines 35–38: the deleted facts that are explicit or that generic rules derive, and those of each module."""
+    R = generic.rederive(deleted) if deleted else deleted
+    return R, [module.rederive(update, change.survivors, deleted) for module, update in asked]  # 36, 37
+
+
+def add(change: Change, generic: Generic, asked: Asked, R: FactSet, own: list[FactSet]) -> None:
+    """Lines 39–48: adds what came back, `R` and what each module has of its `own`, what is new, and what follows."""
+    with change.phase("insertion"):
+        N = given = R.plus(generic.add_first())  # 40, 42
+    for number, (module, update) in enumerate(asked):  # 41, 42
+        own[number] |= module.add_first(update, change.now, given, own[number])
+        N |= own[number]
+    added = Added([module for module, _ in asked], change.nothing, own)
+    while Δ := N.minus(change.now):  # 43, 45, 46
+        change.add(Δ)  # 44
+        with change.phase("insertion"):
+            N = generic.add(Δ).plus(added.add(change.now, Δ))  # 47, 48
+        generic.round_done(Δ)

@@ -128,7 +128,7 @@ class SparkChains(Chains):
     def _steps(self, X: FactSet, T: FactSet) -> Stored:
         """The edges of the product."""
         if self._product is None or self._product[0] is not X or self._product[1] is not T:
-            self._product = X, T, self._moved(own(X).computed().plus(own(T).computed()))
+            self._product = X, T, self._moved(own(X).computed().united(own(T).computed()))
         return self._product[2]
 
     def _moved(self, facts: Stored) -> Stored:

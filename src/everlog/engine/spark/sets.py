@@ -97,7 +97,7 @@ class SparkFacts(FactSet):
         return _both(self, own(other))
 
     def __ior__(self, other: FactSet) -> Stored:
-        return self.computed().plus(own(other))
+        return self.computed().united(own(other))
 
     def __isub__(self, other: FactSet) -> Stored:
         return (self - other).computed()
@@ -165,7 +165,7 @@ class Stored(SparkFacts):
     def computed(self) -> Stored:
         return self
 
-    def plus(self, other: SparkFacts) -> Stored:
+    def united(self, other: SparkFacts) -> Stored:
         """The union with another set, as runs."""
         if not self.runs:
             return other.computed()

@@ -28,7 +28,7 @@ _EVERYTHING = Region((), rest=True)
 
 
 class Deletion:
-    """What becomes of `(π, I)` when `E` is what is left of the explicit facts."""
+    """One deletion: brings `(π, I)` up to date with the explicit facts `E` that are left."""
 
     def __init__(self, before: RMaterialisation, E: FactSet) -> None:
         self._before, self._engine = before, before.engine
@@ -46,97 +46,83 @@ class Deletion:
 
     def run(self, minus: FactSet) -> None:
         """Algorithm 1 for the explicit facts `minus`; afterwards `before` has the new `π` and `I`."""
-        Δ: FactSet = self.π.normal(minus)
-        Δ &= self.I
-        while Δ:
+        Δ = self.π.normal(minus).common(self.I)  # 3, 4
+        while Δ:  # 5
             self.D |= Δ
-            self._check(Δ)
-            doubtful = self._unproved(Δ)
+            self._check(Δ)  # 6, 7
+            doubtful = self._unproved(Δ)  # 8
             if not doubtful:
                 break
             begun = self._engine.derivations
             rest = self.I - self.O
-            Δ = self._doubting.apply(rest, some=[(doubtful, self._nothing)])
-            Δ |= self.π.mentioning(self.π.of(doubtful) & doubtful, rest)
+            N = self._doubting.apply(rest, some=[(doubtful, self._nothing)])  # 13–15
+            N |= self.π.mentioning(self.π.of(doubtful) & doubtful, rest)  # 9–11
             self.phases["deletion_propagation"] += self._engine.derivations - begun
-            self.O |= doubtful
-            Δ &= self.I
-            Δ -= self.D
-        self._propagate()
+            self.O |= doubtful  # 16
+            Δ = N.common(self.I).minus(self.D)
+        self._propagate()  # 17
 
     def _propagate(self) -> None:
-        """Algorithm 2."""
+        """Algorithm 2: gives `before` the new `π` and `I`."""
         proved = self.π.images(self.P).of(self.D)
         classes = self.π.split(self.D, self.γ)
-        self._before.classes = classes
-        self._before.leave(self.D)
-        back: FactSet = classes.normal(proved)
-        back -= self._before.I
-        self._before.come(back)
+        self._before.classes = classes  # 18, 19
+        self._before.leave(self.D)  # 20
+        self._before.come(classes.normal(proved).minus(self._before.I))  # 21
 
     def _unproved(self, facts: FactSet) -> FactSet:
-        """Those of some facts of `C` for which not all that they stand for is known to be proved."""
-        proved = facts
-        proved &= self.P
+        """Those of some facts of `C` for which not all that they stand for is known to be proved: not `allProved`."""
+        proved = facts.common(self.P)
         classes = self.π.of(proved)
-        broken = classes
-        broken -= self.γ.whole(classes, self.π)
-        proved -= self.π.mentioning(broken, proved)
-        rest = facts
-        rest -= proved
-        return rest
+        broken = classes.minus(self.γ.whole(classes, self.π))
+        return facts.minus(proved.minus(self.π.mentioning(broken, proved)))
 
     def _check(self, asked: FactSet) -> None:
-        """Algorithm 4 for many facts at once."""
-        facts = asked
-        facts -= self.C
+        """Algorithm 4 for many facts at once: looks for proofs of the facts asked for."""
+        facts = asked.minus(self.C)  # 22
         while True:
             # Lines 29–31, before anything else: without its classes no fact counts as proved, and with them no equality
             # that facts of C derive has to wait in Y, where there would be one for every pair of names.
             facts |= self.π.of(facts) - self.C
             self.C |= facts
             self._frontier |= facts
-            self._saturate(facts)
-            if not self._unproved(asked):
+            self._saturate(facts)  # 23
+            if not self._unproved(asked):  # 24, 31, 35
                 return
             self._frontier = self._unproved(self._frontier)
             if not self._frontier:
                 break
             begun = self._engine.derivations
             left = self.I - self.S
-            facts = self._doubting.premises(self._frontier, left, left, _EVERYTHING)
+            premises = self._doubting.premises(self._frontier, left, left, _EVERYTHING)  # 32, 33
             self.phases["backward"] += self._engine.derivations - begun
-            facts -= self.S
-            facts -= self.C
+            facts = premises.minus(self.S).minus(self.C)  # 34, 22
             self._frontier = self._nothing
-        self.S |= self.C - self.π.normal(self.P)
+        self.S |= self.C - self.π.normal(self.P)  # 7
 
     def _saturate(self, facts: FactSet) -> None:
-        """Algorithms 5–7: what follows within `C`, which has got some more facts."""
+        """Algorithms 5–7: proves what follows within `C`, to which some facts were added."""
         begun = self._engine.derivations
-        known = self._explicit.of(facts)
-        known |= self.π.images(self.Y).of(facts)
-        Δ: FactSet = self.γ.normal(known)
-        Δ -= self.P
-        while Δ:
-            self.P |= Δ
+        known = self._explicit.of(facts).plus(self.π.images(self.Y).of(facts))  # 36, 40
+        Δ = self.γ.normal(known).minus(self.P)
+        while Δ:  # 41
+            self.P |= Δ  # 42
             steady, fresh = self._proving.all, None
-            grown, classes, _ = self._proving.merged(Δ, self._nothing)
+            grown, classes, _ = self._proving.merged(Δ, self._nothing)  # 45, 51, 52
             if grown:
                 old = self.γ.outdated(self.P)
                 self.P -= old
                 new = renewed(self.γ, self.P, old, classes)
-                self.P |= new
-                Δ -= old
-                Δ |= new
-                fresh = self._proving.follow()
+                self.P |= new  # 43, 44, 53, 54
+                Δ = Δ.minus(old).plus(new)
+                fresh = self._proving.follow()  # 55, 56
                 if fresh is not None:
                     changed = set(fresh.rules)
                     steady = self._before.compiler([rule for rule in self._proving.all.rules if rule not in changed])
-            N = steady.apply(self.P, some=[(Δ, self._nothing)], excluding=self.P)
+            N = steady.apply(self.P, some=[(Δ, self._nothing)], excluding=self.P)  # 48–50
             if fresh is not None:
-                N |= fresh.apply(self.P, excluding=self.P)
-            Δ = self.π.images(N).of(self.C)
-            self.Y |= N - Δ
-            Δ -= self.P
+                N |= fresh.apply(self.P, excluding=self.P)  # 57, 58
+            checked = self.π.images(N).of(self.C)  # 59
+            self.Y |= N - checked
+            Δ = checked.minus(self.P)
         self.phases["forward"] += self._engine.derivations - begun

@@ -21,7 +21,7 @@ Form = Callable[[Rule], Sequence[Rule]]
 
 
 class Rewritten:
-    """Some rules as they are about the representatives of some classes, which they follow."""
+    """Some rules, compiled with constants replaced by the representatives of their classes."""
 
     def __init__(self, source: tuple[Rule, ...], compiler: Compiler, classes: Classes, form: Form = finding) -> None:
         self.source, self.classes = source, classes
@@ -41,10 +41,10 @@ class Rewritten:
         return other
 
     def merged(self, Δ: FactSet, nothing: FactSet) -> tuple[bool, FactSet, set[Key]]:
-        """Makes one what new facts say is equal; tells whether classes grew, and which did without an equality in `Δ`.
+        """Merges constants that new facts make equal, by an equality in `Δ` or as values of a key.
 
-        Values of a key are made one before any rule looks at their pairs, of which there may be many. Last come the keys
-        that have no two values in `Δ` any more.
+        Values of a key are merged before any rule looks at their pairs, of which there may be many. Gives whether a class
+        has grown, the classes that keys made grow, and the keys all of whose values in `Δ` are one now.
         """
         grown, classes, done = self.classes.merge(Δ), nothing, set[Key]()
         for key in self.keys:
@@ -60,7 +60,7 @@ class Rewritten:
         return self._compiler(list(dict.fromkeys(made for rule in left for made in self._form(rule))))
 
     def follow(self) -> Rules | None:
-        """Brings the rules up to date with the classes; gives those that were others before, if there are any."""
+        """Brings the rules up to date with classes that have grown; gives those that are new, None if nothing changed."""
         now = self.classes.rewritten(self.source)
         if now is self._rules:
             return None
@@ -84,7 +84,7 @@ class RMaterialisation:
         """The core as it was compiled last, for all copies of this."""
         self.rounds = 0
         self.trail: Trail | None = None
-        """What happened to `I`, where somebody wants to know."""
+        """What has left `I` and come into it, noted on copies."""
 
     def copy(self) -> RMaterialisation:
         """The same, to be changed apart from this one."""
@@ -141,15 +141,12 @@ class RMaterialisation:
     def _represented(self, facts: FactSet) -> FactSet:
         """`π(F)` for some facts."""
         old = self.classes.outdated(facts)
-        found: FactSet = self.classes.normal(old)
-        found |= facts - old
-        return found
+        return self.classes.normal(old).plus(facts - old)
 
     def add(self, facts: FactSet, progress: Progress) -> None:
         """Adds facts, in whatever names, and what follows from them."""
-        Δ = self._represented(facts)
         first = not self.I
-        Δ -= self.I
+        Δ = self._represented(facts).minus(self.I)
         if Δ or first:
             self._extend(self.rewritten(), Δ, progress, first)
         # Where constants of rules have been merged, equality may depend on more rules than before.
@@ -170,8 +167,7 @@ class RMaterialisation:
                 self.leave(old)
                 new = renewed(self.classes, self.I, old, classes)
                 self.come(new)
-                Δ -= old
-                Δ |= new
+                Δ = Δ.minus(old).plus(new)
                 fresh = rules.follow()
                 if fresh is not None:
                     changed = set(fresh.rules)
@@ -189,10 +185,7 @@ class RMaterialisation:
 
 def renewed(classes: Classes, I: FactSet, old: FactSet, names: FactSet) -> FactSet:
     """What is new in `I` when facts have left it because classes have grown; `names` are those of some that did."""
-    new: FactSet = classes.normal(old)
-    new |= classes.normal(names)
-    new -= I
-    return new
+    return classes.normal(old).plus(classes.normal(names)).minus(I)
 
 
 class Trail:
@@ -203,14 +196,12 @@ class Trail:
 
     def leave(self, facts: FactSet) -> None:
         """Notes that facts leave, which were there."""
-        first = facts
-        first -= self.came
+        first = facts.minus(self.came)
         self.came -= facts
         self.left |= first
 
     def come(self, facts: FactSet) -> None:
         """Notes that facts come, which were not there."""
-        first = facts
-        first -= self.left
+        first = facts.minus(self.left)
         self.left -= facts
         self.came |= first

@@ -2,10 +2,21 @@
 
 An automaton for each head accepts the words of relations that lead to it, and its facts are the ends of the paths that
 spell such a word in the *backbone*: the facts of the stratum that come from elsewhere (`X`), and those of the relations
-below it (`T`), which are final when the stratum begins. The paper keeps a fact for each partial match (`I^q`), so that it
-can go on from there; here the product of the automata with the graph is searched, as a whole, or from those sources only
-from which a path leads through what has changed. That needs no memory, and nothing in it can be out of date: the facts
-that Example 31 warns of do not exist.
+below it (`T`), which are final when the stratum begins.
+
+It departs from the paper in what is kept. The paper has a fact `q(u, v)` for each partial match, so that it can go on from
+there (`I^q`; `Δ^q` and `Z` while it deletes). Here the product of the automata with the graph of the backbone is searched:
+as a whole, or from those sources only from which a path leads through what has changed. That needs no memory, and nothing
+in it can be out of date: the facts that Example 31 warns of do not exist. The lines become the following.
+
+* `AddEdges` for facts that are new (lines 102–117) is `_led_to`: `through` searches from the sources of the product that
+  the facts concern, which lines 107–112 enter, and `more` or `facts` searches all of it (lines 113–116). The ends of
+  accepted paths that do not hold yet are line 104. Where little follows, the rules themselves find it sooner (`_tried`).
+* Lines 119–128 of `Del` are `around`: the facts from whose first ends a path leads through what is gone. Lines 129–134,
+  which ask the oracle, are `_deleted`.
+* `Red` (lines 137–142) is that of `Backbone`: a deleted fact is back if an accepted path connects its ends.
+
+A change below the stratum is a change of `T`; the first calls of `Add` and `Del` look at it.
 """
 
 from __future__ import annotations
@@ -14,7 +25,7 @@ from collections.abc import Sequence
 
 from everlog.datalog.syntax import Atom
 from everlog.engine.algebra import Chains, FactSet, Region, Rules
-from everlog.reasoning.modules.module import Along, Oracle
+from everlog.reasoning.modules.module import Along, Oracle, Update
 
 _TRY = 4
 """Up to one fact for so many of the backbone is found by rules; more takes the product."""
@@ -42,55 +53,30 @@ class RegularChains(Along):
         self._needed = rules is None
         """Whether the product was searched because rules found too much."""
 
-    def halted(self, now: FactSet, more: FactSet, fewer: FactSet, Δ: FactSet, oracle: Oracle) -> FactSet:
-        gone = fewer.within(self._below)
-        if not gone:
-            if self._then is not None and not more.within(self._below):
-                self._T = self._then[1]  # the product is remembered for this very set
-            return gone
-        held = now.within(self.region)
-        if self._then is not None:
-            held = self._chains.around(self.X, self._then[1], gone, held)
-        return self._deleted(held, oracle)
+    # ------------------------------------------------------------------------------------ Add
 
-    def stepped(self, now: FactSet, more: FactSet, fewer: FactSet, given: FactSet) -> FactSet:
+    def add_first(self, update: Update, now: FactSet, given: FactSet, own: FactSet) -> FactSet:
+        """Algorithm 10 for facts below the stratum."""
         self._note(now, given)
-        new = more.within(self._below)
-        if not new or not self.X:
+        if not update.more or not self.X:
             return self._nothing  # no word is spelt by what is below alone
-        now = now | self._back
-        J = self._tried(new, now)
-        if J is None:
-            J = self._chains.through(self.X, self._T, new, now)
-        if J is None and self._then is not None:
-            # What followed before and follows now was not lost, or was rederived.
-            return self._chains.more(self.X, self._T, self._then, now)
-        return self._chains.facts(self.X, self._T, now) if J is None else J
-
-    def delete(self, now: FactSet, Δ: FactSet, oracle: Oracle) -> FactSet:
-        gone = self._gone(Δ, oracle)
-        if not gone:
-            return gone
-        around = self._around(gone, now)
-        self.X -= gone
-        return self._deleted(around, oracle)
-
-    def _deleted(self, around: FactSet, oracle: Oracle) -> FactSet:
-        """Those of the facts around something that is gone that no longer follow, as far as that is known."""
-        if self._grounded:
-            return self._outside(self.X, around)
-        # Facts of the backbone may be lost later, in a circle: only what is known to hold proves anything.
-        known = self._nothing
-        known |= oracle(around)
-        lost = self._outside(known, around)
-        self.X |= known
-        return lost
+        # What was rederived is about to hold again. What followed before and follows now was not lost, or is among that.
+        return self._led_to(update.more, update.before, now | own)
 
     def _added(self, before: FactSet, new: FactSet, now: FactSet) -> FactSet:
+        """Algorithm 10 for facts of the stratum; line 108 has been done."""
+        return self._led_to(new, (before, self.T), now)
+
+    def _led_to(self, new: FactSet, before: tuple[FactSet, FactSet] | None, now: FactSet) -> FactSet:
+        """Lines 102–117: what follows from new facts, but for what holds now, as all does that followed from `before`."""
         J = self._tried(new, now)
         if J is None:
-            J = self._chains.through(self.X, self._T, new, now)
-        return self._chains.more(self.X, self._T, (before, self._T), now) if J is None else J
+            J = self._chains.through(self.X, self.T, new, now)
+        if J is not None:
+            return J
+        if before is None:
+            return self._chains.facts(self.X, self.T, now)
+        return self._chains.more(self.X, self.T, before, now)
 
     def _tried(self, new: FactSet, now: FactSet) -> FactSet | None:
         """What follows from some facts by the rules themselves, round by round; None if that is much.
@@ -100,7 +86,7 @@ class RegularChains(Along):
         """
         if self._rules is None:
             return None
-        found, Q, limit = self._nothing, new, (len(self.X) + len(self._T)) // _TRY
+        found, Q, limit = self._nothing, new, (len(self.X) + len(self.T)) // _TRY
         while Q:
             if len(found) > limit:
                 self._needed = True
@@ -113,8 +99,41 @@ class RegularChains(Along):
         """Whether rules alone were too slow, and most facts are its own and not of the backbone."""
         return self._needed and 2 * len(self.X) <= len(I.within(self.region))
 
-    def _outside(self, X: FactSet, facts: FactSet) -> FactSet:
-        return self._chains.outside(X, self._T, facts)
+    # ------------------------------------------------------------------------------------ Del
 
-    def _around(self, gone: FactSet, now: FactSet, limit: int | None = None) -> FactSet:
-        return self._chains.around(self.X, self._T, gone, now.within(self.region))
+    def delete_first(self, update: Update, now: FactSet, Δ: FactSet, oracle: Oracle) -> FactSet:
+        """Algorithm 11 for facts below the stratum."""
+        if not update.fewer:
+            return self._nothing
+        held = now.within(self.region)
+        if update.before is not None:
+            _, T = update.before
+            held = self._chains.around(self.X, T, update.fewer, held)  # 119–128
+        return self._deleted(held, oracle)
+
+    def delete(self, update: Update, now: FactSet, Δ: FactSet, oracle: Oracle) -> FactSet:
+        """Algorithm 11 for facts of the stratum."""
+        gone = self._gone(Δ, oracle)
+        if not gone:
+            return gone
+        around = self._around(update.then, gone, now)  # 119–128
+        self.X -= gone  # 135
+        return self._deleted(around, oracle)
+
+    def _deleted(self, around: FactSet, oracle: Oracle) -> FactSet:
+        """Lines 129–134: those of the facts around something that is gone that no longer follow, as far as is known."""
+        if self._grounded:
+            return self._outside(self.X, around)
+        # Facts of the backbone may be lost later, in a circle: only what is known to hold proves anything.
+        known = self._nothing.plus(oracle(around))
+        lost = self._outside(known, around)
+        self.X |= known
+        return lost
+
+    def _around(self, then: FactSet, gone: FactSet, now: FactSet, limit: int | None = None) -> FactSet:
+        """Lines 119–128."""
+        return self._chains.around(self.X, self.T, gone, now.within(self.region))
+
+    def _outside(self, X: FactSet, facts: FactSet) -> FactSet:
+        """Line 142: the facts whose ends no accepted path connects."""
+        return self._chains.outside(X, self.T, facts)

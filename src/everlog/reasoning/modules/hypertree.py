@@ -28,7 +28,7 @@ from everlog.planning.compiled_program import Compiler
 from everlog.planning.decomposition.join_tree import JoinTree, TreeNode
 from everlog.reasoning.kept import NEVER
 from everlog.reasoning.modules.crossnode import Active, CrossNode
-from everlog.reasoning.modules.module import Module, Oracle
+from everlog.reasoning.modules.module import Module, Oracle, Update
 
 _DEAR = 1.0
 """What a step of a search for a derivation costs, compared with counting one: what is expected to cost less is done."""
@@ -44,7 +44,11 @@ class _Changed:
 
 
 class Instantiations(ABC):
-    """`inst_p^I` of a node. `P` are positive facts that came or went; `N`, the other way round, may be negated."""
+    """`inst_p^I` of a node, and how a change of facts changes it.
+
+    `P` are the facts that matter to positive atoms: those that came, for `gained`, and those that went, for `lost`. `N` are
+    the others, those that went or came, which matter to negated atoms.
+    """
 
     def __init__(self, node: TreeNode, nothing: FactSet) -> None:
         self.node = node
@@ -52,11 +56,14 @@ class Instantiations(ABC):
 
     @abstractmethod
     def gained(self, now: FactSet, P: FactSet, N: FactSet) -> _Changed:
-        """What came with `P ⊆ now`."""
+        """The change by instantiations that are new since `P` came, which is in `now`, and `N` went."""
 
     @abstractmethod
     def lost(self, now: FactSet, negative: FactSet, P: FactSet, N: FactSet) -> _Changed:
-        """What goes with `P`, which is not in `now`; negated facts were outside of `negative`."""
+        """The change by instantiations that are lost since `P` went, which is not in `now`, and `N` came.
+
+        The negated facts of such an instantiation were outside of `negative`.
+        """
 
     @abstractmethod
     def facts(self, now: FactSet) -> tuple[FactSet, int]:
@@ -64,7 +71,7 @@ class Instantiations(ABC):
 
     @abstractmethod
     def commit(self, changed: _Changed) -> None:
-        """Makes a change."""
+        """Takes over a change, when the heads that follow from it are known."""
 
     @abstractmethod
     def savepoint(self) -> Callable[[], None]:
@@ -108,7 +115,7 @@ class Atomic(Instantiations):
 
 
 class Joined(Instantiations):
-    """A node of several atoms, as facts of a hidden atom."""
+    """A node of several atoms; its instantiations are facts of a hidden atom, which the rule of the node derives."""
 
     def __init__(self, node: TreeNode, engine: Engine, compiled: Compiler) -> None:
         super().__init__(node, engine.empty())
@@ -125,20 +132,18 @@ class Joined(Instantiations):
         else:
             derived = self._rules.apply_counted(now, some=some)
             self.counts.add(derived)
-            new = derived.support()
-            new -= self.inst
+            new = derived.support().minus(self.inst)
         return self._changed(new, self.inst | new, len(self.inst) + len(new))
 
     def lost(self, now: FactSet, negative: FactSet, P: FactSet, N: FactSet) -> _Changed:
         then, some = now | P, ((P, N),)
         if self.counts is None:
-            gone = self._rules.apply(then, negative, some=some)
-            gone &= self.inst
+            heads = self._rules.apply(then, negative, some=some)
         else:
             derived = self._rules.apply_counted(then, negative, some=some)
             self.counts.add(derived, -1)
-            gone = derived.support()
-            gone &= self.inst
+            heads = derived.support()
+        gone = heads.common(self.inst)
         if not self.node.unique and gone:
             if self.node.recursive:
                 self._again |= gone
@@ -157,8 +162,8 @@ class Joined(Instantiations):
     def _counted(self, now: FactSet, negative: FactSet) -> Annotation:
         """How many derivations every instantiation has.
 
-        That is for this update and all later ones: it says nothing about how far a change spreads, which is what
-        derivations and the guard are about.
+        These instances are neither added to the number of derivations nor limited by the guard, which are about how far
+        an update spreads: the counts serve all later updates, too.
         """
         engine, counts = self._engine, self._engine.annotation()
         before = engine.guard, engine.derivations
@@ -202,7 +207,7 @@ class Joined(Instantiations):
 
 
 class Hypertree(Module):
-    """One rule."""
+    """One rule by its join tree, whose nodes are kept between updates."""
 
     kind = "hypertree"
 
@@ -217,12 +222,11 @@ class Hypertree(Module):
         self._recursive = tree.recursive
         self._across = CrossNode(tree, engine, matcher)
         self._heads = Region((tree.rule.head,))
-        self._now = self._outside = nothing
 
     # ------------------------------------------------------------------------------------ Add
 
-    def stepped(self, now: FactSet, more: FactSet, fewer: FactSet, given: FactSet) -> FactSet:
-        return self._gained(now, more, fewer)
+    def add_first(self, update: Update, now: FactSet, given: FactSet, own: FactSet) -> FactSet:
+        return self._gained(now, update.more, update.fewer)
 
     def add(self, now: FactSet, Δ: FactSet, own: FactSet) -> FactSet:
         return self._gained(now, Δ, self._nothing) if self._recursive else self._nothing
@@ -240,18 +244,16 @@ class Hypertree(Module):
 
     # ------------------------------------------------------------------------------------ Del
 
-    def halted(self, now: FactSet, more: FactSet, fewer: FactSet, Δ: FactSet, oracle: Oracle) -> FactSet:
-        then = now | fewer
-        lost = self._lost(now, then, fewer, more, oracle)
-        self._outside = then | more
-        return lost
+    def delete_first(self, update: Update, now: FactSet, Δ: FactSet, oracle: Oracle) -> FactSet:
+        return self._lost(now, update.then, update.fewer, update.more, oracle)
 
-    def delete(self, now: FactSet, Δ: FactSet, oracle: Oracle) -> FactSet:
-        return self._lost(now, self._outside, Δ, self._nothing, oracle) if self._recursive else self._nothing
+    def delete(self, update: Update, now: FactSet, Δ: FactSet, oracle: Oracle) -> FactSet:
+        if not self._recursive:
+            return self._nothing
+        return self._lost(now, update.then_or_now, Δ, self._nothing, oracle)
 
     def _lost(self, now: FactSet, negative: FactSet, P: FactSet, N: FactSet, oracle: Oracle) -> FactSet:
         """Algorithm 5: what may not follow since `P` went, which is not in `now`, and `N` came."""
-        self._now = now
         changes = [node.lost(now, negative, P, N) for node in self.nodes]
         tests = [Labelled(atom, negative, negative=True) for atom in self.tree.negative]
         lost = self._nothing
@@ -260,23 +262,20 @@ class Hypertree(Module):
         for node, changed in zip(self.nodes, changes, strict=True):
             node.commit(changed)
         lost &= now
-        if lost:
-            lost -= oracle(lost)
-        return lost
+        return lost.minus(oracle(lost)) if lost else lost
 
     # ------------------------------------------------------------------------------------ Red
 
-    def rederive(self, deleted: FactSet) -> FactSet:
+    def rederive(self, update: Update, now: FactSet, deleted: FactSet) -> FactSet:
         """Algorithm 6."""
         for node in self.nodes:
-            node.again(self._now, self._outside)
+            node.again(now, update.then_or_now)
         found: FactSet | None = None
         mine = deleted.within(self._heads)
         if mine:
-            every = [node.facts(self._now) for node in self.nodes]
-            tests = [Labelled(atom, self._outside, negative=True) for atom in self.tree.negative]
+            every = [node.facts(now) for node in self.nodes]
+            tests = [Labelled(atom, update.then_or_now, negative=True) for atom in self.tree.negative]
             found = self._across.heads(_active(every), [*tests, Labelled(self.tree.rule.head, mine)])
-        self._now = self._outside = self._nothing
         return self._nothing if found is None else found
 
     # ------------------------------------------------------------------------------------ in common

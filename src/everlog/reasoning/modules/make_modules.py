@@ -27,7 +27,7 @@ def make_modules(
     compiled: Compiler,
     forced: bool = False,
 ) -> Modules:
-    """New modules, with nothing in their backbones and nodes; `forced`, they do what is theirs without trying rules."""
+    """New modules, with nothing in their backbones and nodes; `forced`, chains are searched without trying rules first."""
 
     def made(module: planned.Module) -> Module:
         if module.kind == "stc":
@@ -73,7 +73,7 @@ def make_modules(
     found = {stratum.index: list(all_of(stratum)) for stratum in strata if stratum.modules or stratum.trees}
     for beside in found.values():
         for module in beside:
-            # What another module derives, too, comes back by it, and the oracle does not know.
+            # A fact that another module derives as well may be back by that one, of which the oracle knows nothing.
             module.exact &= not any(_meet(module, other) for other in beside if other is not module)
     return found
 

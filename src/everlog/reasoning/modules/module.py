@@ -1,22 +1,27 @@
-"""What a module is to the framework (*Modular*, Definition 11): `add`, `delete` and `rederive` over sets of facts.
+"""What a module is to the framework (*Modular*, Definition 11): `Add`, `Del` and `Red` over sets of facts.
+
+The first call of `Add` or `Del` in an update is told what has changed below the stratum, the later ones are not; they are
+methods of their own here. `now` is what holds by then: `(I ∖ Δ⁻) ∪ Δ⁺` of the paper's `Add` and `Iⁿ ∖ Δ⁻` of its `Del`.
 
 Most modules keep a *backbone* `X`: the facts of their relation that came from elsewhere, explicit ones or those that
-other rules derive. What follows from the backbone is the relation.
+other rules derive. What follows from the backbone is the relation. `Backbone` has what Algorithms 4–12 have in common; the
+lines in its comments are those of Algorithms 4–6. It departs from the paper in deletion.
 
-Deletion takes facts out of `X`. Where nothing that feeds the relation depends on it (it is *grounded*), `X` has all facts
-from elsewhere, also those that held before they came from there; what is lost is what no longer follows from `X`, exactly,
-and nothing of it has to be rederived. So the oracle is asked about the few facts that `X` loses. Otherwise a fact of `X`
-may owe its derivation to a fact that is about to be lost; then all facts around those that are gone are lost, but for what
-follows from facts that an oracle knows to hold. Such facts go into `X` at once; the paper remembers them in `Y` until
-rederivation.
-So a single call of `delete` may give less than the lower bound of Table 1: a fact of `X` that other rules delete later is
-lost with that later call. All calls of an update together give at least what the bound asks for.
+* Where nothing that feeds the relation depends on it (the module is *grounded*), `X` has all facts from elsewhere, also
+  those that held before they came from there; what is lost is what no longer follows from `X`, exactly, and nothing of it
+  has to be rederived. The oracle is asked about the few facts that `X` loses.
+* Otherwise a fact of `X` may owe its derivation to a fact that is about to be lost; then all facts around those that are
+  gone are lost, but for what follows from facts that an oracle knows to hold. Such facts go into `X` at once; the paper
+  remembers them in `Y` until rederivation.
+* So a single call of `delete` may give less than the lower bound of Table 1: a fact of `X` that other rules delete later is
+  lost with that later call. All calls of an update together give at least what the bound asks for.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 from everlog.datalog.syntax import Atom, Rule
 from everlog.engine.algebra import FactSet, Region
@@ -28,12 +33,36 @@ Oracle = Callable[[FactSet], FactSet]
 """Those of some facts that are known to hold after the update (*Modular*, Definition 16)."""
 
 
+@dataclass(frozen=True)
+class Update:
+    """What a module is told when its stratum begins, and with the calls that depend on it. All is final below the stratum.
+
+    When everything is computed from scratch, all that holds below has just come.
+    """
+
+    then: FactSet
+    """`I°`: what held before the update."""
+    now: FactSet
+    """What holds when the stratum begins."""
+    more: FactSet
+    """What came below the stratum: `A ∖ D` of lines 28 and 42."""
+    fewer: FactSet
+    """What went there: `D ∖ A`."""
+    before: tuple[FactSet, FactSet] | None = None
+    """The module's own `X` and `T` before the update, where it has them and they are known."""
+
+    @property
+    def then_or_now(self) -> FactSet:
+        """What held before the update or holds below the stratum after it: outside of it, negated facts hold in both."""
+        return self.then | self.more
+
+
 class Module(ABC):
     """Some rules with an algorithm of their own, whose heads are facts of one atom."""
 
     kind: str
     exact = False
-    """Whether nothing that it deletes can come back but by what is added."""
+    """Whether what it deletes has no derivation left, so that it need not be rederived."""
 
     def __init__(self, atom: Atom, nothing: FactSet) -> None:
         self.atom = atom
@@ -43,35 +72,39 @@ class Module(ABC):
         self.about: dict[str, object] = {}
         """Its rules, and why they are a module, for people."""
 
-    def begin(self, now: FactSet) -> None:  # noqa: B027
-        """Tells what holds below the stratum, before anything else is asked."""
+    def begin(self, update: Update) -> Update:
+        """Takes over what is final below the stratum; gives what the calls of the update are to be told.
 
-    def stepped(self, now: FactSet, more: FactSet, fewer: FactSet, given: FactSet) -> FactSet:
-        """What follows since there are more facts below the stratum, and fewer.
-
-        Rules and explicit facts have `given` some facts, of which those that are not in `now` are about to be added; a
-        module may look at both at once, or wait for `add`.
+        That may be as much of `more` and `fewer` as concerns the module.
         """
-        return self._nothing
+        return update
 
-    def halted(self, now: FactSet, more: FactSet, fewer: FactSet, Δ: FactSet, oracle: Oracle) -> FactSet:
-        """What no longer follows since there are more facts below the stratum, and fewer.
+    def delete_first(self, update: Update, now: FactSet, Δ: FactSet, oracle: Oracle) -> FactSet:
+        """Line 28: what no longer follows since facts below the stratum came and went.
 
         `Δ`, which is in `now`, is about to be deleted; a module may look at both at once, or wait for `delete`.
         """
         return self._nothing
 
     @abstractmethod
+    def delete(self, update: Update, now: FactSet, Δ: FactSet, oracle: Oracle) -> FactSet:
+        """Line 34: what is lost with `Δ`, which is not in `now`."""
+
+    @abstractmethod
+    def rederive(self, update: Update, now: FactSet, deleted: FactSet) -> FactSet:
+        """Line 37: the deleted facts that follow from what is left."""
+
+    def add_first(self, update: Update, now: FactSet, given: FactSet, own: FactSet) -> FactSet:
+        """Lines 12 and 42: what follows since facts below the stratum came and went; `own` is what it has rederived.
+
+        Rules and explicit facts have `given` some facts, of which those that are not in `now` are about to be added; a
+        module may look at both at once, or wait for `add`.
+        """
+        return self._nothing
+
+    @abstractmethod
     def add(self, now: FactSet, Δ: FactSet, own: FactSet) -> FactSet:
-        """What follows from adding `Δ`, which is in `now`; `own` are those of it that this module has derived."""
-
-    @abstractmethod
-    def delete(self, now: FactSet, Δ: FactSet, oracle: Oracle) -> FactSet:
-        """What is lost with `Δ`, which is not in `now`."""
-
-    @abstractmethod
-    def rederive(self, deleted: FactSet) -> FactSet:
-        """The deleted facts that follow from what is left."""
+        """Lines 18 and 48: what follows from adding `Δ`, which is in `now`; `own` is what this module derived of it."""
 
     @abstractmethod
     def savepoint(self) -> Callable[[], None]:
@@ -98,7 +131,7 @@ class Backbone(Module):
         self.X = X
         self.exact = self._grounded = grounded
         self._given = X
-        """The facts of the relation that came from elsewhere in the update and are not in `X` yet."""
+        """Facts of the relation that came from elsewhere with the first call of `Add`, and enter `X` with the next."""
         self._derived = 0
         """How many facts follow from the backbone, which tells how far a change of it spreads."""
 
@@ -113,87 +146,95 @@ class Backbone(Module):
     def rebuild(self, I: FactSet) -> None:
         self._derived = len(I.within(self.region)) - len(self.X)
 
-    def stepped(self, now: FactSet, more: FactSet, fewer: FactSet, given: FactSet) -> FactSet:
+    # ------------------------------------------------------------------------------------ Add
+
+    def add_first(self, update: Update, now: FactSet, given: FactSet, own: FactSet) -> FactSet:
         self._note(now, given)
         return self._nothing
 
     def _note(self, now: FactSet, given: FactSet) -> None:
-        """Notes the facts that came from elsewhere; if all of them hold, they are put into the backbone here."""
+        """Notes facts of the relation from elsewhere, where `X` has all of these, for the next call of `add`.
+
+        If all of them hold already, there may be no such call, and they are put into the backbone here.
+        """
         self._given = given.within(self.region) if self._grounded else self._nothing
         if self._given:
             self._given -= self.X
-            coming = self._given
-            coming -= now
-            if self._given and not coming:
+            if self._given and not self._given.minus(now):
                 self.X |= self._given
                 self._given = self._nothing
 
     def add(self, now: FactSet, Δ: FactSet, own: FactSet) -> FactSet:
-        """What follows from adding `Δ`, which is in `now`; `own` are those of it that this module has derived."""
-        new = Δ.within(self.region)
-        new -= own
+        new = Δ.within(self.region).minus(own)  # 49
         if self._grounded:
             new -= self.X
         given, self._given = self._given, self._nothing
         if not new and not given:
             return new
         # What was computed last is remembered for the sets that it was asked for, which are kept as they are.
-        before, X = self.X, self.X
-        X |= given
-        X |= new
-        self.X = X
+        before = self.X
+        self.X = before.plus(given).plus(new)  # 50
         if not new:
             return new
-        J = self._added(before, new, now)
+        J = self._added(before, new, now)  # 51–57
         self._derived += len(J)
         return J
 
-    def delete(self, now: FactSet, Δ: FactSet, oracle: Oracle) -> FactSet:
-        """What is lost with `Δ`, which is not in `now`."""
-        gone = self._gone(Δ, oracle)
-        lost = self._given_up(gone, now, oracle) if gone else gone
-        self._derived -= len(lost)
-        return lost
+    # ------------------------------------------------------------------------------------ Del
 
-    def _given_up(self, gone: FactSet, now: FactSet, oracle: Oracle) -> FactSet:
+    def delete(self, update: Update, now: FactSet, Δ: FactSet, oracle: Oracle) -> FactSet:
+        gone = self._gone(Δ, oracle)  # 59
+        if not gone:
+            return gone
         if self._grounded:
-            around = self._around(gone, now, self._limit()) if self._few(gone) else None
-            before = self.X
-            self.X -= gone
-            return self._fewer(before, now.within(self.region) if around is None else around)
-        lost = self._around(gone, now)
-        assert lost is not None, "there is no limit"
-        self.X -= gone
-        known = self._nothing
-        known |= oracle(lost)
-        if known:
-            lost = self._outside(known, lost)
-            self.X |= known
+            lost = self._no_longer(update.then, gone, now)
+        else:
+            lost = self._overdeleted(update.then, gone, now, oracle)
+        self._derived -= len(lost)
         return lost
 
     def _gone(self, Δ: FactSet, oracle: Oracle) -> FactSet:
         """The facts that the backbone loses with `Δ`."""
-        gone = Δ.within(self.region)
-        gone &= self.X
-        if gone and self._grounded:
-            gone -= oracle(gone)
-        return gone
+        gone = Δ.within(self.region).common(self.X)
+        return gone.minus(oracle(gone)) if gone and self._grounded else gone
+
+    def _no_longer(self, then: FactSet, gone: FactSet, now: FactSet) -> FactSet:
+        """What does not follow from the backbone any more without the facts that are gone, which leave it."""
+        around = self._around(then, gone, now, self._limit()) if self._few(gone) else None
+        before = self.X
+        self.X -= gone  # 74
+        return self._fewer(before, now.within(self.region) if around is None else around)
+
+    def _overdeleted(self, then: FactSet, gone: FactSet, now: FactSet, oracle: Oracle) -> FactSet:
+        """What is around the facts that are gone, which leave the backbone, but for what follows from facts that hold."""
+        lost = self._around(then, gone, now)  # 60–71
+        assert lost is not None, "there is no limit"
+        self.X -= gone  # 74
+        known = self._nothing.plus(oracle(lost))  # 65, 72
+        if known:
+            lost = self._outside(known, lost)
+            self.X |= known  # 66, 73, 76
+        return lost
+
+    # ------------------------------------------------------------------------------------ Red
+
+    def rederive(self, update: Update, now: FactSet, deleted: FactSet) -> FactSet:
+        mine = deleted.within(self.region)
+        return mine.minus(self._outside(self.X, mine)) if mine else mine  # 78–81
+
+    # ------------------------------------------------------------------------------------ what modules differ in
 
     def _limit(self) -> int:
         """Up to how many facts are followed step by step."""
         return len(self.X) // _FEW
 
     def _few(self, facts: FactSet) -> bool:
-        """Whether it is worth a try to follow what some facts lead to: each to as many as those of the backbone did."""
+        """Whether some facts are so few that it is worth a try to follow what they lead to, step by step.
+
+        Each is expected to lead to as many facts as one of the backbone does on average.
+        """
         spread = 1 + max(0, self._derived) / max(1, len(self.X))
         return len(facts) <= max(8, self._limit() / spread)
-
-    def rederive(self, deleted: FactSet) -> FactSet:
-        """The deleted facts that follow from the backbone."""
-        mine = deleted.within(self.region)
-        if mine:
-            mine -= self._outside(self.X, mine)
-        return mine
 
     @abstractmethod
     def _added(self, before: FactSet, new: FactSet, now: FactSet) -> FactSet:
@@ -208,11 +249,11 @@ class Backbone(Module):
         return self._outside(self.X, facts)
 
     @abstractmethod
-    def _around(self, gone: FactSet, now: FactSet, limit: int | None = None) -> FactSet | None:
+    def _around(self, then: FactSet, gone: FactSet, now: FactSet, limit: int | None = None) -> FactSet | None:
         """The facts that hold now, of the relation, whose derivations from `X` may use facts that are gone.
 
-        Such a derivation may lead through facts that the update has deleted and that may come back, since they follow
-        from `X` as well. None if there are more than a limit.
+        Such a derivation may lead through facts that held before the update, are deleted by now, and may come back, since
+        they follow from `X` as well. None if there are more than a limit.
         """
 
 
@@ -222,31 +263,27 @@ class Along(Backbone):
     def __init__(self, atom: Atom, X: FactSet, grounded: bool, below: Region) -> None:
         super().__init__(atom, X, grounded)
         self._below = below
-        self._T = X
-        self._then: tuple[FactSet, FactSet] | None = None
-        """`X` and `T` before the update, if they are known."""
-        self._back = X
-        """What was rederived in the update: it is about to hold again, and steps lead on from it."""
+        self.T = X
         self._begun = False
+        """Whether `T` is known."""
 
     def savepoint(self) -> Callable[[], None]:
-        undo_backbone, before = super().savepoint(), (self._T, self._begun)
+        undo_backbone, before = super().savepoint(), (self.T, self._begun)
 
         def undo() -> None:
             undo_backbone()
-            self._T, self._begun = before
+            self.T, self._begun = before
 
         return undo
 
-    def begin(self, now: FactSet) -> None:
-        self._then = (self.X, self._T) if self._begun else None
-        self._T, self._back = now.within(self._below), self._nothing
+    def begin(self, update: Update) -> Update:
+        """Takes over `T`; where it is as it was, it stays the very set for which an engine remembers what follows."""
+        before = (self.X, self.T) if self._begun else None
+        more, fewer = update.more.within(self._below), update.fewer.within(self._below)
+        if before is None or more or fewer:
+            self.T = update.now.within(self._below)
         self._begun = True
-
-    def rederive(self, deleted: FactSet) -> FactSet:
-        back = super().rederive(deleted)
-        self._back = back
-        return back
+        return replace(update, more=more, fewer=fewer, before=before)
 
 
 def followed(start: FactSet, step: Callable[[FactSet, FactSet], FactSet], limit: int | None) -> FactSet | None:

@@ -18,11 +18,11 @@ from everlog.engine.algebra import Engine, FactSet, Labelled, Matcher, Region, R
 from everlog.planning.compiled_program import Compiler
 from everlog.planning.decomposition.join_tree import JoinTree
 from everlog.reasoning.modules.crossnode import Active, CrossNode
-from everlog.reasoning.modules.module import Module, Oracle
+from everlog.reasoning.modules.module import Module, Oracle, Update
 
 
 class Passing(Module):
-    """One rule, which is not recursive."""
+    """One rule, which is not recursive, by a join tree whose nodes are computed only when everything is."""
 
     kind = "hypertree"
 
@@ -45,13 +45,13 @@ class Passing(Module):
         self._steps = [(number, compiled([rule])) for number, rule in steps]
         self._hidden = [rule.head.predicate for rule in (*projections, *meetings, *nodes.values())]
         self._heads = Region((tree.rule.head,))
-        self._now = self._outside = self._nothing
         self._sizes = [0] * len(tree.nodes)
         """How many instantiations of each node were stored for the time being."""
 
     # ------------------------------------------------------------------------------------ everything
 
     def _materialised(self, now: FactSet) -> FactSet:
+        """All heads but for those in `now`: shared values first, then nodes, then heads; nodes are forgotten again."""
         for rules in self._before:
             now = now | rules.apply(now)
         found = self._one_by_one(now) if self._last is not None else self._all_at_once(now)
@@ -82,33 +82,26 @@ class Passing(Module):
 
     # ------------------------------------------------------------------------------------ changes
 
-    def stepped(self, now: FactSet, more: FactSet, fewer: FactSet, given: FactSet) -> FactSet:
-        if more is now:
+    def add_first(self, update: Update, now: FactSet, given: FactSet, own: FactSet) -> FactSet:
+        if update.more is now:
             return self._materialised(now)
-        return self._rule.apply(now, some=[(more, fewer)], excluding=now)
+        return self._rule.apply(now, some=[(update.more, update.fewer)], excluding=now)
 
     def add(self, now: FactSet, Δ: FactSet, own: FactSet) -> FactSet:
         return self._nothing
 
-    def halted(self, now: FactSet, more: FactSet, fewer: FactSet, Δ: FactSet, oracle: Oracle) -> FactSet:
-        then = now | fewer
-        self._now, self._outside = now, then | more
-        lost = self._rule.apply(then, some=[(fewer, more)])
-        lost &= now
-        if lost:
-            lost -= oracle(lost)
-        return lost
+    def delete_first(self, update: Update, now: FactSet, Δ: FactSet, oracle: Oracle) -> FactSet:
+        lost = self._rule.apply(update.then, some=[(update.fewer, update.more)]).common(now)
+        return lost.minus(oracle(lost)) if lost else lost
 
-    def delete(self, now: FactSet, Δ: FactSet, oracle: Oracle) -> FactSet:
+    def delete(self, update: Update, now: FactSet, Δ: FactSet, oracle: Oracle) -> FactSet:
         return self._nothing
 
-    def rederive(self, deleted: FactSet) -> FactSet:
+    def rederive(self, update: Update, now: FactSet, deleted: FactSet) -> FactSet:
         mine = deleted.within(self._heads)
-        found = self._rule.provable(mine, self._now, self._outside) if mine else self._nothing
-        self._now = self._outside = self._nothing
-        return found
+        return self._rule.provable(mine, now, update.then_or_now) if mine else mine
 
-    # ------------------------------------------------------------------------------------ around it
+    # ------------------------------------------------------------------------------------ state and report
 
     def savepoint(self) -> Callable[[], None]:
         return lambda: None
