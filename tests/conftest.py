@@ -18,16 +18,13 @@ ROOT = Path(__file__).resolve().parent.parent
 
 @pytest.hookimpl(tryfirst=True)  # before xdist looks for the marker
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keeps everything that starts Spark in one worker: one session, and the other worker's core for the rest.
+    """Keeps the tests of a file that share a Spark session together, so that they share stores and warm plans, too.
 
-    Tests with Spark in processes of their own may run in either.
+    Each worker has a session of its own, and files go to whichever worker is free: neither waits for the other.
     """
     for item in items:
-        if item.get_closest_marker("own_process"):
-            continue
-        folders = set(item.path.relative_to(ROOT).parts)
-        if {"pipeline", "cli", "engine_spark"} & folders or "spark" in getattr(item, "fixturenames", ()):
-            item.add_marker(pytest.mark.xdist_group("spark"))
+        if "spark" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.xdist_group(str(item.path.relative_to(ROOT))))
 
 
 @pytest.fixture(scope="session")

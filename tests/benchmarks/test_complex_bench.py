@@ -12,10 +12,10 @@ from benchmarks.modules_report import growth, row_text
 from benchmarks.modules_worker import measure
 from benchmarks.workload import BenchmarkMistake, Instance
 from benchmarks.workloads import wide, workload
-from decompositions import check_decomposition
 from everlog.datalog.reader import parse_program
 from everlog.planning.decomposition.decomposition_choice import Worth
 from everlog.planning.decomposition.hypertree_search import decompose
+from support.decompositions import check_decomposition
 
 ASKED = {"repeat": 1, "limit": 60.0, "longest": 60.0, "option": "hypertree", "options": {}}
 SMALL: dict[str, Callable[[], Instance]] = {

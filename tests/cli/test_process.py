@@ -11,7 +11,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from command import REACH, written
+
+from support.command import REACH, written
 
 pytestmark = pytest.mark.own_process
 

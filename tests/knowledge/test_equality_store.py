@@ -9,13 +9,13 @@ import pytest
 from pyoxigraph import NamedNode
 
 import everlog
-from equalities import r_materialisation
 from everlog.datalog.ntriples import write_term
 from everlog.datalog.values import SAME_AS
 from everlog.knowledge import spark_store
 from everlog.knowledge.stores import init_store, open_store, update_store
 from everlog.sources.read_facts import Read
 from everlog.store.versions import Store
+from support.equalities import r_materialisation
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

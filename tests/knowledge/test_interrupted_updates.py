@@ -12,16 +12,16 @@ from typing import Any
 
 import pytest
 
-import equalities
-from cramped import cramped
 from everlog import EverlogError, KnowledgeBase, interrupts, parse_program
 from everlog.engine.memory import sets
 from everlog.knowledge.state import MemoryState
-from interrupting import anew, asked_at, interrupted_at_every_look, shaken, state_of, tiny
-from module_programs import patterned
 from oracles import naive
 from oracles.exchange import facts_of, rows_of
-from sequences import made
+from support import equalities
+from support.cramped import cramped
+from support.interrupting import anew, asked_at, interrupted_at_every_look, shaken, state_of, tiny
+from support.module_programs import patterned
+from support.sequences import made
 
 pytestmark = [
     pytest.mark.usefixtures("python_handles_interrupts"),

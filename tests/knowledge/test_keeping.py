@@ -14,7 +14,7 @@ from everlog.errors import EverlogError
 from everlog.knowledge.stores import init_store, update_store
 from everlog.sources.read_facts import Read
 from everlog.store.versions import Store
-from kept_state import counts, stages, trace
+from support.kept_state import counts, stages, trace
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -20,7 +20,7 @@ from everlog.datalog.syntax import HIDDEN, Atom, Program, Rule
 from everlog.datalog.values import RDF_TYPE, Value
 from oracles import naive
 from oracles.exchange import facts_of, rows_of
-from strategies import Writer
+from support.strategies import Writer
 
 property_test = settings(deadline=None, derandomize=True, max_examples=80, phases=[Phase.generate])
 seeds = st.integers(0, 2**32)

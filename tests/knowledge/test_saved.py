@@ -15,7 +15,7 @@ from everlog.errors import EverlogError
 from everlog.knowledge.memory_base import KnowledgeBase
 from everlog.knowledge.saved_kinds import module_key
 from everlog.knowledge.state import MemoryState
-from kept_state import counts, stages, trace
+from support.kept_state import counts, stages, trace
 
 PROGRAM = parse_program(
     """

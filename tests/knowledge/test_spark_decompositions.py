@@ -6,11 +6,7 @@ from random import Random
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from on_spark import all_facts
 
-from batches import joined
-from complex_rules import Rows, random_facts, random_program
-from decomposed_rules import check_nodes, decomposed
 from everlog import KnowledgeBase, parse_program
 from everlog.datalog.syntax import Atom, Constant
 from everlog.planning.decomposition.join_tree import JoinTree
@@ -18,8 +14,12 @@ from everlog.reasoning.modules.hypertree import Hypertree, Joined
 from everlog.reasoning.modules.unkept_decomposition import Passing
 from oracles import clingo_oracle
 from oracles.exchange import rows_of
-from sequences import Sequence, Update
-from strategies import Case
+from support.batches import joined
+from support.complex_rules import Rows, random_facts, random_program
+from support.decomposed_rules import check_nodes, decomposed
+from support.on_spark import all_facts
+from support.sequences import Sequence, Update
+from support.strategies import Case
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

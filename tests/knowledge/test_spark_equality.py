@@ -8,7 +8,6 @@ import pytest
 from pyoxigraph import NamedNode
 from pyspark.sql import SparkSession
 
-from equalities import EqualityCase, if_defined, random_case, rows
 from everlog import KnowledgeBase
 from everlog.datalog.reader import parse_program
 from everlog.datalog.values import SAME_AS
@@ -17,7 +16,8 @@ from oracles import clingo_oracle, naive
 from oracles.equality import materialise
 from oracles.exchange import facts_of
 from oracles.naive import Fact, Facts
-from pipeline.on_spark import all_facts, decoded
+from support.equalities import EqualityCase, if_defined, random_case, rows
+from support.on_spark import all_facts, decoded
 
 _PREFIX = "http://example.org/"
 

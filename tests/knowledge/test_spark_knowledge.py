@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from on_spark import Expected, follow, joint_sequence
 from pyoxigraph import BlankNode
 
 from everlog import EverlogError, KnowledgeBase, parse_program
 from everlog.engine.spark import limits
 from oracles.exchange import rows_of
+from support.on_spark import Expected, follow, joint_sequence
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -10,19 +10,19 @@ from random import Random
 from typing import TYPE_CHECKING
 
 import pytest
-from on_spark import all_facts
 
 import everlog
-from batches import joined
-from chain_programs import CHAINS
 from everlog import KnowledgeBase, parse_program
 from everlog.datalog.syntax import Atom, Constant
 from everlog.engine.spark import limits
-from module_programs import PROGRAMS, some_facts
 from oracles import naive
 from oracles.exchange import facts_of, rows_of
-from sequences import Sequence, Update
-from strategies import Case
+from support.batches import joined
+from support.chain_programs import CHAINS
+from support.module_programs import PROGRAMS, some_facts
+from support.on_spark import all_facts
+from support.sequences import Sequence, Update
+from support.strategies import Case
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from on_spark import kept_counts
 
 import everlog
 from everlog.knowledge import spark_store
 from everlog.knowledge.stores import init_store, update_store
 from everlog.sources.read_facts import read_paths
 from everlog.store.versions import Store
+from support.on_spark import kept_counts
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -22,7 +22,7 @@ from everlog.sources.read_facts import Read
 from everlog.store.layers import merged_length
 from everlog.store.manifest import DamagedStore, NoStore
 from everlog.store.versions import Store
-from nasty import ALL
+from support.nasty import ALL
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

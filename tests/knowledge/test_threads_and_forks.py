@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from cramped import cramped
 from everlog import EverlogError, KnowledgeBase, parse_program
-from forking import in_fork
 from oracles import naive
 from oracles.exchange import facts_of
+from support.cramped import cramped
+from support.forking import in_fork
 
 PROGRAM = parse_program("""
     reach(?x, ?y) :- edge(?x, ?y) .

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from equalities import EqualityCase, if_defined, r_materialisation, random_case, rewritten, rows
 from everlog.datalog.reader import parse_program
 from everlog.knowledge.equated import EquatedState
 from everlog.knowledge.memory_base import KnowledgeBase
-from everlog.knowledge.saved_kinds import CLASSES
+from everlog.store.all_names import CLASSES
 from oracles.exchange import facts_of
+from support.equalities import EqualityCase, if_defined, r_materialisation, random_case, rewritten, rows
 
 Relations = dict[str, set[tuple[int, ...]]]
 

@@ -10,7 +10,7 @@ from pyoxigraph import BlankNode, Literal, NamedNode
 from everlog.datalog.ntriples import write_term
 from everlog.datalog.values import XSD
 from everlog.sources.csv_fields import MalformedField, csv_field, field_term, split_line
-from nasty import BOOLEANS, FLOATS, INTEGERS, IRIS, LITERALS, STRINGS
+from support.nasty import BOOLEANS, FLOATS, INTEGERS, IRIS, LITERALS, STRINGS
 
 
 def _integer(text: str) -> str:

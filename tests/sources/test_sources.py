@@ -18,7 +18,7 @@ import everlog
 from everlog.datalog.ntriples import write_term
 from everlog.datalog.values import XSD
 from everlog.sources.read_facts import Read, SourceMistake, facts_from_dataframe, read_paths
-from nasty import BOOLEANS, FLOATS, INTEGERS, STRINGS
+from support.nasty import BOOLEANS, FLOATS, INTEGERS, STRINGS
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

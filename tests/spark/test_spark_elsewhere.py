@@ -12,7 +12,7 @@ import pytest
 
 pytestmark = pytest.mark.own_process
 
-HERE = Path(__file__).parent
+SUPPORT = Path(__file__).resolve().parents[1] / "support"
 
 
 def ran(*command: str, **environment: str) -> str:
@@ -29,11 +29,11 @@ def ran(*command: str, **environment: str) -> str:
 
 
 def test_a_cluster_that_loses_an_executor() -> None:
-    assert "are the same" in ran(str(HERE / "on_cluster.py"))
+    assert "are the same" in ran(str(SUPPORT / "on_cluster.py"))
 
 
 def test_over_connect() -> None:
-    assert "agree" in ran(str(HERE / "over_connect.py"), SPARK_REMOTE="local[2]")
+    assert "agree" in ran(str(SUPPORT / "over_connect.py"), SPARK_REMOTE="local[2]")
 
 
 def test_from_the_shell(tmp_path: Path) -> None:

@@ -14,8 +14,8 @@ import pytest
 import everlog
 from everlog import EverlogError, KnowledgeBase, parse_program
 from everlog.store.commit import Writing
-from forking import in_fork
-from interrupting import asked_at
+from support.forking import in_fork
+from support.interrupting import asked_at
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

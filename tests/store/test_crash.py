@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from crashing import check, killed, leftovers
+
+from support.crashing import check, killed, leftovers
 
 
 @pytest.mark.own_process

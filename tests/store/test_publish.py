@@ -11,13 +11,13 @@ import pytest
 from pyoxigraph import NamedNode, parse
 
 import everlog
-import nasty
 from everlog.datalog.ntriples import write_term
 from everlog.datalog.values import Value, identity
 from everlog.errors import EverlogError
 from everlog.sources.file_names import file_stem, predicate_of
 from everlog.sources.typed_columns import NTRIPLES, typed_columns
 from everlog.store.publish import export, publish_outcome, published_predicates
+from support import nasty
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

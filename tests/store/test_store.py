@@ -10,15 +10,15 @@ import sys
 from pathlib import Path
 
 import pytest
-from tiny_writer import words, write_word
 
 from everlog.errors import EverlogError
 from everlog.store.commit import STEPS, check_place, making, writing
 from everlog.store.lock import LOCK, StoreLocked
 from everlog.store.manifest import FORMAT, DamagedStore, Manifest, NewerStore, NoStore
 from everlog.store.versions import Store
+from support.tiny_writer import words, write_word
 
-WRITER = Path(__file__).with_name("tiny_writer.py")
+WRITER = Path(__file__).resolve().parents[1] / "support" / "tiny_writer.py"
 
 
 @pytest.fixture

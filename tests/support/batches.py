@@ -10,8 +10,8 @@ from dataclasses import replace
 from itertools import zip_longest
 
 from everlog.datalog.syntax import TRIPLE, Atom, BodyLiteral, Negation, Program, Rule
-from sequences import Sequence, Update
-from strategies import Case
+from support.sequences import Sequence, Update
+from support.strategies import Case
 
 
 def joined(parts: list[Sequence]) -> Sequence:

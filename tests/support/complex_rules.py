@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from random import Random
 
-import decompositions
 from everlog.datalog.syntax import Atom
+from support import decompositions
 
 Rows = dict[str, list[tuple[int, ...]]]
 

@@ -19,15 +19,15 @@ from itertools import cycle, repeat
 from random import Random, SystemRandom
 from typing import TYPE_CHECKING, Any
 
-from batches import joined
-from cramped import cramped
 from everlog import KnowledgeBase
 from everlog.errors import EverlogError
-from maintenance import CONFIGURATIONS, Mode, Truth, untrue, wrong
-from sequences import Sequence, made, smallest_sequence
+from support.batches import joined
+from support.cramped import cramped
+from support.maintenance import CONFIGURATIONS, Mode, Truth, untrue, wrong
+from support.sequences import Sequence, made, smallest_sequence
 
 if TYPE_CHECKING:
-    from pipeline.on_spark import Expected
+    from support.on_spark import Expected
 
 BATCHES = ((2_000, 20), (30, 2), (0, 1))
 """On Spark in turn: how many facts the driver takes, which is all that there are, some, or none; and how many sequences are
@@ -76,7 +76,7 @@ class Fuzzer:
     def _followed(self, sequence: Sequence) -> Callable[[tuple[str, Mode]], str | None]:
         """What is wrong with a way to follow a sequence."""
         if self._options["engine"] == "spark":
-            from pipeline.on_spark import Expected
+            from support.on_spark import Expected
 
             return partial(wrong_on_spark, Expected(sequence))
         truth = Truth(sequence)
@@ -118,7 +118,7 @@ def _driver_takes(rows: int) -> Iterator[None]:
 def wrong_on_spark(expected: Expected, configuration: tuple[str, Mode]) -> str | None:
     """What is wrong with facts and counts when a knowledge base on Spark follows a sequence."""
     from everlog.spark.session import start_session
-    from pipeline.on_spark import follow
+    from support.on_spark import follow
 
     algorithm, mode = configuration
     try:

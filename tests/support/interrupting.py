@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from cramped import cramped
 from everlog import KnowledgeBase, interrupts
 from everlog.datalog.syntax import Program
 from everlog.engine.memory import dictionary, engine, graphs, sinks, table
 from everlog.knowledge import state
 from oracles.exchange import facts_of
+from support.cramped import cramped
 
 
 class Looks(interrupts._Requests):

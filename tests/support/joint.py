@@ -13,7 +13,7 @@ from everlog.datalog.substitution import canonical_rule
 from everlog.datalog.syntax import Atom, BodyLiteral, Negation, Program, Rule
 from oracles import naive
 from oracles.naive import Fact, Facts
-from strategies import VALUES, Case, Writer
+from support.strategies import VALUES, Case, Writer
 
 __all__ = ["VALUES", "Question", "joint_case", "joint_questions"]
 

@@ -12,7 +12,6 @@ from functools import cache
 from itertools import product
 from typing import Any, Final, Literal
 
-import kept_state
 from everlog import KnowledgeBase, Report
 from everlog.datalog.ntriples import write_term
 from everlog.datalog.syntax import HIDDEN
@@ -26,7 +25,8 @@ from oracles.exchange import facts_of, rows_of
 from oracles.ground import Ground, Instance, Record
 from oracles.naive import Fact, Facts
 from oracles.recording import Recorded
-from sequences import Sequence, Update, smallest_sequence
+from support import kept_state
+from support.sequences import Sequence, Update, smallest_sequence
 
 Mode = Literal["levels", "single"]
 

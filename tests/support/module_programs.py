@@ -9,8 +9,8 @@ from everlog.datalog.reader import parse_program
 from everlog.datalog.substitution import canonical_rule
 from everlog.datalog.syntax import Atom, Constant, Program
 from oracles import naive
-from sequences import Sequence, some_of, updated, web
-from strategies import Case
+from support.sequences import Sequence, some_of, updated, web
+from support.strategies import Case
 
 TRANSITIVE = "t(?x, ?z) :- t(?x, ?y), t(?y, ?z) . "
 SYMMETRIC = "t(?y, ?x) :- t(?x, ?y) . "

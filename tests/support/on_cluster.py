@@ -1,6 +1,6 @@
 """A standalone cluster on this machine, and reasoning on it, with an executor killed in the middle of a round.
 
-    python tests/pipeline/on_cluster.py [--width N] [--local]
+    python tests/support/on_cluster.py [--width N] [--local]
 
 A master and two workers with a core each are PySpark's own. What a knowledge base on the cluster derives, after a
 materialisation and after an update, is compared with what the memory engine derives or, as asked, local mode. An executor

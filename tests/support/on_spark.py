@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 from random import Random
 
-from engine_spark.joint import joint_case, renamed_atom
 from everlog import KnowledgeBase
 from everlog.datalog.ntriples import read_term
 from everlog.datalog.syntax import HIDDEN, Program
@@ -17,7 +16,8 @@ from everlog.reasoning.algorithms import TRACE
 from oracles import naive
 from oracles.exchange import facts_of, rows_of
 from oracles.naive import Fact, Facts, fact
-from sequences import Sequence, Update, made
+from support.joint import joint_case, renamed_atom
+from support.sequences import Sequence, Update, made
 
 Counts = dict[tuple[str, Fact, tuple[int, ...]], int]
 """By kind, fact, and place in the trace."""

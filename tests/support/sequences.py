@@ -23,7 +23,7 @@ from everlog.datalog.substitution import canonical_rule
 from everlog.datalog.syntax import Atom, BodyLiteral, Constant, Negation, Program, Rule, Variable
 from oracles import naive
 from oracles.naive import Facts
-from strategies import Case, Writer, smallest
+from support.strategies import Case, Writer, smallest
 
 
 @dataclass(frozen=True)

@@ -9,15 +9,15 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from cramped import cramped
 from everlog.datalog.syntax import Atom
 from everlog.engine.algebra import Labelled
 from everlog.engine.memory.engine import MemoryEngine
 from everlog.engine.memory.matcher import MemoryMatcher
 from oracles import naive
 from oracles.naive import Facts, Substitution
-from stored import disguised, facts_in, multiplicities, stored
-from strategies import Writer
+from support.cramped import cramped
+from support.stored import disguised, facts_in, multiplicities, stored
+from support.strategies import Writer
 
 property_test = settings(deadline=None, derandomize=True, max_examples=200, phases=[Phase.generate])
 

@@ -9,7 +9,7 @@ from everlog.engine.memory.conjunction import Conjunction
 from everlog.engine.memory.engine import MemoryEngine
 from everlog.engine.memory.join_order import join_order, with_filters
 from oracles import naive
-from stored import stored
+from support.stored import stored
 
 
 @dataclass(frozen=True)

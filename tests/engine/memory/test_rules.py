@@ -9,7 +9,6 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from cramped import cramped
 from everlog.datalog.reader import parse_program
 from everlog.datalog.substitution import canonical_rule
 from everlog.datalog.syntax import Atom, Rule, Variable
@@ -19,8 +18,9 @@ from everlog.engine.memory.sets import Facts
 from everlog.planning.compiled_program import compile_program
 from oracles import naive
 from oracles.naive import Fact
-from stored import disguised, facts_in, multiplicities, stored
-from strategies import Writer
+from support.cramped import cramped
+from support.stored import disguised, facts_in, multiplicities, stored
+from support.strategies import Writer
 
 property_test = settings(deadline=None, derandomize=True, max_examples=250, phases=[Phase.generate])
 seeds = st.integers(0, 2**32)

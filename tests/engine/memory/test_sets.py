@@ -11,7 +11,6 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from cramped import cramped
 from everlog.datalog.syntax import TRIPLE, Atom, Constant, Variable
 from everlog.datalog.values import RDF_TYPE
 from everlog.engine.algebra import Region
@@ -20,6 +19,7 @@ from everlog.engine.memory.engine import MemoryEngine, full_facts
 from everlog.engine.memory.rows import NO_ROWS, listed
 from everlog.engine.memory.sets import CountedFacts, Facts, Stored, as_counted
 from everlog.engine.memory.table import Table
+from support.cramped import cramped
 
 Fact = tuple[str, tuple[int, ...]]
 

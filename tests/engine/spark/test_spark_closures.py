@@ -7,8 +7,6 @@ from random import Random
 from typing import TYPE_CHECKING
 
 import pytest
-from joint import joint_case
-from spark_sets import Facts
 
 from everlog.datalog.reader import parse_program
 from everlog.datalog.syntax import Program
@@ -20,8 +18,10 @@ from everlog.engine.spark.rules import SparkCompiler
 from everlog.planning.compiled_program import compile_program, prepared
 from everlog.reasoning.seminaive import materialise
 from oracles import naive
-from stored import facts_in, stored
-from strategies import VALUES, Writer
+from support.joint import joint_case
+from support.spark_sets import Facts
+from support.stored import facts_in, stored
+from support.strategies import VALUES, Writer
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

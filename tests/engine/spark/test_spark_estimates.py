@@ -6,10 +6,10 @@ import re
 from typing import TYPE_CHECKING
 
 import pytest
-from spark_sets import Facts
 
 from everlog.engine.spark import estimates
 from everlog.engine.spark.lineage import CutName
+from support.spark_sets import Facts
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

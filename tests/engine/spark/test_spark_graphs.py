@@ -8,7 +8,6 @@ from random import Random
 from typing import TYPE_CHECKING
 
 import pytest
-from spark_sets import Facts
 
 from everlog.datalog.syntax import Atom, Constant, Variable
 from everlog.datalog.values import Value
@@ -17,6 +16,7 @@ from everlog.engine.spark import limits, small_graphs
 from everlog.engine.spark.graphs import SparkGraphs
 from everlog.engine.spark.sets import own
 from oracles import naive
+from support.spark_sets import Facts
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -7,8 +7,6 @@ from random import Random
 from typing import TYPE_CHECKING
 
 import pytest
-from joint import VALUES
-from spark_sets import Facts
 
 from everlog.datalog.syntax import Atom
 from everlog.engine.algebra import Labelled
@@ -16,7 +14,9 @@ from everlog.engine.spark.matcher import SparkMatcher
 from oracles import naive
 from oracles.naive import Facts as FactsOf
 from oracles.naive import Substitution
-from strategies import Writer
+from support.joint import VALUES
+from support.spark_sets import Facts
+from support.strategies import Writer
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from spark_sets import Facts
 
 from everlog.datalog.reader import parse_program
 from everlog.engine.memory.engine import MemoryEngine
 from everlog.engine.memory.statistics import memory_facts
 from everlog.engine.spark.statistics import spark_facts
 from oracles.naive import fact
-from stored import stored
+from support.spark_sets import Facts
+from support.stored import stored
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

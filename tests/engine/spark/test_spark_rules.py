@@ -7,9 +7,7 @@ from random import Random
 from typing import TYPE_CHECKING
 
 import pytest
-from joint import VALUES, Question, joint_questions
 from pyoxigraph import BlankNode, Literal, NamedNode
-from spark_sets import Facts
 
 from everlog.datalog.reader import parse_program
 from everlog.datalog.syntax import Atom, Comparison, Rule, Variable
@@ -18,6 +16,8 @@ from everlog.engine.spark import limits
 from everlog.engine.spark.rules import SparkCompiler, SparkRules
 from oracles import naive
 from oracles.naive import Facts as FactsOf
+from support.joint import VALUES, Question, joint_questions
+from support.spark_sets import Facts
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

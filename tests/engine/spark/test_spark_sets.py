@@ -7,7 +7,6 @@ from random import Random
 from typing import TYPE_CHECKING
 
 import pytest
-from spark_sets import Facts
 
 from everlog.datalog.syntax import Atom, Constant, Variable
 from everlog.engine.algebra import FactSet, Region
@@ -16,6 +15,7 @@ from everlog.engine.spark.runs import merged_length
 from everlog.engine.spark.sets import own
 from oracles import naive
 from oracles.naive import Fact
+from support.spark_sets import Facts
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from spark_sets import Facts
 
 from everlog.datalog.syntax import Atom, Constant, Variable
 from everlog.engine.algebra import Labelled
@@ -15,6 +14,7 @@ from everlog.engine.spark.graphs import SparkGraphs
 from everlog.engine.spark.hubs import least
 from everlog.engine.spark.matcher import SparkMatcher
 from everlog.engine.spark.sets import own
+from support.spark_sets import Facts
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

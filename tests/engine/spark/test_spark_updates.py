@@ -9,9 +9,7 @@ from random import Random
 from typing import TYPE_CHECKING
 
 import pytest
-from spark_sets import Facts
 
-from batches import joined
 from everlog.datalog.constants import constants
 from everlog.datalog.syntax import HIDDEN, Comparison, Negation, Rule
 from everlog.engine.algebra import FactSet
@@ -21,11 +19,13 @@ from everlog.knowledge.materialisation import Materialisation
 from everlog.knowledge.spark_saved import kept_annotations
 from everlog.planning.compiled_program import compile_program
 from everlog.reasoning.algorithms import algorithm, needed
-from maintenance import ALGORITHMS, MODES
 from oracles import naive
 from oracles.naive import Fact
-from pipeline.on_spark import Counts, Expected
-from sequences import made
+from support.batches import joined
+from support.maintenance import ALGORITHMS, MODES
+from support.on_spark import Counts, Expected
+from support.sequences import made
+from support.spark_sets import Facts
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from owl_oracles import invented, read_statements
 from pyoxigraph import RdfFormat
 
 from everlog import KnowledgeBase, parse_program
@@ -17,6 +16,7 @@ from everlog.datalog.syntax import Program
 from everlog.planning.modules.module_rules import KINDS
 from everlog.rdf.owl.profiles import translate
 from everlog.rdf.owl.reading import read_ontologies
+from oracles.owl_oracles import invented, read_statements
 
 LINEAR = "up(?x, ?y) :- edge(?x, ?k, ?y) . above(?x, ?y) :- up(?x, ?y) . above(?x, ?z) :- above(?x, ?y), up(?y, ?z) ."
 TRANSITIVE = "above(?x, ?y) :- edge(?x, ?k, ?y) . above(?x, ?z) :- above(?x, ?y), above(?y, ?z) ."

@@ -7,7 +7,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from owl_oracles import (
+from pyoxigraph import BlankNode, Literal, NamedNode, RdfFormat, Triple, serialize
+
+import everlog
+from everlog.datalog.ntriples import write_term
+from everlog.rdf.owl.profiles import Options, Profile, translate
+from everlog.rdf.owl.reading import read_ontologies
+from oracles.owl_oracles import (
     DATA,
     OWL,
     RDF_TYPE,
@@ -19,13 +25,7 @@ from owl_oracles import (
     of_reasonable,
     read_statements,
 )
-from pyoxigraph import BlankNode, Literal, NamedNode, RdfFormat, Triple, serialize
-from random_ontologies import Generator
-
-import everlog
-from everlog.datalog.ntriples import write_term
-from everlog.rdf.owl.profiles import Options, Profile, translate
-from everlog.rdf.owl.reading import read_ontologies
+from support.random_ontologies import Generator
 
 
 def ours(path: Path, data: Sequence[Statement] = (), profile: Profile = "RL") -> tuple[set[Fact], bool]:

@@ -10,7 +10,6 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from owl_oracles import Statement, invented, read_statements
 from pyoxigraph import NamedNode, RdfFormat
 
 import everlog
@@ -21,6 +20,7 @@ from everlog.rdf.owl.profiles import Profile, Translation, translate
 from everlog.rdf.owl.reading import read_ontologies
 from everlog.rdf.owl.structure import Characteristic, SubProperty
 from everlog.rdf.owl.vocabulary import OWL, TYPE
+from oracles.owl_oracles import Statement, invented, read_statements
 
 LUBM = "http://swat.cse.lehigh.edu/onto/univ-bench.owl#"
 UOBM = "http://uob.iodt.ibm.com/univ-bench-dl.owl#"

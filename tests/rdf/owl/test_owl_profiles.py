@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from ontology_texts import PREFIXES, Consequences, materialised, read_text, translated
-from random_ontologies import Generator
 
 import everlog
 from everlog.datalog.printer import print_program
@@ -15,6 +13,8 @@ from everlog.rdf.owl.printing import print_translation
 from everlog.rdf.owl.profiles import PROFILES, Options, Profile, translate
 from everlog.rdf.owl.reading import read_ontologies
 from everlog.rdf.owl.violations import summary, violations
+from support.ontology_texts import PREFIXES, Consequences, materialised, read_text, translated
+from support.random_ontologies import Generator
 
 DECLARED = """
 :A a owl:Class . :B a owl:Class . :C a owl:Class .

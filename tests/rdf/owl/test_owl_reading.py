@@ -7,12 +7,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from ontology_texts import PREFIXES, read_text
 
 from everlog.errors import EverlogError
 from everlog.rdf.owl.functional import FunctionalSyntax
 from everlog.rdf.owl.reading import read_ontologies
 from everlog.rdf.owl.structure import Ontology
+from support.ontology_texts import PREFIXES, read_text
 
 FUNCTIONAL = """Prefix(:=<http://ex.org/>)
 Prefix(owl:=<http://www.w3.org/2002/07/owl#>)

@@ -8,9 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import pytest
-from ontology_texts import Consequences
 
 from everlog.rdf.owl.profiles import Options
+from support.ontology_texts import Consequences
 
 FALSE = "false"
 DECLARED = """
