@@ -22,7 +22,7 @@ from support.on_spark import all_facts, decoded
 _PREFIX = "http://example.org/"
 
 
-@pytest.mark.parametrize(("mode", "number", "updates"), [("rewrite", 8, 3), ("axioms", 5, 2)])
+@pytest.mark.parametrize(("mode", "number", "updates"), [("rewrite", 6, 2), ("axioms", 4, 1)])
 def test_random_programs_and_updates(spark: SparkSession, mode: str, number: int, updates: int) -> None:
     cases = [case for seed in range(40) if _is_defined(case := random_case(seed, updates=3))][:number]
     program = parse_program("\n".join([f"@prefix ex: <{_PREFIX}> .", *(_apart(*one) for one in enumerate(cases))]))

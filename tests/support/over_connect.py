@@ -1,9 +1,15 @@
-"""A knowledge base over Spark Connect and one in memory, materialised and updated alike. Run as a process of its own."""
+"""Over Spark Connect: facts are read from a folder, and a knowledge base does what one in memory does.
+
+Run as a process of its own: `over_connect.py FOLDER`.
+"""
 
 from __future__ import annotations
 
+import sys
+
 import everlog
 from everlog.engine.spark import limits
+from everlog.sources.read_facts import read_paths
 from everlog.spark.session import start_session
 
 PROGRAM = everlog.parse_program(
@@ -21,6 +27,10 @@ if __name__ == "__main__":
     limits.TINY = 2  # else so few facts would not leave the driver
     spark = start_session(brief=True)
     assert isinstance(spark, SparkSession), "SPARK_REMOTE asks for Connect"
+    read = read_paths(spark, [sys.argv[1]])
+    for predicate in sorted(read.facts):
+        print(predicate, sorted(tuple(row) for row in read.facts[predicate].collect()))
+    read.release()
     seen = []
     for engine in ("memory", "spark"):
         kb = everlog.KnowledgeBase(PROGRAM, engine=engine, spark=spark, modules="off", algorithm="dredc")

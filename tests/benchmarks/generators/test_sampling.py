@@ -47,25 +47,24 @@ SAMPLES = [uniform_sample, partial(walk_sample, longest=4)]
 
 
 @pytest.mark.parametrize("sample", SAMPLES)
-def test_a_larger_sample_contains_the_smaller(facts: dict[str, DataFrame], sample: Sample) -> None:
-    smaller: set[Fact] = set()
-    for size in (7, 20, 1000):
-        found = rows(sample(facts, size, seed=5))
-        assert len(found) == len(set(found)) == min(size, len(ALL))
-        assert smaller <= set(found) <= ALL
-        smaller = set(found)
-    assert smaller == ALL
-
-
-@pytest.mark.parametrize("sample", SAMPLES)
 def test_the_facts_as_a_set_and_the_seed_decide(
     spark: SparkSession, facts: dict[str, DataFrame], sample: Sample
 ) -> None:
+    """And a larger sample contains the smaller."""
     shuffled = frames(spark, {predicate: [*rows[::-1], *rows] for predicate, rows in reversed(FACTS.items())})
     again = {predicate: frame.repartition(3) for predicate, frame in shuffled.items()}
-    found = sorted(rows(sample(facts, 9, seed=2)))
-    assert found == sorted(rows(sample(again, 9, seed=2)))
-    assert found != sorted(rows(sample(facts, 9, seed=3)))
+    found = rows(sample(facts, 9, seed=2))
+    assert len(found) == len(set(found)) == 9
+    assert sorted(found) == sorted(rows(sample(again, 9, seed=2)))
+    assert sorted(found) != sorted(rows(sample(facts, 9, seed=3)))
+    larger = rows(sample(facts, 20, seed=2))
+    assert len(larger) == len(set(larger)) == 20
+    assert set(found) < set(larger) < ALL
+
+
+def test_all_facts_are_the_largest_sample(facts: dict[str, DataFrame]) -> None:
+    for sample in SAMPLES:
+        assert sorted(rows(sample(facts, 1000, seed=5))) == sorted(ALL)
 
 
 def test_every_fact_is_equally_likely(spark: SparkSession) -> None:
