@@ -58,9 +58,13 @@ def test_a_system_counts_what_the_naive_evaluator_counts(
     assert found["load_seconds"] >= 0 < found["reasoning_seconds"]
 
 
-def test_spark_has_the_query_of_a_linear_program(naive: Callable[[Instance], dict[str, int]]) -> None:
+@pytest.mark.own_process
+def test_spark_has_the_query_of_a_linear_program(
+    naive: Callable[[Instance], dict[str, int]], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """In a process of its own, since it starts a session of its own and ends it."""
-    size = {"nodes": 12, "edges": 14}  # each step on a path is a job
+    monkeypatch.setenv("SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")  # it does not live long
+    size = {"nodes": 8, "edges": 8}  # each step on a path is a job
     (runs,) = run(Request("dag-sparse", size, ("spark",), 1, 120.0)).systems
     assert runs.status == "ok", runs.last.reason
     assert runs.last.facts == naive(workload("dag-sparse").instance(**size))
