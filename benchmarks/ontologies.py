@@ -3,7 +3,7 @@
 Each system runs in a process of its own: it reads the ontology and generated data, reasons by the rules of OWL 2 RL, and
 writes everything. What counts is the time of reasoning proper, and the total with its parts. owlrl only runs on one
 university. The systems' numbers of facts differ, because owlrl and reasonable derive triples about the schema too, and
-reasonable has no scm-svf1; `tests/owl` compares what they say about individuals.
+reasonable has no scm-svf1; `tests/rdf/owl` compares what they say about individuals.
 """
 
 from __future__ import annotations

@@ -18,16 +18,22 @@ ROOT = Path(__file__).resolve().parent.parent
 
 @pytest.hookimpl(tryfirst=True)  # before xdist looks for the marker
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keeps everything that starts Spark in one worker: one session, and the other worker's core for the rest.
+    """Shares tests out to workers: files whose tests have something in common go as one, all others test by test.
 
-    Tests with Spark in processes of their own may run in either.
+    What tests have in common is a fixture of their module, or Spark, of which each worker has a session of its own. Workers
+    begin with these files. Then come tests that start processes, which take long; what is short is left for the end, so
+    that no worker waits for the other.
     """
     for item in items:
-        if item.get_closest_marker("own_process"):
-            continue
-        folders = set(item.path.relative_to(ROOT).parts)
-        if {"pipeline", "cli", "engine_spark"} & folders or "spark" in getattr(item, "fixturenames", ()):
-            item.add_marker(pytest.mark.xdist_group("spark"))
+        if has_something_in_common(item):
+            item.add_marker(pytest.mark.xdist_group(str(item.path.relative_to(ROOT))))
+    items.sort(key=lambda item: item.get_closest_marker("own_process") is None)
+
+
+def has_something_in_common(item: pytest.Item) -> bool:
+    """Whether a test uses Spark, or a fixture that is made once for its module."""
+    fixtures = item._fixtureinfo.name2fixturedefs if isinstance(item, pytest.Function) else {}
+    return "spark" in fixtures or any(one[-1].scope == "module" for one in fixtures.values())
 
 
 @pytest.fixture(scope="session")
@@ -49,10 +55,14 @@ def python_handles_interrupts() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
-    """A local Spark session with two cores and two shuffle partitions, one for the whole run."""
+    """A local Spark session with two cores and two shuffle partitions, one for all tests of a worker.
+
+    Queries are not planned again while they run, which takes a quarter of the time of one over a handful of rows. Tests
+    that start processes of their own have Spark as users have it.
+    """
     from everlog.spark.session import start_session
 
-    conf = {"spark.driver.memory": "2g", "spark.sql.shuffle.partitions": "2"}
+    conf = {"spark.driver.memory": "2g", "spark.sql.shuffle.partitions": "2", "spark.sql.adaptive.enabled": "false"}
     session = start_session(master="local[2]", conf=conf, brief=True)
     yield session
     session.stop()

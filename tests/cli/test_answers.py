@@ -7,12 +7,12 @@ import json
 import pytest
 from pyoxigraph import BlankNode, NamedNode
 
-import nasty
 from everlog.cli.answers import answers_text, goal_variables, print_table
 from everlog.datalog.ntriples import write_term
 from everlog.datalog.reader import parse_goal
 from everlog.datalog.values import identity
 from everlog.sources.csv_fields import field_term, split_line
+from support import nasty
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,9 @@ import shutil
 from pathlib import Path
 
 import pytest
-from command import done, everlog, written
 
 from everlog.store.versions import Store
+from support.command import done, everlog, written
 
 pytestmark = pytest.mark.usefixtures("spark")
 

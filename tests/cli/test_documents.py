@@ -7,7 +7,8 @@ import shlex
 from pathlib import Path
 
 import pytest
-from command import done
+
+from support.command import done
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 

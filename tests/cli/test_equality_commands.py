@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from command import done, everlog, files, written
+
+from support.command import done, everlog, files, written
 
 pytestmark = pytest.mark.usefixtures("spark")
 

@@ -6,7 +6,8 @@ import subprocess
 import sys
 
 import pytest
-from command import done
+
+from support.command import done
 
 COMMANDS = ("run", "init", "update", "query", "export", "info", "check")
 

@@ -6,7 +6,8 @@ import re
 from pathlib import Path
 
 import pytest
-from command import REACH, everlog, written
+
+from support.command import REACH, everlog, written
 
 MISTAKES = {
     "missing program": ("run no.dlog", "no.dlog: No such file"),

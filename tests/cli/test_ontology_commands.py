@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 
 import pytest
-from command import done, everlog, files, written
 
 from everlog.cli.ontologies import shortened
+from support.command import done, everlog, files, written
 
 ONTOLOGY = """@prefix : <http://ex.org/> .
 @prefix owl: <http://www.w3.org/2002/07/owl#> .

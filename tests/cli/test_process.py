@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pty
 import shutil
@@ -11,7 +12,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from command import REACH, written
+
+from support.command import REACH, written
 
 pytestmark = pytest.mark.own_process
 
@@ -20,6 +22,7 @@ SMALL = ["--master", "local[1]", "--memory", "1g"]
 
 
 def test_a_machine_without_java_and_a_pipe_that_gets_results_and_nothing_else(tmp_path: Path) -> None:
+    """On Spark, in a session of the command's own, which knows what Spark did for each round."""
     tools = tmp_path / "tools"
     tools.mkdir()
     for folder in ("/usr/bin", "/bin"):
@@ -29,11 +32,14 @@ def test_a_machine_without_java_and_a_pipe_that_gets_results_and_nothing_else(tm
     assert shutil.which("java", path=tools) is None
     environment = {key: value for key, value in os.environ.items() if key not in ("JAVA_HOME", "SPARK_REMOTE")}
     rules = written(tmp_path / "reach.dlog", REACH + "edge(a, b) . edge(b, c) . edge(?x, ?y) :- p(?x, ?y) .")
-    written(tmp_path / "facts" / "p.csv", '"5",x\n')
+    # So many edges that rules are not applied on the driver.
+    pairs = [f"{number},{number + 1}\n" for number in range(10_001, 15_001, 2)]
+    written(tmp_path / "facts" / "p.csv", '"5",x\n' + "".join(pairs))
     written(tmp_path / "facts" / "a.nt", '<http://a> <http://b> "\\u0041" .\n')
     written(tmp_path / "facts" / "b.ttl", "<http://c> <http://d> <http://e> .\n")
+    asked = ["--engine", "spark", "--modules", "off", "--stats", tmp_path / "stats.json", *SMALL]
     ended = subprocess.run(
-        [*EVERLOG, "run", rules, "--facts", tmp_path / "facts", "--out", tmp_path / "out", *SMALL],
+        [*EVERLOG, "run", rules, "--facts", tmp_path / "facts", "--out", tmp_path / "out", *asked],
         env={**environment, "PATH": str(tools)},
         capture_output=True,
         text=True,
@@ -41,11 +47,22 @@ def test_a_machine_without_java_and_a_pipe_that_gets_results_and_nothing_else(tm
     )
     assert ended.returncode == 0, ended.stderr
     assert ended.stderr == "", "Spark's own chatter is hidden"
-    assert ended.stdout.startswith("materialised: 10 facts (5 explicit, 5 derived) in ")
-    assert ended.stdout.count("\n") == 1
-    assert (tmp_path / "out" / "reach.csv").read_text() == '"5",x\na,b\na,c\nb,c\n'
+    first, second = ended.stdout.splitlines()
+    assert first.startswith("materialised: 7,510 facts (2,505 explicit, 5,005 derived) in ")
+    assert second.startswith("Spark: ")
+    reached = sorted(['"5",x\n', "a,b\n", "a,c\n", "b,c\n", *pairs])
+    assert (tmp_path / "out" / "reach.csv").read_text() == "".join(reached)
     triples = '<http://a> <http://b> "A" .\n<http://c> <http://d> <http://e> .\n'
     assert (tmp_path / "out" / "triples.nt").read_text() == triples
+    stats = json.loads((tmp_path / "stats.json").read_text())
+    spark = stats["spark"]
+    assert stats["engine"] == "spark"
+    assert sum(one["facts"] for one in spark["rounds"]) == stats["facts"]["total"]
+    assert [one["facts"] for one in spark["rounds"]][-2:] == [1, 0]
+    assert sum(one["round"] > 0 for one in spark["rounds"]) == stats["rounds"]
+    assert sum(one["jobs"] for one in spark["rounds"]) <= spark["jobs"]
+    assert spark["on_driver"] < len(spark["rounds"])
+    assert spark["tasks"] >= spark["jobs"] > 0 and all(one["seconds"] >= 0 for one in spark["rounds"])
 
 
 def test_ctrl_c_ends_with_a_message_and_leaves_nothing(tmp_path: Path) -> None:

@@ -6,12 +6,12 @@ import shutil
 from pathlib import Path
 
 import pytest
-from command import done, files, written
 from pyoxigraph import BlankNode, NamedNode, RdfFormat, parse
 
-import nasty
 from everlog.datalog.ntriples import write_term
 from everlog.sources.csv_fields import csv_field
+from support import nasty
+from support.command import done, files, written
 
 pytestmark = pytest.mark.usefixtures("spark")
 EMPTY = "q(?x) :- never(?x) ."

@@ -7,8 +7,9 @@ import json
 from pathlib import Path
 
 import pytest
-from command import REACH, done, everlog, files, written
 from pyspark.sql import SparkSession
+
+from support.command import REACH, done, everlog, files, written
 
 pytestmark = pytest.mark.usefixtures("spark")
 

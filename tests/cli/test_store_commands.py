@@ -8,7 +8,8 @@ import re
 from pathlib import Path
 
 import pytest
-from command import REACH, done, everlog, files, written
+
+from support.command import REACH, done, everlog, files, written
 
 pytestmark = pytest.mark.usefixtures("spark")
 

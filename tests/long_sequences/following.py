@@ -16,14 +16,14 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import everlog
-from equalities import r_materialisation, rows
 from everlog import EverlogError, KnowledgeBase, Report
 from everlog.datalog.printer import print_program
 from long_sequences.scenarios import Compaction, Event, Life, Storing, Update, shown
 from long_sequences.surroundings import surrounded
-from maintenance import check_backbones
 from oracles import clingo_oracle, equality, naive
 from oracles.naive import Facts
+from support.equalities import r_materialisation, rows
+from support.maintenance import check_backbones
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -220,7 +220,7 @@ class Follower:
 
     def _facts(self, which: str = "all") -> Facts:
         if self._is_on_spark() and which == "all":
-            from pipeline.on_spark import all_facts
+            from support.on_spark import all_facts
 
             if self.life.options["equality"] != "rewrite":
                 return all_facts(self.kb)

@@ -16,9 +16,6 @@ from typing import Any, Final, TypeAlias
 
 from pyoxigraph import NamedNode
 
-import complex_rules
-from chain_programs import CHAINS
-from equalities import random_case
 from everlog import EverlogError, KnowledgeBase
 from everlog.datalog.printer import print_program
 from everlog.datalog.reader import parse_program
@@ -26,11 +23,14 @@ from everlog.datalog.syntax import Program
 from everlog.datalog.values import RDF_TYPE, SAME_AS
 from everlog.planning.modules.module_rules import KINDS
 from long_sequences.surroundings import SURROUNDINGS
-from maintenance import ALGORITHMS
-from module_programs import PROGRAMS, patterned, some_facts
 from oracles import naive
 from oracles.naive import Fact, Facts
-from sequences import made
+from support import complex_rules
+from support.chain_programs import CHAINS
+from support.equalities import random_case
+from support.maintenance import ALGORITHMS
+from support.module_programs import PROGRAMS, patterned, some_facts
+from support.sequences import made
 
 MANY: Final = 200
 """Facts that there could be, of which a life has some at a time."""

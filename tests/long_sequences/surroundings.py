@@ -11,12 +11,12 @@ from typing import Final
 
 import pytest
 
-from cramped import cramped
 from everlog.engine.memory import graphs, memory_backend
 from everlog.knowledge import choice
 from everlog.planning.decomposition import decomposition_choice as decomposing
 from everlog.reasoning.modules import hypertree
 from everlog.reasoning.modules.module import Backbone
+from support.cramped import cramped
 
 SURROUNDINGS: Final = {
     "cramped": 0.3,

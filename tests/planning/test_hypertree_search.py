@@ -6,11 +6,11 @@ from random import Random
 
 import pytest
 
-from decompositions import check_decomposition, clique, cycle, edge, flower, grid, path, petal, random_body
 from everlog.datalog.syntax import Atom, Rule, Variable
 from everlog.planning.decomposition.cardinality import Cardinalities, Estimate
 from everlog.planning.decomposition.hypertree_search import Decomposition, Node, decompose, is_acyclic
 from everlog.planning.decomposition.join_tree import join_tree
+from support.decompositions import check_decomposition, clique, cycle, edge, flower, grid, path, petal, random_body
 
 KNOWN: dict[str, tuple[list[Atom], int]] = {
     **{f"cycle {n}": (cycle(n), 2) for n in range(3, 11)},

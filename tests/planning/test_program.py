@@ -8,8 +8,8 @@ from everlog.engine.memory.engine import MemoryEngine
 from everlog.engine.memory.rules import MemoryCompiler
 from everlog.planning.compiled_program import compile_program, prepared
 from oracles import naive
-from stored import facts_in, stored
-from strategies import Case, cases
+from support.stored import facts_in, stored
+from support.strategies import Case, cases
 
 
 @settings(deadline=None, derandomize=True, max_examples=150, phases=[Phase.generate])

@@ -8,7 +8,6 @@ from random import Random
 import pytest
 from test_modules import truth
 
-from chain_programs import CHAINS
 from everlog.datalog.reader import parse_program
 from everlog.datalog.syntax import Program
 from everlog.engine.memory import chains as memory_chains
@@ -21,9 +20,10 @@ from everlog.knowledge.base import KnowledgeBase
 from everlog.planning.compiled_program import compile_program, found_modules
 from everlog.planning.modules.automata import Automaton, Letter, TooLarge, Word, automata, inverse, regular_form
 from everlog.planning.modules.chain_rules import chain_rule, regular
-from maintenance import check_backbones
-from module_programs import PROGRAMS, some_facts
 from oracles.exchange import facts_of
+from support.chain_programs import CHAINS
+from support.maintenance import check_backbones
+from support.module_programs import PROGRAMS, some_facts
 
 Rules = dict[str, list[Word[str]]]
 

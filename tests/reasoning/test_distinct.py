@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from equalities import EqualityCase, if_defined, r_materialisation, random_case, rewritten, rows
 from everlog import KnowledgeBase
 from everlog.datalog.reader import parse_program
 from everlog.datalog.values import SAME_AS
@@ -15,6 +14,7 @@ from oracles.equality import materialise
 from oracles.exchange import facts_of
 from reasoning.test_equality_interrupted import interrupted_everywhere
 from reasoning.test_equality_restored import Shelf
+from support.equalities import EqualityCase, if_defined, r_materialisation, random_case, rewritten, rows
 
 KEYS = "?x = ?y :- key(?x, ?k), key(?y, ?k) ."
 PATHS = "path(?x, ?z) :- path(?x, ?y), path(?y, ?z) . path(?x, ?y) :- edge(?x, ?y) ."

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 from pyoxigraph import NamedNode
 
-from equalities import EqualityCase, r_materialisation, random_case, rows
 from everlog import EverlogError, KnowledgeBase
 from everlog.datalog.reader import parse_program
 from everlog.datalog.values import SAME_AS
@@ -13,6 +12,7 @@ from oracles import clingo_oracle
 from oracles.equality import materialise
 from oracles.exchange import facts_of
 from oracles.naive import Fact
+from support.equalities import EqualityCase, r_materialisation, random_case, rows
 
 MODES = ("axioms", "rewrite")
 

@@ -7,13 +7,13 @@ from random import Random
 
 import pytest
 
-from equalities import if_defined, r_materialisation, random_case, rewritten, rows
 from everlog import EverlogError, KnowledgeBase
 from everlog.cli.ontologies import Contradictions
 from everlog.datalog.reader import parse_program
 from everlog.datalog.values import DIFFERENT_FROM, SAME_AS
 from oracles import naive
 from oracles.exchange import facts_of
+from support.equalities import if_defined, r_materialisation, random_case, rewritten, rows
 
 KEYS = "?x = ?y :- key(?x, ?k), key(?y, ?k) ."
 

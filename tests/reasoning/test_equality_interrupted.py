@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from equalities import if_defined, r_materialisation, random_case, rows
 from everlog import KnowledgeBase
 from everlog.datalog.reader import parse_program
 from everlog.datalog.values import DIFFERENT_FROM
 from everlog.engine.memory.classes import MemoryClasses
 from everlog.engine.memory.rules import MemoryRules
 from oracles.exchange import facts_of
+from support.equalities import if_defined, r_materialisation, random_case, rows
 
 _WATCHED = [
     *((MemoryRules, name) for name in ("apply", "apply_counted", "provable", "premises")),

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from equalities import EqualityCase, if_defined, r_materialisation, random_case, rewritten, rows
 from everlog.datalog.reader import parse_program
 from everlog.engine.kept_kinds import CLASSES
 from everlog.engine.memory.memory_backend import MemoryBackend
 from everlog.knowledge.base import KnowledgeBase
 from everlog.knowledge.rewriting_reasoner import RewritingReasoner
 from oracles.exchange import facts_of
+from support.equalities import EqualityCase, if_defined, r_materialisation, random_case, rewritten, rows
 
 Relations = dict[str, set[tuple[int, ...]]]
 

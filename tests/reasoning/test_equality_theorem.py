@@ -8,7 +8,6 @@ from typing import Any
 
 from pyoxigraph import NamedNode
 
-from equalities import if_defined, random_case
 from everlog import KnowledgeBase
 from everlog.datalog.reader import parse_program
 from everlog.datalog.syntax import Rule
@@ -18,7 +17,8 @@ from everlog.engine.memory.rules import MemoryCompiler
 from everlog.engine.memory.sets import own
 from everlog.reasoning.equality.bf_equality import Deletion
 from oracles import naive
-from stored import facts_in, stored
+from support.equalities import if_defined, random_case
+from support.stored import facts_in, stored
 
 Considered = Counter[tuple[Rule, tuple[tuple[str, object], ...]]]
 

@@ -9,8 +9,6 @@ from random import Random
 
 import pytest
 
-from complex_rules import random_facts, random_program, random_rule
-from decomposed_rules import check_nodes, decomposed
 from everlog.datalog.reader import parse_program
 from everlog.datalog.syntax import Rule
 from everlog.engine.algebra import FactSet
@@ -28,6 +26,8 @@ from everlog.reasoning.modules.module import Update
 from oracles import clingo_oracle, naive
 from oracles.exchange import facts_of
 from oracles.naive import Facts, fact
+from support.complex_rules import random_facts, random_program, random_rule
+from support.decomposed_rules import check_nodes, decomposed
 
 ALGORITHMS = ["dred", "fbf", "bf", "dredc", "bfc", "auto", "counting", "remat"]
 OPTIONS = ["all", "cyclic", "auto", "off"]

@@ -12,16 +12,16 @@ from random import Random
 import pytest
 from hypothesis import Phase, given, settings
 
-import kept_state
-from cramped import cramped
 from everlog import KnowledgeBase, parse_program
 from everlog.errors import EverlogError
 from everlog.knowledge import choice
 from everlog.reasoning.change import Change
-from maintenance import ALGORITHMS, MODES, Mode, Truth, apply, assert_right, check_kept, check_sequence
 from oracles.exchange import facts_of, rows_of
-from sequences import Sequence, Update, sequences
-from strategies import Case
+from support import kept_state
+from support.cramped import cramped
+from support.maintenance import ALGORITHMS, MODES, Mode, Truth, apply, assert_right, check_kept, check_sequence
+from support.sequences import Sequence, Update, sequences
+from support.strategies import Case
 
 property_test = settings(deadline=None, derandomize=True, phases=[Phase.generate])
 

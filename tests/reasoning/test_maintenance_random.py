@@ -7,8 +7,8 @@ from random import Random
 
 from hypothesis import Phase, given, settings
 
-from maintenance import CONFIGURATIONS, Truth, assert_right
-from sequences import Sequence, made, sequences
+from support.maintenance import CONFIGURATIONS, Truth, assert_right
+from support.sequences import Sequence, made, sequences
 
 property_test = settings(deadline=None, derandomize=True, phases=[Phase.generate])
 

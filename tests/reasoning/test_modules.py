@@ -23,10 +23,10 @@ from everlog.planning.compiled_program import compile_program
 from everlog.planning.modules.module_rules import KINDS
 from everlog.reasoning.modular import Added
 from everlog.reasoning.modules.module import Backbone
-from maintenance import MODES, Truth, check_backbones, check_sequence
-from module_programs import PROGRAMS, patterned, some_facts
 from oracles import naive
 from oracles.exchange import facts_of
+from support.maintenance import MODES, Truth, check_backbones, check_sequence
+from support.module_programs import PROGRAMS, patterned, some_facts
 
 DATA = Path(os.environ.get("EVERLOG_DATA", Path(__file__).resolve().parents[3] / "shared" / "data"))
 

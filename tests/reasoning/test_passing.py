@@ -8,7 +8,6 @@ from random import Random
 
 import pytest
 
-from complex_rules import random_facts, random_program
 from everlog.datalog.reader import parse_program
 from everlog.engine.memory.engine import MemoryEngine
 from everlog.knowledge.base import KnowledgeBase
@@ -19,6 +18,7 @@ from everlog.planning.decomposition.join_tree import JoinTree
 from everlog.reasoning.modules.unkept_decomposition import Passing
 from oracles import clingo_oracle
 from oracles.exchange import facts_of
+from support.complex_rules import random_facts, random_program
 
 CYCLE = "cycle(?x, ?z) :- e(?x, ?y), f(?y, ?z), g(?z, ?w), e(?w, ?x) ."
 PETAL = "q(?s, ?t) :- e(?s, ?a), f(?a, ?t), g(?s, ?b), e(?b, ?t), f(?s, ?c), g(?c, ?t), not m(?a, ?t) ."

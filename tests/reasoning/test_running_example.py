@@ -13,13 +13,13 @@ import pytest
 
 from everlog import KnowledgeBase, parse_program
 from everlog.datalog.syntax import Atom
-from kept_state import trace
-from maintenance import ALGORITHMS, MODES, Mode, Truth, check_sequence
 from oracles.exchange import rows_of
 from oracles.ground import Record
 from oracles.naive import Fact
-from sequences import Sequence, Update
-from strategies import Case
+from support.kept_state import trace
+from support.maintenance import ALGORITHMS, MODES, Mode, Truth, check_sequence
+from support.sequences import Sequence, Update
+from support.strategies import Case
 
 RUNNING = """
     T(?x, ?y) :- R(?x, ?y), not A(?x) .

@@ -8,7 +8,6 @@ from collections import Counter
 import pytest
 from hypothesis import Phase, given, settings
 
-from cramped import cramped
 from everlog import KnowledgeBase, Report, parse_program
 from everlog.datalog.syntax import HIDDEN, Program
 from everlog.datalog.values import RDF_TYPE
@@ -16,7 +15,8 @@ from everlog.planning.compiled_program import prepared
 from oracles import clingo_oracle, naive
 from oracles.exchange import facts_of, rows_of
 from oracles.naive import Facts
-from strategies import Case, cases, smallest
+from support.cramped import cramped
+from support.strategies import Case, cases, smallest
 
 property_test = settings(deadline=None, derandomize=True, max_examples=400, phases=[Phase.generate])
 

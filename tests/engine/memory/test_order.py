@@ -1,0 +1,93 @@
+"""Join orders: a delta first, Example 37, no products where a join is possible, filters as early as they can be."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from everlog.datalog.reader import parse_program
+from everlog.engine.memory.conjunction import Conjunction
+from everlog.engine.memory.engine import MemoryEngine
+from everlog.engine.memory.join_order import join_order, with_filters
+from oracles import naive
+from support.stored import stored
+
+
+@dataclass(frozen=True)
+class Sized:
+    """A literal over some variables; each bound one divides its matches by ten."""
+
+    names: frozenset[int]
+    facts: float
+
+    def variables(self) -> set[int]:
+        return set(self.names)
+
+    def size(self) -> float:
+        return self.facts
+
+    def fanout(self, bound: set[int]) -> float:
+        return max(self.facts / 10 ** len(self.names & bound), 0.1)
+
+    def effort(self, bound: set[int]) -> tuple[float, float]:
+        return 0.0, self.fanout(bound)
+
+
+def sized(facts: float, *names: int) -> Sized:
+    return Sized(frozenset(names), facts)
+
+
+def test_the_smallest_goes_first() -> None:
+    assert join_order([sized(1000, 0, 1), sized(10, 1, 2), sized(1000, 2, 3)])[0] == 1
+
+
+def test_a_delta_goes_first() -> None:
+    chain = [sized(50, 0, 1), sized(100, 1, 2), sized(60, 2, 3)]
+    assert join_order(chain, 2) == [2, 1, 0]
+    assert join_order(chain, 0) == [0, 1, 2]
+
+
+def test_a_delta_that_is_much_worse_does_not() -> None:
+    literals = [sized(2, 0, 1), sized(1_000_000, 1, 2)]
+    assert join_order(literals, 1) == [0, 1]
+    assert join_order(literals, 1, forced=True) == [1, 0]
+
+
+def test_what_is_connected_goes_before_a_product() -> None:
+    literals = [sized(10, 0), sized(20, 1), sized(1000, 0, 2), sized(1000, 2, 1)]
+    order = join_order(literals, 0)
+    assert order == [0, 2, 3, 1]
+
+
+def test_one_literal() -> None:
+    assert join_order([sized(7, 0)]) == [0]
+
+
+def test_filters_come_as_soon_as_their_variables_are_bound() -> None:
+    literals = [sized(10, 0), sized(10, 0, 1), sized(10, 2)]
+    filters = [sized(0, 0, 2), sized(0, 0), sized(0), sized(0, 1)]
+    assert with_filters([0, 1, 2], literals, filters) == [
+        ("literal", 0),
+        ("filter", 1),
+        ("filter", 2),
+        ("literal", 1),
+        ("filter", 3),
+        ("literal", 2),
+        ("filter", 0),
+    ]
+
+
+def test_example_37() -> None:
+    """With all facts R, of which there is one, goes first; with T(c, d) as the delta T does, then S, then R."""
+    (rule,) = parse_program("A(?x1) :- R(?x1, ?x2), S(?x2, ?x3), T(?x3, ?x4) .").rules
+    engine = MemoryEngine(workers=1)
+    conjunction = Conjunction(engine, rule.positive, [], [])
+    facts = [naive.fact("R", "a", "b1"), naive.fact("T", "c", "d")]
+    everything = stored(engine, [*facts, *(naive.fact("S", f"b{i}", "c") for i in range(1, 1001))])
+    delta = stored(engine, [naive.fact("T", "c", "d")])
+    _, order = conjunction.plan([everything] * 3, None, [0])
+    assert order[0] in (0, 2) and order[1] == 1
+    _, order = conjunction.plan([everything, everything, delta], None, [0], small=2)
+    assert order == (2, 1, 0)
+    delta = stored(engine, [naive.fact("R", "a", "b1")])
+    _, order = conjunction.plan([delta, everything, everything], None, [0], small=0)
+    assert order == (0, 1, 2)

@@ -1,0 +1,151 @@
+"""`apply` on Spark is formula (65) of *Revisited*: the same heads, as often as there are instances, none twice."""
+
+from __future__ import annotations
+
+from collections import Counter
+from random import Random
+from typing import TYPE_CHECKING
+
+import pytest
+from pyoxigraph import BlankNode, Literal, NamedNode
+
+from everlog.datalog.reader import parse_program
+from everlog.datalog.syntax import Atom, Comparison, Rule, Variable
+from everlog.engine.algebra import FactSet, Region
+from everlog.engine.spark import limits
+from everlog.engine.spark.rules import SparkCompiler, SparkRules
+from oracles import naive
+from oracles.naive import Facts as FactsOf
+from support.joint import VALUES, Question, joint_questions
+from support.spark_sets import Facts
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+SIZE = 3
+"""Questions in one."""
+
+
+@pytest.fixture(autouse=True, params=["far", "near"])
+def sizes(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rules are applied by Spark, to sets some of which are not even broadcast; or on the driver."""
+    tiny, few, small = {"far": (5, 20, 40), "near": (1_000, 1_000, 10_000)}[request.param]
+    monkeypatch.setattr(limits, "TINY", tiny)
+    monkeypatch.setattr(limits, "FEW", few)
+    monkeypatch.setattr(limits, "SMALL", small)
+
+
+class Asked:
+    """A question in an engine of its own."""
+
+    def __init__(self, spark: SparkSession, seed: int, conditions: int) -> None:
+        self.question: Question = joint_questions(seed, SIZE, conditions)
+        self.facts = Facts(spark, VALUES)
+        self.rules: SparkRules = SparkCompiler(self.facts.engine)(self.question.rules)
+        self.random = Random(seed)
+        self.positive = self.disguised(self.question.positive)
+        self.negative = self.disguised(self.question.negative)
+        self.some = [(self.facts.stored(P), self.disguised(N)) for P, N in self.question.conditions]
+        self.heads = Counter(self.question.heads())
+
+    def disguised(self, facts: FactsOf) -> FactSet:
+        """The set of some facts, perhaps as a view over sets that have other facts as well."""
+        stored, others = self.facts.stored, sorted(self.question.all - facts, key=repr)
+        more = frozenset(one for one in others if self.random.random() < 0.5)
+        half = frozenset(one for one in sorted(facts, key=repr) if self.random.random() < 0.5)
+        ways = [
+            lambda: stored(facts),
+            lambda: stored(facts | more) - stored(more),
+            lambda: stored(facts - half) | stored(half),
+            lambda: stored(facts | more) & stored(facts | (self.question.all - more)),
+        ]
+        return self.random.choice(ways)()
+
+    def derived(self) -> int:
+        """The instances considered since the last call."""
+        found, self.facts.engine.derivations = self.facts.engine.derivations, 0
+        return found
+
+
+@pytest.mark.parametrize("conditions", [0, 1, 2])
+def test_apply(spark: SparkSession, conditions: int) -> None:
+    asked = Asked(spark, 100 + conditions, conditions)
+    excluded = frozenset(list(asked.heads)[::2])
+    found = asked.rules.apply(asked.positive, asked.negative, some=asked.some, excluding=asked.disguised(excluded))
+    assert asked.facts.facts_in(found) == asked.heads.keys() - excluded
+    assert asked.derived() == asked.heads.total() > 20
+    counted = asked.rules.apply_counted(asked.positive, asked.negative, some=asked.some)
+    assert asked.facts.multiplicities(counted) == asked.heads
+    assert counted.total() == asked.derived() == asked.heads.total()
+
+
+@pytest.mark.parametrize("conditions", [0, 2])
+def test_apply_backwards(spark: SparkSession, conditions: int) -> None:
+    """With `heads_in` only instances with such heads are considered."""
+    asked = Asked(spark, 200 + conditions, conditions)
+    heads_in = asked.disguised(asked.question.asked)
+    expected = Counter({head: n for head, n in asked.heads.items() if head in asked.question.asked})
+    counted = asked.rules.apply_counted(asked.positive, asked.negative, some=asked.some, heads_in=heads_in)
+    assert asked.facts.multiplicities(counted) == expected
+    assert asked.derived() == expected.total() > 0
+
+
+def test_provable_and_premises(spark: SparkSession) -> None:
+    """One instance is considered for each fact that has one; premises are those of all instances."""
+    asked = Asked(spark, 300, 0)
+    heads = asked.disguised(asked.question.asked)
+    found = asked.rules.provable(heads, asked.positive, asked.negative)
+    expected = asked.heads.keys() & asked.question.asked
+    assert asked.facts.facts_in(found) == expected
+    assert asked.derived() == len(expected) > 0
+    bodies = frozenset(asked.question.bodies())
+    arities = {predicate: len(arguments) for predicate, arguments in asked.question.all}
+    left_out = min(predicate for predicate, _ in bodies)
+    chosen = {predicate: arity for predicate, arity in arities.items() if predicate != left_out}
+    patterns = [Atom(name, tuple(Variable(str(n)) for n in range(arity))) for name, arity in chosen.items()]
+    premises = asked.rules.premises(heads, asked.positive, asked.negative, Region(tuple(patterns)))
+    assert asked.facts.facts_in(premises) == {one for one in bodies if one[0] in chosen} != bodies
+    assert asked.derived() == sum(n for head, n in asked.heads.items() if head in asked.question.asked)
+
+
+def test_a_negative_literal_is_driven_by_what_disappeared(spark: SparkSession) -> None:
+    """(157): `not B` is matched in `N`; here B(1) has just become false."""
+    facts = Facts(spark, VALUES)
+    rules = SparkCompiler(facts.engine)(parse_program("p(?x) :- a(?x), not b(?x) .").rules)
+    a, b, gone = (
+        facts.stored([naive.fact(name, x) for x in xs]) for name, xs in (("a", (1, 2, 3)), ("b", (2,)), ("b", (1,)))
+    )
+    found = rules.apply(a, b, some=[(facts.engine.empty(), gone)])
+    assert facts.facts_in(found) == {naive.fact("p", 1)}
+    assert facts.engine.derivations == 1
+
+
+def test_names_are_what_equality_can_merge(spark: SparkSession) -> None:
+    names = ["a", 'say "b"', "", NamedNode("http://example.org/"), BlankNode("n")]
+    others = [1, 1.5, True, Literal("a", language="en"), Literal("a", datatype=NamedNode("http://example.org/"))]
+    facts = Facts(spark, [*names, *others])
+    x, y = Variable("x"), Variable("y")
+    rule = Rule(Atom("p", (x, y)), (Atom("q", (x,)), Atom("q", (y,)), Comparison("~", x, y)))
+    given = facts.stored([naive.fact("q", one) for one in (*names, *others)])
+    found = SparkCompiler(facts.engine)([rule]).apply(given)
+    assert facts.facts_in(found) == {naive.fact("p", one, other) for one in names for other in names}
+
+
+@pytest.mark.parametrize("tiny", [5, 8])
+def test_few_facts_may_lead_to_many(spark: SparkSession, monkeypatch: pytest.MonkeyPatch, tiny: int) -> None:
+    """What is too much for the driver after all is computed by Spark, and no instance counts twice.
+
+    With 8, the driver begins to apply the rules itself; with 5 it is surprised by what Spark gives.
+    """
+    monkeypatch.setattr(limits, "TINY", tiny)
+    monkeypatch.setattr(limits, "SMALL", 4)
+    facts = Facts(spark, VALUES)
+    rules = SparkCompiler(facts.engine)(parse_program("p(?x, ?y) :- a(?x), b(?y) .").rules)
+    a, b = (facts.stored([naive.fact(name, x) for x in range(3)]) for name in "ab")
+    pairs = {naive.fact("p", x, y) for x in range(3) for y in range(3)}
+    some = [(a, facts.engine.empty())]
+    assert facts.facts_in(rules.apply(a | b, some=some)) == pairs
+    assert facts.engine.derivations == len(pairs) > limits.TINY
+    assert facts.multiplicities(rules.apply_counted(a | b, some=some)) == Counter(pairs)
+    assert facts.engine.derivations == 2 * len(pairs)
+    assert facts.engine.near_applications == 0

@@ -1,0 +1,124 @@
+"""Facts as files: sorted lines, one plain file each, and the same values when they are read again."""
+
+from __future__ import annotations
+
+from itertools import cycle, islice
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow.parquet as pq
+import pytest
+from pyoxigraph import NamedNode, parse
+
+import everlog
+from everlog.datalog.ntriples import write_term
+from everlog.datalog.values import Value, identity
+from everlog.errors import EverlogError
+from everlog.sources.file_names import file_stem, predicate_of
+from everlog.sources.typed_columns import NTRIPLES, typed_columns
+from everlog.store.publish import export, publish_outcome, published_predicates
+from support import nasty
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+def frame(spark: SparkSession, *rows: tuple[Value, ...]) -> DataFrame:
+    """Facts in text form."""
+    names = ", ".join(f"a{number} string" for number in range(len(rows[0])))
+    return spark.createDataFrame([tuple(map(write_term, row)) for row in rows], names)
+
+
+def keys(rows: list[tuple[Value, ...]]) -> set[tuple[object, ...]]:
+    return {tuple(identity(value) for value in row) for row in rows}
+
+
+def test_csv_lines_are_sorted_by_their_bytes(spark: SparkSession, tmp_path: Path) -> None:
+    names = ["b", "a", "Z", "\U0001f600", "\uffee", "\u00e9", "a b", "a,b", 'a"b', "10", ""]
+    export({"p": frame(spark, *((name,) for name in names), (10,), (9,))}, tmp_path, "csv")
+    assert [path.name for path in tmp_path.iterdir()] == ["p.csv"]
+    lines = (tmp_path / "p.csv").read_bytes().split(b"\n")
+    assert lines.pop() == b""
+    assert lines == sorted(lines)
+    assert set(lines) >= {b"9", b"10", b'"10"', b'"a,b"', b'"a""b"', "\U0001f600".encode()}
+    assert len(lines) == len(names) + 2
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_nasty_values_come_back(spark: SparkSession, tmp_path: Path, form: str) -> None:
+    from everlog.sources.read_facts import read_paths
+
+    kinds = (nasty.STRINGS, nasty.INTEGERS, nasty.FLOATS, nasty.BOOLEANS)
+    facts = {
+        "mixed": [(value, number) for number, value in enumerate(nasty.ALL)],
+        "typed": list(zip(*(islice(cycle(kind), len(nasty.STRINGS)) for kind in kinds), strict=True)),
+        "<http://example.org/odd name/..>": [(1,)],
+        "_hidden": [(2,)],
+    }
+    export({predicate: frame(spark, *rows) for predicate, rows in facts.items()}, tmp_path, form)  # type: ignore[arg-type]
+    read = read_paths(spark, [tmp_path]).facts
+    assert set(read) == set(facts)
+    for predicate, rows in facts.items():
+        found = {tuple(row) for row in read[predicate].collect()}
+        assert found == {tuple(map(write_term, row)) for row in rows}
+
+
+def test_parquet_has_columns_of_their_own_types(spark: SparkSession, tmp_path: Path) -> None:
+    rows = [(1, "a\n", 0.5, True, NamedNode("u:a"), 1), (2**62, "\u00e9", -0.0, False, "b", 1.0)]
+    export({"p": frame(spark, *rows)}, tmp_path, "parquet")
+    table = pq.read_table(tmp_path / "p.parquet")
+    assert [str(field.type) for field in table.schema] == ["int64", "string", "double", "bool", "string", "string"]
+    assert [field.metadata for field in table.schema][4:] == [{b"everlog": b"ntriples"}] * 2
+    again = spark.read.parquet(str(tmp_path / "p.parquet"))
+    assert [field.metadata for field in again.schema.fields] == [{}] * 4 + [NTRIPLES] * 2
+    kb = everlog.KnowledgeBase(everlog.parse_program(""))
+    kb.add({"p": table})
+    assert keys(kb.rows("p")) == keys(rows)
+
+
+def test_a_literal_that_is_no_python_number_stays_a_term(spark: SparkSession) -> None:
+    from pyoxigraph import Literal
+
+    from everlog.datalog.values import XSD
+
+    odd = Literal("007", datatype=NamedNode(XSD + "integer"))
+    typed = typed_columns(frame(spark, (7, 7), (odd, 8)))
+    assert [field.dataType.typeName() for field in typed.schema.fields] == ["string", "long"]
+    assert {row.a0 for row in typed.collect()} == {write_term(7), write_term(odd)}
+
+
+def test_triples_are_ntriples_and_what_is_no_rdf_is_counted(spark: SparkSession, tmp_path: Path) -> None:
+    a, p = NamedNode("http://a"), NamedNode("http://p")
+    triples = [(a, p, value) for value in nasty.ALL]
+    facts = {"triple": frame(spark, *triples, ("text", p, a), (a, 5, a)), "other": frame(spark, (1,))}
+    warnings = export(facts, tmp_path, "nt")
+    assert [path.name for path in tmp_path.iterdir()] == ["triples.nt"]
+    read = {str(triple.object) for triple in parse(path=str(tmp_path / "triples.nt"))}
+    assert read == {write_term(value) for value in nasty.ALL}
+    assert "2 facts of triple" in warnings[0]
+    assert "left out: other" in warnings[1]
+    with pytest.raises(EverlogError, match="no triples"):
+        export({"other": facts["other"]}, tmp_path, "nt")
+
+
+def test_an_outcome_has_the_predicates_of_the_program(spark: SparkSession, tmp_path: Path) -> None:
+    program = everlog.parse_program("q(?x) :- p(?x) . holds() :- p(?x) . r(1) . never(?x) :- p(?x), no(?x) .")
+    assert published_predicates(program) == ["q", "holds", "never", "r"]
+    holds = spark.createDataFrame([(True,)], "present boolean")
+    publish_outcome(program, {"q": frame(spark, (2,), (1,)), "holds": holds, "r": frame(spark, (1,))}, tmp_path)
+    written = {path.name: path.read_text() for path in tmp_path.iterdir()}
+    assert written == {"q.csv": "1\n2\n", "holds.csv": "\n", "r.csv": "1\n", "never.csv": ""}
+
+
+@pytest.mark.parametrize(
+    "predicate", ["p", "<http://a/b#c>", "a b", "..", ".", "_x", "%41", "50%", "~", "\u00e9/\\", "", "A*?"]
+)
+def test_names_of_files_are_safe_and_reversible(predicate: str) -> None:
+    stem = file_stem(predicate)
+    assert predicate_of(stem) == predicate
+    assert stem[0] not in "._" and not set(stem) & set('/\\:*?"<>| #')
+
+
+def test_a_name_that_no_file_can_have_is_a_mistake() -> None:
+    with pytest.raises(EverlogError, match="too long"):
+        file_stem("x" * 300)

@@ -1,0 +1,227 @@
+"""A standalone cluster on this machine, and reasoning on it, with an executor killed in the middle of a round.
+
+    python tests/support/on_cluster.py [--width N] [--local]
+
+A master and two workers with a core each are PySpark's own. What a knowledge base on the cluster derives, after a
+materialisation and after an update, is compared with what the memory engine derives or, as asked, local mode. An executor
+is killed with SIGKILL while a round is being computed, which must not change the result.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import pairwise, product
+from pathlib import Path
+from threading import Timer
+
+import pyspark
+
+import everlog
+from everlog.spark.java import _write_shim, find_java
+from everlog.spark.session import start_session
+
+PROGRAM = everlog.parse_program(
+    """
+    reach(?x, ?y) :- edge(?x, ?y) .
+    reach(?x, ?z) :- reach(?x, ?y), edge(?y, ?z) .
+    source(?x) :- edge(?x, _), not edge(_, ?x) .
+    """
+)
+SOURCE = Path(everlog.__file__).resolve().parent.parent
+EXECUTOR = "CoarseGrainedExecutorBackend"
+QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+"""None of these processes lives long enough for Java to compile Spark well."""
+Result = list[tuple[str, list[tuple[object, ...]]]]
+
+
+class Cluster:
+    """Its address, and the processes that make it up."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._processes: list[subprocess.Popen[bytes]] = []
+        port = _free_port()
+        self.address = f"spark://127.0.0.1:{port}"
+        self._start("master.Master", "--host", "127.0.0.1", "--port", str(port), "--webui-port", "0")
+        _wait(lambda: _listens(port), "the master does not answer")
+        for _ in range(2):
+            self._start("worker.Worker", "--cores", "1", "--memory", "1g", "--webui-port", "0", self.address)
+
+    def _start(self, name: str, *arguments: str) -> None:
+        command = Path(pyspark.__file__).parent / "bin" / "spark-class"
+        home = self._folder / f"java-{len(self._processes)}"
+        environment = {
+            **os.environ,
+            "SPARK_LOCAL_IP": "127.0.0.1",
+            "SPARK_WORKER_DIR": str(self._folder / "work"),
+            "SPARK_LOCAL_DIRS": str(self._folder / "local"),
+            "SPARK_DAEMON_MEMORY": "256m",
+            "SPARK_DAEMON_JAVA_OPTS": QUICK,
+            "PYSPARK_PYTHON": sys.executable,
+            "PYTHONPATH": str(SOURCE),
+            "JAVA_HOME": str(_java_home(home)),
+        }
+        with open(self._folder / f"{name}-{len(self._processes)}.log", "wb") as log:
+            process = subprocess.Popen(
+                [command, f"org.apache.spark.deploy.{name}", *arguments],
+                env=environment,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+        self._processes.append(process)
+
+    def executors(self) -> list[int]:
+        """The processes that run tasks: children of the workers."""
+        workers = {process.pid for process in self._processes}
+        return [pid for pid, parent, command in _processes() if parent in workers and EXECUTOR in command]
+
+    def stop(self) -> None:
+        for process in self._processes:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+
+@contextmanager
+def cluster() -> Iterator[Cluster]:
+    folder = Path(tempfile.mkdtemp(prefix="everlog-cluster-"))
+    started = Cluster(folder)
+    try:
+        yield started
+    finally:
+        started.stop()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def reasoned(spark: object, scratch: Path | None, width: int, kill: Cluster | None = None) -> tuple[Result, list[int]]:
+    """What a knowledge base has after a materialisation and after an update, and who was killed meanwhile.
+
+    It is on Spark if there is a session.
+    """
+    killed: list[int] = []
+
+    def end_executor() -> None:
+        assert kill is not None
+        victims = kill.executors()
+        if victims:
+            os.kill(victims[0], signal.SIGKILL)
+            killed.append(victims[0])
+
+    def progress(stratum: int, number: int, new: int) -> None:
+        if kill is not None and number == 1 and not killed:
+            Timer(0.05, end_executor).start()
+
+    engine = "memory" if spark is None else "spark"
+    kb = everlog.KnowledgeBase(PROGRAM, engine=engine, spark=spark, scratch=scratch, modules="off")
+    # Every node of a layer has an edge to every node of the next: few rounds, each with thousands of facts.
+    layers = [[100 * layer + node for node in range(width)] for layer in range(3)]
+    kb.add({"edge": [pair for one, next in pairwise(layers) for pair in product(one, next)]})
+    kb.materialise(progress)
+    found = [_facts(kb)]
+    gone = [(0, node) for node in layers[1][1:]]
+    kb.update(add={"edge": [(-1, 0)]}, delete={"edge": gone}, algorithm="dred")
+    found.append(_facts(kb))
+    return [item for result in found for item in result], killed
+
+
+def _facts(kb: everlog.KnowledgeBase) -> Result:
+    return [(predicate, sorted(kb.rows(predicate))) for predicate in kb.predicates()]  # type: ignore[type-var]
+
+
+def compared(width: int, with_local: bool) -> str:
+    """Runs everything, and says what was done; an `AssertionError` if results differ."""
+    begun = time.perf_counter()
+    expected, _ = reasoned(None, None, width)
+    if with_local:
+        local = start_session(master="local[2]", conf={"spark.sql.shuffle.partitions": "2"}, brief=True)
+        assert reasoned(local, None, width)[0] == expected, "local mode derives something else than the memory engine"
+        local.stop()
+    here = time.perf_counter() - begun
+    with cluster() as machines:
+        conf = {
+            "spark.executor.memory": "512m",
+            "spark.executor.cores": "1",
+            "spark.driver.host": "127.0.0.1",
+            "spark.driver.bindAddress": "127.0.0.1",
+            "spark.sql.shuffle.partitions": "2",
+            "spark.ui.enabled": "false",
+            "spark.driver.extraJavaOptions": QUICK,
+            "spark.executor.extraJavaOptions": QUICK,
+        }
+        spark = start_session(master=machines.address, conf=conf)
+        scratch = Path(tempfile.mkdtemp(prefix="everlog-scratch-"))
+        try:
+            _wait(lambda: len(machines.executors()) == 2, "there are not two executors")
+            found, killed = reasoned(spark, scratch, width, kill=machines)
+            assert found == expected, "the cluster derives something else"
+            assert len(killed) == 1, "no executor was killed"
+            assert killed[0] not in machines.executors()
+        finally:
+            gc.collect()  # a knowledge base takes its files with it
+            spark.stop()
+            left = list(scratch.iterdir())
+            shutil.rmtree(scratch, ignore_errors=True)
+        assert not left, f"files are left in the scratch folder: {left}"
+    facts = sum(len(rows) for _, rows in found)
+    there = time.perf_counter() - begun - here
+    return (
+        f"{facts:,} facts after a materialisation and an update are the same on two workers, one of whose executors was "
+        f"killed, as in {'local mode' if with_local else 'memory'} ({there:.0f} s and {here:.0f} s)"
+    )
+
+
+def _java_home(home: Path) -> Path:
+    """A folder with the Java that Everlog finds."""
+    _write_shim(home / "bin" / "java", find_java(), None)
+    return home
+
+
+def _processes() -> Iterator[tuple[int, int, str]]:
+    """All processes, with their parents and commands."""
+    for folder in Path("/proc").iterdir():
+        if folder.name.isdigit():
+            try:
+                parent = (folder / "stat").read_text().rpartition(")")[2].split()[1]
+                command = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+            except OSError:  # it has ended
+                continue
+            yield int(folder.name), int(parent), command
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def _listens(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+def _wait(condition: object, complaint: str, seconds: float = 60) -> None:
+    end = time.monotonic() + seconds
+    while not condition():  # type: ignore[operator]
+        if time.monotonic() > end:
+            raise TimeoutError(complaint)
+        time.sleep(0.05)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description="Compares a standalone cluster with the memory engine.")
+    parser.add_argument("--local", action="store_true", help="compare it with local mode, too")
+    parser.add_argument("--width", type=int, default=32, help="nodes in each layer of the graph that is closed")
+    asked = parser.parse_args()
+    print(compared(asked.width, asked.local))
