@@ -14,7 +14,7 @@ import pytest
 from cramped import cramped
 from everlog import KnowledgeBase, interrupts
 from everlog.datalog.syntax import Program
-from everlog.engine.memory import dictionary, engine, graphs, sinks, table
+from everlog.engine.memory import tuning
 from everlog.knowledge import state
 from oracles.exchange import facts_of
 
@@ -62,14 +62,14 @@ def tiny() -> Iterator[None]:
     """Everything that is done in pieces, or on another thread because it takes long, is so for a handful of facts."""
     with cramped(2), pytest.MonkeyPatch.context() as patch:
         patch.setattr(interrupts, "LONG", 4)
-        patch.setattr(table, "_CHUNK", 3)
-        patch.setattr(table, "_SLOTS", 3)
-        patch.setattr(sinks, "_PIECE", 3)
+        patch.setattr(tuning, "COPIED_ROWS", 3)
+        patch.setattr(tuning, "SLOTTED_ROWS", 3)
+        patch.setattr(tuning, "ABSORBED_TUPLES", 3)
         patch.setattr(state, "_PIECE", 3)
-        patch.setattr(dictionary, "_PIECE", 5)
-        patch.setattr(engine, "_AT_ONCE", 3)
-        patch.setattr(dictionary, "_AT_A_TIME", 3)
-        patch.setattr(graphs, "_BUFFER", 8)
+        patch.setattr(tuning, "PREPARED_VALUES", 5)
+        patch.setattr(tuning, "ENTERED_FACTS", 3)
+        patch.setattr(tuning, "LOOKED_UP_VALUES", 3)
+        patch.setattr(tuning, "PAIRS_AT_A_TIME", 8)
         yield
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from everlog.engine.algebra import Annotation
-from everlog.engine.memory.engine import full_facts
-from everlog.engine.memory.sets import Valued, own
+from everlog.engine.memory.facts.annotations import Valued
+from everlog.engine.memory.facts.rows import full_facts
+from everlog.engine.memory.facts.sets import own
 from everlog.knowledge.memory_base import KnowledgeBase
 from everlog.reasoning.kept import Kept
 from oracles import naive

@@ -17,7 +17,7 @@ from everlog import KnowledgeBase, Report
 from everlog.datalog.ntriples import write_term
 from everlog.datalog.syntax import HIDDEN
 from everlog.engine.algebra import FactSet, Region
-from everlog.engine.memory.sets import own
+from everlog.engine.memory.facts.sets import own
 from everlog.errors import EverlogError
 from everlog.planning.compiled_program import prepared
 from everlog.reasoning.modules.module import Backbone

@@ -8,10 +8,11 @@ from random import Random
 
 import numpy as np
 
-from everlog.engine.memory.engine import MemoryEngine, full_facts
-from everlog.engine.memory.rows import listed
-from everlog.engine.memory.sets import CountedFacts, Facts, Stored
-from everlog.engine.memory.table import Ids, Table
+from everlog.engine.memory.engine import MemoryEngine
+from everlog.engine.memory.facts.annotations import CountedFacts
+from everlog.engine.memory.facts.rows import full_facts, listed
+from everlog.engine.memory.facts.sets import Facts, Stored
+from everlog.engine.memory.facts.table import Ids, Table
 from oracles.naive import Fact, fact, value_of
 
 

@@ -15,7 +15,7 @@ import pytest
 import equalities
 from cramped import cramped
 from everlog import EverlogError, KnowledgeBase, interrupts, parse_program
-from everlog.engine.memory import sets
+from everlog.engine.memory.facts import sets
 from everlog.knowledge.state import MemoryState
 from interrupting import anew, asked_at, interrupted_at_every_look, shaken, state_of, tiny
 from module_programs import patterned

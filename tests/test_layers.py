@@ -95,14 +95,17 @@ def test_only_rooms_of_spark_know_spark() -> None:
 
 
 def test_no_two_files_share_a_name() -> None:
-    """But those of a pair of engines."""
-    places: dict[str, list[str]] = {}
+    """But those of the two engines, which are a pair if they are in the same sub-room of both."""
+    places: dict[str, list[tuple[str, tuple[str, ...]]]] = {}
     for path in FILES:
         room = layer(module_of(path))
         if path.name not in ("__init__.py", "__main__.py"):
-            places.setdefault(path.name, []).append(room)
-    twice = {name: rooms for name, rooms in places.items() if len(rooms) > 1}
-    assert all(sorted(rooms) == ["engine.memory", "engine.spark"] for rooms in twice.values()), twice
+            below = path.relative_to(PACKAGE).parts[len(room.split(".")) : -1]
+            places.setdefault(path.name, []).append((room, below))
+    for name, found in places.items():
+        if len(found) > 1:
+            assert sorted(room for room, _ in found) == ["engine.memory", "engine.spark"], f"{name}: {found}"
+            assert len({below for _, below in found}) == 1, f"{name} is in different rooms: {found}"
 
 
 def test_the_package_is_there() -> None:

@@ -108,7 +108,7 @@ def test_every_nan_is_one_value() -> None:
 
 
 def test_values_with_equal_payload_and_hash_are_told_apart_by_kind() -> None:
-    from everlog.engine.memory.dictionary_kernels import _hash_number
+    from everlog.engine.memory.kernels.dictionary_kernels import _hash_number
 
     number = 2704473270  # found by search
     same_bits = float(np.int64(number).view(np.float64))
@@ -342,7 +342,7 @@ def expected_comparison(a: Value, b: Value) -> int:
 @given(st.lists(values | numbers, min_size=2, max_size=8))
 @example(NASTY)
 def test_comparison_is_pythons_within_numbers_and_within_strings(given_values: list[Value]) -> None:
-    from everlog.engine.memory.dictionary_kernels import compare
+    from everlog.engine.memory.kernels.dictionary_kernels import compare
 
     d = Dictionary()
     ids = d.encode_values(given_values).tolist()
@@ -429,7 +429,7 @@ def test_numba_waits_for_the_first_value() -> None:
 
 
 def test_every_door_uses_one_specialisation_of_each_kernel() -> None:
-    from everlog.engine.memory import dictionary_kernels
+    from everlog.engine.memory.kernels import dictionary_kernels
 
     d = Dictionary()
     given_ids = d.encode_values(NASTY)

@@ -15,11 +15,12 @@ from cramped import cramped
 from everlog.datalog.syntax import TRIPLE, Atom, Constant, Variable
 from everlog.datalog.values import RDF_TYPE
 from everlog.engine.algebra import Region
-from everlog.engine.memory import kernels
-from everlog.engine.memory.engine import MemoryEngine, full_facts
-from everlog.engine.memory.rows import NO_ROWS, listed
-from everlog.engine.memory.sets import CountedFacts, Facts, Stored, as_counted
-from everlog.engine.memory.table import Table
+from everlog.engine.memory.engine import MemoryEngine
+from everlog.engine.memory.facts.annotations import CountedFacts, as_counted
+from everlog.engine.memory.facts.rows import NO_ROWS, full_facts, listed
+from everlog.engine.memory.facts.sets import Facts, Stored
+from everlog.engine.memory.facts.table import Table
+from everlog.engine.memory.kernels import table_kernels as kernels
 
 Fact = tuple[str, tuple[int, ...]]
 

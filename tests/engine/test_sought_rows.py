@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from everlog.engine.memory.engine import MemoryEngine
-from everlog.engine.memory.sets import Stored
+from everlog.engine.memory.facts.sets import Stored
 
 
 def numbered(arity: int, size: int) -> np.ndarray:

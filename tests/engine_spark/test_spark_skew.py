@@ -9,12 +9,13 @@ from spark_sets import Facts
 
 from everlog.datalog.syntax import Atom, Constant, Variable
 from everlog.engine.algebra import Labelled
-from everlog.engine.spark import limits, small_graphs
-from everlog.engine.spark.components import components
-from everlog.engine.spark.graphs import SparkGraphs
-from everlog.engine.spark.hubs import least
-from everlog.engine.spark.matcher import SparkMatcher
-from everlog.engine.spark.sets import own
+from everlog.engine.spark import tuning
+from everlog.engine.spark.facts.sets import own
+from everlog.engine.spark.graphs import small_graphs
+from everlog.engine.spark.graphs.components import components
+from everlog.engine.spark.graphs.graphs import SparkGraphs
+from everlog.engine.spark.joins.hubs import least
+from everlog.engine.spark.joins.matcher import SparkMatcher
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -26,8 +27,15 @@ EDGES, PARTS = 4_000, 8
 @pytest.fixture
 def facts(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> Facts:
     """An engine to which hundreds of facts are many, with eight partitions."""
-    for name, value in {"TINY": 0, "FEW": 10, "SMALL": 100, "PARTITION": 100, "SAMPLE": 1_000}.items():
-        monkeypatch.setattr(limits, name, value)
+    small = {
+        "DRIVER_FACTS": 0,
+        "BROADCAST_LOOK_UP_FACTS": 10,
+        "BROADCAST_JOIN_FACTS": 100,
+        "FACTS_PER_PARTITION": 100,
+        "HUB_SAMPLE_FACTS": 1_000,
+    }
+    for name, value in small.items():
+        monkeypatch.setattr(tuning, name, value)
     wide = spark.newSession()
     wide.conf.set("spark.sql.shuffle.partitions", str(PARTS))
     return Facts(wide, range(10))
@@ -60,7 +68,7 @@ def test_a_hub_is_shared_out(facts: Facts, hub: str, monkeypatch: pytest.MonkeyP
     assert found._found.table is not None
     assert largest_share(facts, found._found.table) < 2.5 / PARTS
     # Were no value a hub, one task would have them all: this test can fail.
-    monkeypatch.setattr(limits, "HUB", 2.0)
+    monkeypatch.setattr(tuning, "HUB_SHARE", 2.0)
     for run in own(I).computed().runs:
         run.hubs = None
     alone = matcher.match(literals)

@@ -15,8 +15,8 @@ from batches import joined
 from everlog.datalog.constants import constants
 from everlog.datalog.syntax import HIDDEN, Comparison, Negation, Rule
 from everlog.engine.algebra import FactSet
-from everlog.engine.spark.rules import SparkCompiler
-from everlog.engine.spark.sets import own
+from everlog.engine.spark.facts.sets import own
+from everlog.engine.spark.joins.rules import SparkCompiler
 from everlog.knowledge.materialisation import Materialisation
 from everlog.knowledge.spark_saved import kept_annotations
 from everlog.planning.compiled_program import compile_program

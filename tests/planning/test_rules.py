@@ -14,8 +14,8 @@ from everlog.datalog.reader import parse_program
 from everlog.datalog.substitution import canonical_rule
 from everlog.datalog.syntax import Atom, Rule, Variable
 from everlog.engine.memory.engine import MemoryEngine
-from everlog.engine.memory.rules import CompiledRule, MemoryCompiler, MemoryRules
-from everlog.engine.memory.sets import Facts
+from everlog.engine.memory.facts.sets import Facts
+from everlog.engine.memory.joins.rules import CompiledRule, MemoryCompiler, MemoryRules
 from everlog.planning.compiled_program import compile_program
 from oracles import naive
 from oracles.naive import Fact

@@ -14,8 +14,8 @@ from everlog.datalog.reader import parse_program
 from everlog.datalog.syntax import Rule
 from everlog.datalog.values import SAME_AS
 from everlog.engine.algebra import FactSet
-from everlog.engine.memory.rules import MemoryCompiler
-from everlog.engine.memory.sets import own
+from everlog.engine.memory.facts.sets import own
+from everlog.engine.memory.joins.rules import MemoryCompiler
 from everlog.reasoning.equality.bf_equality import Deletion
 from oracles import naive
 from stored import facts_in, stored

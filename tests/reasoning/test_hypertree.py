@@ -15,9 +15,9 @@ from everlog.datalog.reader import parse_program
 from everlog.datalog.syntax import Rule
 from everlog.engine.algebra import FactSet
 from everlog.engine.memory.engine import MemoryEngine
-from everlog.engine.memory.matcher import MemoryMatcher
-from everlog.engine.memory.rules import MemoryCompiler
-from everlog.engine.memory.sets import own
+from everlog.engine.memory.facts.sets import own
+from everlog.engine.memory.joins.matcher import MemoryMatcher
+from everlog.engine.memory.joins.rules import MemoryCompiler
 from everlog.engine.memory.statistics import memory_facts
 from everlog.knowledge.memory_base import KnowledgeBase
 from everlog.planning.compiled_program import compile_program, prepared

@@ -14,7 +14,7 @@ from dataclasses import replace
 from everlog.datalog.syntax import Program, Rule
 from everlog.datalog.values import SAME_AS
 from everlog.engine.algebra import FactSet
-from everlog.engine.memory.sets import own
+from everlog.engine.memory.facts.sets import own
 from everlog.knowledge.equated import EquatedState
 from everlog.knowledge.materialisation import Difference, Materialisation
 from everlog.knowledge.report import Report

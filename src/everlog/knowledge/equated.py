@@ -24,9 +24,9 @@ from everlog.engine.contradictions import CONTRADICTORY, Contradiction
 from everlog.engine.memory.clashes import clashes
 from everlog.engine.memory.classes import MemoryClasses
 from everlog.engine.memory.engine import MemoryEngine
-from everlog.engine.memory.rules import MemoryCompiler
-from everlog.engine.memory.sets import Facts, own
-from everlog.engine.memory.table import Ids
+from everlog.engine.memory.facts.sets import Facts, own
+from everlog.engine.memory.facts.table import Ids
+from everlog.engine.memory.joins.rules import MemoryCompiler
 from everlog.knowledge.choice import Choice, choose, given_up
 from everlog.knowledge.goals import answer_variables, in_order
 from everlog.knowledge.materialisation import Difference, Materialisation, Outcome

@@ -14,10 +14,12 @@ import numpy as np
 
 from everlog.datalog.syntax import HIDDEN
 from everlog.engine.algebra import FactSet
-from everlog.engine.memory import rows as row_sets
-from everlog.engine.memory.engine import MemoryEngine, full_facts
-from everlog.engine.memory.sets import CountedFacts, Facts, Stored, Valued, Values, own
-from everlog.engine.memory.table import Ids, Table
+from everlog.engine.memory.engine import MemoryEngine
+from everlog.engine.memory.facts import rows as row_sets
+from everlog.engine.memory.facts.annotations import CountedFacts, Valued, Values
+from everlog.engine.memory.facts.rows import full_facts
+from everlog.engine.memory.facts.sets import Facts, Stored, own
+from everlog.engine.memory.facts.table import Ids, Table
 from everlog.knowledge.materialisation import Materialisation
 from everlog.knowledge.saved_kinds import BACKBONE, HIDDEN_FACTS
 from everlog.reasoning.algorithms import NONRECURSIVE, RECURSIVE, TRACE

@@ -24,7 +24,7 @@ from everlog.store.sections import extend_dictionary, write_section
 from everlog.store.term_dictionary import BLANK
 
 if TYPE_CHECKING:
-    from everlog.engine.memory.table import Ids
+    from everlog.engine.memory.facts.table import Ids
     from everlog.knowledge.memory_base import Which
     from everlog.knowledge.spark_base import KnowledgeBase
 

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from everlog.engine.memory.dictionary import Dictionary
-    from everlog.engine.memory.table import Ids
+    from everlog.engine.memory.facts.table import Ids
     from everlog.knowledge.spark_state import SparkState
     from everlog.knowledge.state import MemoryState
     from everlog.sources.read_facts import Read

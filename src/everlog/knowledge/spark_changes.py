@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from everlog.datalog.syntax import HIDDEN, Atom, Variable
 from everlog.engine.algebra import FactSet, Region
-from everlog.engine.spark.annotations import Values, differences
 from everlog.engine.spark.engine import SparkEngine
-from everlog.engine.spark.region_filters import Place
-from everlog.engine.spark.runs import Fact
-from everlog.engine.spark.sets import own
+from everlog.engine.spark.facts.annotations import Values, differences
+from everlog.engine.spark.facts.region_filters import Place
+from everlog.engine.spark.facts.runs import Fact
+from everlog.engine.spark.facts.sets import own
 from everlog.knowledge.materialisation import Materialisation
 from everlog.knowledge.saved_kinds import BACKBONE, HIDDEN_FACTS
 from everlog.knowledge.spark_saved import kept_annotations

@@ -18,9 +18,9 @@ from everlog.datalog.values import DIFFERENT_FROM, SAME_AS, Value
 from everlog.engine.algebra import FactSet
 from everlog.engine.contradictions import CONTRADICTORY, SHOWN, Contradiction, messages
 from everlog.engine.spark.classes import SparkClasses
-from everlog.engine.spark.fact_schema import RELATION
-from everlog.engine.spark.rules import SparkCompiler
-from everlog.engine.spark.sql_text import DISTINCT
+from everlog.engine.spark.facts.fact_schema import RELATION
+from everlog.engine.spark.facts.sql_text import DISTINCT
+from everlog.engine.spark.joins.rules import SparkCompiler
 from everlog.knowledge.choice import Choice, choose
 from everlog.knowledge.goals import answer_variables, in_order
 from everlog.knowledge.materialisation import Difference, Materialisation, Outcome

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 from everlog.datalog.syntax import HIDDEN
 from everlog.engine.algebra import Annotation, FactSet
-from everlog.engine.spark.annotations import SparkAnnotation
 from everlog.engine.spark.engine import SparkEngine
-from everlog.engine.spark.fact_schema import COUNT, RELATION
+from everlog.engine.spark.facts.annotations import SparkAnnotation
+from everlog.engine.spark.facts.fact_schema import COUNT, RELATION
 from everlog.knowledge.materialisation import Materialisation
 from everlog.knowledge.saved_kinds import BACKBONE, HIDDEN_FACTS
 from everlog.reasoning.algorithms import NONRECURSIVE, RECURSIVE, TRACE

@@ -22,10 +22,10 @@ from everlog.datalog.values import Value
 from everlog.engine.algebra import FactSet
 from everlog.engine.spark.clashes import clashes
 from everlog.engine.spark.engine import SparkEngine
-from everlog.engine.spark.graphs import SparkGraphs
-from everlog.engine.spark.lineage import CutName
-from everlog.engine.spark.matcher import SparkMatcher
-from everlog.engine.spark.rules import SparkCompiler
+from everlog.engine.spark.facts.lineage import CutName
+from everlog.engine.spark.graphs.graphs import SparkGraphs
+from everlog.engine.spark.joins.matcher import SparkMatcher
+from everlog.engine.spark.joins.rules import SparkCompiler
 from everlog.engine.spark.statistics import spark_facts
 from everlog.engine.spark.terms import SparkTerms
 from everlog.errors import EverlogError

@@ -12,7 +12,7 @@ from pyoxigraph import BlankNode
 
 from everlog.datalog.printer import print_program
 from everlog.engine.algebra import FactSet
-from everlog.engine.spark.fact_schema import RELATION
+from everlog.engine.spark.facts.fact_schema import RELATION
 from everlog.engine.spark.terms import SparkTerms
 from everlog.knowledge.keeping import entries, still_right
 from everlog.knowledge.saved_kinds import stored_kinds

@@ -23,12 +23,12 @@ from everlog.engine.algebra import FactSet
 from everlog.engine.memory.clashes import clashes
 from everlog.engine.memory.dictionary import Dictionary
 from everlog.engine.memory.engine import MemoryEngine
-from everlog.engine.memory.graphs import MemoryGraphs
-from everlog.engine.memory.matcher import MemoryMatcher
-from everlog.engine.memory.rules import MemoryCompiler
-from everlog.engine.memory.sets import Facts, Stored, own
+from everlog.engine.memory.facts.sets import Facts, Stored, own
+from everlog.engine.memory.facts.table import Ids
+from everlog.engine.memory.graphs.graphs import MemoryGraphs
+from everlog.engine.memory.joins.matcher import MemoryMatcher
+from everlog.engine.memory.joins.rules import MemoryCompiler
 from everlog.engine.memory.statistics import memory_facts
-from everlog.engine.memory.table import Ids
 from everlog.engine.memory.warm_up import start_engine, start_graphs
 from everlog.errors import EverlogError
 from everlog.knowledge import saved

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from everlog.engine.algebra import FactSet
-    from everlog.engine.memory.table import Ids
+    from everlog.engine.memory.facts.table import Ids
     from everlog.sources.read_facts import Read
 
 __all__ = ["Changes", "KnowledgeBase", "init_store", "open_store", "update_store"]

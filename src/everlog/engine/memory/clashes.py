@@ -12,8 +12,8 @@ import numpy as np
 from everlog.datalog.values import DIFFERENT_FROM, SAME_AS
 from everlog.engine.contradictions import messages
 from everlog.engine.memory.engine import MemoryEngine
-from everlog.engine.memory.sets import Facts
-from everlog.engine.memory.table import Ids
+from everlog.engine.memory.facts.sets import Facts
+from everlog.engine.memory.facts.table import Ids
 from everlog.engine.memory.term_kinds import BLANK, STRING
 
 

@@ -17,25 +17,18 @@ from everlog.datalog.constants import replaced_in
 from everlog.datalog.syntax import TRIPLE, Atom, BodyLiteral, Constant, Rule, Variable
 from everlog.datalog.values import DIFFERENT_FROM, SAME_AS, term_order
 from everlog.engine.algebra import Classes, FactSet, Images
-from everlog.engine.memory import class_kernels
-from everlog.engine.memory import rows as row_sets
-from everlog.engine.memory.engine import MemoryEngine, full_facts
-from everlog.engine.memory.join import facts_of
-from everlog.engine.memory.sets import Facts, Stored, own
-from everlog.engine.memory.table import Ids, Table
+from everlog.engine.memory import tuning
+from everlog.engine.memory.engine import MemoryEngine
+from everlog.engine.memory.facts import rows as row_sets
+from everlog.engine.memory.facts.rows import full_facts
+from everlog.engine.memory.facts.sets import Facts, Stored, own
+from everlog.engine.memory.facts.table import Ids, Table
+from everlog.engine.memory.joins.join_plan import facts_of
+from everlog.engine.memory.kernels import class_kernels
 from everlog.engine.memory.term_kinds import BLANK, STRING
 from everlog.engine.rule_constants import Vocabularies
 
 Flags = npt.NDArray[np.bool_]
-
-_LOOK_UP = 16
-"""To look a constant up in an index takes about as long as to look at so many facts."""
-
-_FEW = 8
-"""Fewer facts than one for so many constants are sorted as they are, by the values of a key."""
-
-_LOOKS = 3
-"""After so many looks at all facts of a table, indexes are made for the next."""
 
 
 class MemoryClasses(Classes):
@@ -103,7 +96,7 @@ class MemoryClasses(Classes):
                 ids = ids[:, instances]
             mine = numbers[value]
             places = [literal.terms.index(number) for number in numbers.values() if number != mine]
-            if ids.shape[1] * _FEW > len(self.representatives()):
+            if ids.shape[1] * tuning.KEY_FACTS_SHARE > len(self.representatives()):
                 for place in places:
                     ids = ids[:, self._repeated(ids[place])]
             others, values = [ids[place] for place in places], ids[literal.terms.index(mine)]
@@ -337,12 +330,12 @@ class MemoryClasses(Classes):
 
         Indexes that nobody else has made pay when the facts have been looked at some times.
         """
-        if names * _LOOK_UP > about:
+        if names * tuning.CONSTANT_LOOK_UP_COST > about:
             return False
         if all(2 * table.indexed((at,)) >= table.n for at in range(table.arity)):
             return True
         self._looks[table] = self._looks.get(table, 0) + 1
-        return self._looks[table] > _LOOKS
+        return self._looks[table] > tuning.LOOKS_BEFORE_INDEXES
 
     def normal(self, facts: FactSet) -> Stored:
         found = self._engine.empty()

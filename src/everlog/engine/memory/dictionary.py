@@ -23,6 +23,7 @@ from pyoxigraph import BlankNode, NamedNode
 
 from everlog.datalog.ntriples import read_term
 from everlog.datalog.values import XSD, Value, canonical_double, identity, normalise
+from everlog.engine.memory import tuning
 from everlog.engine.memory.term_kinds import BLANK, BOOL, FIRST_TEXT, FLOAT, INT, IRI, LITERAL, STRING, UNREAD
 from everlog.errors import EverlogError, UnsupportedValue
 from everlog.interrupts import look
@@ -36,12 +37,6 @@ MAX_VALUES = 2**31
 _MAX_TEXT = 2**31 - 1
 _NAN = int(np.array(np.nan).view(np.int64))
 _LARGE = pa.large_string()
-
-_PIECE = 1 << 20
-"""So many values of a column are prepared at a time, since that takes room."""
-
-_AT_A_TIME = 1 << 18
-"""So many values are looked up before somebody may give up."""
 
 # Escapes of a string in N-Triples, the backslash first. The rare ones are tried one by one only after a look for any.
 _COMMON_ESCAPES = {"\\": r"\\", '"': r"\"", "\n": r"\n", "\r": r"\r", "\t": r"\t"}
@@ -145,8 +140,9 @@ class Dictionary:
 
     def encode_values(self, values: Sequence[object]) -> Ids:
         """The ids of a column of Python values."""
-        if len(values) > _PIECE:
-            pieces = (values[lo : lo + _PIECE] for lo in range(0, len(values), _PIECE))
+        most = tuning.PREPARED_VALUES
+        if len(values) > most:
+            pieces = (values[lo : lo + most] for lo in range(0, len(values), most))
             return np.concatenate([self.encode_values(piece) for piece in pieces])
         types = set(map(type, values))
         if types == {int}:
@@ -320,7 +316,7 @@ class Dictionary:
                 if end == kinds.size:
                     return ids
                 look()
-                end = min(end + _AT_A_TIME, kinds.size)
+                end = min(end + tuning.LOOKED_UP_VALUES, kinds.size)
             piece = (kinds, keys, lengths) if end == kinds.size else (kinds[:end], keys[:end], lengths[:end])
             row = encode(*piece, data, row, add, ids, *self.order(), self._slots, self._used)
             if row < end:
@@ -350,15 +346,16 @@ class Dictionary:
 
 def _pieces(chunks: Iterable[pa.Array]) -> Iterator[pa.Array]:
     """Chunks of a column, large ones cut into pieces; those with a dictionary share it, and stay whole."""
+    most = tuning.PREPARED_VALUES
     for chunk in chunks:
-        if isinstance(chunk, pa.DictionaryArray) or len(chunk) <= _PIECE:
+        if isinstance(chunk, pa.DictionaryArray) or len(chunk) <= most:
             yield chunk
         else:
-            yield from (chunk.slice(lo, _PIECE) for lo in range(0, len(chunk), _PIECE))
+            yield from (chunk.slice(lo, most) for lo in range(0, len(chunk), most))
 
 
 def _kernels() -> ModuleType:
-    from everlog.engine.memory import dictionary_kernels
+    from everlog.engine.memory.kernels import dictionary_kernels
 
     return dictionary_kernels
 

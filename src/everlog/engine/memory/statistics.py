@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
 
 import numpy as np
 
 from everlog.datalog.syntax import Atom, Variable
+from everlog.engine.memory import tuning
 from everlog.engine.memory.engine import MemoryEngine
-from everlog.engine.memory.table import Table
+from everlog.engine.memory.facts.table import Table
 from everlog.planning.decomposition.cardinality import Estimate
 from everlog.planning.decomposition.size_estimates import Explicit
-
-_SAMPLE: Final = 4_096
-"""So many rows tell how frequent values are."""
 
 
 def memory_facts(engine: MemoryEngine) -> Explicit:
@@ -58,8 +55,8 @@ def _values(table: Table, columns: Sequence[int]) -> float:
     if not columns or not table.n:
         return 1.0
     rows = np.arange(table.n)
-    if table.n > _SAMPLE:
-        rows = np.unique(np.random.default_rng(0).integers(table.n, size=_SAMPLE))
+    if table.n > tuning.FREQUENCY_SAMPLE_ROWS:
+        rows = np.unique(np.random.default_rng(0).integers(table.n, size=tuning.FREQUENCY_SAMPLE_ROWS))
     sample = [table.cols[column][rows] for column in columns]
     found = (
         np.unique(sample[0], return_counts=True) if len(sample) == 1 else np.unique(sample, axis=1, return_counts=True)

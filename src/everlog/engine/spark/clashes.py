@@ -13,8 +13,8 @@ from everlog.datalog.values import DIFFERENT_FROM, SAME_AS
 from everlog.engine.algebra import FactSet
 from everlog.engine.contradictions import SHOWN, messages
 from everlog.engine.spark.engine import SparkEngine
-from everlog.engine.spark.fact_schema import RELATION
-from everlog.engine.spark.sets import own
+from everlog.engine.spark.facts.fact_schema import RELATION
+from everlog.engine.spark.facts.sets import own
 
 if TYPE_CHECKING:
     from everlog.engine.spark.terms import SparkTerms

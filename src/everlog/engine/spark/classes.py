@@ -16,12 +16,12 @@ from everlog.datalog.syntax import TRIPLE, Atom, BodyLiteral, Constant, Rule, Va
 from everlog.datalog.values import DIFFERENT_FROM, SAME_AS, Value, term_order
 from everlog.engine.algebra import Classes, FactSet, Images, Region
 from everlog.engine.rule_constants import Vocabularies
-from everlog.engine.spark import fact_schema
 from everlog.engine.spark.engine import SparkEngine
-from everlog.engine.spark.fact_schema import RELATION
-from everlog.engine.spark.runs import Run, class_of
-from everlog.engine.spark.sets import EVERYTHING, SparkFacts, Stored, own
-from everlog.engine.spark.sql_text import DISTINCT, Table, select
+from everlog.engine.spark.facts import fact_schema
+from everlog.engine.spark.facts.fact_schema import RELATION
+from everlog.engine.spark.facts.runs import Run, class_of
+from everlog.engine.spark.facts.sets import EVERYTHING, SparkFacts, Stored, own
+from everlog.engine.spark.facts.sql_text import DISTINCT, Table, select
 
 Pairs = Sequence[tuple[int, int]]
 ValuesOf = Callable[[Sequence[int]], Mapping[int, Value]]

@@ -22,16 +22,15 @@ from uuid import uuid4
 from everlog.datalog.syntax import Constant
 from everlog.datalog.values import Value
 from everlog.engine.algebra import Engine, FactSet, Region
-from everlog.engine.spark import fact_schema, limits
-from everlog.engine.spark.annotations import SparkAnnotation, SparkCounted
-from everlog.engine.spark.comparisons import comparable, nameable
-from everlog.engine.spark.driver_sets import Driver
-from everlog.engine.spark.estimates import Estimates
-from everlog.engine.spark.fact_schema import COUNT, RELATION
-from everlog.engine.spark.lineage import Cut, CutName, cut_named
-from everlog.engine.spark.patterns import Parameters
-from everlog.engine.spark.region_filters import Place
-from everlog.engine.spark.runs import (
+from everlog.engine.spark import tuning
+from everlog.engine.spark.facts import fact_schema
+from everlog.engine.spark.facts.annotations import SparkAnnotation, SparkCounted
+from everlog.engine.spark.facts.driver_sets import Driver
+from everlog.engine.spark.facts.estimates import Estimates
+from everlog.engine.spark.facts.fact_schema import COUNT, RELATION
+from everlog.engine.spark.facts.lineage import Cut, CutName, cut_named
+from everlog.engine.spark.facts.region_filters import Place
+from everlog.engine.spark.facts.runs import (
     CLASSES,
     Local,
     Run,
@@ -42,8 +41,10 @@ from everlog.engine.spark.runs import (
     new_number,
     total,
 )
-from everlog.engine.spark.sets import Stored, covered, own
-from everlog.engine.spark.sql_text import DISTINCT, Table, fact_columns, select, union
+from everlog.engine.spark.facts.sets import Stored, covered, own
+from everlog.engine.spark.facts.sql_text import DISTINCT, Table, fact_columns, select, union
+from everlog.engine.spark.joins.comparisons import comparable, nameable
+from everlog.engine.spark.joins.patterns import Parameters
 from everlog.errors import ArityMistake, EverlogError
 from everlog.interrupts import look
 
@@ -351,7 +352,7 @@ class SparkEngine(Engine):
 
         That goes for whole stages, and for the single expressions of the others.
         """
-        generated = sum(self._sizes.values()) > limits.INTERPRETED
+        generated = sum(self._sizes.values()) > tuning.INTERPRETED_FACTS
         if self._is_beside and generated != self._generated:
             self.spark.conf.set("spark.sql.codegen.wholeStage", str(generated).lower())
             self.spark.conf.set("spark.sql.codegen.factoryMode", "FALLBACK" if generated else "NO_CODEGEN")
@@ -360,7 +361,7 @@ class SparkEngine(Engine):
     def _worthwhile(self) -> int:
         """As many partitions as the facts are worth, in large steps: runs with others have to be moved for a join."""
         wanted = 1
-        while wanted * limits.PARTITION < sum(self._sizes.values()):
+        while wanted * tuning.FACTS_PER_PARTITION < sum(self._sizes.values()):
             wanted *= 4
         return min(wanted, self._most_partitions)
 
@@ -396,7 +397,7 @@ class SparkEngine(Engine):
 
     def compacted(self, runs: Sequence[Run]) -> Sequence[Run]:
         """The same runs, or fewer if there are many: joins with a set have an input for each."""
-        length = merged_length([run.rows for run in runs], limits.RUNS)
+        length = merged_length([run.rows for run in runs], tuning.RUNS_BEFORE_MERGE)
         return [*runs[:-length], self._merged(runs[-length:])] if length else runs
 
     def _merged(self, runs: Sequence[Run]) -> Run:
@@ -408,7 +409,7 @@ class SparkEngine(Engine):
         # A union of runs that are not partitioned alike has the partitions of all, and each is a task in every later job.
         if self.partitions == 1:
             table = select(["*"], table, hint="COALESCE(1)")
-        elif total(runs) <= limits.SMALL or any(run.name is None for run in runs):
+        elif total(runs) <= tuning.BROADCAST_JOIN_FACTS or any(run.name is None for run in runs):
             columns = ", ".join(fact_schema.columns(self.width))
             table = select(["*"], table, hint=f"REPARTITION({self.partitions}, {columns})")
         return self.run(table, parts=parts)

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from everlog.datalog.syntax import TRIPLE
 from everlog.engine.algebra import FactSet
-from everlog.engine.spark import fact_schema
 from everlog.engine.spark.engine import SparkEngine
-from everlog.engine.spark.fact_schema import PADDING, RELATION
-from everlog.engine.spark.sets import own
+from everlog.engine.spark.facts import fact_schema
+from everlog.engine.spark.facts.fact_schema import PADDING, RELATION
+from everlog.engine.spark.facts.sets import own
 
 
 @dataclass(frozen=True)
