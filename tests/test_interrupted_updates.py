@@ -204,7 +204,7 @@ def test_who_asks_twice_gets_out_and_has_to_start_again(kb: KnowledgeBase, monke
         pytest.fail("it went on")
 
     with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
-        patched.setattr(sets.Stored, "united", impatient)
+        patched.setattr(sets.ComputedFacts, "united", impatient)
         kb.update(add={"edge": [(60, 61)]})
     for use in (lambda: kb.rows("edge"), lambda: kb.update(), lambda: kb.add({}), lambda: kb.query("edge(?x, ?y)")):
         with pytest.raises(EverlogError, match="interrupted in the middle of an update; make it, or open it, again"):

@@ -18,7 +18,7 @@ from everlog.engine.algebra import Region
 from everlog.engine.memory.engine import MemoryEngine
 from everlog.engine.memory.facts.annotations import CountedFacts, as_counted
 from everlog.engine.memory.facts.rows import NO_ROWS, full_facts, listed
-from everlog.engine.memory.facts.sets import Facts, Stored
+from everlog.engine.memory.facts.sets import ComputedFacts, MemoryFacts
 from everlog.engine.memory.facts.table import Table
 from everlog.engine.memory.kernels import table_kernels as kernels
 
@@ -58,7 +58,7 @@ class Sets:
             terms[1] = TYPE
         return predicate, tuple(terms)
 
-    def stored(self, facts: Iterable[Fact], excluding: Facts | None = None) -> Stored:
+    def stored(self, facts: Iterable[Fact], excluding: MemoryFacts | None = None) -> ComputedFacts:
         found = self.engine.empty()
         groups: dict[str, list[tuple[int, ...]]] = {}
         for predicate, terms in facts:
@@ -77,14 +77,14 @@ class Sets:
             (table.predicate, tuple(map(int, one))) for one in full_facts(table, wanted, ARITIES[table.predicate]).T
         ]
 
-    def computed(self, facts: Facts) -> frozenset[Fact]:
+    def computed(self, facts: MemoryFacts) -> frozenset[Fact]:
         """The facts of a set, by its rows."""
         found = [one for table in facts.tables() for one in self.facts(table, facts.rows(table).array())]
         assert len(found) == len(set(found)) == len(facts)
         assert bool(facts) == bool(found)
         return frozenset(found)
 
-    def tested(self, facts: Facts) -> frozenset[Fact]:
+    def tested(self, facts: MemoryFacts) -> frozenset[Fact]:
         """The facts of a set, by testing every row as a join does."""
         found: list[Fact] = []
         for table in self.tables():
@@ -92,12 +92,12 @@ class Sets:
             out = np.empty(table.n, np.int32)
             test = (view.bounds, view.care, view.want, table.mask, view.annotation)
             n = kernels.select(NO_ROWS, False, 0, table.n, *test, out)
-            assert n <= facts.about(table)
+            assert n <= facts.at_most(table)
             found += self.facts(table, out[:n])
         return frozenset(found)
 
 
-Pair = tuple[Facts, frozenset[Fact]]
+Pair = tuple[MemoryFacts, frozenset[Fact]]
 
 
 def expression(sets: Sets, pool: list[Pair], depth: int) -> Pair:
@@ -215,7 +215,7 @@ def test_multisets(seed: int) -> None:
     others: list[tuple[CountedFacts, Counter[Fact]]] = []
     for _ in range(12):
         facts = sets.some_facts()
-        more: CountedFacts | Stored = sets.stored(facts)
+        more: CountedFacts | ComputedFacts = sets.stored(facts)
         times = Counter(facts)
         if others and sets.random.random() < 0.4:
             more, times = sets.random.choice(others)

@@ -14,7 +14,7 @@ from everlog.datalog.syntax import Atom, Constant, Variable
 from everlog.datalog.values import Value
 from everlog.engine.algebra import FactSet, Moves, Region
 from everlog.engine.spark import tuning
-from everlog.engine.spark.facts.sets import own
+from everlog.engine.spark.facts.sets import as_spark_facts
 from everlog.engine.spark.graphs import small_graphs
 from everlog.engine.spark.graphs.graphs import SparkGraphs
 from oracles import naive
@@ -40,7 +40,7 @@ class Side:
         chosen = atom or self.atom
         found = self.facts.stored(naive.fact(chosen.predicate, *_filled(chosen, pair)) for pair in pairs)
         # Sets that are large to the engine are not on the driver.
-        return found if tuning.DRIVER_FACTS else self.facts.engine.stored(found.table())
+        return found if tuning.DRIVER_FACTS else self.facts.engine.computed(found.table())
 
     def pairs(self, facts: FactSet) -> set[Pair]:
         """The ends of facts that are numbers of nodes."""
@@ -233,7 +233,7 @@ def test_chains(spark: SparkSession, monkeypatch: pytest.MonkeyPatch, large: boo
 
     def of(facts: FactSet, atom: Atom) -> set[Pair]:
         region = Region((atom,))
-        return side.pairs(own(facts).within(region))
+        return side.pairs(as_spark_facts(facts).within(region))
 
     asked = side.of(known)
     asked |= side.of(known, OTHER)

@@ -148,4 +148,4 @@ def test_few_facts_may_lead_to_many(spark: SparkSession, monkeypatch: pytest.Mon
     assert facts.engine.derivations == len(pairs) > tuning.DRIVER_FACTS
     assert facts.multiplicities(rules.apply_counted(a | b, some=some)) == Counter(pairs)
     assert facts.engine.derivations == 2 * len(pairs)
-    assert facts.engine.near_applications == 0
+    assert facts.engine.driver_applications == 0

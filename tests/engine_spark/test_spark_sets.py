@@ -13,7 +13,7 @@ from everlog.datalog.syntax import Atom, Constant, Variable
 from everlog.engine.algebra import FactSet, Region
 from everlog.engine.spark import tuning
 from everlog.engine.spark.facts.runs import merged_length
-from everlog.engine.spark.facts.sets import own
+from everlog.engine.spark.facts.sets import as_spark_facts
 from oracles import naive
 from oracles.naive import Fact
 
@@ -166,7 +166,10 @@ def test_partitions_are_as_many_as_facts_are_worth(spark: SparkSession, monkeypa
 
     def parts(found: FactSet) -> int:
         return len(
-            {row["part"] for row in facts.rows(f"(SELECT spark_partition_id() AS part FROM {own(found).table()})")}
+            {
+                row["part"]
+                for row in facts.rows(f"(SELECT spark_partition_id() AS part FROM {as_spark_facts(found).table()})")
+            }
         )
 
     found = facts.engine.facts({"e": frame})
@@ -178,7 +181,7 @@ def test_partitions_are_as_many_as_facts_are_worth(spark: SparkSession, monkeypa
         assert len(many.engine.facts({"e": frame})) == 30
         assert many.engine.partitions == 64, "many facts are not read into one partition"
     monkeypatch.setattr(tuning, "FACTS_PER_PARTITION", 3)
-    more = facts.engine.stored(f"(SELECT DISTINCT p, a0, -a1 AS a1 FROM {found.table()})")
+    more = facts.engine.computed(f"(SELECT DISTINCT p, a0, -a1 AS a1 FROM {found.table()})")
     assert (len(more), facts.engine.partitions) == (30, 16)
     assert 4 < parts(more) <= 16
     assert len(more | found) == 60 and len(more & found) == 0

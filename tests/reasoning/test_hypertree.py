@@ -15,7 +15,7 @@ from everlog.datalog.reader import parse_program
 from everlog.datalog.syntax import Rule
 from everlog.engine.algebra import FactSet
 from everlog.engine.memory.engine import MemoryEngine
-from everlog.engine.memory.facts.sets import own
+from everlog.engine.memory.facts.sets import as_memory_facts
 from everlog.engine.memory.joins.matcher import MemoryMatcher
 from everlog.engine.memory.joins.rules import MemoryCompiler
 from everlog.engine.memory.statistics import memory_facts
@@ -132,8 +132,8 @@ class OneRule:
 
     def shown(self, facts: FactSet) -> Facts:
         found = set()
-        for table in own(facts).tables():
-            for column in self.engine.columns(own(facts), table.predicate).T:
+        for table in as_memory_facts(facts).tables():
+            for column in self.engine.columns(as_memory_facts(facts), table.predicate).T:
                 found.add(fact(table.predicate, *self.engine.dictionary.values(column)))
         return frozenset(found)
 
@@ -213,7 +213,7 @@ def collaborators(n: int, k: int) -> dict[str, list[tuple[str, str]]]:
 
 
 def instantiations(kb: KnowledgeBase, node: Joined) -> set[tuple[object, ...]]:
-    return set(kb._state._values(kb._state.engine.columns(own(node.inst), node.node.atom.predicate)))
+    return set(kb._state._values(kb._state.engine.columns(as_memory_facts(node.inst), node.node.atom.predicate)))
 
 
 def test_examples_1_to_3(monkeypatch: pytest.MonkeyPatch) -> None:

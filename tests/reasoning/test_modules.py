@@ -15,7 +15,7 @@ from everlog.datalog.syntax import Program, Rule
 from everlog.engine.algebra import FactSet
 from everlog.engine.memory import tuning
 from everlog.engine.memory.engine import MemoryEngine
-from everlog.engine.memory.facts.sets import own
+from everlog.engine.memory.facts.sets import as_memory_facts
 from everlog.engine.memory.graphs.graphs import MemoryGraphs
 from everlog.engine.memory.joins.rules import MemoryCompiler
 from everlog.knowledge.memory_base import KnowledgeBase
@@ -91,7 +91,7 @@ def test_examples_20_to_22() -> None:
 
     def backbone() -> set[tuple[object, ...]]:
         engine = kb._state.engine
-        return set(kb._state._values(engine.columns(own(module.X), "r")))
+        return set(kb._state._values(engine.columns(as_memory_facts(module.X), "r")))
 
     closure = {("b", "c"), ("b", "d"), ("b", "e"), ("c", "d"), ("c", "e"), ("d", "e")}
     assert set(kb.rows("r")) == closure

@@ -14,14 +14,14 @@ from dataclasses import replace
 from everlog.datalog.syntax import Program, Rule
 from everlog.datalog.values import SAME_AS
 from everlog.engine.algebra import FactSet
-from everlog.engine.memory.facts.sets import own
+from everlog.engine.memory.facts.sets import as_memory_facts
 from everlog.knowledge.equated import EquatedState
 from everlog.knowledge.materialisation import Difference, Materialisation
 from everlog.knowledge.report import Report
 from everlog.knowledge.request import Request
 from everlog.knowledge.settings import Settings
 from everlog.knowledge.state import Batch, MemoryState
-from everlog.planning.equality_rules import EQUALITIES, asking, asks_what_occurs, finding, with_keys
+from everlog.planning.equality_rules import EQUALITIES, asking, asks_what_occurs, with_keys, without_reflexive_heads
 from everlog.planning.hidden_predicates import is_plain
 from everlog.reasoning.algorithms import NONRECURSIVE, RECURSIVE, TRACE, needed
 
@@ -56,7 +56,7 @@ class DistinctState(EquatedState):
         return self._E
 
     def _rules(self, program: Program, settings: Settings) -> Sequence[Rule]:
-        return [made for rule in with_keys(asking(program.rules, {})) for made in finding(rule)]
+        return [made for rule in with_keys(asking(program.rules, {})) for made in without_reflexive_heads(rule)]
 
     def _not_explicit(self, deleted: Sequence[Batch]) -> list[str]:
         return MemoryState._not_explicit(self, deleted)
@@ -94,4 +94,4 @@ class DistinctState(EquatedState):
     def _accept(self, I: FactSet, difference: Difference) -> None:
         if difference.added.within(EQUALITIES):
             raise _Equal
-        self._clashing = self._clashes(own(I), self.classes)
+        self._clashing = self._clashes(as_memory_facts(I), self.classes)

@@ -24,7 +24,7 @@ from everlog.engine.contradictions import CONTRADICTORY, Contradiction
 from everlog.engine.memory.clashes import clashes
 from everlog.engine.memory.classes import MemoryClasses
 from everlog.engine.memory.engine import MemoryEngine
-from everlog.engine.memory.facts.sets import Facts, own
+from everlog.engine.memory.facts.sets import MemoryFacts, as_memory_facts
 from everlog.engine.memory.facts.table import Ids
 from everlog.engine.memory.joins.rules import MemoryCompiler
 from everlog.knowledge.choice import Choice, choose, given_up
@@ -81,7 +81,7 @@ class EquatedState(MemoryState):
         self._restored = MemoryClasses(self.engine)
         self._restored.restore(pairs)
         self._restored.separate(self._E)
-        self._I = own(self._I - self._restored.outdated(self._E))
+        self._I = as_memory_facts(self._I - self._restored.outdated(self._E))
 
     # ------------------------------------------------------------------------------------ reasoning
 
@@ -139,10 +139,12 @@ class EquatedState(MemoryState):
         assert isinstance(classes, MemoryClasses)
         if np.equal(*classes.representatives()[classes.apart]).any():
             return True
-        derived, given = (classes.representatives()[self._unlike_themselves(own(facts))] for facts in (I, E))
+        derived, given = (
+            classes.representatives()[self._unlike_themselves(as_memory_facts(facts))] for facts in (I, E)
+        )
         return not {*derived.tolist()} <= {*given.tolist()}
 
-    def _unlike_themselves(self, facts: Facts) -> Ids:
+    def _unlike_themselves(self, facts: MemoryFacts) -> Ids:
         left, right = self.engine.ends(DIFFERENT_FROM, facts)
         names: Ids = left[left == right]
         return names
@@ -222,7 +224,7 @@ class EquatedState(MemoryState):
         E: FactSet = self._E
         E -= minus
         E |= plus
-        self._E, self._equal, self._I = own(E).computed(), after, own(followed.I)
+        self._E, self._equal, self._I = as_memory_facts(E).computed(), after, as_memory_facts(followed.I)
         self._before, self._difference, self._kept_change = before, followed.difference, None
         self._change = followed.change
         if self._total is not None:
@@ -258,7 +260,7 @@ class EquatedState(MemoryState):
             nonlocal change
             if self._merged_apart(I, E, after.classes):
                 raise Contradiction
-            clashing.extend(self._clashes(own(I), after.classes))
+            clashing.extend(self._clashes(as_memory_facts(I), after.classes))
             change = self._compared(before.classes, after.classes, I, E, gone, new, minus, plus)
 
         self._equal = after
@@ -295,9 +297,9 @@ class EquatedState(MemoryState):
         renaming = self.classes.renaming(after.classes)
         lost = self._lost(self._by_predicate(self._I), self.classes, after, after._I, after.classes, renaming)
         gained = after._lost(after._by_predicate(after._I), after.classes, self, self._I, self.classes, renaming)
-        now, then = own(after._I - after._E), own(self._I - self._E)
+        now, then = as_memory_facts(after._I - after._E), as_memory_facts(self._I - self._E)
         return replace(
-            self._change_of(lost, gained, own(minus), own(plus)),
+            self._change_of(lost, gained, as_memory_facts(minus), as_memory_facts(plus)),
             derived_added=after._missing(now, after.engine.relations(), self, then),
             derived_deleted=self._missing(then, self.engine.relations(), after, now),
         )
@@ -316,18 +318,20 @@ class EquatedState(MemoryState):
         """What an update did, in all names; `gone` and `new` are what it did to `I`, which is `J` now. `E` is new, too."""
         assert isinstance(before, MemoryClasses)
         assert isinstance(now, MemoryClasses)
-        I = own((J - new) | gone)
+        I = as_memory_facts((J - new) | gone)
         changed = before.changed(now)
         if len(changed):
-            stayed, renaming = now.about(changed, own(J - new)), before.renaming(now)
+            stayed, renaming = now.facts_mentioning(changed, as_memory_facts(J - new)), before.renaming(now)
             went: FactSet = gone
             went |= stayed
             came: FactSet = new
             came |= stayed
-            lost = self._lost(self._by_predicate(own(went)), before, self, own(J), now, renaming)
-            gained = self._lost(self._by_predicate(own(came)), now, self, I, before, renaming)
+            lost = self._lost(
+                self._by_predicate(as_memory_facts(went)), before, self, as_memory_facts(J), now, renaming
+            )
+            gained = self._lost(self._by_predicate(as_memory_facts(came)), now, self, I, before, renaming)
         else:
-            lost, gained = (self._named(self._by_predicate(own(facts)), now) for facts in (gone, new))
+            lost, gained = (self._named(self._by_predicate(as_memory_facts(facts)), now) for facts in (gone, new))
         stored, derived = I - ((E - plus) | minus), J - E
         touched: FactSet = gone
         for facts in (new, minus, plus):
@@ -339,12 +343,12 @@ class EquatedState(MemoryState):
         less &= stored
         less -= derived
         return replace(
-            self._change_of(lost, gained, own(minus), own(plus)),
-            derived_added=self._by_predicate(own(more)),
-            derived_deleted=self._by_predicate(own(less)),
+            self._change_of(lost, gained, as_memory_facts(minus), as_memory_facts(plus)),
+            derived_added=self._by_predicate(as_memory_facts(more)),
+            derived_deleted=self._by_predicate(as_memory_facts(less)),
         )
 
-    def _change_of(self, lost: ByPredicate, gained: ByPredicate, minus: Facts, plus: Facts) -> Change:
+    def _change_of(self, lost: ByPredicate, gained: ByPredicate, minus: MemoryFacts, plus: MemoryFacts) -> Change:
         """What an update did; of `c ≈ c` only what is explicit counts."""
         for found, explicit in ((lost, minus), (gained, plus)):
             given = self.engine.columns(explicit, TRIPLE)
@@ -358,7 +362,7 @@ class EquatedState(MemoryState):
         facts: ByPredicate,
         classes: MemoryClasses,
         other: EquatedState,
-        I: Facts,
+        I: MemoryFacts,
         now: MemoryClasses,
         renaming: Ids,
     ) -> ByPredicate:
@@ -402,7 +406,7 @@ class EquatedState(MemoryState):
     def clashes(self) -> list[str]:
         return self._clashes(self._I, self.classes)
 
-    def _clashes(self, I: Facts, classes: Classes) -> list[str]:
+    def _clashes(self, I: MemoryFacts, classes: Classes) -> list[str]:
         """What some classes contradict in `I`, with facts that tell names apart in the names they were given."""
         assert isinstance(classes, MemoryClasses)
         refused = {frozenset(ends) for ends in self.engine.columns(classes.refused(I), TRIPLE)[::2].T.tolist()}
@@ -465,7 +469,7 @@ class EquatedState(MemoryState):
         explicit = super().size(predicate, "explicit")
         if which == "explicit" or not self._is_materialised():
             return 0 if which == "derived" else explicit
-        several = self.classes.about(np.array([*self.classes.members], np.int32), self._I)
+        several = self.classes.facts_mentioning(np.array([*self.classes.members], np.int32), self._I)
         ids = self.engine.columns(several, predicate)
         number = super().size(predicate, "all") + int((self.classes.sizes()[ids].prod(axis=0) - 1).sum())
         if predicate == TRIPLE:
@@ -526,7 +530,7 @@ class EquatedState(MemoryState):
             found: FactSet = self._I
             for stratum in compile_program([Rule(answer, literals)], MemoryCompiler(engine)):
                 found |= stratum.nonrecursive.apply(found, excluding=found)
-            ids = self.classes.expanded(engine.columns(own(found), answer.predicate))
+            ids = self.classes.expanded(engine.columns(as_memory_facts(found), answer.predicate))
         for triples in self._triples(goal, variables):
             ids = ids[:, self._shown(_filled(triples, ids))]
         return in_order(self._values(ids))

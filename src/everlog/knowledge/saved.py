@@ -16,9 +16,9 @@ from everlog.datalog.syntax import HIDDEN
 from everlog.engine.algebra import FactSet
 from everlog.engine.memory.engine import MemoryEngine
 from everlog.engine.memory.facts import rows as row_sets
-from everlog.engine.memory.facts.annotations import CountedFacts, Valued, Values
+from everlog.engine.memory.facts.annotations import CountedFacts, RowAnnotation, RowValues
 from everlog.engine.memory.facts.rows import full_facts
-from everlog.engine.memory.facts.sets import Facts, Stored, own
+from everlog.engine.memory.facts.sets import ComputedFacts, MemoryFacts, as_memory_facts
 from everlog.engine.memory.facts.table import Ids, Table
 from everlog.knowledge.materialisation import Materialisation
 from everlog.knowledge.saved_kinds import BACKBONE, HIDDEN_FACTS
@@ -32,7 +32,7 @@ Relations = dict[str, Ids]
 def whole(engine: MemoryEngine, materialisation: Materialisation) -> Relations:
     """All there is to be kept."""
     found = _Collected(engine)
-    I = own(materialisation.I)
+    I = as_memory_facts(materialisation.I)
     found.hidden(I)
     for kind, place, annotation in _annotations(materialisation.asked()):
         for table in I.tables():
@@ -40,7 +40,7 @@ def whole(engine: MemoryEngine, materialisation: Materialisation) -> Relations:
                 rows = I.rows(table).array()
                 found.values(kind, place, table, rows, annotation.of(table, rows))
     for number, module in enumerate(materialisation.backbones()):
-        found.backbone(number, own(module.X))
+        found.backbone(number, as_memory_facts(module.X))
     return found.relations()
 
 
@@ -49,8 +49,8 @@ def change(
 ) -> tuple[Relations, Relations]:
     """What the last update added to it and deleted from it; `added` and `deleted` are what it did to `I`."""
     more, less = _Collected(engine), _Collected(engine)
-    more.hidden(own(added))
-    less.hidden(own(deleted))
+    more.hidden(as_memory_facts(added))
+    less.hidden(as_memory_facts(deleted))
     for kind, place, annotation in _annotations(materialisation.asked()):
         for table, rows, old, new in annotation.changed():
             other = old != new
@@ -59,8 +59,8 @@ def change(
     for number, (module, before) in enumerate(
         zip(materialisation.backbones(), materialisation.backbones_before, strict=True)
     ):
-        more.backbone(number, own(module.X - before))
-        less.backbone(number, own(before - module.X))
+        more.backbone(number, as_memory_facts(module.X - before))
+        less.backbone(number, as_memory_facts(before - module.X))
     return more.relations(), less.relations()
 
 
@@ -69,7 +69,7 @@ def restore(
 ) -> None:
     """Gives a materialisation its facts, and what was kept."""
     kept, modules = materialisation.kept, materialisation.backbones()
-    trace: dict[tuple[int, int], dict[Table, list[tuple[Ids, Values]]]] = {}
+    trace: dict[tuple[int, int], dict[Table, list[tuple[Ids, RowValues]]]] = {}
     for name, columns in saved:
         kind, _, predicate = name.partition(":")
         if kind == HIDDEN_FACTS:
@@ -84,7 +84,7 @@ def restore(
                 for number in np.unique(values[0]):
                     module = modules[number]
                     mine = row_sets.listed(table, rows[values[0] == number])
-                    module.X |= Stored(own(I)._within, {table: mine})
+                    module.X |= ComputedFacts(as_memory_facts(I)._within, {table: mine})
         elif kind == TRACE and kept.trace is not None:
             for table, rows, values in _found(engine, predicate, columns[:-3], columns[-3:]):
                 for place, i in np.unique(values[:2], axis=1).T:
@@ -105,17 +105,19 @@ def restore(
             kept.trace.new[place].set(new, i)
 
 
-def _counted(I: FactSet, table: Table, rows: Ids, counts: Values) -> CountedFacts:
-    return CountedFacts(own(I)._within, {table: (rows, counts.astype(np.int64))})
+def _counted(I: FactSet, table: Table, rows: Ids, counts: RowValues) -> CountedFacts:
+    return CountedFacts(as_memory_facts(I)._within, {table: (rows, counts.astype(np.int64))})
 
 
-def _found(engine: MemoryEngine, predicate: str, facts: Ids, values: Values) -> Iterator[tuple[Table, Ids, Values]]:
+def _found(
+    engine: MemoryEngine, predicate: str, facts: Ids, values: RowValues
+) -> Iterator[tuple[Table, Ids, RowValues]]:
     """The rows of facts that are there, by table, with the columns that belong to them."""
     for table, tuples, places in engine.relation(predicate, facts.shape[0]).split(facts):
         yield table, table.find(tuples), np.ascontiguousarray(values[:, places])
 
 
-def _annotations(kept: Kept) -> Iterator[tuple[str, tuple[int, ...], Valued]]:
+def _annotations(kept: Kept) -> Iterator[tuple[str, tuple[int, ...], RowAnnotation]]:
     """Everything that gives facts a value: its kind, where in the trace it belongs, and itself."""
     found = [(NONRECURSIVE, (), kept.nonrecursive), (RECURSIVE, (), kept.recursive)]
     parts: list[tuple[str, tuple[int, ...], object]] = [part for part in found if part[2] is not None]
@@ -127,7 +129,7 @@ def _annotations(kept: Kept) -> Iterator[tuple[str, tuple[int, ...], Valued]]:
         ]
         parts += [(TRACE, (place, i), counts) for place, i, counts in kept.trace.forgotten]
     for kind, at, annotation in parts:
-        assert isinstance(annotation, Valued), "an annotation of another engine"
+        assert isinstance(annotation, RowAnnotation), "an annotation of another engine"
         yield kind, at, annotation
 
 
@@ -138,17 +140,17 @@ class _Collected:
         self._engine = engine
         self._pieces: dict[str, list[Ids]] = {}
 
-    def hidden(self, facts: Facts) -> None:
+    def hidden(self, facts: MemoryFacts) -> None:
         for table in facts.tables():
             if table.predicate.startswith(HIDDEN):
                 self._add(HIDDEN_FACTS, table, facts.rows(table).array(), ())
 
-    def backbone(self, number: int, facts: Facts) -> None:
+    def backbone(self, number: int, facts: MemoryFacts) -> None:
         for table in facts.tables():
             rows = facts.rows(table).array()
             self._add(BACKBONE, table, rows, (np.full(len(rows), number, np.int32),))
 
-    def values(self, kind: str, place: tuple[int, ...], table: Table, rows: Ids, values: Values) -> None:
+    def values(self, kind: str, place: tuple[int, ...], table: Table, rows: Ids, values: RowValues) -> None:
         """Facts that have another value than 0."""
         there = values != 0
         rows, values = rows[there], values[there]
@@ -156,7 +158,7 @@ class _Collected:
             columns = [np.full(len(rows), number, np.int32) for number in place]
             self._add(kind, table, rows, (*columns, values))
 
-    def _add(self, kind: str, table: Table, rows: Ids, more: tuple[Values, ...]) -> None:
+    def _add(self, kind: str, table: Table, rows: Ids, more: tuple[RowValues, ...]) -> None:
         if len(rows):
             order = np.argsort(rows)
             arity = self._engine.relations()[table.predicate].arity

@@ -121,7 +121,7 @@ class SparkEquatedState(SparkState):
     # ------------------------------------------------------------------------------------ reasoning
 
     def materialise(self, program: Program, settings: Settings, progress: Progress, started: float) -> Report:
-        rounds, near = Rounds(progress), self.engine.near_applications
+        rounds, near = Rounds(progress), self.engine.driver_applications
         try:
             outcome, planned = self._materialised(program, settings, rounds)
             report = self._report(outcome, planned, started, self.count("all"), 0)
@@ -281,7 +281,7 @@ class SparkEquatedState(SparkState):
 
     def _compared(self, then: _Facts, now: _Facts) -> Difference:
         """What an update did, in all names; to `I ∖ E` in those of representatives, as a store has it."""
-        stayed = now.classes.about(then.classes.changed(now.classes), now.I & then.I)
+        stayed = now.classes.facts_mentioning(then.classes.changed(now.classes), now.I & then.I)
         gone, new = without(then.I, now.I), without(now.I, then.I)
         plus, minus = without(now.E, then.E), without(then.E, now.E)
         before = self._in_all_names(then.classes, gone | stayed, then.E)
@@ -302,7 +302,7 @@ class SparkEquatedState(SparkState):
         if table is None:
             return self._reflexive(E)
         shown = f"(SELECT * FROM {table} WHERE {self._is_shown()})"
-        found: FactSet = self.engine.stored(DISTINCT, rows=shown)
+        found: FactSet = self.engine.computed(DISTINCT, rows=shown)
         found |= self._reflexive(E)
         return found
 

@@ -238,7 +238,7 @@ class SparkState:
         materialisation = self._compiled(program, settings, needed(settings.algorithm) | self._kinds)
         planned = perf_counter() - begun
         rounds = Rounds(progress)
-        near = self.engine.near_applications
+        near = self.engine.driver_applications
         try:
             outcome = materialisation.materialise(rounds)
             self._I, self._counts = materialisation.I, {}
@@ -253,13 +253,13 @@ class SparkState:
         """This state after an update, and a report; a failure leaves it as it was."""
         minus, plus = self._all_of(request.deleted), self._all_of(request.added)
         warnings, rounds = self._not_explicit(minus), Rounds(request.progress)
-        near = self.engine.near_applications
+        near = self.engine.driver_applications
         report = self._changed(minus, plus, replace(request, progress=rounds))
         return self, replace(report, warnings=[*warnings, *report.warnings], spark=self._work(rounds, near))
 
     def _work(self, rounds: Rounds, near: int) -> dict[str, Any]:
         """What Spark did, and how often the driver did it instead, which had done so `near` times before."""
-        return {**rounds.summary(self.spark), "on_driver": self.engine.near_applications - near}
+        return {**rounds.summary(self.spark), "on_driver": self.engine.driver_applications - near}
 
     def _changed(self, minus: FactSet, plus: FactSet, request: Request[FactSet]) -> Report:
         program, settings = request.program, request.settings

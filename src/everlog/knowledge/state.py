@@ -23,7 +23,7 @@ from everlog.engine.algebra import FactSet
 from everlog.engine.memory.clashes import clashes
 from everlog.engine.memory.dictionary import Dictionary
 from everlog.engine.memory.engine import MemoryEngine
-from everlog.engine.memory.facts.sets import Facts, Stored, own
+from everlog.engine.memory.facts.sets import ComputedFacts, MemoryFacts, as_memory_facts
 from everlog.engine.memory.facts.table import Ids
 from everlog.engine.memory.graphs.graphs import MemoryGraphs
 from everlog.engine.memory.joins.matcher import MemoryMatcher
@@ -44,7 +44,7 @@ from everlog.planning.compiled_program import compile_program, prepared
 from everlog.planning.decomposition.decomposition_choice import TREES, Decomposer
 from everlog.planning.decomposition.size_estimates import Statistics
 from everlog.planning.equality_rules import UNEQUATED, axiomatised
-from everlog.planning.modules.module_choice import Known, Verdicts, judged, refusing
+from everlog.planning.modules.module_choice import PathCounts, Verdicts, judged, refusing
 from everlog.planning.modules.module_rules import Module as PlannedModule
 from everlog.planning.modules.module_rules import meets, relation_name
 from everlog.reasoning.algorithms import TRACE, needed
@@ -96,8 +96,8 @@ class MemoryState:
         if engine is None:
             engine, self._compilation = start_engine(workers)
         self.engine = engine
-        self._E: Stored = engine.empty()
-        self._I: Facts = engine.empty()
+        self._E: ComputedFacts = engine.empty()
+        self._I: MemoryFacts = engine.empty()
         self.materialisation: Materialisation | None = None
         self._change: Change | None = Change()
         self._difference: Difference | None = None
@@ -168,7 +168,7 @@ class MemoryState:
         planned = perf_counter() - begun
         try:
             outcome = materialisation.materialise(progress)
-            self._I = own(materialisation.I)
+            self._I = as_memory_facts(materialisation.I)
             if settings.modules == "auto":
                 self._reconsider(program, settings)
             report = self._report(outcome, planned, started, self.total(), 0)
@@ -237,9 +237,12 @@ class MemoryState:
                 f"{choice.algorithm.name} was given up, since the change spreads too far; everything was computed anew"
             )
             return self._given_up(request, [why], given_up(choice, past, size, perf_counter() - tried))
-        self._E, self._I = own(materialisation.E).computed(), own(materialisation.I)
+        self._E, self._I = as_memory_facts(materialisation.E).computed(), as_memory_facts(materialisation.I)
         self._change, self._difference = None, difference
-        added_to, deleted_from = self.count(own(difference.added)), self.count(own(difference.deleted))
+        added_to, deleted_from = (
+            self.count(as_memory_facts(difference.added)),
+            self.count(as_memory_facts(difference.deleted)),
+        )
         return self, self._report(outcome, planned, request.started, added_to, deleted_from, choice.reasons)
 
     _watch: Callable[[], None] | None = None
@@ -300,7 +303,7 @@ class MemoryState:
     def change(self) -> Change:
         """What the last update did."""
         if self._change is None:
-            parts = (own(getattr(self._difference, part.name)) for part in fields(Difference))
+            parts = (as_memory_facts(getattr(self._difference, part.name)) for part in fields(Difference))
             self._change = Change(*(self._by_predicate(part) for part in parts))
         return self._change
 
@@ -399,13 +402,13 @@ class MemoryState:
         self.materialisation = Materialisation(strata, self.engine, self._given(), kinds, modules, bounds)
         return self.materialisation
 
-    def _continued(self, rules: Sequence[Rule], module: PlannedModule) -> Known | None:
+    def _continued(self, rules: Sequence[Rule], module: PlannedModule) -> PathCounts | None:
         """How many facts of a module's relation are continued by others, if it has no facts but explicit ones."""
         if any(meets(rule.head, module.atom) for rule in rules if rule not in module.rules):
             return None
-        return Known(*MemoryGraphs(self.engine).continued(module.atom, self._given()))
+        return PathCounts(*MemoryGraphs(self.engine).continued(module.atom, self._given()))
 
-    def _spread(self, rules: Sequence[Rule], modules: Sequence[PlannedModule]) -> Known | None:
+    def _spread(self, rules: Sequence[Rule], modules: Sequence[PlannedModule]) -> PathCounts | None:
         """How many ways there are to continue a fact of some chains by another one, if no other rules derive any."""
         own_rules = {rule for module in modules for rule in module.rules}
         plans = [module.chains for module in modules if module.chains is not None]
@@ -415,7 +418,7 @@ class MemoryState:
             rule not in own_rules and any(meets(rule.head, atom) for atom in letters) for rule in rules
         ):
             return None
-        return Known(*MemoryGraphs(self.engine).spread(letters, self._given()))
+        return PathCounts(*MemoryGraphs(self.engine).spread(letters, self._given()))
 
     def clashes(self) -> list[str]:
         """What equality contradicts, with facts."""
@@ -482,7 +485,7 @@ class MemoryState:
             self._missing(self._I, self.engine.relations(), after, after._I),
         )
 
-    def _by_predicate(self, facts: Facts) -> ByPredicate:
+    def _by_predicate(self, facts: MemoryFacts) -> ByPredicate:
         names = {table.predicate for table in facts.tables() if not table.predicate.startswith(HIDDEN)}
         found = {predicate: self.engine.columns(facts, predicate) for predicate in sorted(names)}
         return {predicate: ids for predicate, ids in found.items() if ids.shape[1]}
@@ -523,7 +526,9 @@ class MemoryState:
             reasons=list(reasons),
         )
 
-    def _missing(self, facts: Facts, predicates: Iterable[str], other: MemoryState, others: Facts) -> ByPredicate:
+    def _missing(
+        self, facts: MemoryFacts, predicates: Iterable[str], other: MemoryState, others: MemoryFacts
+    ) -> ByPredicate:
         """Facts of some predicates that a set has and a set of another state has not."""
         missing = {}
         for predicate in dict.fromkeys(predicates):
@@ -536,7 +541,7 @@ class MemoryState:
                     missing[predicate] = ids
         return missing
 
-    def _among(self, facts: Facts, predicate: str, ids: Ids) -> NDArray[np.bool_]:
+    def _among(self, facts: MemoryFacts, predicate: str, ids: Ids) -> NDArray[np.bool_]:
         """Which of some facts of a predicate are in a set."""
         inside = np.zeros(ids.shape[1], np.bool_)
         relation = self.engine.relations().get(predicate)
@@ -552,7 +557,7 @@ class MemoryState:
         return self._among(self._chosen(which), predicate, ids)
 
     @staticmethod
-    def count(facts: Facts) -> int:
+    def count(facts: MemoryFacts) -> int:
         """How many facts a set has, without those of hidden predicates."""
         return sum(len(facts.rows(table)) for table in facts.tables() if not table.predicate.startswith(HIDDEN))
 
@@ -562,7 +567,7 @@ class MemoryState:
 
     # ------------------------------------------------------------------------------------ facts out
 
-    def _chosen(self, which: Which) -> Facts:
+    def _chosen(self, which: Which) -> MemoryFacts:
         if which == "all":
             return self._I if self._I else self._E
         if which == "explicit":
@@ -626,7 +631,7 @@ class MemoryState:
             found: FactSet = self._I if self._I else self._E
             for stratum in compile_program([Rule(answer, tuple(goal))], MemoryCompiler(engine)):
                 found |= stratum.nonrecursive.apply(found, excluding=found)
-            rows = self._values(engine.columns(own(found), answer.predicate))
+            rows = self._values(engine.columns(as_memory_facts(found), answer.predicate))
         return in_order(rows)
 
 

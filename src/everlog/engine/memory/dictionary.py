@@ -1,7 +1,7 @@
 """The dictionary: every value has one dense 32-bit id, given in order of first appearance and never changed.
 
 Columns of Arrow or Python values go in, ids come out, and back. Per id there is a kind, a payload and a length (see
-`kinds.py`); text lies in one buffer; an open-addressing index finds the id of a value (see `dictionary_kernels.py`).
+`term_kinds.py`); text lies in one buffer; an open-addressing index finds the id of a value (see `dictionary_kernels.py`).
 Every array doubles when it is full, so adding costs amortised constant time; nothing is ever overwritten, so that the
 arrays which `order` handed out stay right for the ids of their time.
 
@@ -135,7 +135,7 @@ class Dictionary:
         return self._encode_chunks(column, _ntriples_probes)
 
     def find_ntriples(self, column: pa.Array | pa.ChunkedArray) -> Ids:
-        """The same for terms that are known, and -1 for others; nothing is added."""
+        """The ids of an Arrow column of N-Triples terms, -1 for those that are unknown; nothing is added."""
         return self._encode_chunks(column, _ntriples_probes, add=False)
 
     def encode_values(self, values: Sequence[object]) -> Ids:
@@ -194,16 +194,12 @@ class Dictionary:
         values: list[Value] = found.tolist()
         return values
 
-    def decode_column(self, ids: Ids) -> pa.Array:
-        """A column of ids as Arrow: int64, float64, bool or string if all values are of that kind, else N-Triples text.
-
-        Strings beyond 2 GiB come as large_string. A column without rows comes as strings. `decode_field` tells strings
-        from N-Triples.
-        """
-        return self.decode_field("", ids)[1]
-
     def decode_field(self, name: str, ids: Ids) -> tuple[pa.Field, pa.Array]:
-        """A column of ids as Arrow with its field, whose metadata mark N-Triples text: `encode_field` reads it back."""
+        """A column of ids as Arrow with its field, whose metadata mark N-Triples text: `encode_field` reads it back.
+
+        The column is int64, float64, bool or string if all values are of that kind, else N-Triples text. Strings beyond
+        2 GiB come as large_string. A column without rows comes as strings.
+        """
         kinds = self._kinds[ids]
         kind = int(kinds[0]) if ids.size else STRING
         metadata = None

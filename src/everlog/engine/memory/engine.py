@@ -23,11 +23,11 @@ from everlog.engine.algebra import Engine, Region
 from everlog.engine.memory import tuning
 from everlog.engine.memory.dictionary import Dictionary
 from everlog.engine.memory.facts import rows as row_sets
-from everlog.engine.memory.facts.annotations import MemoryAnnotation, SparseAnnotation, Valued
+from everlog.engine.memory.facts.annotations import DenseAnnotation, RowAnnotation, SparseAnnotation
 from everlog.engine.memory.facts.region_filters import RegionFilter
 from everlog.engine.memory.facts.relation import Relation, Triples
 from everlog.engine.memory.facts.rows import NO_ROWS, Rows, full_facts
-from everlog.engine.memory.facts.sets import Facts, Stored
+from everlog.engine.memory.facts.sets import ComputedFacts, MemoryFacts
 from everlog.engine.memory.facts.table import Ids, Table
 from everlog.engine.memory.facts.table_entry import Entry
 from everlog.engine.memory.joins.join_plan import Buffers, Call, JoinPlan, Literal, facts_of
@@ -35,7 +35,7 @@ from everlog.errors import ArityMistake
 from everlog.interrupts import Team, look
 
 
-class Emptied(Protocol):
+class CountingSink(Protocol):
     """A sink that can be emptied when it is full, and counts the bindings that it takes by worker."""
 
     @property
@@ -81,7 +81,7 @@ class MemoryEngine(Engine):
         assert table is not None, "triples are split by their properties"
         return table
 
-    def ends(self, verb: Value, facts: Facts) -> Ids:
+    def ends(self, verb: Value, facts: MemoryFacts) -> Ids:
         """The subjects and objects of the triples with a property in a set: two rows of an array."""
         table = self.property_table(verb)
         found: Ids = full_facts(table, facts.rows(table), 3)[[0, 2]]
@@ -119,13 +119,13 @@ class MemoryEngine(Engine):
 
     # ------------------------------------------------------------------------------------ sets
 
-    def empty(self) -> Stored:
-        return Stored(self.within, {})
+    def empty(self) -> ComputedFacts:
+        return ComputedFacts(self.within, {})
 
-    def annotation(self, default: int = 0, sparse: bool = False) -> Valued:
-        return (SparseAnnotation if sparse else MemoryAnnotation)(self.within, default)
+    def annotation(self, default: int = 0, sparse: bool = False) -> RowAnnotation:
+        return (SparseAnnotation if sparse else DenseAnnotation)(self.within, default)
 
-    def insert(self, predicate: str, facts: Ids, excluding: Facts | None = None) -> Stored:
+    def insert(self, predicate: str, facts: Ids, excluding: MemoryFacts | None = None) -> ComputedFacts:
         """The set of some facts, one per column of the array, without those in a set; they get rows if they have none."""
         parts: dict[Table, Rows] = {}
         for table, tuples, _ in self.relation(predicate, facts.shape[0]).split(facts):
@@ -137,30 +137,30 @@ class MemoryEngine(Engine):
                 entry.put(0, piece, piece.shape[1], np.arange(table.arity), NO_ROWS)
                 entry.enter(self.parallel)
             parts[table] = entry.rows()
-        return Stored(self.within, parts)
+        return ComputedFacts(self.within, parts)
 
-    def append(self, predicate: str, facts: Ids) -> Stored:
+    def append(self, predicate: str, facts: Ids) -> ComputedFacts:
         """The set of some facts that are distinct and have no rows yet; nobody checks that."""
         parts: dict[Table, Rows] = {}
         for table, tuples, _ in self.relation(predicate, facts.shape[0]).split(facts):
             first = table.n
             table.append(tuples)
             parts[table] = row_sets.span(table, first, table.n)
-        return Stored(self.within, parts)
+        return ComputedFacts(self.within, parts)
 
-    def insert_nullary(self, predicate: str) -> Stored:
+    def insert_nullary(self, predicate: str) -> ComputedFacts:
         """The set of the one fact of a nullary predicate."""
         return self.insert(predicate, np.empty((0, 1), np.int32))
 
-    def present(self, predicate: str, facts: Ids) -> Stored:
+    def present(self, predicate: str, facts: Ids) -> ComputedFacts:
         """The set of those of some facts that have a row; nothing is stored."""
         parts: dict[Table, Rows] = {}
         for table, tuples, _ in self.relation(predicate, facts.shape[0]).split(facts):
             found = table.find(tuples)
             parts[table] = row_sets.listed(table, row_sets.distinct(table, found[found >= 0]))
-        return Stored(self.within, {table: rows for table, rows in parts.items() if len(rows)})
+        return ComputedFacts(self.within, {table: rows for table, rows in parts.items() if len(rows)})
 
-    def columns(self, facts: Facts, predicate: str) -> Ids:
+    def columns(self, facts: MemoryFacts, predicate: str) -> Ids:
         """The facts of one predicate in a set, one per column of the array."""
         relation = self._relations.get(predicate)
         if relation is None:
@@ -188,7 +188,7 @@ class MemoryEngine(Engine):
 
     # ------------------------------------------------------------------------------------ evaluation
 
-    def run(self, calls: Sequence[tuple[JoinPlan, Call, Facts]], sink: Emptied, shared: bool = True) -> None:
+    def run(self, calls: Sequence[tuple[JoinPlan, Call, MemoryFacts]], sink: CountingSink, shared: bool = True) -> None:
         """Evaluates plans, each driven by the facts of a set; with `shared`, on all threads if there is enough to do."""
         tasks = list(self._tasks(calls))
         total = sum(hi - lo for *_, lo, hi in tasks)
@@ -227,7 +227,7 @@ class MemoryEngine(Engine):
 
     @staticmethod
     def _tasks(
-        calls: Sequence[tuple[JoinPlan, Call, Facts]],
+        calls: Sequence[tuple[JoinPlan, Call, MemoryFacts]],
     ) -> Iterator[tuple[JoinPlan, Call, Table, Ids | None, int, int]]:
         for plan, call, driver in calls:
             for table in facts_of(plan.driver, driver):

@@ -1,4 +1,4 @@
-"""What the memory engine knows of the facts of an atom, for the estimates of `statistics.py`."""
+"""What the memory engine knows of the facts of an atom, for the estimates of `size_estimates.py`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from everlog.planning.decomposition.size_estimates import Explicit
 
 
 def memory_facts(engine: MemoryEngine) -> Explicit:
-    """What the memory engine knows of facts."""
+    """Estimates for atoms by samples of the tables that they match."""
     known: dict[tuple[Table, tuple[int, ...], int], float] = {}
 
     def values(table: Table, *columns: int) -> float:

@@ -33,7 +33,7 @@ def start_engine(workers: int | None = None) -> tuple[MemoryEngine, float]:
 
 
 def start_graphs() -> float:
-    """The same for graphs, which only programs with modules need."""
+    """Loads or compiles the kernels for graphs, which only programs with modules need; the seconds that compiling took."""
     return _start("graph_kernels", graph_kernels.compose, _exercise_graphs)
 
 

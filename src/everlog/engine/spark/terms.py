@@ -68,7 +68,7 @@ class SparkTerms:
 
     @property
     def dictionary(self) -> StoredDictionary:
-        """The same, for joins with facts."""
+        """All terms as a dictionary that facts are encoded and decoded by."""
         return StoredDictionary.of(self._spark, self.frame, self.size)
 
     def all_files(self) -> list[Path]:
@@ -76,7 +76,7 @@ class SparkTerms:
         return [*map(Path, self._stored), *self._unnamed, *self.new]
 
     def saved(self, files: Sequence[Path]) -> None:
-        """The terms are in a store now, in these files."""
+        """Notes that all terms are in a store now, in some files."""
         if self._by_label:
             self._unnamed += self.new
         else:

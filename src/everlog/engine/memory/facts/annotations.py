@@ -12,10 +12,10 @@ from everlog.engine.algebra import Annotation, Counted, FactSet
 from everlog.engine.memory import tuning
 from everlog.engine.memory.facts import rows as row_sets
 from everlog.engine.memory.facts.rows import NO_ROWS
-from everlog.engine.memory.facts.sets import Between, Facts, Stored, Within, own
+from everlog.engine.memory.facts.sets import Between, ComputedFacts, MemoryFacts, Within, as_memory_facts
 from everlog.engine.memory.facts.table import Ids, Table
 
-Values = npt.NDArray[np.int32]
+RowValues = npt.NDArray[np.int32]
 
 Tally = tuple[Ids, npt.NDArray[np.int64]]
 """Distinct rows and how often each occurs, or another value of each."""
@@ -37,8 +37,8 @@ class CountedFacts(Counted):
     def total(self) -> int:
         return sum(int(counts.sum()) for _, counts in self._parts.values())
 
-    def support(self) -> Stored:
-        return Stored(
+    def support(self) -> ComputedFacts:
+        return ComputedFacts(
             self._within,
             {table: row_sets.listed(table, rows) for table, (rows, _) in self._parts.items() if len(rows)},
         )
@@ -63,12 +63,11 @@ def as_counted(facts: Counted | FactSet) -> CountedFacts:
     """A multiset of this engine; a set is one in which each fact occurs once."""
     if isinstance(facts, CountedFacts):
         return facts
-    assert isinstance(facts, Facts), "facts of another engine"
-    arrays = {table: facts.rows(table).array() for table in facts.tables()}
-    return CountedFacts(facts._within, {table: (rows, np.ones(len(rows), np.int64)) for table, rows in arrays.items()})
+    assert isinstance(facts, MemoryFacts), "facts of another engine"
+    return CountedFacts(facts._within, {table: (rows, np.ones(len(rows), np.int64)) for table, rows in facts.arrays()})
 
 
-class Valued(Annotation):
+class RowAnnotation(Annotation):
     """What the two kinds of annotation have in common: values of rows, by table."""
 
     def __init__(self, within: Within, default: int) -> None:
@@ -80,31 +79,38 @@ class Valued(Annotation):
         """Whether a row of a table may have another value than the default."""
 
     @abstractmethod
-    def of(self, table: Table, rows: Ids) -> Values:
+    def of(self, table: Table, rows: Ids) -> RowValues:
         """The values of some rows."""
 
-    def values(self, table: Table) -> Values:
+    def values(self, table: Table) -> RowValues:
         """The values by row, for at least all rows of the table, as joins test them."""
         raise TypeError("a sparse annotation is no view of a join")
 
     @abstractmethod
-    def changed(self) -> Iterator[tuple[Table, Ids, Values, Values]]:
+    def changed(self) -> Iterator[tuple[Table, Ids, RowValues, RowValues]]:
         """Rows, with their values at the savepoint and now, of all facts whose value may have changed since."""
+
+    @abstractmethod
+    def _put(self, table: Table, rows: Ids, values: RowValues) -> None:
+        """Gives some rows other values."""
+
+    def assign(self, facts: FactSet, other: Annotation) -> None:
+        assert isinstance(other, RowAnnotation), "an annotation of another engine"
+        for table, rows in as_memory_facts(facts).arrays():
+            self._put(table, rows, other.of(table, rows))
 
     def between(self, least: int, greatest: int) -> Between:
         return Between(self._within, self, least, greatest)
 
     def counted(self, facts: FactSet) -> CountedFacts:
-        facts = own(facts)
         parts = {}
-        for table in facts.tables():
-            rows = facts.rows(table).array()
+        for table, rows in as_memory_facts(facts).arrays():
             counts = self.of(table, rows).astype(np.int64)
             parts[table] = rows[counts > 0], counts[counts > 0]
         return CountedFacts(self._within, parts)
 
 
-class MemoryAnnotation(Valued):
+class DenseAnnotation(RowAnnotation):
     """An integer for every row of every table that it mentions."""
 
     def __init__(self, within: Within, default: int) -> None:
@@ -116,12 +122,12 @@ class MemoryAnnotation(Valued):
     def mentions(self, table: Table) -> bool:
         return table in self._values
 
-    def of(self, table: Table, rows: Ids) -> Values:
+    def of(self, table: Table, rows: Ids) -> RowValues:
         if table not in self._values:
             return np.full(len(rows), self.default, np.int32)
         return self.values(table)[rows]
 
-    def values(self, table: Table) -> Values:
+    def values(self, table: Table) -> RowValues:
         values = self._values.get(table)
         if values is None or len(values) < table.n:
             grown = np.full(max(table.n, 16, 2 * (0 if values is None else len(values))), self.default, np.int32)
@@ -130,7 +136,7 @@ class MemoryAnnotation(Valued):
             values = self._values[table] = grown
         return values
 
-    def _changed(self, table: Table, rows: Ids) -> Values:
+    def _changed(self, table: Table, rows: Ids) -> RowValues:
         """The values by row, of which some are about to change."""
         values = self.values(table)
         if self._log is not None:
@@ -138,7 +144,7 @@ class MemoryAnnotation(Valued):
         return values
 
     def set(self, facts: FactSet, value: int) -> None:
-        facts = own(facts)
+        facts = as_memory_facts(facts)
         for table in facts.tables():
             chosen = facts.rows(table)
             if chosen.is_span and self._log is None:
@@ -147,7 +153,7 @@ class MemoryAnnotation(Valued):
                 self._changed(table, chosen.array())[chosen.array()] = value
 
     def add(self, facts: Counted | FactSet, sign: int = 1) -> None:
-        if isinstance(facts, Facts):
+        if isinstance(facts, MemoryFacts):
             for table in facts.tables():
                 chosen = facts.rows(table)
                 if chosen.is_span and self._log is None:
@@ -158,12 +164,8 @@ class MemoryAnnotation(Valued):
         for table, (rows, counts) in as_counted(facts).parts().items():
             self._changed(table, rows)[rows] += (sign * counts).astype(np.int32)
 
-    def assign(self, facts: FactSet, other: Annotation) -> None:
-        assert isinstance(other, Valued), "an annotation of another engine"
-        facts = own(facts)
-        for table in facts.tables():
-            rows = facts.rows(table).array()
-            self._changed(table, rows)[rows] = other.of(table, rows)
+    def _put(self, table: Table, rows: Ids, values: RowValues) -> None:
+        self._changed(table, rows)[rows] = values
 
     def savepoint(self) -> Callable[[], None]:
         log = self._log = []
@@ -175,8 +177,8 @@ class MemoryAnnotation(Valued):
 
         return undo
 
-    def changed(self) -> Iterator[tuple[Table, Ids, Values, Values]]:
-        by_table: dict[Table, list[tuple[Ids, Values]]] = {}
+    def changed(self) -> Iterator[tuple[Table, Ids, RowValues, RowValues]]:
+        by_table: dict[Table, list[tuple[Ids, RowValues]]] = {}
         for table, rows, values in self._log or ():
             by_table.setdefault(table, []).append((rows, values))
         for table, parts in by_table.items():
@@ -192,7 +194,7 @@ class MemoryAnnotation(Valued):
 _NO_TALLY: Tally = (NO_ROWS, np.empty(0, np.int64))
 
 
-class SparseAnnotation(Valued):
+class SparseAnnotation(RowAnnotation):
     """Integers for few rows: sorted rows with their values, and what was added to these since they were merged last."""
 
     def __init__(self, within: Within, default: int) -> None:
@@ -206,25 +208,19 @@ class SparseAnnotation(Valued):
     def mentions(self, table: Table) -> bool:
         return table in self._parts
 
-    def of(self, table: Table, rows: Ids) -> Values:
+    def of(self, table: Table, rows: Ids) -> RowValues:
         return _looked_up(self._parts.get(table, ()), rows)
 
     def set(self, facts: FactSet, value: int) -> None:
-        facts = own(facts)
-        for table in facts.tables():
-            rows = facts.rows(table).array()
-            self._add(table, rows, value - self.of(table, rows).astype(np.int64))
+        for table, rows in as_memory_facts(facts).arrays():
+            self._put(table, rows, np.full(len(rows), value, np.int32))
 
     def add(self, facts: Counted | FactSet, sign: int = 1) -> None:
         for table, (rows, counts) in as_counted(facts).parts().items():
             self._add(table, rows, sign * counts)
 
-    def assign(self, facts: FactSet, other: Annotation) -> None:
-        assert isinstance(other, Valued), "an annotation of another engine"
-        facts = own(facts)
-        for table in facts.tables():
-            rows = facts.rows(table).array()
-            self._add(table, rows, other.of(table, rows).astype(np.int64) - self.of(table, rows))
+    def _put(self, table: Table, rows: Ids, values: RowValues) -> None:
+        self._add(table, rows, values.astype(np.int64) - self.of(table, rows))
 
     def _add(self, table: Table, rows: Ids, counts: npt.NDArray[np.int64]) -> None:
         if self._touched is not None:
@@ -245,7 +241,7 @@ class SparseAnnotation(Valued):
 
         return undo
 
-    def changed(self) -> Iterator[tuple[Table, Ids, Values, Values]]:
+    def changed(self) -> Iterator[tuple[Table, Ids, RowValues, RowValues]]:
         touched = self._touched
         if touched is None:
             touched = {table: [rows for rows, _ in parts] for table, parts in self._parts.items()}
@@ -257,7 +253,7 @@ class SparseAnnotation(Valued):
         return sum(array.nbytes for parts in self._parts.values() for part in parts for array in part)
 
 
-def _looked_up(parts: Iterable[Tally], rows: Ids) -> Values:
+def _looked_up(parts: Iterable[Tally], rows: Ids) -> RowValues:
     """The sums of the values that sorted tallies have for some rows."""
     values = np.zeros(len(rows), np.int64)
     for mine, counts in parts:

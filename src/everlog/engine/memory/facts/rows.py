@@ -54,7 +54,7 @@ class Mark:
             self.belongs_to(owner)
 
     def belongs_to(self, owner: Rows | _Log) -> None:
-        """Whose bit it is, and who is asked to do without it."""
+        """Notes whose bit this is: the owner may be asked to do without it."""
         self.owner = ref(owner)
         marks = self.table.marks
         marks[:] = [known for known in marks if (mark := known()) is not None and mark is not self]
@@ -117,7 +117,7 @@ class _Log:
         self.mark: Mark | None = None
 
     def attachment(self) -> tuple[bool, int]:
-        """How much it would cost to do without the bit."""
+        """How much it would cost to do without the bit; larger tuples are dearer."""
         return False, self.n
 
     def unmark(self) -> None:
@@ -205,7 +205,7 @@ class Rows:
             return pin
 
     def attachment(self) -> tuple[bool, int]:
-        """How much it would cost to do without the bit."""
+        """How much it would cost to do without the bit; larger tuples are dearer."""
         return not self.is_span, self.size
 
     def unmark(self) -> None:
@@ -292,7 +292,7 @@ def marked(mark: Mark, lo: int, hi: int, pieces: Sequence[tuple[int, Ids]]) -> R
 
 
 def union(x: Rows, y: Rows, consume: bool = False) -> Rows:
-    """With `consume`, a dense `x` hands its bit to the result."""
+    """The rows of two sets; with `consume`, a dense `x` hands its bit to the result."""
     if x.size < y.size and not (consume and not x.is_span and not x.is_listed):
         x, y = y, x
         consume = False
@@ -324,7 +324,7 @@ def union(x: Rows, y: Rows, consume: bool = False) -> Rows:
 
 
 def difference(x: Rows, y: Rows, consume: bool = False) -> Rows:
-    """With `consume`, a dense `x` hands its bit to the result."""
+    """The rows of `x` that are not in `y`; with `consume`, a dense `x` hands its bit to the result."""
     if x.size == 0 or y.size == 0 or y.hi <= x.lo or x.hi <= y.lo:
         return x
     if x.is_span and y.is_span:

@@ -7,7 +7,7 @@ materialisation, where `I`, `Δ` and `I - Δ` are), and to terms over the mask's
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -20,7 +20,9 @@ from everlog.engine.memory.facts.rows import NO_ANNOTATION, NO_TERMS, Pin, Rows
 from everlog.engine.memory.facts.table import Ids, Table
 
 if TYPE_CHECKING:
-    from everlog.engine.memory.facts.annotations import Valued
+    from everlog.engine.memory.facts.annotations import RowAnnotation
+
+Masks = npt.NDArray[np.uint16]
 
 Within = Callable[[Rows, Region], Rows]
 """Those of some rows whose facts are in a region."""
@@ -30,10 +32,14 @@ class TableView(NamedTuple):
     """A view on one table, as the kernels take it. It keeps its sets alive, and their marks where they are."""
 
     bounds: npt.NDArray[np.int64]
-    care: npt.NDArray[np.uint16]
-    want: npt.NDArray[np.uint16]
+    care: Masks
+    want: Masks
     annotation: npt.NDArray[np.int32]
     alive: tuple[Pin | Rows, ...] = ()
+
+    def test(self, table: Table) -> tuple[npt.NDArray[np.int64], Masks, Masks, Masks, npt.NDArray[np.int32]]:
+        """The arguments by which kernels test rows of the table: bounds, terms, mask and annotation."""
+        return self.bounds, self.care, self.want, table.mask, self.annotation
 
     @property
     def is_span(self) -> bool:
@@ -55,10 +61,10 @@ class _Formula(NamedTuple):
     terms: tuple[tuple[int, int], ...] | None
     alive: tuple[Pin | Rows, ...] = ()
     tight: bool = False
-    annotation: tuple[Valued, int, int] | None = None
+    annotation: tuple[RowAnnotation, int, int] | None = None
 
 
-class Facts(FactSet):
+class MemoryFacts(FactSet):
     """A set of facts, computed or not: what views and computed sets have in common."""
 
     def __init__(self, within: Within) -> None:
@@ -77,41 +83,45 @@ class Facts(FactSet):
         """The set as a test; with `bits`, spans are tested by a bit of the mask like other sets."""
 
     @abstractmethod
-    def about(self, table: Table) -> int:
+    def at_most(self, table: Table) -> int:
         """At most how many rows of a table are in the set; not 0 unless there is none."""
 
     def contains(self, table: Table, rows: Ids) -> npt.NDArray[np.bool_]:
         """Which of some rows of a table are in the set; a view is not computed for that."""
         return self.rows(table).contains(rows)
 
-    def computed(self) -> Stored:
-        return Stored(self._within, {table: rows for table in self.tables() if len(rows := self.rows(table))})
+    def arrays(self) -> Iterator[tuple[Table, Ids]]:
+        """The rows of the set, table by table."""
+        return ((table, self.rows(table).array()) for table in self.tables())
 
-    def within(self, region: Region) -> Stored:
-        return Stored(
+    def computed(self) -> ComputedFacts:
+        return ComputedFacts(self._within, {table: rows for table in self.tables() if len(rows := self.rows(table))})
+
+    def within(self, region: Region) -> ComputedFacts:
+        return ComputedFacts(
             self._within,
             {table: rows for table in self.tables() if len(rows := self._within(self.rows(table), region))},
         )
 
     def __or__(self, other: FactSet) -> View:
-        return View(self._within, "|", self, own(other))
+        return View(self._within, "|", self, as_memory_facts(other))
 
     def __sub__(self, other: FactSet) -> View:
-        return View(self._within, "-", self, own(other))
+        return View(self._within, "-", self, as_memory_facts(other))
 
     def __and__(self, other: FactSet) -> View:
-        return View(self._within, "&", self, own(other))
+        return View(self._within, "&", self, as_memory_facts(other))
 
     # In place, a new value is computed; a view is left alone, since others may hold it.
 
-    def __ior__(self, other: FactSet) -> Stored:
-        return self.computed().united(own(other))
+    def __ior__(self, other: FactSet) -> ComputedFacts:
+        return self.computed().united(as_memory_facts(other))
 
-    def __isub__(self, other: FactSet) -> Stored:
-        return self.computed().reduced(own(other))
+    def __isub__(self, other: FactSet) -> ComputedFacts:
+        return self.computed().reduced(as_memory_facts(other))
 
-    def __iand__(self, other: FactSet) -> Stored:
-        return self.computed().restricted(own(other))
+    def __iand__(self, other: FactSet) -> ComputedFacts:
+        return self.computed().restricted(as_memory_facts(other))
 
     def __bool__(self) -> bool:
         return any(len(self.rows(table)) for table in self.tables())
@@ -134,13 +144,13 @@ class Facts(FactSet):
         return TableView(bounds, care, want, values, alive)
 
 
-def own(facts: FactSet) -> Facts:
+def as_memory_facts(facts: FactSet) -> MemoryFacts:
     """A set that an algorithm hands over; it must be of this engine."""
-    assert isinstance(facts, Facts), "a set of facts of another engine"
+    assert isinstance(facts, MemoryFacts), "a set of facts of another engine"
     return facts
 
 
-class Stored(Facts):
+class ComputedFacts(MemoryFacts):
     """A computed set: rows of tables."""
 
     def __init__(self, within: Within, parts: Mapping[Table, Rows]) -> None:
@@ -154,14 +164,14 @@ class Stored(Facts):
         found = self._parts.get(table)
         return row_sets.span(table, 0, 0) if found is None else found
 
-    def about(self, table: Table) -> int:
+    def at_most(self, table: Table) -> int:
         found = self._parts.get(table)
         return 0 if found is None else found.size
 
     def parts(self) -> Mapping[Table, Rows]:
         return self._parts
 
-    def computed(self) -> Stored:
+    def computed(self) -> ComputedFacts:
         return self
 
     def __bool__(self) -> bool:
@@ -175,20 +185,20 @@ class Stored(Facts):
         bit = pin.mark.bit
         return _Formula(rows.lo, rows.hi, ((bit, bit),), (pin, rows), tight=True)
 
-    def united(self, other: Facts) -> Stored:
+    def united(self, other: MemoryFacts) -> ComputedFacts:
         return self._changed(other, partial(row_sets.union, consume=True), other.tables())
 
-    def reduced(self, other: Facts) -> Stored:
-        if not isinstance(other, Stored):
+    def reduced(self, other: MemoryFacts) -> ComputedFacts:
+        if not isinstance(other, ComputedFacts):
             return self._sifted(other, outside=True)
         return self._changed(other, partial(row_sets.difference, consume=True), other.tables() & self.tables())
 
-    def restricted(self, other: Facts) -> Stored:
-        if not isinstance(other, Stored):
+    def restricted(self, other: MemoryFacts) -> ComputedFacts:
+        if not isinstance(other, ComputedFacts):
             return self._sifted(other)
         return self._changed(other, row_sets.intersection, self.tables())
 
-    def _sifted(self, other: Facts, outside: bool = False) -> Stored:
+    def _sifted(self, other: MemoryFacts, outside: bool = False) -> ComputedFacts:
         """What is in a view, or outside of it. The rows of this set are tested; the view is not computed."""
         parts = {}
         for table, rows in self._parts.items():
@@ -196,9 +206,9 @@ class Stored(Facts):
             kept = array[other.contains(table, array) != outside]
             if len(kept):
                 parts[table] = rows if len(kept) == len(array) else row_sets.listed(table, kept)
-        return Stored(self._within, parts)
+        return ComputedFacts(self._within, parts)
 
-    def _changed(self, other: Facts, change: Callable[[Rows, Rows], Rows], only: set[Table]) -> Stored:
+    def _changed(self, other: MemoryFacts, change: Callable[[Rows, Rows], Rows], only: set[Table]) -> ComputedFacts:
         parts = dict(self._parts)
         for table in only:
             rows = change(self.rows(table), other.rows(table))
@@ -206,13 +216,13 @@ class Stored(Facts):
                 parts[table] = rows
             else:
                 parts.pop(table, None)
-        return Stored(self._within, parts)
+        return ComputedFacts(self._within, parts)
 
 
-class View(Facts):
+class View(MemoryFacts):
     """`left | right`, `left - right` or `left & right`; computed at most once, when it must be."""
 
-    def __init__(self, within: Within, operator: str, left: Facts, right: Facts) -> None:
+    def __init__(self, within: Within, operator: str, left: MemoryFacts, right: MemoryFacts) -> None:
         super().__init__(within)
         self._operator, self._left, self._right = operator, left, right
         self._rows: dict[Table, Rows] = {}
@@ -240,10 +250,10 @@ class View(Facts):
             return left | right
         return left & (right if self._operator == "&" else ~right)
 
-    def about(self, table: Table) -> int:
+    def at_most(self, table: Table) -> int:
         if table in self._rows:
             return self._rows[table].size
-        left, right = self._left.about(table), self._right.about(table)
+        left, right = self._left.at_most(table), self._right.at_most(table)
         if self._operator == "|":
             return left + right
         if self._operator == "&":
@@ -267,7 +277,7 @@ class View(Facts):
 
     def formula(self, table: Table, bits: bool = False) -> _Formula:
         if table in self._rows:
-            return Stored(self._within, self._rows).formula(table, bits)
+            return ComputedFacts(self._within, self._rows).formula(table, bits)
         left, right = self._left.formula(table, bits), self._right.formula(table, bits)
         combined = _OPERATIONS[self._operator](left, right)
         if combined is None and bits:
@@ -332,10 +342,10 @@ def _without(x: _Formula, y: _Formula) -> _Formula | None:
 _OPERATIONS: dict[str, Callable[[_Formula, _Formula], _Formula | None]] = {"|": _either, "&": _both, "-": _without}
 
 
-class Between(Facts):
+class Between(MemoryFacts):
     """All facts whose annotation lies in a range; it has no rows of its own, only a test."""
 
-    def __init__(self, within: Within, annotation: Valued, least: int, greatest: int) -> None:
+    def __init__(self, within: Within, annotation: RowAnnotation, least: int, greatest: int) -> None:
         super().__init__(within)
         self._annotation, self._least, self._greatest = annotation, least, greatest
 
@@ -345,7 +355,7 @@ class Between(Facts):
     def rows(self, table: Table) -> Rows:
         return self.among(row_sets.span(table, 0, table.n))
 
-    def about(self, table: Table) -> int:
+    def at_most(self, table: Table) -> int:
         return table.n
 
     def formula(self, table: Table, bits: bool = False) -> _Formula:

@@ -230,12 +230,8 @@ class Table:
 
     @property
     def has_groups(self) -> bool:
-        """Whether `groups` is kept; wider tables have row slots only."""
+        """Whether `groups` is kept: for up to two columns. Wider tables have row slots only."""
         return self.arity <= 2
-
-    @property
-    def has_row_slots(self) -> bool:
-        return self._row_slots is not None
 
     def append(self, tuples: Ids) -> None:
         """Gives the next rows to tuples that are not there; they are entered where they can be found when that is asked."""
@@ -269,7 +265,7 @@ class Table:
         return facts
 
     def append_sorted(self, tuples: Ids, leading: int) -> None:
-        """The same for tuples of two columns that are sorted by one of them, and then by the other."""
+        """Gives the next rows to tuples of two columns that are not there, sorted by one column and then by the other."""
         lo = self.n
         self.append(tuples)
         if tuples.shape[1] >= tuning.SHARED_TUPLES:
@@ -340,7 +336,7 @@ class Table:
         self.groups_entered = 0
 
     def forget_slots(self) -> None:
-        """The same for the table from tuples to rows."""
+        """Has the table from tuples to rows made anew, since there may be tuples in it that have no rows."""
         self._row_slots, self._rows_entered = None, 0
 
     def _room(self, shard: int) -> int:

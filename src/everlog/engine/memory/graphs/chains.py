@@ -15,12 +15,13 @@ from everlog.datalog.syntax import Atom
 from everlog.engine.algebra import Chains, FactSet, Moves
 from everlog.engine.memory import tuning
 from everlog.engine.memory.engine import MemoryEngine
-from everlog.engine.memory.facts.sets import Facts, Stored, own
+from everlog.engine.memory.facts.sets import ComputedFacts, MemoryFacts, as_memory_facts
 from everlog.engine.memory.facts.table import Ids, Positions
 from everlog.engine.memory.graphs.node_numbers import Bits, Nodes, dense_nodes, grouped
-from everlog.engine.memory.graphs.pair_tables import Binary, entered, entered_bits, stored
+from everlog.engine.memory.graphs.pair_tables import PairTable, entered_bits, entered_pairs, listed_facts
 from everlog.engine.memory.kernels import chain_kernels as kernels
 from everlog.engine.memory.kernels.graph_kernels import clear_edges, clear_graph, strong_components
+from everlog.engine.recent_results import Recent
 from everlog.interrupts import aside, look
 
 
@@ -31,8 +32,8 @@ class MemoryChains(Chains):
         self, engine: MemoryEngine, heads: Sequence[Atom], letters: Sequence[Atom], moves: Sequence[Moves]
     ) -> None:
         self._engine = engine
-        self._heads = [Binary(engine, atom, False) for atom in heads]
-        self._letters = [Binary(engine, atom, False) for atom in letters]
+        self._heads = [PairTable(engine, atom, False) for atom in heads]
+        self._letters = [PairTable(engine, atom, False) for atom in letters]
         states = sum(len(one) for one, _ in moves)
         self._delta = np.full((states, 2 * len(letters)), -1, np.int32)
         self._finals = np.zeros(states, np.bool_)
@@ -45,35 +46,37 @@ class MemoryChains(Chains):
                     self._delta[offset + state, letter] = offset + target
             self._finals[[offset + state for state in finals]] = True
             offset += len(one)
-        self._recent: list[tuple[FactSet, FactSet, _Product]] = []
+        self._recent = Recent[_Product](2)  # what is new lies between the last two
 
-    def facts(self, X: FactSet, T: FactSet, excluding: FactSet) -> Stored:
+    def facts(self, X: FactSet, T: FactSet, excluding: FactSet) -> ComputedFacts:
         graph, found = self._product(X, T), self._engine.empty()
         for number, head in enumerate(self._heads):
-            found |= graph.facts(self._engine, number, head, own(excluding))
+            found |= graph.facts(self._engine, number, head, as_memory_facts(excluding))
         return found
 
-    def more(self, X: FactSet, T: FactSet, before: tuple[FactSet, FactSet], excluding: FactSet) -> Stored:
-        old = self._known(*before)
+    def more(self, X: FactSet, T: FactSet, before: tuple[FactSet, FactSet], excluding: FactSet) -> ComputedFacts:
+        old = self._recent.known(*before)
         if old is None:
             return self.facts(X, T, excluding)
         graph, found = self._product(X, T), self._engine.empty()
         for number, head in enumerate(self._heads):
-            found |= graph.facts(self._engine, number, head, own(excluding), old, head.pairs(own(X)))
+            found |= graph.facts(
+                self._engine, number, head, as_memory_facts(excluding), old, head.pairs(as_memory_facts(X))
+            )
         return found
 
-    def through(self, X: FactSet, T: FactSet, changed: FactSet, excluding: FactSet) -> Stored | None:
+    def through(self, X: FactSet, T: FactSet, changed: FactSet, excluding: FactSet) -> ComputedFacts | None:
         graph, found = self._product(X, T), self._engine.empty()
-        near = graph.leading_to(self._edges(own(changed)))
+        near = graph.leading_to(self._edges(as_memory_facts(changed)))
         for number, head in enumerate(self._heads):
             sources = graph.sources(number, near)
             if len(sources) * tuning.SEARCHED_SOURCES_SHARE > graph.size:
                 return None
-            found |= entered(self._engine, head, graph.searched(number, sources), own(excluding))
+            found |= entered_pairs(self._engine, head, graph.searched(number, sources), as_memory_facts(excluding))
         return found
 
-    def outside(self, X: FactSet, T: FactSet, facts: FactSet) -> Stored:
-        lost = own(facts).computed()
+    def outside(self, X: FactSet, T: FactSet, facts: FactSet) -> ComputedFacts:
+        lost = as_memory_facts(facts).computed()
         lost -= X
         graph = self._product(X, T) if lost else None
         for number, head in enumerate(self._heads):
@@ -81,20 +84,22 @@ class MemoryChains(Chains):
             if graph is None or not len(rows):
                 continue
             array = rows.array()
-            lost -= stored(self._engine, head.table, array[graph.holds(number, head.of(head.table.tuples(array)))])
+            lost -= listed_facts(
+                self._engine, head.table, array[graph.holds(number, head.of(head.table.tuples(array)))]
+            )
         return lost
 
-    def around(self, X: FactSet, T: FactSet, changed: FactSet, facts: FactSet) -> Stored:
+    def around(self, X: FactSet, T: FactSet, changed: FactSet, facts: FactSet) -> ComputedFacts:
         graph, found = self._product(X, T), self._engine.empty()
-        near = graph.leading_to(self._edges(own(changed)))
+        near = graph.leading_to(self._edges(as_memory_facts(changed)))
         for number, head in enumerate(self._heads):
-            array = own(facts).rows(head.table).array()
+            array = as_memory_facts(facts).rows(head.table).array()
             nodes = graph.nodes.numbers(head.table.cols[0, array])
             there = (nodes >= 0) & near[self._starts[number] * graph.size + np.maximum(nodes, 0)]
-            found |= stored(self._engine, head.table, array[there])
+            found |= listed_facts(self._engine, head.table, array[there])
         return found
 
-    def _edges(self, facts: Facts) -> list[Ids]:
+    def _edges(self, facts: MemoryFacts) -> list[Ids]:
         """Pairs by letter, forwards and backwards."""
         found = []
         for letter in self._letters:
@@ -102,19 +107,15 @@ class MemoryChains(Chains):
             found += [pairs, pairs[::-1]]
         return found
 
-    def _known(self, X: FactSet, T: FactSet) -> _Product | None:
-        return next((graph for first, steps, graph in self._recent if first is X and steps is T), None)
-
     def _product(self, X: FactSet, T: FactSet) -> _Product:
-        """The product for some facts; the last two are kept, since what is new lies between them."""
-        found = self._known(X, T)
-        if found is None:
-            both = [
-                np.concatenate(pairs, axis=1) for pairs in zip(self._edges(own(X)), self._edges(own(T)), strict=True)
-            ]
-            found = _Product(both, self._delta, self._finals, self._starts)
-            self._recent = [(X, T, found), *self._recent[:1]]
-        return found
+        """The product for some facts."""
+
+        def product() -> _Product:
+            pairs = zip(self._edges(as_memory_facts(X)), self._edges(as_memory_facts(T)), strict=True)
+            both = [np.concatenate(some, axis=1) for some in pairs]
+            return _Product(both, self._delta, self._finals, self._starts)
+
+        return self._recent.of(product, X, T)
 
 
 class _Product:
@@ -158,15 +159,15 @@ class _Product:
         self,
         engine: MemoryEngine,
         head: int,
-        binary: Binary,
-        excluding: Facts,
+        binary: PairTable,
+        excluding: MemoryFacts,
         old: _Product | None = None,
         held: Ids | None = None,
-    ) -> Stored:
+    ) -> ComputedFacts:
         """The facts of a head, but for those in a set; among these are those of an old product, and those `held`."""
         if not self._small:
             everything = np.arange(self.size, dtype=np.int32)
-            return entered(engine, binary, self.searched(head, everything), excluding)
+            return entered_pairs(engine, binary, self.searched(head, everything), excluding)
         bits = self.bits(head)
         between = old is not None and old._small and held is not None
         if old is not None and held is not None and between:

@@ -9,12 +9,12 @@ import numpy as np
 from everlog.datalog.syntax import Atom, Variable
 from everlog.engine.algebra import FactSet, Graphs, Moves
 from everlog.engine.memory.engine import MemoryEngine
-from everlog.engine.memory.facts.sets import own
+from everlog.engine.memory.facts.sets import as_memory_facts
 from everlog.engine.memory.graphs.chains import MemoryChains
 from everlog.engine.memory.graphs.cliques import MemoryCliques
 from everlog.engine.memory.graphs.neighbours import MemoryNeighbours
 from everlog.engine.memory.graphs.node_numbers import dense_nodes
-from everlog.engine.memory.graphs.pair_tables import Binary
+from everlog.engine.memory.graphs.pair_tables import PairTable
 from everlog.engine.memory.graphs.paths import MemoryPaths
 
 
@@ -24,24 +24,20 @@ class MemoryGraphs(Graphs):
     def __init__(self, engine: MemoryEngine) -> None:
         self._engine = engine
 
-    def binary(self, atom: Atom) -> bool:
-        variables = list(atom.variables())
-        numbers = {term: place for place, term in enumerate(dict.fromkeys(variables))}
-        table = self._engine.literal(atom, numbers).static
-        return table is not None and table.arity == len(numbers) == len(variables) == 2
-
     def paths(self, atom: Atom, step: Atom, backwards: bool = False) -> MemoryPaths:
         return MemoryPaths(self._engine, atom, step, backwards)
 
     def continued(self, atom: Atom, facts: FactSet) -> tuple[int, int]:
         """How many of some facts an atom has, and how many of these end where another one begins."""
-        first, second = Binary(self._engine, atom, False).pairs(own(facts))
+        first, second = PairTable(self._engine, atom, False).pairs(as_memory_facts(facts))
         nodes = dense_nodes(first)
         return len(second), int((nodes.numbers(second) >= 0).sum())
 
     def spread(self, atoms: Sequence[Atom], facts: FactSet) -> tuple[int, int]:
         """How many facts of some atoms there are, and how many ways to continue one by another."""
-        pairs = np.concatenate([Binary(self._engine, atom, False).pairs(own(facts)) for atom in atoms], axis=1)
+        pairs = np.concatenate(
+            [PairTable(self._engine, atom, False).pairs(as_memory_facts(facts)) for atom in atoms], axis=1
+        )
         if not pairs.shape[1]:
             return 0, 0
         degrees = np.bincount(pairs[0], minlength=int(pairs[1].max()) + 1)
@@ -49,11 +45,6 @@ class MemoryGraphs(Graphs):
 
     def cliques(self, atom: Atom) -> MemoryCliques:
         return MemoryCliques(self._engine, atom)
-
-    def unary(self, atom: Atom) -> bool:
-        variables = list(atom.variables())
-        table = self._engine.literal(atom, {term: 0 for term in variables}).static
-        return table is not None and table.arity == len(variables) == 1
 
     def neighbours(self, atom: Atom, item: Atom) -> MemoryNeighbours:
         return MemoryNeighbours(self._engine, atom, item)

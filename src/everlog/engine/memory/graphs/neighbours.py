@@ -9,11 +9,12 @@ from everlog.datalog.syntax import Atom, Variable
 from everlog.engine.algebra import FactSet, Neighbours
 from everlog.engine.memory.dictionary import Order
 from everlog.engine.memory.engine import MemoryEngine
-from everlog.engine.memory.facts.sets import Stored, own
+from everlog.engine.memory.facts.sets import ComputedFacts, as_memory_facts
 from everlog.engine.memory.facts.table import Ids, Positions, Table
-from everlog.engine.memory.graphs.pair_tables import Binary, entered, stored
+from everlog.engine.memory.graphs.pair_tables import PairTable, entered_pairs, listed_facts
 from everlog.engine.memory.kernels import graph_kernels as kernels
 from everlog.engine.memory.term_kinds import FLOAT, STRING
+from everlog.engine.recent_results import Recent
 from everlog.interrupts import aside
 
 
@@ -25,14 +26,14 @@ class MemoryNeighbours(Neighbours):
 
     def __init__(self, engine: MemoryEngine, atom: Atom, item: Atom, key: Variable | None = None) -> None:
         self._engine = engine
-        self._binary = Binary(engine, atom, False)
-        self._items = _unary(engine, item) if key is None else Binary(engine, item, False).table
+        self._binary = PairTable(engine, atom, False)
+        self._items = _unary(engine, item) if key is None else PairTable(engine, item, False).table
         self._key = 0 if key is None else list(item.variables()).index(key)
         self._keyed = key is not None
-        self._last: tuple[FactSet, Ids, Positions] | None = None
+        self._recent = Recent[tuple[Ids, Positions]]()
 
-    def facts(self, P: FactSet, excluding: FactSet) -> Stored:
-        return entered(self._engine, self._binary, iter([self._pairs(P)]), own(excluding))
+    def facts(self, P: FactSet, excluding: FactSet) -> ComputedFacts:
+        return entered_pairs(self._engine, self._binary, iter([self._pairs(P)]), as_memory_facts(excluding))
 
     def _pairs(self, P: FactSet) -> Ids:
         """The pairs of neighbours; twice, if two values are neighbours by two keys."""
@@ -41,42 +42,41 @@ class MemoryNeighbours(Neighbours):
         kernels.neighbour_pairs(ids, rank, pairs)
         return pairs
 
-    def outside(self, P: FactSet, facts: FactSet) -> Stored:
+    def outside(self, P: FactSet, facts: FactSet) -> ComputedFacts:
         if self._keyed:
-            array = own(facts).rows(self._binary.table).array()
+            array = as_memory_facts(facts).rows(self._binary.table).array()
             there = np.isin(_codes(self._binary.table.tuples(array)), _codes(self._pairs(P)))
-            return stored(self._engine, self._binary.table, array[~there])
+            return listed_facts(self._engine, self._binary.table, array[~there])
         ids, rank = self._ranked(P)
         number = np.full(int(ids.max()) + 1 if len(ids) else 0, -2, np.int64)
         number[ids] = rank
-        array = own(facts).rows(self._binary.table).array()
+        array = as_memory_facts(facts).rows(self._binary.table).array()
         ends = []
         for column in self._binary.table.tuples(array):
             found = np.full(len(column), -2, np.int64)
             known = column < len(number)
             found[known] = number[column[known]]
             ends.append(found)
-        return stored(self._engine, self._binary.table, array[(ends[0] < 0) | (ends[1] != ends[0] + 1)])
+        return listed_facts(self._engine, self._binary.table, array[(ends[0] < 0) | (ends[1] != ends[0] + 1)])
 
     def _ranked(self, P: FactSet) -> tuple[Ids, Positions]:
         """The ids in their order, with numbers that grow by one from a value to the next and skip one between kinds."""
-        if self._last is None or self._last[0] is not P:
-            rows = own(P).rows(self._items).array()
-            keys = self._items.cols[self._key, rows]
-            ids = np.unique(keys) if self._keyed else keys
-            order = self._engine.dictionary.order()
-            kinds = order.kinds[ids]
-            numbers = ids[(kinds <= FLOAT) & ~_is_nan(order, ids)]
-            found, ranks, first = [], [], 0
-            for part in (numbers, ids[kinds == STRING]):
-                found.append(aside(8 * len(part), kernels.sort_values, np.ascontiguousarray(part), order))
-                rank = np.empty(len(part), np.int64)
-                first = kernels.ranks(found[-1], order, first, rank) + 1
-                ranks.append(rank)
-            self._last = P, np.concatenate(found), np.concatenate(ranks)
-            if self._keyed:
-                self._last = P, *_by_key(self._items.cols[1 - self._key, rows], keys, *self._last[1:])
-        return self._last[1], self._last[2]
+        return self._recent.of(lambda: self._ranks(as_memory_facts(P).rows(self._items).array()), P)
+
+    def _ranks(self, rows: Ids) -> tuple[Ids, Positions]:
+        keys = self._items.cols[self._key, rows]
+        ids = np.unique(keys) if self._keyed else keys
+        order = self._engine.dictionary.order()
+        kinds = order.kinds[ids]
+        numbers = ids[(kinds <= FLOAT) & ~_is_nan(order, ids)]
+        found, ranks, first = [], [], 0
+        for part in (numbers, ids[kinds == STRING]):
+            found.append(aside(8 * len(part), kernels.sort_values, np.ascontiguousarray(part), order))
+            rank = np.empty(len(part), np.int64)
+            first = kernels.ranks(found[-1], order, first, rank) + 1
+            ranks.append(rank)
+        ranked = np.concatenate(found), np.concatenate(ranks)
+        return _by_key(self._items.cols[1 - self._key, rows], keys, *ranked) if self._keyed else ranked
 
 
 def _codes(pairs: Ids) -> Positions:

@@ -14,7 +14,7 @@ from everlog.engine.memory import tuning
 from everlog.engine.memory.engine import MemoryEngine
 from everlog.engine.memory.facts import rows as row_sets
 from everlog.engine.memory.facts.rows import Rows
-from everlog.engine.memory.facts.sets import Facts, Stored
+from everlog.engine.memory.facts.sets import ComputedFacts, MemoryFacts
 from everlog.engine.memory.facts.table import Ids, Table
 from everlog.engine.memory.facts.table_entry import Entry
 from everlog.engine.memory.graphs.node_numbers import Bits, Nodes
@@ -23,7 +23,7 @@ from everlog.engine.memory.kernels.table_kernels import unselected
 from everlog.interrupts import look
 
 
-class Binary:
+class PairTable:
     """The table of a binary atom, and its pairs; `turned`, their ends change places."""
 
     def __init__(self, engine: MemoryEngine, atom: Atom, turned: bool) -> None:
@@ -35,7 +35,7 @@ class Binary:
         self.first = 1 if turned else 0
         """The column of the pairs' first ends."""
 
-    def pairs(self, facts: Facts) -> Ids:
+    def pairs(self, facts: MemoryFacts) -> Ids:
         rows = facts.rows(self.table)
         return self.of(self.table.cols[:, rows.lo : rows.hi] if rows.is_span else self.table.tuples(rows.array()))
 
@@ -45,8 +45,8 @@ class Binary:
 
 
 def entered_bits(
-    engine: MemoryEngine, binary: Binary, nodes: Nodes, bits: Bits, excluding: Facts, between: bool
-) -> Stored:
+    engine: MemoryEngine, binary: PairTable, nodes: Nodes, bits: Bits, excluding: MemoryFacts, between: bool
+) -> ComputedFacts:
     """The facts of rows of bits, which are written to, but for those in a set; `between`, there are none of these.
 
     Those that have no rows get new ones, and those whose rows are dead get these.
@@ -89,12 +89,12 @@ def _pairs(engine: MemoryEngine, nodes: Nodes, bits: Bits) -> Ids:
     return out
 
 
-def _dead(table: Table, excluding: Facts) -> Ids:
+def _dead(table: Table, excluding: MemoryFacts) -> Ids:
     """The rows of a table that are not in a set."""
     view = excluding.view(table)
     if view.is_span and view.bounds[0] == 0 and view.bounds[1] >= table.n:
         return np.empty(0, np.int32)
-    test = (view.bounds, view.care, view.want, table.mask, view.annotation)
+    test = view.test(table)
     out = np.empty(tuning.PAIRS_AT_A_TIME, np.int32)
     found = unselected(0, table.n, *test, out)
     if found > len(out):
@@ -103,16 +103,18 @@ def _dead(table: Table, excluding: Facts) -> Ids:
     return out[:found]
 
 
-def stored(engine: MemoryEngine, table: Table, rows: Ids) -> Stored:
-    return Stored(engine.within, {table: row_sets.listed(table, rows)} if len(rows) else {})
+def listed_facts(engine: MemoryEngine, table: Table, rows: Ids) -> ComputedFacts:
+    return ComputedFacts(engine.within, {table: row_sets.listed(table, rows)} if len(rows) else {})
 
 
-def _united(engine: MemoryEngine, table: Table, rows: Ids, more: Rows) -> Stored:
+def _united(engine: MemoryEngine, table: Table, rows: Ids, more: Rows) -> ComputedFacts:
     together = row_sets.union(more, row_sets.listed(table, rows)) if len(rows) else more
-    return Stored(engine.within, {table: together} if len(together) else {})
+    return ComputedFacts(engine.within, {table: together} if len(together) else {})
 
 
-def entered(engine: MemoryEngine, binary: Binary, pieces: Iterator[Ids], excluding: Facts) -> Stored:
+def entered_pairs(
+    engine: MemoryEngine, binary: PairTable, pieces: Iterator[Ids], excluding: MemoryFacts
+) -> ComputedFacts:
     """The facts of pairs that come in pieces, each once, but for those in a set."""
     table = binary.table
     entry = Entry(table, 1, excluding.view(table))
@@ -122,4 +124,4 @@ def entered(engine: MemoryEngine, binary: Binary, pieces: Iterator[Ids], excludi
         entry.put(0, tuples, tuples.shape[1], np.arange(2), np.empty(0, np.int32))
         entry.enter(engine.parallel)
     rows = entry.rows()
-    return Stored(engine.within, {table: rows} if len(rows) else {})
+    return ComputedFacts(engine.within, {table: rows} if len(rows) else {})

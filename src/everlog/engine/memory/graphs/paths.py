@@ -19,11 +19,12 @@ from everlog.engine.memory import tuning
 from everlog.engine.memory.engine import MemoryEngine
 from everlog.engine.memory.facts import rows as row_sets
 from everlog.engine.memory.facts.rows import Mark, Rows
-from everlog.engine.memory.facts.sets import Facts, Stored, own
+from everlog.engine.memory.facts.sets import ComputedFacts, MemoryFacts, as_memory_facts
 from everlog.engine.memory.facts.table import Ids, Positions, Sorted
 from everlog.engine.memory.graphs.node_numbers import Bits, dense_nodes, grouped
-from everlog.engine.memory.graphs.pair_tables import Binary, entered, entered_bits, stored
+from everlog.engine.memory.graphs.pair_tables import PairTable, entered_bits, entered_pairs, listed_facts
 from everlog.engine.memory.kernels import graph_kernels as kernels
+from everlog.engine.recent_results import Recent
 from everlog.interrupts import aside, look
 
 
@@ -32,34 +33,34 @@ class MemoryPaths(Paths):
 
     def __init__(self, engine: MemoryEngine, atom: Atom, step: Atom, backwards: bool = False) -> None:
         self._engine = engine
-        self._binary, self._steps = Binary(engine, atom, backwards), Binary(engine, step, backwards)
-        self._recent: list[tuple[FactSet, FactSet, _Graph]] = []
+        self._binary, self._steps = PairTable(engine, atom, backwards), PairTable(engine, step, backwards)
+        self._recent = Recent[_Graph](2)  # what is new lies between the last two
 
-    def facts(self, X: FactSet, T: FactSet, excluding: FactSet) -> Stored:
-        return self._graph(X, T).facts(self._engine, self._binary, own(excluding))
+    def facts(self, X: FactSet, T: FactSet, excluding: FactSet) -> ComputedFacts:
+        return self._graph(X, T).facts(self._engine, self._binary, as_memory_facts(excluding))
 
-    def more(self, X: FactSet, T: FactSet, before: tuple[FactSet, FactSet], excluding: FactSet) -> Stored:
+    def more(self, X: FactSet, T: FactSet, before: tuple[FactSet, FactSet], excluding: FactSet) -> ComputedFacts:
         graph = self._graph(X, T)
         old = self._graph(*before) if graph.small and before[0] else None
-        return graph.facts(self._engine, self._binary, own(excluding), old)
+        return graph.facts(self._engine, self._binary, as_memory_facts(excluding), old)
 
-    def outside(self, X: FactSet, T: FactSet, facts: FactSet) -> Stored:
+    def outside(self, X: FactSet, T: FactSet, facts: FactSet) -> ComputedFacts:
         return self._outside(X, T, facts, None)
 
-    def fewer(self, X: FactSet, T: FactSet, before: tuple[FactSet, FactSet], facts: FactSet) -> Stored:
-        return self._outside(X, T, facts, self._known(*before))
+    def fewer(self, X: FactSet, T: FactSet, before: tuple[FactSet, FactSet], facts: FactSet) -> ComputedFacts:
+        return self._outside(X, T, facts, self._recent.known(*before))
 
-    def _outside(self, X: FactSet, T: FactSet, facts: FactSet, old: _Graph | None) -> Stored:
+    def _outside(self, X: FactSet, T: FactSet, facts: FactSet, old: _Graph | None) -> ComputedFacts:
         """Those of some facts that `X` and `T` do not lead to; an old graph, if there is one, led to all of them."""
-        table, rows = self._binary.table, own(facts).rows(self._binary.table)
+        table, rows = self._binary.table, as_memory_facts(facts).rows(self._binary.table)
         if not len(rows):
             return self._engine.empty()
         graph = self._graph(X, T)
         if rows.size <= tuning.VISITED_PAIRS or not graph.small:
             array = rows.array()
-            return stored(self._engine, table, array[~graph.holds(self._binary.of(table.tuples(array)))])
+            return listed_facts(self._engine, table, array[~graph.holds(self._binary.of(table.tuples(array)))])
         lost = self._unreached(graph, rows, None if old is None else graph.earlier(old))
-        return Stored(self._engine.within, {table: lost} if len(lost) else {})
+        return ComputedFacts(self._engine.within, {table: lost} if len(lost) else {})
 
     def _unreached(self, graph: _Graph, rows: Rows, old: Bits | None) -> Rows:
         """Those of many rows that there is no path for, looked at where they lie; all of them have one in `old`."""
@@ -100,16 +101,13 @@ class MemoryPaths(Paths):
             unsorted(at, rows.hi)
         return row_sets.marked(mark, rows.lo, rows.hi, found)
 
-    def _known(self, X: FactSet, T: FactSet) -> _Graph | None:
-        return next((graph for first, steps, graph in self._recent if first is X and steps is T), None)
-
     def _graph(self, X: FactSet, T: FactSet) -> _Graph:
-        """The graph of some facts; the last two are kept, since what is new lies between them."""
-        found = self._known(X, T)
-        if found is None:
-            found = _Graph(self._binary.pairs(own(X)), self._steps.pairs(own(T)))
-            self._recent = [(X, T, found), *self._recent[:1]]
-        return found
+        """The graph of some facts."""
+
+        def graph() -> _Graph:
+            return _Graph(self._binary.pairs(as_memory_facts(X)), self._steps.pairs(as_memory_facts(T)))
+
+        return self._recent.of(graph, X, T)
 
 
 class _Graph:
@@ -165,13 +163,15 @@ class _Graph:
             self._nodes.ids
         )
 
-    def facts(self, engine: MemoryEngine, binary: Binary, excluding: Facts, old: _Graph | None = None) -> Stored:
+    def facts(
+        self, engine: MemoryEngine, binary: PairTable, excluding: MemoryFacts, old: _Graph | None = None
+    ) -> ComputedFacts:
         """The facts of all paths, but for those in a set, among which are all of an old graph.
 
         They get rows if they have none.
         """
         if not self.small:
-            return entered(engine, binary, self._visited(), excluding)
+            return entered_pairs(engine, binary, self._visited(), excluding)
         bits = self.bits.copy()
         if between := old is not None and old.small:
             # What is new lies between two graphs; what `X` has of it is left out.

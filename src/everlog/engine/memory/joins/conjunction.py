@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from everlog.datalog.syntax import Atom, Comparison, Variable
 from everlog.engine.memory import tuning
 from everlog.engine.memory.engine import MemoryEngine
-from everlog.engine.memory.facts.sets import Facts
+from everlog.engine.memory.facts.sets import MemoryFacts
 from everlog.engine.memory.facts.table import Table
 from everlog.engine.memory.joins.join_order import join_order, with_filters
 from everlog.engine.memory.joins.join_plan import Compared, JoinPlan, Literal, SharedViews
@@ -51,7 +51,7 @@ class Conjunction:
 
     def plan(
         self,
-        views: Sequence[Facts],
+        views: Sequence[MemoryFacts],
         extra: Literal | None,
         needed: Iterable[int],
         *,
@@ -103,11 +103,12 @@ class Conjunction:
             found = self._plans[key] = JoinPlan(self._engine.dictionary, driver, rest, needed), tuple(used)
         return found
 
-    def can_match(self, views: Sequence[Facts], shared: SharedViews | None = None) -> bool:
+    def can_match(self, views: Sequence[MemoryFacts], shared: SharedViews | None = None) -> bool:
         """Whether every positive literal has facts in its view."""
         shared = shared or SharedViews()
         return all(
-            any(shared.about(views[place], table) for table in one.tables()) for place, one in enumerate(self.positive)
+            any(shared.at_most(views[place], table) for table in one.tables())
+            for place, one in enumerate(self.positive)
         )
 
 
@@ -118,13 +119,13 @@ class _Matched:
     answered is remembered, by the variables of this literal that are bound.
     """
 
-    def __init__(self, literal: Literal, view: Facts, shared: SharedViews, crowded: bool = False) -> None:
+    def __init__(self, literal: Literal, view: MemoryFacts, shared: SharedViews, crowded: bool = False) -> None:
         self._literal = literal
         self._crowded = crowded
         self._tables = literal.tables()
         self._view = view
         self._variables = literal.variables()
-        self._about = [shared.about(view, table) for table in self._tables]
+        self._at_most = [shared.at_most(view, table) for table in self._tables]
         self._fanouts: dict[frozenset[int], float] = {}
         self._efforts: dict[frozenset[int], tuple[float, float]] = {}
 
@@ -133,7 +134,7 @@ class _Matched:
 
     def facts(self) -> int:
         """About how many facts there are to be looked at."""
-        return sum(self._about)
+        return sum(self._at_most)
 
     def rows(self) -> int:
         """How many rows the tables have."""
@@ -146,8 +147,8 @@ class _Matched:
         mine = frozenset(self._variables & bound)
         known = self._fanouts.get(mine)
         if known is None:
-            parts = zip(self._about, self._tables, strict=True)
-            known = self._fanouts[mine] = sum(about / self._keys(table, mine) for about, table in parts)
+            parts = zip(self._at_most, self._tables, strict=True)
+            known = self._fanouts[mine] = sum(at_most / self._keys(table, mine) for at_most, table in parts)
         return known
 
     def _keys(self, table: Table, bound: frozenset[int]) -> float:
@@ -166,13 +167,13 @@ class _Matched:
 
     def _effort(self, bound: frozenset[int]) -> tuple[float, float]:
         once, each = 0.0, 0.0
-        for about, table in zip(self._about, self._tables, strict=True):
+        for at_most, table in zip(self._at_most, self._tables, strict=True):
             columns = self._columns(table, bound)
             if len(columns) == table.arity:
                 each += 1.0
             else:
                 # Of a span an index has runs of its own; rows outside of another view are looked at and passed over.
-                seen = about if self._view.formula(table).terms is None else table.n
+                seen = at_most if self._view.formula(table).terms is None else table.n
                 once += tuning.INDEX_ROW_COST * (table.n - table.indexed(columns))
                 each += 0.5 + seen / self._keys(table, bound)
         return once, each

@@ -23,15 +23,12 @@ class Sized(Protocol):
 
     def size(self) -> float:
         """How many facts it matches when nothing is bound."""
-        ...
 
     def fanout(self, bound: set[int]) -> float:
         """How many facts it matches for each binding of some variables."""
-        ...
 
     def effort(self, bound: set[int]) -> tuple[float, float]:
         """What it costs to match it when some variables are bound: once, and for each binding."""
-        ...
 
 
 class Filter(Protocol):

@@ -23,7 +23,7 @@ from everlog.engine.memory import tuning
 from everlog.engine.memory.dictionary import Dictionary
 from everlog.engine.memory.facts.relation import Relation, grouped
 from everlog.engine.memory.facts.rows import NO_ROWS, Mark
-from everlog.engine.memory.facts.sets import Facts, TableView
+from everlog.engine.memory.facts.sets import MemoryFacts, TableView
 from everlog.engine.memory.facts.table import Ids, Positions, Run, Table, one_by_one
 from everlog.engine.memory.kernels import table_kernels as kernels
 from everlog.interrupts import lasting, look
@@ -89,16 +89,16 @@ class SharedViews:
     """
 
     def __init__(self) -> None:
-        self._about: dict[tuple[Facts, Table], int] = {}
-        self._views: dict[tuple[Facts, Table], TableView] = {}
+        self._at_most: dict[tuple[MemoryFacts, Table], int] = {}
+        self._views: dict[tuple[MemoryFacts, Table], TableView] = {}
 
-    def about(self, facts: Facts, table: Table) -> int:
-        found = self._about.get((facts, table))
+    def at_most(self, facts: MemoryFacts, table: Table) -> int:
+        found = self._at_most.get((facts, table))
         if found is None:
-            found = self._about[facts, table] = facts.about(table)
+            found = self._at_most[facts, table] = facts.at_most(table)
         return found
 
-    def view(self, facts: Facts, table: Table) -> TableView:
+    def view(self, facts: MemoryFacts, table: Table) -> TableView:
         found = self._views.get((facts, table))
         if found is None:
             found = self._views[facts, table] = facts.view(table)
@@ -117,7 +117,7 @@ class Call:
     def __init__(
         self,
         plan: JoinPlan,
-        views: Sequence[Facts],
+        views: Sequence[MemoryFacts],
         sink: Sink,
         done: Mark | None = None,
         shared: SharedViews | None = None,
@@ -265,11 +265,7 @@ class JoinPlan:
                 access.key_cols,
                 access.consts,
                 access.twins,
-                view.bounds,
-                view.care,
-                view.want,
-                table.mask,
-                view.annotation,
+                *view.test(table),
                 access.fresh,
                 out,
             )
@@ -333,11 +329,7 @@ class JoinPlan:
             access.consts,
             call.slots(table, block, n, access),
             table.cols,
-            view.bounds,
-            view.care,
-            view.want,
-            table.mask,
-            view.annotation,
+            *view.test(table),
             negative,
         )
         return kept
@@ -453,22 +445,13 @@ class JoinPlan:
                 n,
                 access.sources,
                 access.consts,
-                run.base,
-                run.keys,
-                run.groups,
-                run.starts,
-                run.rows,
-                run.payload,
+                *run[2:],
                 table.cols,
                 access.key_cols,
                 access.twins,
                 covered,
                 plain,
-                view.bounds,
-                view.care,
-                view.want,
-                table.mask,
-                view.annotation,
+                *view.test(table),
                 step.carry,
                 access.fresh,
                 out,
@@ -583,6 +566,6 @@ class Buffers:
         return found
 
 
-def facts_of(literal: Literal, facts: Facts) -> list[Table]:
+def facts_of(literal: Literal, facts: MemoryFacts) -> list[Table]:
     """The tables in which a literal can match facts of a set."""
-    return [table for table in literal.tables() if facts.about(table)]
+    return [table for table in literal.tables() if facts.at_most(table)]

@@ -14,13 +14,13 @@ from everlog.datalog.syntax import Rule
 from everlog.engine.algebra import FactSet, Region, Rules, Some
 from everlog.engine.memory.engine import MemoryEngine
 from everlog.engine.memory.facts.annotations import CountedFacts
-from everlog.engine.memory.facts.sets import Facts, Stored, own
+from everlog.engine.memory.facts.sets import ComputedFacts, MemoryFacts, as_memory_facts
 from everlog.engine.memory.facts.table import Table
 from everlog.engine.memory.joins.conjunction import UNIT, Conjunction
 from everlog.engine.memory.joins.join_plan import DRIVER_ROW, Call, JoinPlan, Literal, SharedViews, Sink, facts_of
-from everlog.engine.memory.joins.sinks import CountedHeads, Filtered, Heads, PremiseSink, ProvedHeads
+from everlog.engine.memory.joins.sinks import CountedHeads, FilteredSink, Heads, PremiseSink, ProvedHeads
 
-_Some = tuple[Facts, Facts]
+_Some = tuple[MemoryFacts, MemoryFacts]
 Place = tuple[int, int]
 """The number of a rule and of a literal: positive ones first, then negative ones."""
 
@@ -35,10 +35,10 @@ class CompiledRule:
         self.head = engine.literal(rule.head, self.body.numbers)
         self.literals = [*self.body.positive, *self.body.negative]
 
-    def labelled(self, sides: _Sides, place: int | None = None) -> list[Facts]:
+    def labelled(self, sides: _Sides, place: int | None = None) -> list[MemoryFacts]:
         """The view of each literal when the one at `place` is matched in `some`; (156) and (157) of *Revisited*."""
         size = len(self.body.positive)
-        views: list[Facts] = [sides.positive] * size + [sides.negative] * (len(self.literals) - size)
+        views: list[MemoryFacts] = [sides.positive] * size + [sides.negative] * (len(self.literals) - size)
         if place is not None:
             for before in range(min(place, size)):
                 views[before] = sides.positive_before
@@ -52,7 +52,7 @@ class CompiledRule:
 class _Sides:
     """The sets that literals are matched in; all rules of a call share them, so that each is looked at once."""
 
-    def __init__(self, positive: Facts, negative: Facts, some: _Some | None = None) -> None:
+    def __init__(self, positive: MemoryFacts, negative: MemoryFacts, some: _Some | None = None) -> None:
         self.positive, self.negative = positive, negative
         if some is not None:
             self.some = some
@@ -82,8 +82,8 @@ class MemoryRules(Rules):
         some: Sequence[Some] = (),
         heads_in: FactSet | None = None,
         excluding: FactSet | None = None,
-    ) -> Stored:
-        left_out = None if excluding is None else own(excluding)
+    ) -> ComputedFacts:
+        left_out = None if excluding is None else as_memory_facts(excluding)
         heads = Heads(self._engine.within, self._engine.workers, self._engine.parallel, left_out)
         self._run(heads, positive, negative, some, heads_in)
         return heads.facts()
@@ -100,10 +100,10 @@ class MemoryRules(Rules):
         self._run(heads, positive, negative, some, heads_in)
         return heads.counted()
 
-    def provable(self, heads: FactSet, positive: FactSet, negative: FactSet | None = None) -> Stored:
+    def provable(self, heads: FactSet, positive: FactSet, negative: FactSet | None = None) -> ComputedFacts:
         proved = ProvedHeads(self._engine.within)
-        asked = own(heads)
-        sides = _Sides(own(positive), own(positive if negative is None else negative))
+        asked = as_memory_facts(heads)
+        sides = _Sides(as_memory_facts(positive), as_memory_facts(positive if negative is None else negative))
         for number, _ in sorted(self._heads.matching(asked)):
             rule = self._compiled[number]
             views = [*rule.labelled(sides), asked, self._unit]
@@ -114,15 +114,19 @@ class MemoryRules(Rules):
                 # What an earlier rule proved needs no second proof: the joins skip it by its mark.
                 sink = proved.of(table, plan.layout[DRIVER_ROW])
                 call = Call(plan, [views[place] for place in used], sink, proved.mark(table))
-                driver = Stored(self._engine.within, {table: asked.rows(table)})
+                driver = ComputedFacts(self._engine.within, {table: asked.rows(table)})
                 self._engine.run([(plan, call, driver)], proved, shared=False)
         self._engine.derivations += sum(proved.instances)
         return proved.facts()
 
-    def premises(self, heads: FactSet, positive: FactSet, negative: FactSet, region: Region) -> Stored:
-        asked, sides, shared = own(heads), _Sides(own(positive), own(negative)), SharedViews()
+    def premises(self, heads: FactSet, positive: FactSet, negative: FactSet, region: Region) -> ComputedFacts:
+        asked, sides, shared = (
+            as_memory_facts(heads),
+            _Sides(as_memory_facts(positive), as_memory_facts(negative)),
+            SharedViews(),
+        )
         found = Heads(self._engine.within, self._engine.workers, self._engine.parallel, None)
-        calls: list[tuple[JoinPlan, Call, Facts]] = []
+        calls: list[tuple[JoinPlan, Call, MemoryFacts]] = []
         for number in sorted({number for number, _ in self._heads.matching(asked)}):
             rule = self._compiled[number]
             atoms = [literal for literal in rule.body.positive if self._engine.meets(literal, region)]
@@ -147,11 +151,15 @@ class MemoryRules(Rules):
         conditions: Sequence[Some],
         asked: FactSet | None,
     ) -> None:
-        heads_in = None if asked is None else own(asked)
-        some = sorted(((own(P), own(N)) for P, N in conditions), key=_size)
-        sides = _Sides(own(positive), own(positive if negative is None else negative), some[0] if conditions else None)
+        heads_in = None if asked is None else as_memory_facts(asked)
+        some = sorted(((as_memory_facts(P), as_memory_facts(N)) for P, N in conditions), key=_size)
+        sides = _Sides(
+            as_memory_facts(positive),
+            as_memory_facts(positive if negative is None else negative),
+            some[0] if conditions else None,
+        )
         shared = SharedViews()
-        calls: list[tuple[JoinPlan, Call, Facts]] = []
+        calls: list[tuple[JoinPlan, Call, MemoryFacts]] = []
         for number, place in self._places(some, heads_in):
             rule = self._compiled[number]
             size = len(rule.body.positive)
@@ -177,15 +185,15 @@ class MemoryRules(Rules):
             plan, used = rule.body.plan(views, extra, needed, small=small, shared=shared)
             sink: Sink = heads.of(plan.layout, rule.head)
             if extra is not None and extra is not rule.head and heads_in is not None:
-                sink = Filtered(sink, plan.layout, [(rule.head, heads_in)])
+                sink = FilteredSink(sink, plan.layout, [(rule.head, heads_in)])
             if tests:
-                sink = Filtered(sink, plan.layout, tests)
+                sink = FilteredSink(sink, plan.layout, tests)
             call = Call(plan, [views[place] for place in used], sink, shared=shared)
             calls.append((plan, call, views[used[0]]))
         self._engine.run(calls, heads)
         self._engine.derivations += sum(heads.instances)
 
-    def _places(self, some: Sequence[_Some], heads_in: Facts | None) -> Iterable[tuple[int, int | None]]:
+    def _places(self, some: Sequence[_Some], heads_in: MemoryFacts | None) -> Iterable[tuple[int, int | None]]:
         """The rules, with the literal that the first condition is put to, that a call has to look at."""
         if some:
             found: list[Place] = []
@@ -216,7 +224,7 @@ class MemoryCompiler:
 
 def _size(condition: _Some) -> int:
     """At most how many facts a condition has; a range of an annotation is as large as the tables."""
-    return sum(facts.about(table) for facts in condition for table in facts.tables())
+    return sum(facts.at_most(table) for facts in condition for table in facts.tables())
 
 
 class _PlaceIndex:
@@ -233,7 +241,7 @@ class _PlaceIndex:
                 else:
                     self._by_predicate.setdefault(literal.relation.predicate, []).append((number, at))
 
-    def matching(self, facts: Facts) -> set[Place]:
+    def matching(self, facts: MemoryFacts) -> set[Place]:
         """The places whose literal may match a fact of the set."""
         places: set[Place] = set()
         predicates = set()

@@ -15,7 +15,7 @@ from everlog.engine.memory import tuning
 from everlog.engine.memory.facts import rows as row_sets
 from everlog.engine.memory.facts.annotations import CountedFacts
 from everlog.engine.memory.facts.rows import NO_ROWS, Mark
-from everlog.engine.memory.facts.sets import Facts, Stored, Within
+from everlog.engine.memory.facts.sets import ComputedFacts, MemoryFacts, Within
 from everlog.engine.memory.facts.table import Ids, Parallel, Table
 from everlog.engine.memory.facts.table_entry import Entry
 from everlog.engine.memory.joins.join_plan import Literal, Sink, sources_of
@@ -25,7 +25,7 @@ from everlog.engine.memory.kernels import table_kernels as kernels
 class Heads:
     """The heads of rules, as a set. Several plans, with their heads, may share one."""
 
-    def __init__(self, within: Within, workers: int, parallel: Parallel, excluding: Facts | None) -> None:
+    def __init__(self, within: Within, workers: int, parallel: Parallel, excluding: MemoryFacts | None) -> None:
         self._within = within
         self._workers = workers
         self.parallel = parallel
@@ -66,9 +66,9 @@ class Heads:
         """Notes that all that was collected is entered."""
         self._pending = [0] * self._workers
 
-    def facts(self) -> Stored:
+    def facts(self) -> ComputedFacts:
         self.flush()
-        return Stored(
+        return ComputedFacts(
             self._within, {entry.table: rows for entry in self._entries.values() if len(rows := entry.rows())}
         )
 
@@ -173,9 +173,11 @@ class ProvedHeads:
     def flush(self) -> None:
         pass
 
-    def facts(self) -> Stored:
+    def facts(self) -> ComputedFacts:
         parts = {table: np.concatenate([NO_ROWS, *(mark.on or ())]) for table, mark in self._marks.items()}
-        return Stored(self._within, {table: row_sets.listed(table, rows) for table, rows in parts.items() if len(rows)})
+        return ComputedFacts(
+            self._within, {table: row_sets.listed(table, rows) for table, rows in parts.items() if len(rows)}
+        )
 
 
 class ProvedSink:
@@ -196,10 +198,10 @@ class ProvedSink:
         return False
 
 
-class Filtered:
+class FilteredSink:
     """Passes on the bindings for which one of some literals has its fact in a set: a second condition of a join."""
 
-    def __init__(self, inner: Sink, layout: Mapping[int, int], tests: Sequence[tuple[Literal, Facts]]) -> None:
+    def __init__(self, inner: Sink, layout: Mapping[int, int], tests: Sequence[tuple[Literal, MemoryFacts]]) -> None:
         self._inner = inner
         self._tests = [(literal.relation, *sources_of(literal.terms, layout), facts) for literal, facts in tests]
 
@@ -221,7 +223,7 @@ class Filtered:
         return self._inner.full(worker)
 
 
-class Kept:
+class KeptBindings:
     """The bindings themselves, all of them; or, not to `remember` them, only their number."""
 
     def __init__(self, variables: Sequence[int], remember: bool = True) -> None:
@@ -231,7 +233,7 @@ class Kept:
         self._slots = len(variables)
         self._remember = remember
 
-    def of(self, layout: Mapping[int, int]) -> Kept:
+    def of(self, layout: Mapping[int, int]) -> KeptBindings:
         self.layout = layout
         return self
 

@@ -157,7 +157,7 @@ def mark_unreached(first, second, lo, hi, number, bits, held, bit, mask, out):
 
 @njit(cache=True, nogil=True)
 def mark_unreached_sorted(starts, ids, base, lo, hi, second, number, bits, old, held, bit, mask, out):
-    """The same for the rows `lo..hi` of a part that is sorted by its sources, of which those in a range of `ids` are taken.
+    """What `mark_unreached` does, for the rows `lo..hi` of a part sorted by sources, of which a range of `ids` is taken.
 
     Rows of bits that are as in `old`, if there is any, are passed over: all pairs were there.
     """

@@ -34,7 +34,7 @@ _AT_A_TIME = 1 << 22
 """Rows that a join looks at before its caller has a look at the world."""
 
 _NO_KEY = -1
-"""The same in the slots of an index's run, whose keys may be 0."""
+"""In the slots of an index's run, whose keys may be 0: nothing is here."""
 
 
 @njit(forceinline=True)
@@ -358,7 +358,7 @@ def enter_sought(cols, lo, hi, tuples, n, slots):
 
 @njit(cache=True, nogil=True)
 def enter_sorted(cols, lo, leading, starts, tuples, n, slots):
-    """The same for rows from `lo` on that are sorted by one column and then the other; see `table.Sorted`."""
+    """Enters those of the rows from `lo` on, sorted by one column and then the other (`table.Sorted`), that are sought."""
     limit = np.uint64(slots.shape[0] // 2 - 1)
     one, two = np.uint64(1), np.uint64(2)
     values = cols[1 - leading]
@@ -672,7 +672,7 @@ def scan(listed, use_list, lo, hi, cols, fixed, consts, twins, bounds, care, wan
 
 @njit(cache=True, nogil=True)
 def _expand_plainly(block, i, at, n, source, base, groups, starts, payload, carry, fresh, out):
-    """The same for one key column whose groups stand at its values, when every row passes: most joins of most programs.
+    """What `expand` does, for one key column whose groups stand at its values, when every row passes: most joins.
 
     Groups of one row are the most frequent; a loop over them would take longer to begin than to end.
     """

@@ -15,7 +15,15 @@ from everlog.engine.spark import tuning
 from everlog.engine.spark.facts import fact_schema
 from everlog.engine.spark.facts.fact_schema import COUNT
 from everlog.engine.spark.facts.runs import Fact, Local, Numbers, Run, local_run, numbered, total, unnumbered
-from everlog.engine.spark.facts.sets import EVERYTHING, SparkFacts, Stored, Wanted, is_apart, own
+from everlog.engine.spark.facts.sets import (
+    EVERYTHING,
+    ComputedFacts,
+    SparkFacts,
+    Wanted,
+    as_spark_facts,
+    computed,
+    is_apart,
+)
 from everlog.engine.spark.facts.sql_text import Keys, Table, absent, own_keys, present, select, union
 
 if TYPE_CHECKING:
@@ -30,7 +38,7 @@ class SparkCounted(Counted):
         self.runs = tuple(run for run in runs if run.rows)
 
     def table(self) -> Table | None:
-        """Facts with `COUNT`."""
+        """The facts with their numbers in the column `COUNT`."""
         return union([self.engine.table_of(run) for run in self.runs]) if self.runs else None
 
     def local(self) -> Numbers | None:
@@ -43,8 +51,8 @@ class SparkCounted(Counted):
     def total(self) -> int:
         return sum(run.sum for run in self.runs)
 
-    def support(self) -> Stored:
-        return Stored(self.engine, [unnumbered(run) for run in self.runs])
+    def support(self) -> ComputedFacts:
+        return ComputedFacts(self.engine, [unnumbered(run) for run in self.runs])
 
     def __add__(self, other: Counted | FactSet) -> SparkCounted:
         return self._combined(other, 1)
@@ -83,7 +91,7 @@ def summed(left: Numbers, right: Numbers, sign: int) -> Numbers:
 
 
 def added(engine: SparkEngine, left: Table | None, right: Table | None, sign: int) -> Table:
-    """The same in a query, where one of both may be missing."""
+    """A query for the sum of two tables of facts with numbers, those of the second with a sign; one may be missing."""
     names = fact_schema.columns(engine.width)
     tables = [] if left is None else [left]
     if right is not None:
@@ -92,7 +100,7 @@ def added(engine: SparkEngine, left: Table | None, right: Table | None, sign: in
     return f"(SELECT {columns}, sum({COUNT}) AS {COUNT} FROM {union(tables)} GROUP BY {columns})"
 
 
-class Values(NamedTuple):
+class AnnotationSnapshot(NamedTuple):
     """The values of an annotation at some time."""
 
     runs: tuple[Run, ...]
@@ -100,17 +108,19 @@ class Values(NamedTuple):
 
     def of(self, engine: SparkEngine, facts: Local) -> dict[Fact, int]:
         """The differences of the values of a few facts to the default; facts that have the default may be missing."""
-        over = self.over_them()
+        over = self.overlay()
         found = {fact: over[fact] for fact in facts & over.keys()}
         return {**engine.driver.numbers(facts.difference(found), self.runs), **found}
 
-    def over_them(self) -> Numbers:
+    def overlay(self) -> Numbers:
         return {} if self.over is None or self.over.local is None else self.over.local
 
 
-def differences(engine: SparkEngine, before: Values, after: Values) -> tuple[Numbers, Numbers] | None:
+def differences(
+    engine: SparkEngine, before: AnnotationSnapshot, after: AnnotationSnapshot
+) -> tuple[Numbers, Numbers] | None:
     """What facts had before and what they have afterwards, where that differs; None if these facts may be many."""
-    changed = frozenset(before.over_them()).union(after.over_them())
+    changed = frozenset(before.overlay()).union(after.overlay())
     if before.runs != after.runs:
         others = [run for run in (*before.runs, *after.runs) if run not in before.runs or run not in after.runs]
         few = engine.driver.rows(others)
@@ -134,7 +144,7 @@ class SparkAnnotation(Annotation):
         """On the driver: facts whose values differ from those of the runs; 0 where they are the default again."""
 
     @property
-    def here(self) -> bool:
+    def on_driver(self) -> bool:
         return all(run.local is not None for run in self._runs)
 
     @property
@@ -157,14 +167,14 @@ class SparkAnnotation(Annotation):
         """The differences of the values of a few facts to the default; facts that have the default may be missing."""
         return self.values().of(self.engine, facts)
 
-    def values(self) -> Values:
-        return Values(self._runs, self._over)
+    def values(self) -> AnnotationSnapshot:
+        return AnnotationSnapshot(self._runs, self._over)
 
     # ------------------------------------------------------------------------------------ changes
 
     def _put(self, values: Numbers) -> None:
-        """New values of a few facts."""
-        over = {**self.values().over_them(), **values}
+        """Gives new values to a few facts, on the driver; where these have become many, all values become one run."""
+        over = {**self.values().overlay(), **values}
         if not self._runs:
             over = {fact: value for fact, value in over.items() if value}
         self._over = local_run(over, self.engine.width, counted=True) if over else None
@@ -184,14 +194,14 @@ class SparkAnnotation(Annotation):
         return True
 
     def _with_others(self, facts: SparkFacts, table: Table) -> Table:
-        """New values of some facts, and the values of all others."""
+        """A query for the new values of some facts, given as a table, together with the old values of all others."""
         values = self.table()
         if values is None:
             return table
         return union([facts.outside(values, own_keys(self.engine.width), EVERYTHING, self.rows), table])
 
     def set(self, facts: FactSet, value: int) -> None:
-        chosen, offset = own(facts).computed(), value - self.default
+        chosen, offset = computed(facts), value - self.default
         few = chosen.local()
         if few is not None:
             self._put(dict.fromkeys(few, offset))
@@ -212,7 +222,7 @@ class SparkAnnotation(Annotation):
 
     def assign(self, facts: FactSet, other: Annotation) -> None:
         assert isinstance(other, SparkAnnotation), "an annotation of another engine"
-        chosen = own(facts).computed()
+        chosen = computed(facts)
         few = chosen.local()
         if few is not None:
             self._put(other.offsets_of(few, self.default))
@@ -237,7 +247,7 @@ class SparkAnnotation(Annotation):
         return {fact: values.get(fact, 0) + shift for fact in facts}
 
     def offsets(self, facts: SparkFacts, default: int) -> Table | None:
-        """The same for many facts, in a query."""
+        """A query for facts with the difference of their value to some default."""
         table, values, names = facts.table(), self.table(), fact_schema.columns(self.engine.width)
         shift = self.default - default
         if table is None:
@@ -255,7 +265,7 @@ class SparkAnnotation(Annotation):
         return Between(self, least, greatest)
 
     def counted(self, facts: FactSet) -> SparkCounted:
-        chosen = own(facts)
+        chosen = as_spark_facts(facts)
         few = chosen.local()
         if few is not None:
             return positive(self.engine, self.offsets_of(few, 0))
@@ -275,15 +285,15 @@ class Between(SparkFacts):
         self._usual = self._least <= 0 <= self._greatest
         """Whether the default is in the range."""
 
-    def table(self, wanted: Wanted = EVERYTHING, near: bool = False) -> Table | None:
+    def table(self, wanted: Wanted = EVERYTHING, to_broadcast: bool = False) -> Table | None:
         raise TypeError("a range of annotations has no facts of its own: intersect it with a set")
 
-    def about(self, wanted: Wanted = EVERYTHING) -> int:
+    def at_most(self, wanted: Wanted = EVERYTHING) -> int:
         return 2**62
 
     @property
-    def here(self) -> bool:
-        return self._annotation.here
+    def on_driver(self) -> bool:
+        return self._annotation.on_driver
 
     def local(self) -> Local | None:
         return None
@@ -295,24 +305,24 @@ class Between(SparkFacts):
     def sources(self) -> Sequence[Run]:
         return ()
 
-    def computed(self) -> Stored:
+    def computed(self) -> ComputedFacts:
         raise TypeError("a range of annotations has no facts of its own: intersect it with a set")
 
-    def inside(self, rows: Table, keys: Keys, wanted: Wanted, about: int | None) -> Table | None:
+    def inside(self, rows: Table, keys: Keys, wanted: Wanted, at_most: int | None) -> Table | None:
         values = self._annotation.table()
         if values is None:
             return rows if self._usual else None
-        return self._chosen(rows, keys, values, about, negated=False)
+        return self._chosen(rows, keys, values, at_most, negated=False)
 
-    def outside(self, rows: Table, keys: Keys, wanted: Wanted, about: int | None) -> Table:
+    def outside(self, rows: Table, keys: Keys, wanted: Wanted, at_most: int | None) -> Table:
         values = self._annotation.table()
         if values is None:
             return select(["*"], rows, ["false"]) if self._usual else rows
-        return self._chosen(rows, keys, values, about, negated=True)
+        return self._chosen(rows, keys, values, at_most, negated=True)
 
-    def _chosen(self, rows: Table, keys: Keys, values: Table, about: int | None, negated: bool) -> Table:
+    def _chosen(self, rows: Table, keys: Keys, values: Table, at_most: int | None, negated: bool) -> Table:
         # What has no value of its own has the default: the others tell which rows are to go, or which are to stay.
         sign = "NOT " if self._usual else ""
         told = select(["*"], values, [f"{COUNT} {sign}BETWEEN {self._least}L AND {self._greatest}L"])
         chosen = absent if self._usual != negated else present
-        return chosen(rows, keys, told, self._annotation.rows, about, self.engine.width)
+        return chosen(rows, keys, told, self._annotation.rows, at_most, self.engine.width)

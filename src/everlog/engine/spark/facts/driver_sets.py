@@ -33,12 +33,12 @@ class Driver:
         """The values of constants, as far as somebody asked."""
 
     def takes(self, rows: int) -> bool:
-        """Whether so many facts are few enough to be here."""
+        """Whether so many facts are few enough for the driver."""
         return rows <= tuning.DRIVER_FACTS
 
     def has(self, sets: Iterable[SparkFacts]) -> bool:
-        """Whether all that some sets are made of is here, and few facts."""
-        return all(facts.here and self.takes(facts.about()) for facts in sets)
+        """Whether the driver has all that some sets are made of, and none of them may have many facts."""
+        return all(facts.on_driver and self.takes(facts.at_most()) for facts in sets)
 
     def values(self, ids: Iterable[int]) -> Mapping[int, Value]:
         """The values of some constants, and perhaps of others; what was asked once is remembered, as none ever changes."""
@@ -58,7 +58,7 @@ class Driver:
         return found
 
     def merged(self, runs: Sequence[Run]) -> Run | None:
-        """Some runs as one, if they are few facts."""
+        """One run on the driver with the facts of some runs; None if they are many."""
         few = self.rows(runs)
         if few is None:
             return None
@@ -94,7 +94,7 @@ class Driver:
         return found
 
     def _ask(self, facts: Local, runs: Sequence[Run]) -> None:
-        """Sees to it that some runs know about some facts."""
+        """Asks Spark, by one job, which of some facts some runs have, and notes the answers in `known` of these runs."""
         width = self._engine.width
         for run in runs:
             if len(run.known) > tuning.BROADCAST_LOOK_UP_FACTS:

@@ -26,19 +26,16 @@ Statistics = dict[str, Any]
 
 
 class Cut(Protocol):
-    """Computes DataFrames."""
+    """A way to compute a DataFrame and to drop the plan that it was computed by."""
 
     def __call__(self, frame: DataFrame, statistics: Sequence[Column]) -> tuple[DataFrame, Statistics]:
         """A frame with the same rows and no past, and some aggregates of it, by their names."""
-        ...
 
     def settled(self, frame: DataFrame) -> DataFrame:
-        """The same frame, and Spark knows how large it is; see `estimates.py`."""
-        ...
+        """The frame after Spark has learned how large it really is; see `estimates.py`."""
 
     def forget(self, frame: DataFrame) -> None:
         """Gives back what is kept of a frame that nobody will use again."""
-        ...
 
 
 def cut_named(spark: SparkSession, name: str, scratch: str | None, partitions: Callable[[], int]) -> Cut:

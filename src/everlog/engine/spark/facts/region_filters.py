@@ -13,7 +13,7 @@ from everlog.datalog.syntax import Atom, Constant, Variable
 from everlog.engine.algebra import Region
 from everlog.engine.spark.facts.fact_schema import PADDING, RELATION
 from everlog.engine.spark.facts.runs import Local, Run, classes_of
-from everlog.engine.spark.facts.sets import EVERYTHING, SparkFacts, Stored, Wanted
+from everlog.engine.spark.facts.sets import EVERYTHING, ComputedFacts, SparkFacts, Wanted
 from everlog.engine.spark.facts.sql_text import Table, select
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ Twins = tuple[tuple[str, str], ...]
 
 
 class Tests:
-    """The instances of some atoms."""
+    """A test whether a fact is an instance of one of some atoms."""
 
     def __init__(self, engine: SparkEngine, atoms: Sequence[Atom]) -> None:
         ids = engine.ids(term for atom in atoms for term in atom.terms if isinstance(term, Constant))
@@ -52,7 +52,7 @@ class Tests:
         return bool(self._groups)
 
     def condition(self) -> str:
-        """Whether a row is such an instance."""
+        """The test as an SQL condition on a row of facts."""
         found = []
         for (bound, last, twins), values in self._groups.items():
             tests = [f"{last} IN ({', '.join(f'{value}L' for value in sorted(values))})"]
@@ -62,7 +62,7 @@ class Tests:
         return f"({' OR '.join(found)})" if found else "false"
 
     def has(self, fact: tuple[int, ...]) -> bool:
-        """Whether a fact on the driver is such an instance."""
+        """Whether a fact on the driver is an instance of one of the atoms."""
 
         def value(column: str) -> int:
             place = 0 if column == RELATION else int(column[1:]) + 1
@@ -76,12 +76,12 @@ class Tests:
         )
 
     def may_match(self, run: Run) -> bool:
-        """Whether a run can have such an instance."""
+        """Whether a run may have an instance of one of the atoms."""
         return any(run.may_match(wanted) for wanted in self._wanted)
 
 
-class Place:
-    """A region, ready to be asked."""
+class RegionFilter:
+    """A region as a test of facts, in queries and on the driver."""
 
     def __init__(self, engine: SparkEngine, region: Region) -> None:
         self._inside = Tests(engine, region.patterns)
@@ -89,7 +89,7 @@ class Place:
         self._rest = region.rest
 
     def condition(self) -> str:
-        """Whether a row is in the region."""
+        """The region as an SQL condition on a row of facts."""
         inside = self._inside.condition()
         return f"({inside} OR NOT {self._elsewhere.condition()})" if self._rest else inside
 
@@ -101,33 +101,33 @@ class Place:
         """The facts that are in the region."""
         if self._rest and not self._elsewhere:
             return facts
-        if isinstance(facts, Stored):
+        if isinstance(facts, ComputedFacts):
             runs = [run for run in facts.runs if self._rest or self._inside.may_match(run)]
-            facts = Stored(facts.engine, runs)
-        return Within(facts, self) if facts.about() else facts.engine.empty()
+            facts = ComputedFacts(facts.engine, runs)
+        return Within(facts, self) if facts.at_most() else facts.engine.empty()
 
 
 class Within(SparkFacts):
     """The facts of a set that are in a region; computed at most once, when it must be."""
 
-    def __init__(self, facts: SparkFacts, place: Place) -> None:
+    def __init__(self, facts: SparkFacts, region: RegionFilter) -> None:
         super().__init__(facts.engine)
         self._facts = facts
-        self._place = place
-        self._computed: Stored | None = None
+        self._region = region
+        self._computed: ComputedFacts | None = None
 
-    def table(self, wanted: Wanted = EVERYTHING, near: bool = False) -> Table | None:
+    def table(self, wanted: Wanted = EVERYTHING, to_broadcast: bool = False) -> Table | None:
         if self._computed is not None:
-            return self._computed.table(wanted, near)
+            return self._computed.table(wanted, to_broadcast)
         table = self._facts.table(wanted)
-        return None if table is None else select(["*"], table, [self._place.condition()])
+        return None if table is None else select(["*"], table, [self._region.condition()])
 
-    def about(self, wanted: Wanted = EVERYTHING) -> int:
-        return (self._facts if self._computed is None else self._computed).about(wanted)
+    def at_most(self, wanted: Wanted = EVERYTHING) -> int:
+        return (self._facts if self._computed is None else self._computed).at_most(wanted)
 
     @property
-    def here(self) -> bool:
-        return self._facts.here
+    def on_driver(self) -> bool:
+        return self._facts.on_driver
 
     def local(self) -> Local | None:
         if self._computed is not None:
@@ -139,13 +139,13 @@ class Within(SparkFacts):
         return self._facts.among(self._chosen(facts))
 
     def _chosen(self, facts: Local) -> Local:
-        return frozenset(fact for fact in facts if self._place.has(fact))
+        return frozenset(fact for fact in facts if self._region.has(fact))
 
     def sources(self) -> Sequence[Run]:
         return (self._facts if self._computed is None else self._computed).sources()
 
-    def computed(self) -> Stored:
+    def computed(self) -> ComputedFacts:
         if self._computed is None:
             local = self.local()
-            self._computed = self.engine.stored(self.table()) if local is None else self.engine.local(local)
+            self._computed = self.engine.computed(self.table()) if local is None else self.engine.local(local)
         return self._computed

@@ -64,10 +64,10 @@ class Run:
     local: Numbers | None = None
     """The facts with their numbers, once the driver has them."""
     known: dict[Fact, int | None] = field(default_factory=dict)
-    """What a run that is not on the driver has of facts that it was asked for: their numbers."""
+    """For facts that a run in Spark was asked for: the number beside each, or None if it does not have the fact."""
     hubs: frozenset[tuple[int, str, int]] | None = None
     """Relations, columns and values that very many facts have, once somebody has asked."""
-    near: dict[int, Table] = field(default_factory=dict)
+    from_driver: dict[int, Table] = field(default_factory=dict)
     """The names, by width, under which Spark finds what the driver has."""
 
     def view(self) -> Table:
@@ -86,7 +86,7 @@ class Run:
         return any(not self._classes(column) & other._classes(column) for column in {*self.classes, *other.classes})
 
     def may_have(self, fact: Fact, width: int) -> bool:
-        """Whether a fact can be there."""
+        """Whether the run may have a fact, by the classes of its ids."""
         padded = zip(fact_schema.columns(width), _padded(fact, width), strict=True)
         return all(self._classes(column) & class_of(id) for column, id in padded)
 

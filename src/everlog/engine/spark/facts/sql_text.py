@@ -36,6 +36,11 @@ def union(tables: Sequence[Table]) -> Table:
     return tables[0] if len(tables) == 1 else f"({' UNION ALL '.join(f'SELECT * FROM {table}' for table in tables)})"
 
 
+def broadcast(aliases: str, facts: int | None) -> str:
+    """The hint to broadcast tables that come from so many facts (None: nobody knows); no hint where they are many."""
+    return f"BROADCAST({aliases})" if facts is not None and facts <= tuning.BROADCAST_JOIN_FACTS else ""
+
+
 def fact_columns(keys: Keys, width: int) -> list[str]:
     """The columns of the facts that rows ask for, padded."""
     padded = [*keys, *[PADDING] * (width + 1 - len(keys))]
@@ -43,7 +48,7 @@ def fact_columns(keys: Keys, width: int) -> list[str]:
 
 
 def own_keys(width: int) -> list[str]:
-    """The keys of rows that are facts."""
+    """The keys of rows that are facts themselves: all their columns."""
     return [f"l.{name}" for name in fact_schema.columns(width)]
 
 
@@ -54,20 +59,20 @@ def own_keys(width: int) -> list[str]:
 # and anti-joins on the right alone; so an outer join it is, with the rows that found nothing.
 
 
-def present(rows: Table, keys: Keys, sought: Table, size: int, about: int | None, width: int) -> Table:
-    """The rows whose keys are among some facts, at most `size`; there are at most `about` (None: nobody knows)."""
+def present(rows: Table, keys: Keys, sought: Table, size: int, at_most: int | None, width: int) -> Table:
+    """The rows whose keys are among `size` facts or fewer; the rows are at most `at_most` (None: nobody knows)."""
     if size <= tuning.BROADCAST_LOOK_UP_FACTS:
         return select(["l.*"], f"{rows} l LEFT SEMI JOIN {sought} s ON {same(keys)}", hint="BROADCAST(s)")
-    if about is not None and about > tuning.HASHED_ROWS:
+    if at_most is not None and at_most > tuning.HASHED_ROWS:
         return select(["l.*"], f"{rows} l LEFT SEMI JOIN {sought} s ON {_same_everywhere(keys, width)}")
     return select(["l.*"], f"{rows} l JOIN {sought} s ON {_same_everywhere(keys, width)}", hint="SHUFFLE_HASH(l)")
 
 
-def absent(rows: Table, keys: Keys, sought: Table, size: int, about: int | None, width: int) -> Table:
+def absent(rows: Table, keys: Keys, sought: Table, size: int, at_most: int | None, width: int) -> Table:
     """The rows whose keys are not among some facts."""
     if size <= tuning.BROADCAST_LOOK_UP_FACTS:
         return select(["l.*"], f"{rows} l LEFT ANTI JOIN {sought} s ON {same(keys)}", hint="BROADCAST(s)")
-    if about is not None and about > tuning.HASHED_ROWS:
+    if at_most is not None and at_most > tuning.HASHED_ROWS:
         return select(["l.*"], f"{rows} l LEFT ANTI JOIN {sought} s ON {_same_everywhere(keys, width)}")
     known = select(["*", "true AS known"], sought)
     joined = f"{rows} l LEFT JOIN {known} s ON {_same_everywhere(keys, width)}"
@@ -87,7 +92,7 @@ def any_present(rows: Table, asked: Sequence[tuple[Keys, Table, int]]) -> Table:
 
 
 def same(keys: Keys, alias: str = "s") -> str:
-    """Whether a row asks for a fact."""
+    """The SQL condition that the keys of a row are the columns of a fact."""
     names = fact_schema.columns(len(keys) - 1)
     return " AND ".join(f"{_text(key)} = {alias}.{name}" for key, name in zip(keys, names, strict=True))
 

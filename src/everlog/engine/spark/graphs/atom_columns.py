@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from everlog.datalog.syntax import TRIPLE, Atom, Constant
-from everlog.datalog.values import RDF_TYPE
+from everlog.datalog.syntax import Atom, Constant
 from everlog.engine.spark.facts.fact_schema import RELATION
 from everlog.engine.spark.facts.runs import class_of
 from everlog.engine.spark.facts.sets import SparkFacts
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 _NAMES = ("x", "y")
 
 
-class Ends:
+class AtomColumns:
     """An atom with one or two variables, each once, which the columns `x` and `y` are for; `turned`, `y` and `x`."""
 
     def __init__(self, engine: SparkEngine, atom: Atom, turned: bool = False) -> None:
@@ -44,8 +43,8 @@ class Ends:
         column = f"a{self._places[_NAMES.index(name)]}"
         return hubs(self._engine, facts, frozenset({self.relation}), column)
 
-    def near(self, facts: SparkFacts) -> list[tuple[int, ...]] | None:
-        """The same on the driver, if there are few."""
+    def local(self, facts: SparkFacts) -> list[tuple[int, ...]] | None:
+        """The values in some facts, a tuple for each, if the facts are few enough for the driver."""
         local = facts.local()
         if local is None:
             return None
@@ -56,26 +55,11 @@ class Ends:
         ]
 
     def keys(self, *values: str) -> Keys:
-        """The fact that some values make."""
+        """The keys of the fact that the atom becomes with some expressions for its variables."""
         given = dict(zip(self._places, values, strict=True))
         return [self.relation, *(given[place] if id is None else id for place, id in enumerate(self._terms))]
 
     def fact(self, *values: int) -> tuple[int, ...]:
-        """The same on the driver."""
+        """The fact that the atom becomes with some ids for its variables."""
         given = dict(zip(self._places, values, strict=True))
         return (self.relation, *(given[place] if id is None else id for place, id in enumerate(self._terms)))
-
-
-def has_ends(atom: Atom, number: int) -> bool:
-    """Whether all facts of an atom are those of a relation with so many columns, in the eyes of either engine.
-
-    The memory engine has such a relation for a plain predicate, for each property of triples, and for each class. The Spark
-    engine could do with any atom; but the modules in a store, which are numbered, are to be the same for both.
-    """
-    variables = list(atom.variables())
-    if len(variables) != len(set(variables)) or len(variables) != number:
-        return False
-    if atom.predicate != TRIPLE or len(atom.terms) != 3:
-        return number == len(atom.terms)
-    middle = atom.terms[1]
-    return isinstance(middle, Constant) and (middle.value == RDF_TYPE) == (number == 1)

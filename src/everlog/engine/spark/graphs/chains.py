@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Final
 
 from everlog.datalog.syntax import Atom, Variable
 from everlog.engine.algebra import Chains, FactSet, Moves
+from everlog.engine.recent_results import Recent
 from everlog.engine.spark import tuning
-from everlog.engine.spark.facts.sets import Stored, own
-from everlog.engine.spark.facts.sql_text import DISTINCT, Table, fact_columns, select, union
-from everlog.engine.spark.graphs.atom_columns import Ends
+from everlog.engine.spark.facts.sets import ComputedFacts, computed
+from everlog.engine.spark.facts.sql_text import Table, broadcast, fact_columns, select, union
+from everlog.engine.spark.graphs.atom_columns import AtomColumns
 from everlog.engine.spark.graphs.paths import SparkPaths
 
 if TYPE_CHECKING:
@@ -34,9 +35,9 @@ class SparkChains(Chains):
         self, engine: SparkEngine, heads: Sequence[Atom], letters: Sequence[Atom], moves: Sequence[Moves]
     ) -> None:
         self._engine = engine
-        self._heads = [Ends(engine, atom) for atom in heads]
-        self._letters = [Ends(engine, atom, turned) for atom in letters for turned in (False, True)]
-        self._match, self._step = Ends(engine, _MATCH), Ends(engine, _STEP)
+        self._heads = [AtomColumns(engine, atom) for atom in heads]
+        self._letters = [AtomColumns(engine, atom, turned) for atom in letters for turned in (False, True)]
+        self._match, self._step = AtomColumns(engine, _MATCH), AtomColumns(engine, _STEP)
         self._paths = SparkPaths(engine, _MATCH, _STEP)
         self._delta: list[tuple[int, int, int]] = []
         """Letters with the states that they lead from and to."""
@@ -53,49 +54,45 @@ class SparkChains(Chains):
                 for letter, after in moved.items()
             ]
             self._states += len(one)
-        self._last: tuple[FactSet, FactSet, Stored] | None = None
-        self._product: tuple[FactSet, FactSet, Stored] | None = None
+        self._recent, self._product = Recent[ComputedFacts](), Recent[ComputedFacts]()
 
     # ------------------------------------------------------------------------------------ what is asked
 
-    def facts(self, X: FactSet, T: FactSet, excluding: FactSet) -> Stored:
+    def facts(self, X: FactSet, T: FactSet, excluding: FactSet) -> ComputedFacts:
         found = self._all(X, T)
         found -= excluding
         return found
 
-    def more(self, X: FactSet, T: FactSet, before: tuple[FactSet, FactSet], excluding: FactSet) -> Stored:
-        return self.facts(X, T, excluding)
-
-    def through(self, X: FactSet, T: FactSet, changed: FactSet, excluding: FactSet) -> Stored | None:
-        new = own(changed).computed()
-        if tuning.CHAIN_CHANGE_SHARE * len(new) > len(own(X).computed()) + len(own(T).computed()):
+    def through(self, X: FactSet, T: FactSet, changed: FactSet, excluding: FactSet) -> ComputedFacts | None:
+        new = computed(changed)
+        if tuning.CHAIN_CHANGE_SHARE * len(new) > len(computed(X)) + len(computed(T)):
             return None
         steps = self._steps(X, T)
         found = self._accepted(self._paths.led_to(self._begun(steps, self._leading_to(steps, new)), steps))
         found -= excluding
         return found
 
-    def outside(self, X: FactSet, T: FactSet, facts: FactSet) -> Stored:
-        asked = own(facts).computed()
+    def outside(self, X: FactSet, T: FactSet, facts: FactSet) -> ComputedFacts:
+        asked = computed(facts)
         asked -= X
         if not asked:
             return asked
-        if self._is_last(X, T) or len(asked) >= len(own(X).computed()):
+        if self._recent.known(X, T) is not None or len(asked) >= len(computed(X)):
             asked -= self._all(X, T)
         else:
             steps = self._steps(X, T)
             asked -= self._accepted(self._paths.led_to(self._begun(steps, self._first_ends(asked)), steps))
         return asked
 
-    def around(self, X: FactSet, T: FactSet, changed: FactSet, facts: FactSet) -> Stored:
-        asked, near = own(facts).computed(), self._leading_to(self._steps(X, T), own(changed).computed())
-        sources, local = self._match.near(near), asked.local()
+    def around(self, X: FactSet, T: FactSet, changed: FactSet, facts: FactSet) -> ComputedFacts:
+        asked, near = computed(facts), self._leading_to(self._steps(X, T), computed(changed))
+        sources, local = self._match.local(near), asked.local()
         if sources is not None and local is not None:
             places = {place for _, place in sources}
             of_heads = (
                 head.fact(x, y)
                 for begin, head in zip(self._begin, self._heads, strict=True)
-                for x, y in head.near(asked) or ()
+                for x, y in head.local(asked) or ()
                 if begin + self._states * x in places
             )
             return self._engine.local(frozenset(of_heads))
@@ -112,25 +109,22 @@ class SparkChains(Chains):
 
     # ------------------------------------------------------------------------------------ the product
 
-    def _is_last(self, X: FactSet, T: FactSet) -> bool:
-        return self._last is not None and self._last[0] is X and self._last[1] is T
+    def _all(self, X: FactSet, T: FactSet) -> ComputedFacts:
+        """The facts of all heads."""
 
-    def _all(self, X: FactSet, T: FactSet) -> Stored:
-        """The facts of all heads; remembered, since an update asks about the same sets several times."""
-        if self._last is None or not self._is_last(X, T):
+        def found() -> ComputedFacts:
             steps = self._steps(X, T)
-            self._last = X, T, self._accepted(self._paths.led_to(self._begun(steps), steps))
-        return self._last[2]
+            return self._accepted(self._paths.led_to(self._begun(steps), steps))
 
-    def _steps(self, X: FactSet, T: FactSet) -> Stored:
+        return self._recent.of(found, X, T)
+
+    def _steps(self, X: FactSet, T: FactSet) -> ComputedFacts:
         """The edges of the product."""
-        if self._product is None or self._product[0] is not X or self._product[1] is not T:
-            self._product = X, T, self._moved(own(X).computed().plus(own(T).computed()))
-        return self._product[2]
+        return self._product.of(lambda: self._moved(computed(X).plus(computed(T))), X, T)
 
-    def _moved(self, facts: Stored) -> Stored:
+    def _moved(self, facts: ComputedFacts) -> ComputedFacts:
         """The edges that some facts give the product."""
-        letters = [letter.near(facts) for letter in self._letters]
+        letters = [letter.local(facts) for letter in self._letters]
         if all(pairs is not None for pairs in letters):
             edges = (
                 (before + self._states * x, after + self._states * y)
@@ -152,11 +146,11 @@ class SparkChains(Chains):
             f"{union(tables)} l JOIN {delta.view()} d ON d.letter = l.letter",
             hint="BROADCAST(d)",
         )
-        return self._engine.stored(DISTINCT, rows=rows)
+        return self._engine.distinct(rows)
 
-    def _begun(self, steps: Stored, near: Stored | None = None) -> Stored:
+    def _begun(self, steps: ComputedFacts, near: ComputedFacts | None = None) -> ComputedFacts:
         """The matches of one step from a first state; `near` has the product nodes that matter."""
-        pairs, places = self._step.near(steps), None if near is None else self._match.near(near)
+        pairs, places = self._step.local(steps), None if near is None else self._match.local(near)
         first = set(self._begin)
         if pairs is not None and (near is None or places is not None):
             wanted = None if places is None else {place for _, place in places}
@@ -176,14 +170,14 @@ class SparkChains(Chains):
             if wanted_here is None:
                 return self._engine.empty()
             tables += f" LEFT SEMI JOIN {wanted_here} s ON l.x = s.y"
-            hint = "BROADCAST(s)" if len(near) <= tuning.BROADCAST_JOIN_FACTS else ""
+            hint = broadcast("s", len(near))
         columns = fact_columns(self._match.keys(f"l.x DIV {self._states}L", "l.y"), self._engine.width)
         return self._made([select(columns, tables, [f"pmod(l.x, {self._states}L) IN ({begin})"], hint)])
 
-    def _leading_to(self, steps: Stored, changed: Stored) -> Stored:
+    def _leading_to(self, steps: ComputedFacts, changed: ComputedFacts) -> ComputedFacts:
         """The product nodes from which a way leads along some facts, as matches of no source."""
         back, seeds = self._turned(steps), self._moved(changed)
-        pairs = self._step.near(seeds)
+        pairs = self._step.local(seeds)
         if pairs is not None:
             start = self._local(self._match, ((0, place) for place, _ in pairs))
         else:
@@ -192,18 +186,18 @@ class SparkChains(Chains):
             start = self._made([] if table is None else [select(columns, f"{table} l")])
         return self._paths.led_to(start, back)
 
-    def _turned(self, steps: Stored) -> Stored:
-        """The edges of the product the other way round."""
-        pairs = self._step.near(steps)
+    def _turned(self, steps: ComputedFacts) -> ComputedFacts:
+        """The edges of the product with their ends swapped, to go backwards."""
+        pairs = self._step.local(steps)
         if pairs is not None:
             return self._local(self._step, ((y, x) for x, y in pairs))
         table = self._step.table(steps)
         columns = fact_columns(self._step.keys("l.y", "l.x"), self._engine.width)
         return self._made([] if table is None else [select(columns, f"{table} l")])
 
-    def _first_ends(self, asked: Stored) -> Stored:
+    def _first_ends(self, asked: ComputedFacts) -> ComputedFacts:
         """The product nodes at which paths for some facts begin, as matches of no source."""
-        ends = [head.near(asked) for head in self._heads]
+        ends = [head.local(asked) for head in self._heads]
         if all(pairs is not None for pairs in ends):
             places = (
                 (0, begin + self._states * x)
@@ -221,9 +215,9 @@ class SparkChains(Chains):
         ]
         return self._made(parts)
 
-    def _accepted(self, matches: Stored) -> Stored:
+    def _accepted(self, matches: ComputedFacts) -> ComputedFacts:
         """The facts of matches that ended in a final state."""
-        pairs, size = self._match.near(matches), self._states
+        pairs, size = self._match.local(matches), self._states
         if pairs is not None:
             found = (
                 head.fact(x, place // size)
@@ -248,9 +242,9 @@ class SparkChains(Chains):
 
     # ------------------------------------------------------------------------------------ making facts
 
-    def _local(self, ends: Ends, pairs: Iterable[tuple[int, int]]) -> Stored:
+    def _local(self, ends: AtomColumns, pairs: Iterable[tuple[int, int]]) -> ComputedFacts:
         return self._engine.local(frozenset(ends.fact(*pair) for pair in pairs))
 
-    def _made(self, parts: Sequence[Table]) -> Stored:
+    def _made(self, parts: Sequence[Table]) -> ComputedFacts:
         """The facts of some tables, each once."""
-        return self._engine.stored(DISTINCT, rows=union(parts)) if parts else self._engine.empty()
+        return self._engine.distinct(union(parts)) if parts else self._engine.empty()

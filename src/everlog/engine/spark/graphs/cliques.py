@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 from everlog.datalog.syntax import Atom
 from everlog.engine.algebra import Cliques, FactSet
-from everlog.engine.spark import tuning
+from everlog.engine.recent_results import Recent
 from everlog.engine.spark.facts.runs import Run
-from everlog.engine.spark.facts.sets import SparkFacts, Stored, covered, own
-from everlog.engine.spark.facts.sql_text import DISTINCT, Table, fact_columns, own_keys, select
-from everlog.engine.spark.graphs.atom_columns import Ends
+from everlog.engine.spark.facts.sets import ComputedFacts, SparkFacts, as_spark_facts, computed
+from everlog.engine.spark.facts.sql_text import Table, broadcast, fact_columns, select
+from everlog.engine.spark.graphs.atom_columns import AtomColumns
 from everlog.engine.spark.graphs.components import components
 
 if TYPE_CHECKING:
@@ -26,19 +26,17 @@ class SparkCliques(Cliques):
 
     def __init__(self, engine: SparkEngine, atom: Atom) -> None:
         self._engine = engine
-        self._ends = Ends(engine, atom)
-        self._last: tuple[FactSet, Run | None] | None = None
+        self._ends = AtomColumns(engine, atom)
+        self._recent = Recent[Run]()
 
     def _labels(self, X: FactSet) -> Run | None:
         """The nodes of `X` with their labels; None if there are none."""
-        if self._last is None or self._last[0] is not X:
-            facts = own(X).computed()
-            pairs = self._ends.table(facts)
-            self._last = X, None if pairs is None else components(self._engine, pairs, len(facts))
-        return self._last[1]
+        facts = computed(X)
+        pairs = self._ends.table(facts)
+        return None if pairs is None else self._recent.of(lambda: components(self._engine, pairs, len(facts)), X)
 
-    def joined(self, X: FactSet, more: FactSet, excluding: FactSet) -> Stored:
-        labels, edges, known = self._labels(X), own(more).computed(), own(excluding)
+    def joined(self, X: FactSet, more: FactSet, excluding: FactSet) -> ComputedFacts:
+        labels, edges, known = self._labels(X), computed(more), as_spark_facts(excluding)
         pairs = self._ends.table(edges)
         if pairs is None:
             return self._engine.empty()
@@ -50,24 +48,23 @@ class SparkCliques(Cliques):
             fact_columns(self._ends.keys("a.id", "b.id"), self._engine.width),
             f"{view} a JOIN {view} b ON a.new = b.new",
             [apart],
-            hint="BROADCAST(b)" if members.rows <= tuning.BROADCAST_JOIN_FACTS else "",
+            hint=broadcast("b", members.rows),
         )
-        facts = known.outside(DISTINCT, own_keys(self._engine.width), self._ends.wanted, None)
-        return self._engine.stored(facts, covered(known), rows)
+        return self._engine.distinct(rows, known, self._ends.wanted)
 
-    def _between_labels(self, pairs: Table, labels: Run | None, about: int) -> Table:
+    def _between_labels(self, pairs: Table, labels: Run | None, at_most: int) -> Table:
         """Pairs with labels in the place of nodes that have one."""
         if labels is None:
             return pairs
         nodes = f"(SELECT x AS node FROM {pairs} UNION SELECT y AS node FROM {pairs})"
-        hint = "BROADCAST(n)" if about <= tuning.BROADCAST_JOIN_FACTS else ""
+        hint = broadcast("n", at_most)
         known = select(["l.a0", "l.a1"], f"{labels.view()} l LEFT SEMI JOIN {nodes} n ON l.a0 = n.node", hint=hint)
         joins = f"{pairs} e LEFT JOIN {known} p ON e.x = p.a0 LEFT JOIN {known} q ON e.y = q.a0"
-        hint = "BROADCAST(p, q)" if about <= tuning.BROADCAST_JOIN_FACTS else ""
+        hint = broadcast("p, q", at_most)
         return select(["coalesce(p.a1, e.x) AS x", "coalesce(q.a1, e.y) AS y"], joins, hint=hint)
 
-    def outside(self, X: FactSet, facts: FactSet) -> Stored:
-        asked, labels = own(facts).computed(), self._labels(X)
+    def outside(self, X: FactSet, facts: FactSet) -> ComputedFacts:
+        asked, labels = computed(facts), self._labels(X)
         pairs = self._ends.table(asked)
         if pairs is None or labels is None:
             return asked
@@ -76,13 +73,13 @@ class SparkCliques(Cliques):
         asked -= self._made(select(["x", "y"], both, ["label_x = label_y"]))
         return asked
 
-    def around(self, X: FactSet, edges: FactSet, facts: FactSet) -> Stored:
-        asked, labels, gone = own(facts).computed(), self._labels(X), own(edges).computed()
+    def around(self, X: FactSet, edges: FactSet, facts: FactSet) -> ComputedFacts:
+        asked, labels, gone = computed(facts), self._labels(X), computed(edges)
         pairs, near = self._ends.table(asked), self._ends.table(gone)
         if pairs is None or labels is None or near is None:
             return self._engine.empty()
         nodes = f"(SELECT x AS node FROM {near} UNION SELECT y AS node FROM {near})"
-        hint = "BROADCAST(n)" if len(gone) <= tuning.BROADCAST_JOIN_FACTS else ""
+        hint = broadcast("n", len(gone))
         view = labels.view()
         touched = f"(SELECT DISTINCT a1 AS label FROM {view} l LEFT SEMI JOIN {nodes} n ON l.a0 = n.node)"
         of_them = self._engine.run(
@@ -94,21 +91,21 @@ class SparkCliques(Cliques):
         return self._made(select(["x", "y"], self._labelled(first, of_them.view(), "y", asked)))
 
     def _labelled(self, pairs: Table, labels: Table, end: str, asked: SparkFacts) -> Table:
-        """Those of some pairs whose end has a label, with it."""
-        hint = "BROADCAST(l)" if asked.about() <= tuning.BROADCAST_JOIN_FACTS else ""
+        """Those of some pairs whose end has a label, with that label."""
+        hint = broadcast("l", asked.at_most())
         return select(["l.*", f"n.a1 AS label_{end}"], f"{labels} n JOIN {pairs} l ON n.a0 = l.{end}", hint=hint)
 
-    def _made(self, pairs: Table) -> Stored:
+    def _made(self, pairs: Table) -> ComputedFacts:
         """The facts of some pairs."""
         columns = fact_columns(self._ends.keys("l.x", "l.y"), self._engine.width)
-        return self._engine.stored(DISTINCT, rows=select(columns, f"{pairs} l"))
+        return self._engine.distinct(select(columns, f"{pairs} l"))
 
 
 def _members(merged: Run, labels: Run | None) -> Table:
     """The nodes of all components that are connected now: `id`, the `old` label (-1 if it has none) and the `new` one."""
     if labels is None:
         return select(["a0 AS id", "-1L AS old", "a1 AS new"], merged.view())
-    hint = "BROADCAST(m)" if merged.rows <= tuning.BROADCAST_JOIN_FACTS else ""
+    hint = broadcast("m", merged.rows)
     known = select(
         ["n.a0 AS id", "n.a1 AS old", "m.a1 AS new"],
         f"{labels.view()} n JOIN {merged.view()} m ON n.a1 = m.a0",

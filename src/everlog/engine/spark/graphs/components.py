@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 _CHANGED: Final = 1
 
 
-def components(engine: SparkEngine, pairs: Table, about: int) -> Run:
+def components(engine: SparkEngine, pairs: Table, at_most: int) -> Run:
     """Each node of some pairs `x`, `y` as `a0`, and the least one that it is connected with as `a1`."""
-    if about <= tuning.DRIVER_FACTS:
+    if at_most <= tuning.DRIVER_FACTS:
         rows = engine.spark.sql(f"SELECT x, y FROM {pairs}").collect()
         found = small_graphs.components((row["x"], row["y"]) for row in rows)
         return engine.few(["a0", "a1"], [list(found), list(found.values())])

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from everlog.datalog.syntax import Atom, Variable
 from everlog.engine.algebra import Graphs, Moves
-from everlog.engine.spark.graphs.atom_columns import has_ends
 from everlog.engine.spark.graphs.chains import SparkChains
 from everlog.engine.spark.graphs.cliques import SparkCliques
 from everlog.engine.spark.graphs.neighbours import SparkNeighbours
@@ -22,12 +21,6 @@ class SparkGraphs(Graphs):
 
     def __init__(self, engine: SparkEngine) -> None:
         self._engine = engine
-
-    def binary(self, atom: Atom) -> bool:
-        return has_ends(atom, 2)
-
-    def unary(self, atom: Atom) -> bool:
-        return has_ends(atom, 1)
 
     def paths(self, atom: Atom, step: Atom, backwards: bool = False) -> SparkPaths:
         return SparkPaths(self._engine, atom, step, backwards)

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Final
 
 from everlog.datalog.syntax import Atom, Variable
 from everlog.engine.algebra import FactSet, Neighbours
+from everlog.engine.recent_results import Recent
 from everlog.engine.spark import tuning
-from everlog.engine.spark.facts.sets import SparkFacts, Stored, own
-from everlog.engine.spark.facts.sql_text import DISTINCT, Table, fact_columns, select
-from everlog.engine.spark.graphs.atom_columns import Ends
+from everlog.engine.spark.facts.sets import ComputedFacts, SparkFacts, computed
+from everlog.engine.spark.facts.sql_text import Table, broadcast, fact_columns, select
+from everlog.engine.spark.graphs.atom_columns import AtomColumns
 
 if TYPE_CHECKING:
     from everlog.engine.spark.engine import SparkEngine
@@ -40,30 +41,28 @@ class SparkNeighbours(Neighbours):
         self._engine = engine
         place = 0 if key is None else list(item.variables()).index(key)
         self._key, self._value = "xy"[place], "x" if key is None else "xy"[1 - place]
-        self._ends, self._items = Ends(engine, atom), Ends(engine, item)
-        self._last: tuple[FactSet, Stored] | None = None
+        self._ends, self._items = AtomColumns(engine, atom), AtomColumns(engine, item)
+        self._recent = Recent[ComputedFacts]()
 
-    def facts(self, P: FactSet, excluding: FactSet) -> Stored:
+    def facts(self, P: FactSet, excluding: FactSet) -> ComputedFacts:
         found = self._pairs(P)
         found -= excluding
         return found
 
-    def outside(self, P: FactSet, facts: FactSet) -> Stored:
-        asked = own(facts).computed()
+    def outside(self, P: FactSet, facts: FactSet) -> ComputedFacts:
+        asked = computed(facts)
         asked -= self._pairs(P)
         return asked
 
-    def _pairs(self, P: FactSet) -> Stored:
-        """The facts of all neighbours; remembered, like paths."""
-        if self._last is None or self._last[0] is not P:
-            self._last = P, self._found(own(P).computed())
-        return self._last[1]
+    def _pairs(self, P: FactSet) -> ComputedFacts:
+        """The facts of all neighbours."""
+        return self._recent.of(lambda: self._found(computed(P)), P)
 
-    def _found(self, P: SparkFacts) -> Stored:
+    def _found(self, P: SparkFacts) -> ComputedFacts:
         items = self._items.table(P)
         if items is None:
             return self._engine.empty()
-        ranked = self._engine.run(self._in_ranges(items, P.about()))
+        ranked = self._engine.run(self._in_ranges(items, P.at_most()))
         view = ranked.view()
         keys = f"(SELECT DISTINCT k, part FROM {view})"
         least = f"(SELECT part, min(k) AS k FROM {keys} GROUP BY part)"
@@ -79,16 +78,16 @@ class SparkNeighbours(Neighbours):
             f"{view} f JOIN {steps} n ON f.k = n.k JOIN {view} t ON t.k = n.next",
             ["n.k.kind = n.next.kind"],
         )
-        return self._engine.stored(DISTINCT, rows=rows)
+        return self._engine.distinct(rows)
 
-    def _in_ranges(self, items: Table, about: int) -> Table:
+    def _in_ranges(self, items: Table, at_most: int) -> Table:
         """Items as `id`, with the key `k` that they are ordered by, and the `part` of the order that they are in."""
-        few = about <= tuning.BROADCAST_JOIN_FACTS
+        few = at_most <= tuning.BROADCAST_JOIN_FACTS
         keyed = select(
             [f"l.{self._value} AS id", f"{_KEY} AS k"],
             f"{self._engine.comparables()} v JOIN {items} l ON v.id = l.{self._key}",
             ["(v.i IS NOT NULL OR v.d IS NOT NULL OR v.s IS NOT NULL)"],
-            hint="BROADCAST(l)" if few else "",
+            hint=broadcast("l", at_most),
         )
         if few:
             return select(["*", "0 AS part"], keyed)

@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 
 from everlog.datalog.syntax import Atom
 from everlog.engine.algebra import FactSet, Paths
+from everlog.engine.recent_results import Recent
 from everlog.engine.spark import tuning
-from everlog.engine.spark.facts.sets import Stored, covered, own
-from everlog.engine.spark.facts.sql_text import DISTINCT, fact_columns, own_keys, select
+from everlog.engine.spark.facts.sets import ComputedFacts, computed
+from everlog.engine.spark.facts.sql_text import broadcast, fact_columns, select
 from everlog.engine.spark.graphs import small_graphs
-from everlog.engine.spark.graphs.atom_columns import Ends
+from everlog.engine.spark.graphs.atom_columns import AtomColumns
 from everlog.engine.spark.joins.hubs import SHARE, shared
 
 if TYPE_CHECKING:
@@ -22,36 +23,31 @@ class SparkPaths(Paths):
 
     def __init__(self, engine: SparkEngine, atom: Atom, step: Atom, backwards: bool = False) -> None:
         self._engine = engine
-        self._ends, self._steps = Ends(engine, atom, backwards), Ends(engine, step, backwards)
-        self._last: tuple[FactSet, FactSet, Stored] | None = None
+        self._ends, self._steps = AtomColumns(engine, atom, backwards), AtomColumns(engine, step, backwards)
+        self._recent = Recent[ComputedFacts]()
 
-    def facts(self, X: FactSet, T: FactSet, excluding: FactSet) -> Stored:
+    def facts(self, X: FactSet, T: FactSet, excluding: FactSet) -> ComputedFacts:
         found = self._closure(X, T)
         found -= excluding
         return found
 
-    def outside(self, X: FactSet, T: FactSet, facts: FactSet) -> Stored:
-        asked, start = own(facts).computed(), own(X).computed()
+    def outside(self, X: FactSet, T: FactSet, facts: FactSet) -> ComputedFacts:
+        asked, start = computed(facts), computed(X)
         if not asked:
             return asked
-        if self._is_last(X, T) or len(asked) >= len(start):
+        if self._recent.known(X, T) is not None or len(asked) >= len(start):
             asked -= self._closure(X, T)
         else:
-            asked -= self.led_to(self._with_sources(start, asked), own(T).computed())
+            asked -= self.led_to(self._with_sources(start, asked), computed(T))
         return asked
 
-    def _is_last(self, X: FactSet, T: FactSet) -> bool:
-        return self._last is not None and self._last[0] is X and self._last[1] is T
+    def _closure(self, X: FactSet, T: FactSet) -> ComputedFacts:
+        """All that `X` and `T` lead to."""
+        return self._recent.of(lambda: self.led_to(computed(X), computed(T)), X, T)
 
-    def _closure(self, X: FactSet, T: FactSet) -> Stored:
-        """All that `X` and `T` lead to; remembered, since an update asks about the same sets several times."""
-        if self._last is None or not self._is_last(X, T):
-            self._last = X, T, self.led_to(own(X).computed(), own(T).computed())
-        return self._last[2]
-
-    def _with_sources(self, start: Stored, asked: Stored) -> Stored:
+    def _with_sources(self, start: ComputedFacts, asked: ComputedFacts) -> ComputedFacts:
         """The facts that paths to what is asked for can start with."""
-        first, wanted = self._ends.near(start), self._ends.near(asked)
+        first, wanted = self._ends.local(start), self._ends.local(asked)
         if first is not None and wanted is not None:
             sources = {x for x, _ in wanted}
             return self._engine.local(frozenset(self._ends.fact(x, y) for x, y in first if x in sources))
@@ -61,13 +57,13 @@ class SparkPaths(Paths):
         rows = select(
             fact_columns(self._ends.keys("l.x", "l.y"), self._engine.width),
             f"{left} l LEFT SEMI JOIN {right} s ON l.x = s.x",
-            hint="BROADCAST(s)" if len(asked) <= tuning.BROADCAST_JOIN_FACTS else "",
+            hint=broadcast("s", len(asked)),
         )
-        return self._engine.stored(DISTINCT, rows=rows)
+        return self._engine.distinct(rows)
 
-    def led_to(self, start: Stored, T: Stored) -> Stored:
+    def led_to(self, start: ComputedFacts, T: ComputedFacts) -> ComputedFacts:
         """What steps lead on to from some facts, these included."""
-        near, steps = self._ends.near(start), self._steps.near(T)
+        near, steps = self._ends.local(start), self._steps.local(T)
         if near is not None and steps is not None:
             pairs = small_graphs.closure([(x, y) for x, y in near], [(x, y) for x, y in steps], tuning.DRIVER_FACTS)
             if pairs is not None:
@@ -78,7 +74,7 @@ class SparkPaths(Paths):
             found |= Q
         return found
 
-    def _next(self, Q: Stored, T: Stored, found: Stored) -> Stored:
+    def _next(self, Q: ComputedFacts, T: ComputedFacts, found: ComputedFacts) -> ComputedFacts:
         """What one step leads to from the facts that came last, but for what was found."""
         left, right = self._ends.table(Q), self._steps.table(T)
         if left is None or right is None:
@@ -98,5 +94,4 @@ class SparkPaths(Paths):
             f"{left} l JOIN {right} s ON {same}",
             hint=hint,
         )
-        facts = found.outside(DISTINCT, own_keys(self._engine.width), self._ends.wanted, None)
-        return self._engine.stored(facts, covered(found), rows)
+        return self._engine.distinct(rows, found, self._ends.wanted)

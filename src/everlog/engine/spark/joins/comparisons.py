@@ -14,8 +14,7 @@ from pyoxigraph import BlankNode, NamedNode
 
 from everlog.datalog.syntax import Operator
 from everlog.datalog.values import XSD, Value
-from everlog.engine.spark import tuning
-from everlog.engine.spark.facts.sql_text import Table, select
+from everlog.engine.spark.facts.sql_text import Table, broadcast, select
 
 _INTEGER: Final = f'"^^<{XSD}integer>'
 _DOUBLE: Final = f'"^^<{XSD}double>'
@@ -45,14 +44,15 @@ def nameable(terms: Table) -> str:
     return f"""SELECT id FROM {terms} WHERE NOT startswith(term, '"') OR endswith(term, '"')"""
 
 
-def compared(rows: Table, operator: Operator, left: str, right: str, values: Table | None, about: int | None) -> Table:
+def compared(
+    rows: Table, operator: Operator, left: str, right: str, values: Table | None, at_most: int | None
+) -> Table:
     """The rows `l` for which a comparison of two ids holds, given a table of values or names where it needs one."""
     if values is None:
         return select(["l.*"], f"{rows} l", [f"{left} {operator} {right}"])
-    small = about is not None and about <= tuning.BROADCAST_JOIN_FACTS
+    hint = broadcast("l", at_most)
     if operator == "~":
         for name in (left, right):
-            hint = "BROADCAST(l)" if small else ""
             rows = select(["l.*"], f"{values} x JOIN {rows} l ON x.id = {name}", hint=hint)
         return rows
     if operator in (">", ">="):
@@ -60,12 +60,10 @@ def compared(rows: Table, operator: Operator, left: str, right: str, values: Tab
     first = select(
         ["l.*", "x.i AS xi", "x.d AS xd", "x.s AS xs"],
         f"{values} x JOIN {rows} l ON x.id = {left}",
-        hint="BROADCAST(l)" if small else "",
+        hint=hint,
     )
     joined = f"{values} y JOIN {first} l ON y.id = {right}"
-    found = select(
-        ["l.*"], joined, [_is_less("<=" if operator in ("<=", ">=") else "<")], hint="BROADCAST(l)" if small else ""
-    )
+    found = select(["l.*"], joined, [_is_less("<=" if operator in ("<=", ">=") else "<")], hint=hint)
     return select(["l.* EXCEPT (xi, xd, xs)"], f"{found} l")
 
 

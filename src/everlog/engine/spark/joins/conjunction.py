@@ -45,10 +45,10 @@ class Conjunction:
         self._columns: list[str] = []
         self._matched: list[Literal] = []
         """The positive literals that have bound variables so far."""
-        self.about: int | None = None
+        self.started_from: int | None = None
         """How many facts the joins start from; None if nobody knows."""
         self._held: list[Literal | Run] = []
-        """What the query names must not be forgotten before it is evaluated."""
+        """Sets and runs that the query names; they are held here, so that they are not dropped before it is evaluated."""
         self.table: Table | None = None
 
     # ------------------------------------------------------------------------------------ evaluation
@@ -77,9 +77,9 @@ class Conjunction:
         asked = []
         for literal in literals:
             wanted = self._parameters.wanted(literal.pattern)
-            sought = literal.view.table(wanted, near=True)
+            sought = literal.view.table(wanted, to_broadcast=True)
             if sought is not None:
-                asked.append((self.keys(literal.pattern), sought, literal.view.about(wanted)))
+                asked.append((self.keys(literal.pattern), sought, literal.view.at_most(wanted)))
         if self.table is not None:
             self.table = any_present(self.table, asked) if asked else None
 
@@ -93,7 +93,7 @@ class Conjunction:
                 self._compare(test)
             elif self.table is not None:
                 wanted = self._parameters.wanted(test.pattern)
-                self.table = test.view.outside(self.table, self.keys(test.pattern), wanted, self.about)
+                self.table = test.view.outside(self.table, self.keys(test.pattern), wanted, self.started_from)
         return waiting
 
     def _compare(self, test: Compared) -> None:
@@ -102,29 +102,29 @@ class Conjunction:
         if test.operator not in ("=", "!="):
             values = self._engine.names() if test.operator == "~" else self._engine.comparables()
         left, right = (str(key) for key in self._expressions((test.left, test.right)))
-        self.table = compared(self.table, test.operator, left, right, values, self.about)
+        self.table = compared(self.table, test.operator, left, right, values, self.started_from)
 
     def _start_empty(self) -> None:
-        """One binding of nothing, or one for each rule."""
+        """Starts without a positive literal: from one empty binding, or from one for each rule of the shape."""
         varying = self._parameters.varying
         self.table = self._engine.table(self._parameters) if varying else "(SELECT 1 AS unit)"
         self._columns = [_name(term) for term in varying] or ["unit"]
         self._bound.update(varying)
-        self.about = len(self._parameters.rows)
+        self.started_from = len(self._parameters.rows)
 
     def _match(self, literal: Literal, keep: set[Term]) -> None:
         """Extends the bindings by a positive literal."""
         pattern = literal.pattern
         wanted = self._parameters.wanted(pattern)
         if self.table is not None and _terms(literal) <= self._bound:
-            self.table = literal.view.inside(self.table, self.keys(pattern), wanted, self.about)
+            self.table = literal.view.inside(self.table, self.keys(pattern), wanted, self.started_from)
             return
-        size = literal.view.about(wanted)
-        facts = literal.view.table(wanted, near=self.table is None or size <= tuning.BROADCAST_JOIN_FACTS)
+        size = literal.view.at_most(wanted)
+        facts = literal.view.table(wanted, to_broadcast=self.table is None or size <= tuning.BROADCAST_JOIN_FACTS)
         if facts is None:
             self.table = None
             return
-        joins, hint, about = self._partners(size)
+        joins, hint, started_from = self._partners(size)
         conditions: list[str] = []
         if self.table is not None and not hint:
             facts, dealt = self._dealt_out(facts, literal)
@@ -152,7 +152,7 @@ class Conjunction:
         self.table = select(listed, f"{facts} f{joins}", conditions, hint)
         self._columns = list(kept)
         self._matched.append(literal)
-        self.about = about
+        self.started_from = started_from
         self._bound.update(pattern.variables(), self._parameters.varying)
 
     def _partners(self, size: int) -> tuple[str, str, int | None]:
@@ -164,11 +164,11 @@ class Conjunction:
         hint = ""
         if self._engine.driver.takes(size):
             hint = "BROADCAST(f)"  # which takes no job, since the driver has the facts
-        elif self.about is not None and self.about <= min(tuning.BROADCAST_JOIN_FACTS, size):
+        elif self.started_from is not None and self.started_from <= min(tuning.BROADCAST_JOIN_FACTS, size):
             hint = "BROADCAST(l)"
         elif size <= tuning.BROADCAST_JOIN_FACTS:
             hint = "BROADCAST(f)"
-        return f" CROSS JOIN {self.table} l", hint, self.about
+        return f" CROSS JOIN {self.table} l", hint, self.started_from
 
     def _dealt_out(self, facts: Table, literal: Literal) -> tuple[Table, Table | None]:
         """The facts and the bindings that meet them, in shares if a value that they meet by is a hub; see `hubs.py`."""
@@ -201,7 +201,7 @@ class Conjunction:
         return 0 if self.table is None else self._engine.number(f"SELECT count(*) FROM {self.table}")
 
     def kept(self) -> Conjunction:
-        """The same bindings, computed."""
+        """A conjunction with the same bindings, which a job has computed."""
         if self.table is None:
             return self
         run = self._engine.run(self.table)
@@ -210,9 +210,14 @@ class Conjunction:
         return copy
 
     def with_parameters(self, parameters: Parameters) -> Conjunction:
-        """The same bindings, with parameters for further patterns."""
+        """A conjunction with the same bindings, whose parameters are those of further patterns."""
         copy = Conjunction(self._engine, parameters, self._needed)
-        copy.table, copy._columns, copy._held, copy.about = self.table, self._columns, self._held, self.about
+        copy.table, copy._columns, copy._held, copy.started_from = (
+            self.table,
+            self._columns,
+            self._held,
+            self.started_from,
+        )
         copy._bound |= self._bound
         return copy
 

@@ -1,7 +1,7 @@
 """Rules applied on the driver, where all that they can meet is there already: a job takes longer than all they do.
 
-The same conjunctions as in `joins.py`, one hash table for each literal, and the same deliveries as in `instances.py`. The
-driver gives up (`TooMany`) where few facts lead to very many bindings; Spark then goes on from the start.
+The same conjunctions as in `conjunction.py`, with a hash table for each literal, and the same deliveries as in
+`instances.py`. The driver gives up (`TooMany`) where few facts lead to very many bindings; Spark then starts again.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from everlog.datalog.values import Value
 from everlog.engine.spark import tuning
 from everlog.engine.spark.facts.annotations import SparkCounted, positive
 from everlog.engine.spark.facts.runs import Fact, Local
-from everlog.engine.spark.facts.sets import SparkFacts, Stored, covered
+from everlog.engine.spark.facts.sets import ComputedFacts, SparkFacts, covered
 from everlog.engine.spark.joins.comparisons import holds
 from everlog.engine.spark.joins.conjunction import Literal
 from everlog.engine.spark.joins.patterns import Compared, Parameters, Pattern, Term
 
 if TYPE_CHECKING:
     from everlog.engine.spark.engine import SparkEngine
-    from everlog.engine.spark.facts.region_filters import Place
+    from everlog.engine.spark.facts.region_filters import RegionFilter
 
 Binding = dict[Term, int]
 Index = dict[Fact, list[Fact]]
@@ -31,10 +31,10 @@ class TooMany(Exception):
     """More bindings than the driver should hold."""
 
 
-class NearConjunction:
+class DriverConjunction:
     """Bindings of variables and parameters, matched literal by literal."""
 
-    def __init__(self, parameters: Parameters, tables: NearTables) -> None:
+    def __init__(self, parameters: Parameters, tables: DriverTables) -> None:
         self._bindings: list[Binding] = [{~place: id for place, id in enumerate(row)} for row in parameters.rows]
         self._bound: set[Term] = {~place for place in range(len(parameters.values))}
         self._tables = tables
@@ -89,7 +89,7 @@ def fact_of(pattern: Pattern, binding: Binding) -> Fact:
     return (binding[pattern.relation], *(binding[term] for term in pattern.terms))
 
 
-class NearTables:
+class DriverTables:
     """Sets of facts on the driver, and hash tables of them by some of their places; those of one application of rules."""
 
     def __init__(self, values: Callable[[Iterable[int]], Mapping[int, Value]]) -> None:
@@ -117,21 +117,21 @@ class NearTables:
         return self._indexes[key]
 
 
-class NearDelivery:
+class DriverDelivery:
     """Instances of rules, shape by shape, on the driver."""
 
     def __init__(self, engine: SparkEngine) -> None:
         self._engine = engine
-        self._tables = NearTables(engine.driver.values)
+        self._tables = DriverTables(engine.driver.values)
         self._found: list[tuple[Sequence[Binding], Sequence[Pattern]]] = []
 
-    def conjunction(self, parameters: Parameters, needed: Iterable[Term]) -> NearConjunction:
-        return NearConjunction(parameters, self._tables)
+    def conjunction(self, parameters: Parameters, needed: Iterable[Term]) -> DriverConjunction:
+        return DriverConjunction(parameters, self._tables)
 
-    def take(self, instances: NearConjunction, patterns: Sequence[Pattern]) -> None:
+    def take(self, instances: DriverConjunction, patterns: Sequence[Pattern]) -> None:
         self._found.append((instances.bindings(), patterns))
 
-    def facts(self, excluding: SparkFacts | None = None, counting: bool = True) -> Stored:
+    def facts(self, excluding: SparkFacts | None = None, counting: bool = True) -> ComputedFacts:
         self._count(counting)
         found = frozenset(self._facts())
         if excluding is None:
@@ -142,7 +142,7 @@ class NearDelivery:
         self._count(counting)
         return positive(self._engine, Counter(self._facts()))
 
-    def facts_within(self, place: Place) -> Stored:
+    def facts_within(self, place: RegionFilter) -> ComputedFacts:
         self._count(True)
         return self._engine.local(frozenset(fact for fact in self._facts() if place.has(fact)))
 
@@ -150,5 +150,5 @@ class NearDelivery:
         return (fact_of(pattern, one) for found, patterns in self._found for one in found for pattern in patterns)
 
     def _count(self, counting: bool) -> None:
-        self._engine.near_applications += bool(self._found)
+        self._engine.driver_applications += bool(self._found)
         self._engine.derivations += sum(len(found) for found, _ in self._found) if counting else 0

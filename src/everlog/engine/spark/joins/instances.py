@@ -12,14 +12,14 @@ from everlog.engine.spark.facts import fact_schema
 from everlog.engine.spark.facts.annotations import SparkCounted
 from everlog.engine.spark.facts.fact_schema import COUNT, RELATION
 from everlog.engine.spark.facts.runs import classes_of
-from everlog.engine.spark.facts.sets import SparkFacts, Stored, Wanted, covered
-from everlog.engine.spark.facts.sql_text import DISTINCT, Keys, Table, fact_columns, own_keys, select, union
+from everlog.engine.spark.facts.sets import ComputedFacts, SparkFacts, Wanted
+from everlog.engine.spark.facts.sql_text import Keys, Table, fact_columns, select, union
 from everlog.engine.spark.joins.conjunction import Conjunction
 from everlog.engine.spark.joins.patterns import Parameters, Pattern, Term
 
 if TYPE_CHECKING:
     from everlog.engine.spark.engine import SparkEngine
-    from everlog.engine.spark.facts.region_filters import Place
+    from everlog.engine.spark.facts.region_filters import RegionFilter
 
 _FACTS: Final = "facts"
 
@@ -40,17 +40,12 @@ class Delivery:
         if instances.table is not None:
             self._found.append((instances, instances.table, patterns))
 
-    def facts(self, excluding: SparkFacts | None = None, counting: bool = True) -> Stored:
+    def facts(self, excluding: SparkFacts | None = None, counting: bool = True) -> ComputedFacts:
         """The facts, each once, without those of a set; the instances count as derivations unless told otherwise."""
         rows = self._rows()
         if rows is None:
             return self._engine.empty()
-        facts = DISTINCT
-        apart: frozenset[int] = frozenset()
-        if excluding is not None:
-            facts = excluding.outside(facts, own_keys(self._engine.width), self._wanted(), None)
-            apart = covered(excluding)
-        return self._engine.stored(facts, apart, rows, counting, self._are_few())
+        return self._engine.distinct(rows, excluding, self._wanted(), counting, self._are_few())
 
     def multiset(self, counting: bool = True) -> SparkCounted:
         """The facts, each as often as there are instances for it."""
@@ -61,7 +56,7 @@ class Delivery:
         table = f"(SELECT {names}, count(*) AS {COUNT} FROM {{rows}} GROUP BY {names})"
         return SparkCounted(self._engine, [self._engine.run(table, rows=rows, counting=counting, few=self._are_few())])
 
-    def facts_within(self, place: Place) -> Stored:
+    def facts_within(self, place: RegionFilter) -> ComputedFacts:
         """The facts of all patterns of each instance that are in a region, each once."""
         width = self._engine.width
         parts = []
@@ -74,7 +69,7 @@ class Delivery:
             return self._engine.empty()
         facts = select([f"inline({_FACTS})"], "{rows}")
         found = f"(SELECT DISTINCT * FROM {facts} WHERE {place.condition()})"
-        return self._engine.stored(found, rows=union(parts), counting=True, few=self._are_few())
+        return self._engine.computed(found, rows=union(parts), counting=True, few=self._are_few())
 
     def _rows(self) -> Table | None:
         """A row for each instance, with its one fact."""
@@ -87,8 +82,8 @@ class Delivery:
 
     def _are_few(self) -> bool:
         """Whether the facts that the joins start from are few: then what they lead to is expected to be, too."""
-        starts = [instances.about for instances, _, _ in self._found]
-        return None not in starts and self._engine.driver.takes(sum(about or 0 for about in starts))
+        starts = [instances.started_from for instances, _, _ in self._found]
+        return None not in starts and self._engine.driver.takes(sum(started_from or 0 for started_from in starts))
 
     def _wanted(self) -> Wanted:
         found = [instances.relations(pattern) for instances, _, patterns in self._found for pattern in patterns]

@@ -10,7 +10,7 @@ from everlog.engine.spark.joins.patterns import Pattern
 
 
 def in_order(
-    driver: Literal | None, literals: Sequence[Literal], about: Callable[[Pattern, SparkFacts], int]
+    driver: Literal | None, literals: Sequence[Literal], at_most: Callable[[Pattern, SparkFacts], int]
 ) -> list[Literal]:
     """All literals, the driver first; without one, the literal with the fewest facts goes first."""
     rest = list(literals)
@@ -22,7 +22,7 @@ def in_order(
             variables = set(literal.pattern.variables())
             free = len(variables - bound)
             connected = not found or not variables or not variables.isdisjoint(bound)
-            return (free > 0, not connected, free if found else 0, about(literal.pattern, literal.view))
+            return (free > 0, not connected, free if found else 0, at_most(literal.pattern, literal.view))
 
         best = min(rest, key=worth)
         rest.remove(best)

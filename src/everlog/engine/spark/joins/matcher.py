@@ -11,7 +11,7 @@ from everlog.datalog.syntax import Atom, Comparison, Constant
 from everlog.engine.algebra import Bindings, FactSet, Labelled, Matcher
 from everlog.engine.spark.engine import SparkEngine
 from everlog.engine.spark.facts.annotations import SparkCounted
-from everlog.engine.spark.facts.sets import SparkFacts, Stored, own
+from everlog.engine.spark.facts.sets import ComputedFacts, SparkFacts, as_spark_facts
 from everlog.engine.spark.joins.conjunction import Conjunction, Literal
 from everlog.engine.spark.joins.instances import Delivery
 from everlog.engine.spark.joins.join_order import in_order
@@ -29,15 +29,15 @@ class SparkMatcher(Matcher):
         terms = [term for literal in literals for term in literal.atom.terms]
         terms += [term for comparison in comparisons for term in (comparison.left, comparison.right)]
         shaping = Shaping(self._engine, [term for term in terms if isinstance(term, Constant)])
-        matched = [Literal(shaping.pattern(one.atom), own(one.view), one.negative) for one in literals]
+        matched = [Literal(shaping.pattern(one.atom), as_spark_facts(one.view), one.negative) for one in literals]
         tests = [Compared(one.operator, shaping.term(one.left), shaping.term(one.right)) for one in comparisons]
         parameters = Parameters([tuple(shaping.parameters)])
 
-        def about(pattern: Pattern, facts: SparkFacts) -> int:
-            return facts.about(parameters.wanted(pattern))
+        def at_most(pattern: Pattern, facts: SparkFacts) -> int:
+            return facts.at_most(parameters.wanted(pattern))
 
         conjunction = Conjunction(self._engine, parameters, shaping.variables.values())
-        positive = in_order(None, [one for one in matched if not one.negative], about)
+        positive = in_order(None, [one for one in matched if not one.negative], at_most)
         conjunction.evaluate(positive, [one for one in matched if one.negative], tests)
         return SparkBindings(self._engine, shaping, conjunction)
 
@@ -53,8 +53,8 @@ class SparkBindings(Bindings):
     def count(self) -> int:
         return self._found.count()
 
-    def facts(self, atom: Atom, excluding: FactSet | None = None) -> Stored:
-        return self._delivery(atom).facts(None if excluding is None else own(excluding), counting=False)
+    def facts(self, atom: Atom, excluding: FactSet | None = None) -> ComputedFacts:
+        return self._delivery(atom).facts(None if excluding is None else as_spark_facts(excluding), counting=False)
 
     def counted(self, atom: Atom) -> SparkCounted:
         return self._delivery(atom).multiset(counting=False)

@@ -13,9 +13,9 @@ from everlog.datalog.syntax import Rule
 from everlog.engine.algebra import FactSet, Region, Rules, Some
 from everlog.engine.spark.engine import SparkEngine
 from everlog.engine.spark.facts.annotations import SparkCounted
-from everlog.engine.spark.facts.sets import SparkFacts, Stored, own
+from everlog.engine.spark.facts.sets import ComputedFacts, SparkFacts, as_spark_facts, computed
 from everlog.engine.spark.joins.conjunction import Literal
-from everlog.engine.spark.joins.driver_rules import NearDelivery, TooMany
+from everlog.engine.spark.joins.driver_rules import DriverDelivery, TooMany
 from everlog.engine.spark.joins.instances import Delivery
 from everlog.engine.spark.joins.join_order import in_order
 from everlog.engine.spark.joins.patterns import Parameters, Pattern, Shape
@@ -54,9 +54,9 @@ class SparkRules(Rules):
         some: Sequence[Some] = (),
         heads_in: FactSet | None = None,
         excluding: FactSet | None = None,
-    ) -> Stored:
+    ) -> ComputedFacts:
         delivery = self._instances(positive, negative, some, heads_in)
-        return delivery.facts(None if excluding is None else own(excluding))
+        return delivery.facts(None if excluding is None else as_spark_facts(excluding))
 
     def apply_counted(
         self,
@@ -68,14 +68,14 @@ class SparkRules(Rules):
     ) -> SparkCounted:
         return self._instances(positive, negative, some, heads_in).multiset()
 
-    def provable(self, heads: FactSet, positive: FactSet, negative: FactSet | None = None) -> Stored:
+    def provable(self, heads: FactSet, positive: FactSet, negative: FactSet | None = None) -> ComputedFacts:
         # Of the instances of a head one is considered: the join may meet more of them, but stops at none.
-        found = self._instances(positive, negative, (), own(heads).computed()).facts(counting=False)
+        found = self._instances(positive, negative, (), computed(heads)).facts(counting=False)
         self._engine.derivations += len(found)
         return found
 
-    def premises(self, heads: FactSet, positive: FactSet, negative: FactSet, region: Region) -> Stored:
-        asked, true, false = own(heads).computed(), own(positive), own(negative)
+    def premises(self, heads: FactSet, positive: FactSet, negative: FactSet, region: Region) -> ComputedFacts:
+        asked, true, false = computed(heads), as_spark_facts(positive), as_spark_facts(negative)
 
         def fill(delivery: Any) -> None:
             for shape, parameters in self.shapes:
@@ -83,7 +83,7 @@ class SparkRules(Rules):
                 call = _Call(delivery.conjunction, shape, parameters, true, false, asked, needed)
                 delivery.take(call.evaluated(None, None), shape.positive)
 
-        return self._delivered(fill, [asked, true, false]).facts_within(self._engine.place(region))
+        return self._delivered(fill, [asked, true, false]).facts_within(self._engine.region_filter(region))
 
     def _instances(
         self,
@@ -91,10 +91,13 @@ class SparkRules(Rules):
         negative: FactSet | None,
         conditions: Sequence[Some],
         heads_in: FactSet | None,
-    ) -> Delivery | NearDelivery:
-        true, false = own(positive), own(positive if negative is None else negative)
-        asked = None if heads_in is None else own(heads_in).computed()
-        some = sorted(((own(P), own(N)) for P, N in conditions), key=lambda one: one[0].about() + one[1].about())
+    ) -> Delivery | DriverDelivery:
+        true, false = as_spark_facts(positive), as_spark_facts(positive if negative is None else negative)
+        asked = None if heads_in is None else computed(heads_in)
+        some = sorted(
+            ((as_spark_facts(P), as_spark_facts(N)) for P, N in conditions),
+            key=lambda one: one[0].at_most() + one[1].at_most(),
+        )
         if some:
             some[0] = (some[0][0].computed(), some[0][1].computed())
 
@@ -116,18 +119,18 @@ class SparkRules(Rules):
         sets = [true, false, *(facts for one in some for facts in one)]
         return self._delivered(fill, sets if asked is None else [*sets, asked])
 
-    def _delivered(self, fill: Callable[[Any], None], sets: Sequence[SparkFacts]) -> Delivery | NearDelivery:
+    def _delivered(self, fill: Callable[[Any], None], sets: Sequence[SparkFacts]) -> Delivery | DriverDelivery:
         """A delivery, filled: on the driver if all that the rules can meet is there."""
         if self._engine.driver.has(sets):
-            near = NearDelivery(self._engine)
+            on_driver = DriverDelivery(self._engine)
             try:
-                fill(near)
-                return near
+                fill(on_driver)
+                return on_driver
             except TooMany:
                 pass
-        far = Delivery(self._engine)
-        fill(far)
-        return far
+        on_spark = Delivery(self._engine)
+        fill(on_spark)
+        return on_spark
 
 
 class _Call:
@@ -155,7 +158,7 @@ class _Call:
         """The literals, positive ones first, that a fact of `some` can match."""
         patterns = [*self._shape.positive, *self._shape.negative]
         for place, pattern in enumerate(patterns):
-            if self._about(pattern, some[0] if place < len(self._shape.positive) else some[1]):
+            if self._at_most(pattern, some[0] if place < len(self._shape.positive) else some[1]):
                 yield place
 
     def evaluated(self, some: _Some | None, place: int | None) -> Any:
@@ -166,9 +169,9 @@ class _Call:
         driver: Literal | None = None
         if some is not None and place is not None:
             for before in range(min(place, size)):
-                views[before] = own(self._positive - some[0])
+                views[before] = as_spark_facts(self._positive - some[0])
             for before in range(size, place):
-                avoided[before - size] = own(self._negative | some[1])
+                avoided[before - size] = as_spark_facts(self._negative | some[1])
             driver = (
                 Literal(shape.positive[place], some[0])
                 if place < size
@@ -192,8 +195,8 @@ class _Call:
             else:
                 positive.append(head)
         conjunction = self._conjunction(self._parameters, self._needed)
-        conjunction.evaluate(in_order(driver, positive, self._about), negative, shape.comparisons)
+        conjunction.evaluate(in_order(driver, positive, self._at_most), negative, shape.comparisons)
         return conjunction
 
-    def _about(self, pattern: Pattern, facts: SparkFacts) -> int:
-        return facts.about(self._parameters.wanted(pattern))
+    def _at_most(self, pattern: Pattern, facts: SparkFacts) -> int:
+        return facts.at_most(self._parameters.wanted(pattern))
