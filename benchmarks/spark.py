@@ -26,8 +26,8 @@ from benchmarks.workload import BenchmarkMistake
 from everlog.datalog.reader import parse_program
 from everlog.datalog.syntax import Constant, Program
 from everlog.datalog.values import RDF_TYPE
-from everlog.engine.spark import limits
-from everlog.engine.spark.rules import SparkRules
+from everlog.engine.spark import tuning
+from everlog.engine.spark.joins.rules import SparkRules
 from everlog.knowledge.base import KnowledgeBase
 from everlog.knowledge.report import Report
 from everlog.reasoning.change import Progress
@@ -135,11 +135,11 @@ def _recursive_cte(spark: SparkSession, graph: Sequence[tuple[int, int]]) -> tup
 @contextmanager
 def _nothing_on_the_driver() -> Iterator[None]:
     """Every step is a job of Spark's, however few facts there are: what is measured is a round of Spark's."""
-    before, limits.TINY = limits.TINY, 0
+    before, tuning.DRIVER_FACTS = tuning.DRIVER_FACTS, 0
     try:
         yield
     finally:
-        limits.TINY = before
+        tuning.DRIVER_FACTS = before
 
 
 def _chain(spark: SparkSession, repeat: int, say: Line) -> None:

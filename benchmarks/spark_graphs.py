@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from everlog.datalog.reader import parse_program
 from everlog.datalog.values import Value
-from everlog.engine.spark.components import components
 from everlog.engine.spark.engine import SparkEngine
-from everlog.engine.spark.runs import Run
+from everlog.engine.spark.facts.runs import Run
+from everlog.engine.spark.graphs.components import components
 from everlog.knowledge.base import KnowledgeBase
 
 if TYPE_CHECKING:

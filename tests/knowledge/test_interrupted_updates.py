@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from everlog import EverlogError, KnowledgeBase, interrupts, parse_program
-from everlog.engine.memory import sets
+from everlog.engine.memory.facts import sets
 from everlog.knowledge.reasoner import Reasoner
 from oracles import naive
 from oracles.exchange import facts_of, rows_of
@@ -204,7 +204,7 @@ def test_who_asks_twice_gets_out_and_has_to_start_again(kb: KnowledgeBase, monke
         pytest.fail("it went on")
 
     with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
-        patched.setattr(sets.Stored, "united", impatient)
+        patched.setattr(sets.ComputedFacts, "united", impatient)
         kb.update(add={"edge": [(60, 61)]})
     for use in (lambda: kb.rows("edge"), lambda: kb.update(), lambda: kb.add({}), lambda: kb.query("edge(?x, ?y)")):
         with pytest.raises(EverlogError, match="interrupted in the middle of an update; make it, or open it, again"):

@@ -67,7 +67,7 @@ def restored(kb: KnowledgeBase, stored: dict[str, set[tuple[int, ...]]], algorit
 def test_changes_add_up_and_can_be_restored(algorithm: str, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     random = Random(seed)
     if seed % 2:  # dead rows are left out as soon as there are more of them than of others
-        monkeypatch.setattr("everlog.engine.memory.memory_backend.FEW_ROWS", 0)
+        monkeypatch.setattr("everlog.engine.memory.tuning.ROWS_WORTH_COMPACTING", 0)
     kb = KnowledgeBase(PROGRAM, algorithm=algorithm, workers=1)
     kb.add(facts(random, 12))
     kb.materialise()
@@ -103,7 +103,7 @@ def test_changes_add_up_and_can_be_restored(algorithm: str, seed: int, monkeypat
 
 
 def test_dead_rows_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("everlog.engine.memory.memory_backend.FEW_ROWS", 0)
+    monkeypatch.setattr("everlog.engine.memory.tuning.ROWS_WORTH_COMPACTING", 0)
     kb = KnowledgeBase(parse_program("p(?x) :- q(?x) ."), algorithm="dredc", workers=1)
     kb.add({"q": [(number,) for number in range(100)]})
     kb.materialise()

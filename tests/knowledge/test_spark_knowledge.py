@@ -8,7 +8,7 @@ import pytest
 from pyoxigraph import BlankNode
 
 from everlog import EverlogError, KnowledgeBase, parse_program
-from everlog.engine.spark import limits
+from everlog.engine.spark import tuning
 from oracles.exchange import rows_of
 from support.on_spark import Expected, follow, joint_sequence
 
@@ -31,7 +31,7 @@ REACH = parse_program(
     ("algorithm", "mode", "tiny", "updates"),
     [
         ("dredc", "levels", 30, ["dredc", "bfc", "fbf", "dred", "bf"]),
-        ("counting", "levels", limits.TINY, ["counting"] * 5),
+        ("counting", "levels", tuning.DRIVER_FACTS, ["counting"] * 5),
         ("counting", "single", 10, ["counting"]),
     ],
 )
@@ -39,13 +39,13 @@ def test_random_programs_and_updates(
     spark: SparkSession, monkeypatch: pytest.MonkeyPatch, algorithm: str, mode: str, tiny: int, updates: list[str]
 ) -> None:
     """Several programs at once, and an update by each algorithm; with rules applied by Spark, or on the driver."""
-    monkeypatch.setattr(limits, "TINY", tiny)
+    monkeypatch.setattr(tuning, "DRIVER_FACTS", tiny)
     sequence = joint_sequence(len(algorithm), size=3, updates=len(updates), rules=3)
     follow(Expected(sequence), spark, updates, algorithm, mode)
 
 
 def test_numbers_are_those_of_the_memory_engine(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "TINY", 10)
+    monkeypatch.setattr(tuning, "DRIVER_FACTS", 10)
     sequence = joint_sequence(8, size=3, updates=1, rules=3)
     seen = []
     for engine in ("memory", "spark"):

@@ -14,7 +14,7 @@ import pytest
 import everlog
 from everlog import KnowledgeBase, parse_program
 from everlog.datalog.syntax import Atom, Constant
-from everlog.engine.spark import limits
+from everlog.engine.spark import tuning
 from oracles import naive
 from oracles.exchange import facts_of, rows_of
 from support.batches import joined
@@ -71,7 +71,7 @@ def test_updates(spark: SparkSession, tmp_path: Path) -> None:
 def test_chains_and_keys(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, large: bool) -> None:
     """Chains, forced where they would not pay, beside neighbours by keys, through a store that both engines go on with."""
     if large:
-        monkeypatch.setattr(limits, "TINY", 0)
+        monkeypatch.setattr(tuning, "DRIVER_FACTS", 0)
     names = ("fed by what follows",) if large else ("steps on both sides", "a relation above another", "seq by keys")
     given = sequence(7, 1 if large else 2, *names)
     rules, explicit = given.case.program.rules, given.explicit()
@@ -98,7 +98,7 @@ def test_chains_and_keys(spark: SparkSession, tmp_path: Path, monkeypatch: pytes
 
 def test_without_counts(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
     """With every set in jobs, and triples."""
-    monkeypatch.setattr(limits, "TINY", 0)
+    monkeypatch.setattr(tuning, "DRIVER_FACTS", 0)
     given = sequence(3, 1, "triples", "reach after negation", "seq fed by what follows")
     rules, explicit = given.case.program.rules, given.explicit()
     kb = KnowledgeBase(given.case.program, engine="spark", spark=spark, algorithm="dred")

@@ -11,7 +11,7 @@ from typing import Final
 
 import pytest
 
-from everlog.engine.memory import graphs, memory_backend
+from everlog.engine.memory import tuning
 from everlog.knowledge import choice
 from everlog.planning.decomposition import decomposition_choice as decomposing
 from everlog.reasoning.modules import hypertree
@@ -39,14 +39,14 @@ def surrounded(names: tuple[str, ...]) -> Iterator[None]:
             if name == "cramped":  # blocks and buffers have room for two
                 stack.enter_context(cramped(2))
             elif name == "compacts":  # rows of facts that are gone are left out as soon as they are the majority
-                patch.setattr(memory_backend, "FEW_ROWS", 0)
+                patch.setattr(tuning, "ROWS_WORTH_COMPACTING", 0)
             elif name == "closes":  # modules compute everything as a whole
                 patch.setattr(Backbone, "_few", lambda self, facts: False)
             elif name == "by bits":
-                patch.setattr(graphs, "_FEW_PAIRS", 0)
-                patch.setattr(graphs, "_FEW_SOURCES", 1000)
+                patch.setattr(tuning, "VISITED_PAIRS", 0)
+                patch.setattr(tuning, "VISITED_SOURCES_SHARE", 1000)
             elif name == "by visits":
-                patch.setattr(graphs, "_BITS", 0)
+                patch.setattr(tuning, "GRAPH_BYTES", 0)
             elif name == "impatient":  # updates are given up
                 patch.setattr(choice, "_FREE", 0)
                 patch.setattr(choice, "_SECONDS", 1e-9)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import Phase, given, settings
 
 from everlog.engine.memory.engine import MemoryEngine
-from everlog.engine.memory.rules import MemoryCompiler
+from everlog.engine.memory.joins.rules import MemoryCompiler
 from everlog.planning.compiled_program import compile_program, prepared
 from oracles import naive
 from support.stored import facts_in, stored

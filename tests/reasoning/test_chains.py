@@ -10,11 +10,11 @@ from test_modules import truth
 
 from everlog.datalog.reader import parse_program
 from everlog.datalog.syntax import Program
-from everlog.engine.memory import chains as memory_chains
-from everlog.engine.memory import graphs
+from everlog.engine.memory import tuning
 from everlog.engine.memory.engine import MemoryEngine
-from everlog.engine.memory.graphs import MemoryGraphs
-from everlog.engine.memory.rules import MemoryCompiler
+from everlog.engine.memory.graphs import chains as memory_chains
+from everlog.engine.memory.graphs.graphs import MemoryGraphs
+from everlog.engine.memory.joins.rules import MemoryCompiler
 from everlog.errors import EverlogError
 from everlog.knowledge.base import KnowledgeBase
 from everlog.planning.compiled_program import compile_program, found_modules
@@ -129,12 +129,12 @@ def test_what_a_chain_rule_is(rule: str, letters: list[str] | None) -> None:
 @pytest.mark.parametrize("name", CHAINS)
 def test_sequences_of_updates(name: str, way: str, monkeypatch: pytest.MonkeyPatch) -> None:
     if way == "as a whole":
-        monkeypatch.setattr(memory_chains, "_FEW_SOURCES", 1000)
+        monkeypatch.setattr(tuning, "SEARCHED_SOURCES_SHARE", 1000)
     if way == "from sources":
-        monkeypatch.setattr(memory_chains, "_FEW_SOURCES", 0)
+        monkeypatch.setattr(tuning, "SEARCHED_SOURCES_SHARE", 0)
     if way == "by visits":
-        monkeypatch.setattr(graphs, "_BITS", 0)
-        monkeypatch.setattr(graphs, "_BUFFER", 8)
+        monkeypatch.setattr(tuning, "GRAPH_BYTES", 0)
+        monkeypatch.setattr(tuning, "PAIRS_AT_A_TIME", 8)
     program = parse_program(CHAINS[name])
     for seed in range(3):
         for algorithm in ("dred", "fbf", "dredc", "auto"):

@@ -12,7 +12,7 @@ from everlog import KnowledgeBase
 from everlog.datalog.reader import parse_program
 from everlog.datalog.values import DIFFERENT_FROM
 from everlog.engine.memory.classes import MemoryClasses
-from everlog.engine.memory.rules import MemoryRules
+from everlog.engine.memory.joins.rules import MemoryRules
 from oracles.exchange import facts_of
 from support.equalities import if_defined, r_materialisation, random_case, rows
 

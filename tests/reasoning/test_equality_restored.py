@@ -91,7 +91,7 @@ def array(found: set[tuple[int, ...]], arity: int = 0) -> Any:
 @pytest.mark.parametrize("block", range(2))
 def test_changes_add_up_and_can_be_restored(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
     if block:  # dead rows are left out as soon as there are more of them than of others
-        monkeypatch.setattr("everlog.engine.memory.memory_backend.FEW_ROWS", 0)
+        monkeypatch.setattr("everlog.engine.memory.tuning.ROWS_WORTH_COMPACTING", 0)
     for seed in range(2000 + 12 * block, 2012 + 12 * block):
         check(random_case(seed, updates=3))
 
@@ -119,7 +119,7 @@ def check(case: EqualityCase) -> None:
 
 def test_rows_of_facts_that_are_gone_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     """Classes that come and go leave rows behind, which are left out when they are the majority."""
-    monkeypatch.setattr("everlog.engine.memory.memory_backend.FEW_ROWS", 0)
+    monkeypatch.setattr("everlog.engine.memory.tuning.ROWS_WORTH_COMPACTING", 0)
     kb = KnowledgeBase(parse_program("?x = ?y :- key(?x, ?k), key(?y, ?k) ."), engine="memory", equality="rewrite")
     kb.add({"p": [(f"c{number}", f"v{number}") for number in range(20)], "key": [("c0", 0), ("c1", 0)]})
     kb.materialise()

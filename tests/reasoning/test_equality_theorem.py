@@ -13,8 +13,8 @@ from everlog.datalog.reader import parse_program
 from everlog.datalog.syntax import Rule
 from everlog.datalog.values import SAME_AS
 from everlog.engine.algebra import FactSet
-from everlog.engine.memory.rules import MemoryCompiler
-from everlog.engine.memory.sets import own
+from everlog.engine.memory.facts.sets import as_memory_facts
+from everlog.engine.memory.joins.rules import MemoryCompiler
 from everlog.reasoning.equality.bf_equality import Deletion
 from oracles import naive
 from support.equalities import if_defined, random_case
@@ -51,7 +51,7 @@ class _Noted:
         return found
 
     def _facts(self, facts: FactSet) -> naive.Facts:
-        return facts_in(self._engine, own(facts).computed())
+        return facts_in(self._engine, as_memory_facts(facts).computed())
 
 
 class RecordedDeletion(Deletion):
@@ -78,7 +78,7 @@ class RecordedDeletion(Deletion):
 def deleted(kb: Any, minus: naive.Facts) -> RecordedDeletion:
     """B/F≈ for some explicit facts, beside a knowledge base."""
     state = kb.reasoner
-    gone = own(stored(state.engine, minus) & state.E).computed()
+    gone = as_memory_facts(stored(state.engine, minus) & state.E).computed()
     deletion = RecordedDeletion(state._core.rewritten.copy(), state.E - gone)
     deletion.run(gone)
     return deletion
@@ -113,7 +113,7 @@ def test_section_3_1_step_by_step() -> None:
     deletion = deleted(kb, frozenset([naive.fact("triple", a, R, d)]))
 
     def seen(facts: FactSet) -> naive.Facts:
-        return facts_in(kb.reasoner.engine, own(facts).computed())
+        return facts_in(kb.reasoner.engine, as_memory_facts(facts).computed())
 
     doubtful = [naive.fact("triple", *row) for row in [(a, R, b), (a, SAME_AS, a), (b, SAME_AS, b)]]
     explicit = [naive.fact("triple", *row) for row in [(a, R, b), (c, R, d)]]

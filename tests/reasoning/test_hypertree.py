@@ -13,9 +13,9 @@ from everlog.datalog.reader import parse_program
 from everlog.datalog.syntax import Rule
 from everlog.engine.algebra import FactSet
 from everlog.engine.memory.engine import MemoryEngine
-from everlog.engine.memory.matcher import MemoryMatcher
-from everlog.engine.memory.rules import MemoryCompiler
-from everlog.engine.memory.sets import own
+from everlog.engine.memory.facts.sets import as_memory_facts
+from everlog.engine.memory.joins.matcher import MemoryMatcher
+from everlog.engine.memory.joins.rules import MemoryCompiler
 from everlog.engine.memory.statistics import memory_facts
 from everlog.knowledge.base import KnowledgeBase
 from everlog.planning.compiled_program import compile_program, prepared
@@ -133,8 +133,8 @@ class OneRule:
 
     def shown(self, facts: FactSet) -> Facts:
         found = set()
-        for table in own(facts).tables():
-            for column in self.engine.columns(own(facts), table.predicate).T:
+        for table in as_memory_facts(facts).tables():
+            for column in self.engine.columns(as_memory_facts(facts), table.predicate).T:
                 found.add(fact(table.predicate, *self.engine.dictionary.values(column)))
         return frozenset(found)
 
@@ -215,7 +215,9 @@ def collaborators(n: int, k: int) -> dict[str, list[tuple[str, str]]]:
 
 
 def instantiations(kb: KnowledgeBase, node: Joined) -> set[tuple[object, ...]]:
-    return set(kb.reasoner.backend.rows(kb.reasoner.engine.columns(own(node.inst), node.node.atom.predicate), 0))
+    return set(
+        kb.reasoner.backend.rows(kb.reasoner.engine.columns(as_memory_facts(node.inst), node.node.atom.predicate), 0)
+    )
 
 
 def test_examples_1_to_3(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -272,7 +274,7 @@ def test_a_failed_update_leaves_nodes_alone(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_nodes_are_computed_again_where_they_were_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     """As after a store was opened; here, since most rows are dead and the others are moved."""
-    monkeypatch.setattr("everlog.engine.memory.memory_backend.FEW_ROWS", 0)
+    monkeypatch.setattr("everlog.engine.memory.tuning.ROWS_WORTH_COMPACTING", 0)
     given = collaborators(6, 20)
     kb = KnowledgeBase(parse_program(COLLABORATORS), hypertree="cyclic", algorithm="dred", workers=1)
     kb.add(given)

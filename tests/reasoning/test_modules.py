@@ -13,11 +13,11 @@ import pytest
 from everlog.datalog.reader import parse_program
 from everlog.datalog.syntax import Program, Rule
 from everlog.engine.algebra import FactSet
-from everlog.engine.memory import graphs, rows, table
+from everlog.engine.memory import tuning
 from everlog.engine.memory.engine import MemoryEngine
-from everlog.engine.memory.graphs import MemoryGraphs
-from everlog.engine.memory.rules import MemoryCompiler
-from everlog.engine.memory.sets import own
+from everlog.engine.memory.facts.sets import as_memory_facts
+from everlog.engine.memory.graphs.graphs import MemoryGraphs
+from everlog.engine.memory.joins.rules import MemoryCompiler
 from everlog.knowledge.base import KnowledgeBase
 from everlog.planning.compiled_program import compile_program
 from everlog.planning.modules.module_rules import KINDS
@@ -48,13 +48,13 @@ def test_sequences_of_updates(name: str, way: str, monkeypatch: pytest.MonkeyPat
     if way == "step by step":
         monkeypatch.setattr(Backbone, "_limit", lambda self: 100_000)
     if way == "by visits":
-        monkeypatch.setattr(graphs, "_BITS", 0)
-        monkeypatch.setattr(graphs, "_BUFFER", 8)
+        monkeypatch.setattr(tuning, "GRAPH_BYTES", 0)
+        monkeypatch.setattr(tuning, "PAIRS_AT_A_TIME", 8)
     if way == "where they lie":
         monkeypatch.setattr(Backbone, "_few", lambda self, facts: False)
-        monkeypatch.setattr(graphs, "_FEW_PAIRS", 0)
-        monkeypatch.setattr(table, "SHARED", 2)
-        monkeypatch.setattr(rows, "_SMALL", 2)
+        monkeypatch.setattr(tuning, "VISITED_PAIRS", 0)
+        monkeypatch.setattr(tuning, "SHARED_TUPLES", 2)
+        monkeypatch.setattr(tuning, "LISTED_ROWS", 2)
     program = parse_program(PROGRAMS[name])
     for seed in range(5):
         for algorithm in ALGORITHMS:
@@ -91,7 +91,7 @@ def test_examples_20_to_22() -> None:
 
     def backbone() -> set[tuple[object, ...]]:
         engine = kb.reasoner.engine
-        return set(kb.reasoner.backend.rows(engine.columns(own(module.X), "r"), 2))
+        return set(kb.reasoner.backend.rows(engine.columns(as_memory_facts(module.X), "r"), 2))
 
     closure = {("b", "c"), ("b", "d"), ("b", "e"), ("c", "d"), ("c", "e"), ("d", "e")}
     assert set(kb.rows("r")) == closure
@@ -208,9 +208,9 @@ def test_a_fact_is_not_entered_twice_between_two_graphs(monkeypatch: pytest.Monk
 
 def test_rows_that_lie_beside_those_that_a_module_sorted(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of many rows those are sought that there is no path for; parts that came sorted may lie outside of them."""
-    monkeypatch.setattr(graphs, "_FEW_PAIRS", 0)
-    monkeypatch.setattr(graphs, "_FEW_SOURCES", 1000)
-    monkeypatch.setattr(table, "SHARED", 2)
+    monkeypatch.setattr(tuning, "VISITED_PAIRS", 0)
+    monkeypatch.setattr(tuning, "VISITED_SOURCES_SHARE", 1000)
+    monkeypatch.setattr(tuning, "SHARED_TUPLES", 2)
     monkeypatch.setattr(Backbone, "_few", lambda self, facts: False)
     kb = KnowledgeBase(parse_program(PROGRAMS["tc"]), algorithm="dred", modules="tc", workers=1)
     kb.add({"e": [(2, 4)]})

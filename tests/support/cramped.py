@@ -8,21 +8,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Final
 
 import pytest
 
-from everlog.engine.memory import engine, join, matcher, rows, sinks, table
+from everlog.engine.memory import tuning
+
+CRAMPED: Final = (
+    "BINDINGS_PER_BLOCK",
+    "SHARED_TUPLES",
+    "COLLECTED_TUPLES",
+    "SHARED_DRIVER_ROWS",
+    "FIRST_TUPLES",
+    "LISTED_ROWS",
+)
 
 
 @contextmanager
 def cramped(size: int = 2) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        for module in (engine, join, matcher):
-            patch.setattr(module, "BLOCK", size)
-        for module in (sinks, table):
-            patch.setattr(module, "SHARED", size)
-        patch.setattr(sinks, "LIMIT", size)
-        patch.setattr(engine, "_SHARE", size)
-        patch.setattr(table, "_FIRST", size)
-        patch.setattr(rows, "_SMALL", size)
+        for name in CRAMPED:
+            patch.setattr(tuning, name, size)
         yield

@@ -108,11 +108,11 @@ class Fuzzer:
 @contextmanager
 def _driver_takes(rows: int) -> Iterator[None]:
     """Lets the Spark engine have sets of so many facts on the driver."""
-    from everlog.engine.spark import limits
+    from everlog.engine.spark import tuning
 
-    before, limits.TINY = limits.TINY, rows
+    before, tuning.DRIVER_FACTS = tuning.DRIVER_FACTS, rows
     yield
-    limits.TINY = before
+    tuning.DRIVER_FACTS = before
 
 
 def wrong_on_spark(expected: Expected, configuration: tuple[str, Mode]) -> str | None:

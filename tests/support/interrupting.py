@@ -13,7 +13,7 @@ import pytest
 
 from everlog import KnowledgeBase, interrupts
 from everlog.datalog.syntax import Program
-from everlog.engine.memory import dictionary, engine, graphs, memory_backend, sinks, table
+from everlog.engine.memory import tuning
 from oracles.exchange import facts_of
 from support.cramped import cramped
 
@@ -61,14 +61,14 @@ def tiny() -> Iterator[None]:
     """Everything that is done in pieces, or on another thread because it takes long, is so for a handful of facts."""
     with cramped(2), pytest.MonkeyPatch.context() as patch:
         patch.setattr(interrupts, "LONG", 4)
-        patch.setattr(table, "_CHUNK", 3)
-        patch.setattr(table, "_SLOTS", 3)
-        patch.setattr(sinks, "_PIECE", 3)
-        patch.setattr(memory_backend, "_PIECE", 3)
-        patch.setattr(dictionary, "_PIECE", 5)
-        patch.setattr(engine, "_AT_ONCE", 3)
-        patch.setattr(dictionary, "_AT_A_TIME", 3)
-        patch.setattr(graphs, "_BUFFER", 8)
+        patch.setattr(tuning, "COPIED_ROWS", 3)
+        patch.setattr(tuning, "SLOTTED_ROWS", 3)
+        patch.setattr(tuning, "ABSORBED_TUPLES", 3)
+        patch.setattr(tuning, "DECODED_FACTS", 3)
+        patch.setattr(tuning, "PREPARED_VALUES", 5)
+        patch.setattr(tuning, "ENTERED_FACTS", 3)
+        patch.setattr(tuning, "LOOKED_UP_VALUES", 3)
+        patch.setattr(tuning, "PAIRS_AT_A_TIME", 8)
         yield
 
 

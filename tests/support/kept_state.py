@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from everlog.engine.algebra import Annotation
-from everlog.engine.memory.engine import full_facts
-from everlog.engine.memory.sets import Valued, own
+from everlog.engine.memory.facts.annotations import RowAnnotation
+from everlog.engine.memory.facts.rows import full_facts
+from everlog.engine.memory.facts.sets import as_memory_facts
 from everlog.knowledge.base import KnowledgeBase
 from everlog.reasoning.kept import Kept
 from oracles import naive
@@ -19,9 +20,9 @@ def kept(kb: KnowledgeBase) -> Kept:
 def values(kb: KnowledgeBase, annotation: Annotation) -> dict[Fact, int]:
     """The values of all facts of the materialisation that have one, those of hidden predicates too."""
     state, found = kb.reasoner, {}
-    assert isinstance(annotation, Valued)
+    assert isinstance(annotation, RowAnnotation)
     assert state.materialisation is not None
-    facts = own(state.materialisation.I)
+    facts = as_memory_facts(state.materialisation.I)
     for table in facts.tables():
         rows = facts.rows(table)
         ids = full_facts(table, rows, state.engine.relations()[table.predicate].arity)

@@ -16,7 +16,7 @@ from everlog import KnowledgeBase, Report
 from everlog.datalog.ntriples import write_term
 from everlog.datalog.syntax import HIDDEN
 from everlog.engine.algebra import FactSet, Region
-from everlog.engine.memory.sets import own
+from everlog.engine.memory.facts.sets import as_memory_facts
 from everlog.errors import EverlogError
 from everlog.planning.compiled_program import prepared
 from everlog.reasoning.modules.module import Backbone
@@ -253,7 +253,7 @@ def check_backbones(kb: KnowledgeBase) -> None:
     """
     materialisation = kb.reasoner.materialisation
     assert materialisation is not None
-    E, I = own(materialisation.E), own(materialisation.I)
+    E, I = as_memory_facts(materialisation.E), as_memory_facts(materialisation.I)
     for stratum in materialisation.strata:
         for module in materialisation.modules.get(stratum.index, ()):
             if not isinstance(module, Backbone):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 
 import everlog
-from everlog.engine.spark import limits
+from everlog.engine.spark import tuning
 from everlog.sources.read_facts import read_paths
 from everlog.spark.session import start_session
 
@@ -24,7 +24,7 @@ PROGRAM = everlog.parse_program(
 if __name__ == "__main__":
     from pyspark.sql.connect.session import SparkSession
 
-    limits.TINY = 2  # else so few facts would not leave the driver
+    tuning.DRIVER_FACTS = 2  # else so few facts would not leave the driver
     spark = start_session(brief=True)
     assert isinstance(spark, SparkSession), "SPARK_REMOTE asks for Connect"
     read = read_paths(spark, [sys.argv[1]])

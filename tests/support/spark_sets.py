@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 from everlog.datalog.ntriples import write_term
 from everlog.datalog.values import Value, identity
 from everlog.engine.algebra import FactSet
-from everlog.engine.spark import limits
-from everlog.engine.spark.annotations import SparkCounted
+from everlog.engine.spark import tuning
 from everlog.engine.spark.engine import SparkEngine
-from everlog.engine.spark.fact_schema import COUNT, RELATION
-from everlog.engine.spark.sets import Stored, own
+from everlog.engine.spark.facts.annotations import SparkCounted
+from everlog.engine.spark.facts.fact_schema import COUNT, RELATION
+from everlog.engine.spark.facts.sets import ComputedFacts, as_spark_facts
 from oracles.naive import Fact, fact, value_of
 
 if TYPE_CHECKING:
@@ -46,15 +46,15 @@ class Facts:
         terms = spark.createDataFrame(texts, "id bigint, term string")
         self.engine = SparkEngine(spark, lambda: terms, self.ids.encode, **options)  # type: ignore[arg-type]
 
-    def stored(self, facts: Iterable[Fact]) -> Stored:
+    def stored(self, facts: Iterable[Fact]) -> ComputedFacts:
         groups: dict[str, list[list[int]]] = {}
         for predicate, keys in facts:
             groups.setdefault(predicate, []).append(self.ids.encode([value_of(key) for key in keys]))
         found = self.engine.listed(groups)
-        return found if len(found) <= limits.TINY else self.engine.stored(found.table())
+        return found if len(found) <= tuning.DRIVER_FACTS else self.engine.computed(found.table())
 
     def facts_in(self, facts: FactSet) -> frozenset[Fact]:
-        table = own(facts).computed().table()
+        table = as_spark_facts(facts).computed().table()
         found = [] if table is None else [self._fact(row) for row in self.rows(table)]
         assert len(found) == len(set(found)) == len(facts)
         return frozenset(found)

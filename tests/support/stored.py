@@ -8,14 +8,15 @@ from random import Random
 
 import numpy as np
 
-from everlog.engine.memory.engine import MemoryEngine, full_facts
-from everlog.engine.memory.rows import listed
-from everlog.engine.memory.sets import CountedFacts, Facts, Stored
-from everlog.engine.memory.table import Ids, Table
+from everlog.engine.memory.engine import MemoryEngine
+from everlog.engine.memory.facts.annotations import CountedFacts
+from everlog.engine.memory.facts.rows import full_facts, listed
+from everlog.engine.memory.facts.sets import ComputedFacts, MemoryFacts
+from everlog.engine.memory.facts.table import Ids, Table
 from oracles.naive import Fact, fact, value_of
 
 
-def stored(engine: MemoryEngine, facts: Iterable[Fact]) -> Stored:
+def stored(engine: MemoryEngine, facts: Iterable[Fact]) -> ComputedFacts:
     """The set of some facts."""
     groups: dict[str, list[tuple[object, ...]]] = {}
     for predicate, keys in facts:
@@ -28,7 +29,7 @@ def stored(engine: MemoryEngine, facts: Iterable[Fact]) -> Stored:
     return found
 
 
-def disguised(engine: MemoryEngine, facts: frozenset[Fact], others: frozenset[Fact], random: Random) -> Facts:
+def disguised(engine: MemoryEngine, facts: frozenset[Fact], others: frozenset[Fact], random: Random) -> MemoryFacts:
     """The set of some facts, perhaps as a view over sets that have other facts as well."""
     more, half = (frozenset(one for one in some if random.random() < 0.5) for some in (others - facts, facts))
     ways = [
@@ -40,7 +41,7 @@ def disguised(engine: MemoryEngine, facts: frozenset[Fact], others: frozenset[Fa
     return random.choice(ways)()
 
 
-def facts_in(engine: MemoryEngine, facts: Facts) -> frozenset[Fact]:
+def facts_in(engine: MemoryEngine, facts: MemoryFacts) -> frozenset[Fact]:
     """The facts of a set; each has one row."""
     found = [one for table in facts.tables() for one in _facts(engine, table, facts.rows(table).array())]
     assert len(found) == len(set(found)) == len(facts)

@@ -74,7 +74,6 @@ class FactSet(ABC):
     @abstractmethod
     def within(self, region: Region) -> FactSet:
         """The facts of a region such as `Out^s`, computed."""
-        ...
 
 
 class Counted(ABC):
@@ -92,12 +91,10 @@ class Counted(ABC):
     @abstractmethod
     def support(self) -> FactSet:
         """The facts that occur at all."""
-        ...
 
     @abstractmethod
     def total(self) -> int:
         """The sum of the multiplicities."""
-        ...
 
 
 class Annotation(ABC):
@@ -114,27 +111,22 @@ class Annotation(ABC):
     @abstractmethod
     def assign(self, facts: FactSet, other: Annotation) -> None:
         """Takes over the values that another annotation gives to some facts."""
-        ...
 
     @abstractmethod
     def savepoint(self) -> Callable[[], None]:
         """A function that brings back the values of now; only that of the latest savepoint may be called."""
-        ...
 
     @abstractmethod
     def nbytes(self) -> int:
         """The memory in use; 0 where that is unknown."""
-        ...
 
     @abstractmethod
     def between(self, least: int, greatest: int) -> FactSet:
         """The view of all facts whose annotation lies between two bounds, to be intersected with a set."""
-        ...
 
     @abstractmethod
     def counted(self, facts: FactSet) -> Counted:
         """Each fact as often as its annotation says; those with none or a negative one are left out."""
-        ...
 
 
 Some = tuple[FactSet, FactSet]
@@ -159,17 +151,14 @@ class Bindings(ABC):
     @abstractmethod
     def facts(self, atom: Atom, excluding: FactSet | None = None) -> FactSet:
         """The instances of an atom over the conjunction's variables, but for those in a set."""
-        ...
 
     @abstractmethod
     def counted(self, atom: Atom) -> Counted:
-        """The same with the number of matches for each; the atom's predicate may be a hidden one."""
-        ...
+        """The instances of an atom as a multiset: each as often as it has matches. The predicate may be hidden."""
 
     @abstractmethod
     def kept(self) -> Bindings:
-        """The same matches, found once and remembered."""
-        ...
+        """Bindings with the same matches, which are found now and remembered for all later projections."""
 
 
 class Rules(ABC):
@@ -195,7 +184,6 @@ class Rules(ABC):
         is in that set are considered, found backwards from it. Heads in `excluding` are considered and not returned.
         Of several conditions the smallest drives the joins and the others filter; a range of an annotation never drives.
         """
-        ...
 
     @abstractmethod
     def apply_counted(
@@ -206,18 +194,15 @@ class Rules(ABC):
         some: Sequence[Some] = (),
         heads_in: FactSet | None = None,
     ) -> Counted:
-        """The same with one occurrence of the head for each instance."""
-        ...
+        """The heads of the instances that `apply` considers, as a multiset: one occurrence for each instance."""
 
     @abstractmethod
     def provable(self, heads: FactSet, positive: FactSet, negative: FactSet | None = None) -> FactSet:
         """The facts among `heads` that some instance derives; one instance is considered for each."""
-        ...
 
     @abstractmethod
     def premises(self, heads: FactSet, positive: FactSet, negative: FactSet, region: Region) -> FactSet:
         """The positive body facts, within a region, of the instances whose head is among `heads`."""
-        ...
 
 
 class Paths(ABC):
@@ -226,19 +211,17 @@ class Paths(ABC):
     @abstractmethod
     def facts(self, X: FactSet, T: FactSet, excluding: FactSet) -> FactSet:
         """The facts that `X` and the steps `T` lead to, but for those in a set."""
-        ...
 
     def more(self, X: FactSet, T: FactSet, before: tuple[FactSet, FactSet], excluding: FactSet) -> FactSet:
-        """The same where the facts that another `X` and `T` lead to are all in the set that is left out."""
+        """What `facts` gives, where all facts that the sets `before` led to are known to be in `excluding`."""
         return self.facts(X, T, excluding)
 
     @abstractmethod
     def outside(self, X: FactSet, T: FactSet, facts: FactSet) -> FactSet:
         """Those of some facts that `X` and `T` do not lead to."""
-        ...
 
     def fewer(self, X: FactSet, T: FactSet, before: tuple[FactSet, FactSet], facts: FactSet) -> FactSet:
-        """The same for facts that `X` and `T` led to as they were before."""
+        """What `outside` gives, for facts that the sets `before` are known to have led to."""
         return self.outside(X, T, facts)
 
 
@@ -248,17 +231,14 @@ class Cliques(ABC):
     @abstractmethod
     def joined(self, X: FactSet, more: FactSet, excluding: FactSet) -> FactSet:
         """The facts between what `X` leaves apart and `more` connects, but for those in a set."""
-        ...
 
     @abstractmethod
     def outside(self, X: FactSet, facts: FactSet) -> FactSet:
         """Those of some facts whose ends `X` does not connect."""
-        ...
 
     @abstractmethod
     def around(self, X: FactSet, edges: FactSet, facts: FactSet) -> FactSet:
         """Those of some facts whose ends `X` connects to an end of some edges."""
-        ...
 
 
 class Engine(ABC):
@@ -274,7 +254,6 @@ class Engine(ABC):
     @abstractmethod
     def annotation(self, default: int = 0, sparse: bool = False) -> Annotation:
         """No fact has a value of its own yet; `sparse` says that few ever will."""
-        ...
 
     def bytes_of(self, predicate: str) -> int:
         """The memory that the facts of a predicate take; 0 where that is unknown."""
@@ -285,12 +264,11 @@ class Engine(ABC):
 
 
 class Images(ABC):
-    """Some facts by what they are rewritten to."""
+    """A set of facts that can be looked up by what they are rewritten to."""
 
     @abstractmethod
     def of(self, facts: FactSet) -> FactSet:
         """Those of the facts whose rewritten form is in a set of facts about representatives."""
-        ...
 
 
 class Classes(ABC):
@@ -301,23 +279,19 @@ class Classes(ABC):
 
     @abstractmethod
     def alone(self) -> Classes:
-        """No classes yet: every constant is alone."""
-        ...
+        """New classes for the same engine, in which every constant is still alone."""
 
     @abstractmethod
     def merge(self, facts: FactSet) -> bool:
         """Makes the ends of equalities one, where they can be; tells whether a class has grown."""
-        ...
 
     @abstractmethod
     def separate(self, facts: FactSet) -> None:
         """Keeps apart, from now on, the names that owl:differentFrom tells apart in some facts."""
-        ...
 
     @abstractmethod
     def refused(self, facts: FactSet) -> FactSet:
         """Those of some facts about representatives that are equalities of names which are kept apart."""
-        ...
 
     @abstractmethod
     def group(self, facts: FactSet, atom: Atom, value: Variable) -> tuple[FactSet, bool]:
@@ -325,12 +299,10 @@ class Classes(ABC):
 
         Gives the classes that grew, and whether all such values are one now: some cannot be.
         """
-        ...
 
     @abstractmethod
     def outdated(self, facts: FactSet) -> FactSet:
         """Those of some facts that mention a constant which another one represents."""
-        ...
 
     @abstractmethod
     def normal(self, facts: FactSet) -> FactSet: ...
@@ -341,27 +313,22 @@ class Classes(ABC):
     @abstractmethod
     def of(self, facts: FactSet) -> FactSet:
         """The classes of several constants that facts about representatives mention."""
-        ...
 
     @abstractmethod
     def mentioning(self, classes: FactSet, facts: FactSet) -> FactSet:
         """Those of some facts that mention the representative of one of some classes."""
-        ...
 
     @abstractmethod
     def whole(self, classes: FactSet, others: Classes) -> FactSet:
-        """Those of some classes of `others` that are one here, too."""
-        ...
+        """Those of some classes of `others` whose members are all in one class here, too."""
 
     @abstractmethod
     def split(self, classes: FactSet, others: Classes) -> Classes:
-        """These classes, but for some that are as they are in `others`."""
-        ...
+        """A copy of these classes, in which some are taken apart again into what they are in `others`."""
 
     @abstractmethod
     def rewritten(self, rules: tuple[Rule, ...]) -> tuple[Rule, ...]:
         """Rules about representatives; those that are asked for again, while nothing has changed, are the same tuple."""
-        ...
 
 
 class Neighbours(ABC):
@@ -370,12 +337,10 @@ class Neighbours(ABC):
     @abstractmethod
     def facts(self, P: FactSet, excluding: FactSet) -> FactSet:
         """The pairs of neighbours among the values of `P`, but for those in a set."""
-        ...
 
     @abstractmethod
     def outside(self, P: FactSet, facts: FactSet) -> FactSet:
         """Those of some facts whose ends are no neighbours among the values of `P`."""
-        ...
 
 
 Moves = tuple[Sequence[Mapping[int, int]], frozenset[int]]
@@ -390,65 +355,46 @@ class Chains(ABC):
 
     @abstractmethod
     def facts(self, X: FactSet, T: FactSet, excluding: FactSet) -> FactSet:
-        """All of them but for those in a set."""
-        ...
+        """All facts of the heads that paths over `X` and `T` connect, but for those in a set."""
 
-    @abstractmethod
     def more(self, X: FactSet, T: FactSet, before: tuple[FactSet, FactSet], excluding: FactSet) -> FactSet:
-        """The same where the facts that another `X` and `T` lead to, and `X`, are all in the set that is left out."""
-        ...
+        """What `facts` gives, where `X` and all facts that the sets `before` led to are known to be in `excluding`."""
+        return self.facts(X, T, excluding)
 
     @abstractmethod
     def through(self, X: FactSet, T: FactSet, changed: FactSet, excluding: FactSet) -> FactSet | None:
-        """Those from whose first ends a path leads through some facts; None if there are too many of these ends."""
-        ...
+        """The facts whose first ends have a path through some `changed` facts; None if there are too many such ends."""
 
     @abstractmethod
     def outside(self, X: FactSet, T: FactSet, facts: FactSet) -> FactSet:
-        """Those of some facts that are not in `X` and do not follow."""
-        ...
+        """Those of some facts that are not in `X` and that no path over `X` and `T` connects."""
 
     @abstractmethod
     def around(self, X: FactSet, T: FactSet, changed: FactSet, facts: FactSet) -> FactSet:
-        """Those of some facts from whose first ends a path leads through some other facts."""
-        ...
+        """Those of some facts whose first ends have a path through some `changed` facts."""
 
 
 class Graphs(ABC):
     """The graphs and orders that modules ask for."""
 
     @abstractmethod
-    def binary(self, atom: Atom) -> bool:
-        """Whether the facts of an atom can be the edges of a graph."""
-        ...
-
-    @abstractmethod
     def paths(self, atom: Atom, step: Atom, backwards: bool = False) -> Paths:
         """Paths of the facts of an atom; `backwards`, steps are put before them."""
-        ...
 
     @abstractmethod
     def cliques(self, atom: Atom) -> Cliques: ...
 
     @abstractmethod
-    def unary(self, atom: Atom) -> bool:
-        """Whether the facts of an atom can be put in an order."""
-        ...
-
-    @abstractmethod
     def keyed_neighbours(self, atom: Atom, item: Atom, key: Variable) -> Neighbours:
         """Neighbours among the values of a binary atom by their keys, which stand at one of its variables."""
-        ...
 
     @abstractmethod
     def chains(self, heads: Sequence[Atom], letters: Sequence[Atom], moves: Sequence[Moves]) -> Chains:
         """Paths over some letters that automata accept, one for each head."""
-        ...
 
     @abstractmethod
     def neighbours(self, atom: Atom, item: Atom) -> Neighbours:
         """Neighbours among the values of `item`, as facts of an atom."""
-        ...
 
 
 class Matcher(ABC):
@@ -457,26 +403,3 @@ class Matcher(ABC):
     @abstractmethod
     def match(self, literals: Sequence[Labelled], comparisons: Sequence[Comparison] = ()) -> Bindings:
         """The matches of labelled literals; each match once."""
-        ...
-
-
-__all__ = [
-    "Annotation",
-    "Bindings",
-    "Chains",
-    "Classes",
-    "Cliques",
-    "Counted",
-    "Engine",
-    "FactSet",
-    "Graphs",
-    "Images",
-    "Labelled",
-    "Matcher",
-    "Moves",
-    "Neighbours",
-    "Paths",
-    "Region",
-    "Rules",
-    "Some",
-]

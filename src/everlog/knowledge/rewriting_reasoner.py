@@ -41,10 +41,10 @@ from everlog.planning.equality_rules import (
     OCCURS,
     asking,
     asks_what_occurs,
-    finding,
     may_tell_apart,
     over_representatives,
     with_keys,
+    without_reflexive_heads,
 )
 from everlog.planning.hidden_predicates import is_plain
 from everlog.reasoning.algorithms import needed
@@ -189,7 +189,10 @@ class RewritingReasoner(Reasoner[Batch, Listed, Part]):
 
     def _evaluated(self, program: Program, settings: Settings) -> Evaluated:
         if self.phase == "apart":
-            return Evaluated([made for rule in with_keys(asking(program.rules, {})) for made in finding(rule)], self.E)
+            return Evaluated(
+                [made for rule in with_keys(asking(program.rules, {})) for made in without_reflexive_heads(rule)],
+                self.E,
+            )
         assert self._core is not None, "there is an r-materialisation"
         return _above(self._core.rewritten)
 

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from everlog.engine.memory.dictionary import Dictionary
+    from everlog.engine.memory.facts.table import Ids
     from everlog.engine.memory.memory_backend import MemoryBatch
-    from everlog.engine.memory.table import Ids
     from everlog.sources.read_facts import Read
 
 

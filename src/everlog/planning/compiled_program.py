@@ -18,8 +18,6 @@ from everlog.planning.modules.module_rules import (
     KINDS,
     Module,
     Partition,
-    is_binary,
-    is_unary,
     meets,
     partition,
     sequence,
@@ -56,7 +54,7 @@ def solved(rules: Sequence[Rule]) -> list[Rule]:
 
 
 def prepared(rules: Sequence[Rule]) -> tuple[Rule, ...]:
-    """The same with negated atoms only."""
+    """Rules without equalities, and with negated atoms instead of `NOT EXISTS`."""
     return rewrite_negation(solved(rules))
 
 
@@ -76,11 +74,10 @@ def compile_program(
     plain = solved(rules)
     sequences: dict[Rule, Module] = {}
     if graphs is not None and "seq" in kinds:
-        found_in = {rule: sequence(rule, graphs.binary, graphs.unary) for rule in plain}
-        sequences = {rule: module for rule, module in found_in.items() if module is not None}
+        sequences = _sequences(plain)
     rewritten = rewrite_negation([rule for rule in plain if rule not in sequences])
     strata = stratify((*rewritten, *sequences), mode=stratification)
-    modules = [[] if graphs is None else _modules(stratum, sequences, graphs, kinds) for stratum in strata]
+    modules = [[] if graphs is None else _modules(stratum, sequences, kinds) for stratum in strata]
     every = [module for some in modules for module in some]
     reasons = iter([None] * len(every) if verdicts is None else verdicts(every))
     found = []
@@ -111,27 +108,25 @@ def found_modules(
 ) -> list[Module]:
     """The modules that a program has by its rules alone, whatever engine and facts it gets."""
     plain = solved(rules)
-    sequences = {rule: one for rule in plain if "seq" in kinds and (one := sequence(rule, is_binary, is_unary))}
+    sequences = _sequences(plain) if "seq" in kinds else {}
     strata = stratify(
         (*rewrite_negation([rule for rule in plain if rule not in sequences]), *sequences), mode=stratification
     )
-    found: list[Module] = []
-    for stratum in strata:
-        found += partition(stratum.recursive, _inside(stratum), is_binary, kinds).modules
-        found += _beside(stratum, sequences)
-    return found
+    return [module for stratum in strata for module in _modules(stratum, sequences, kinds)]
 
 
-def _modules(
-    stratum: Stratum, sequences: Mapping[Rule, Module], graphs: Graphs, kinds: Collection[str]
-) -> list[Module]:
-    """The modules of a stratum that an engine has graphs for."""
-    found = partition(stratum.recursive, _inside(stratum), graphs.binary, kinds)
-    return [*found.modules, *_beside(stratum, sequences)]
+def _sequences(rules: Sequence[Rule]) -> dict[Rule, Module]:
+    """The modules of sequencing rules, by their rule."""
+    return {rule: module for rule in rules if (module := sequence(rule)) is not None}
+
+
+def _modules(stratum: Stratum, sequences: Mapping[Rule, Module], kinds: Collection[str]) -> list[Module]:
+    """The modules of a stratum."""
+    return [*partition(stratum.recursive, _inside(stratum), kinds).modules, *_beside(stratum, sequences)]
 
 
 def _partition(stratum: Stratum, modules: Sequence[Module]) -> Partition:
-    """Some modules of a stratum, and the other rules."""
+    """The partition of a stratum into the modules that are used and the rules that are in none of these."""
     modular = {rule for module in modules for rule in module.rules}
     return Partition(tuple(modules), tuple(rule for rule in stratum.rules if rule not in modular))
 

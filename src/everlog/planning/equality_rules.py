@@ -300,8 +300,8 @@ def _tells_apart(atom: Atom) -> bool:
 
 
 @lru_cache(maxsize=1 << 16)
-def finding(rule: Rule) -> tuple[Rule, ...]:
-    """The same, but for `c ≈ c` as a head, which is known."""
+def without_reflexive_heads(rule: Rule) -> tuple[Rule, ...]:
+    """The rule over representatives, without instances whose head is `c ≈ c`, which is known anyway."""
     return tuple(
         made for one in over_representatives(rule) for made in (_irreflexive(one) if is_equality(one.head) else (one,))
     )

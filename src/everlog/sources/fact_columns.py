@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from everlog.engine.memory.dictionary import Dictionary
-    from everlog.engine.memory.table import Ids
+    from everlog.engine.memory.facts.table import Ids
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from everlog.engine.memory.dictionary import Dictionary
-    from everlog.engine.memory.table import Ids
+    from everlog.engine.memory.facts.table import Ids
 
 _MOST = 2**31
 """Ids of the memory engine are 32-bit integers."""

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from everlog.engine.memory.dictionary import Dictionary
-    from everlog.engine.memory.table import Ids
+    from everlog.engine.memory.facts.table import Ids
 
 Facts: TypeAlias = Mapping[str, "Ids | NDArray[np.int64]"]
 

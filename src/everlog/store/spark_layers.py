@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
-    from everlog.engine.memory.table import Ids
+    from everlog.engine.memory.facts.table import Ids
 
 
 @dataclass(frozen=True)

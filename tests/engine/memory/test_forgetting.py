@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from everlog.engine.memory.engine import MemoryEngine
-from everlog.engine.memory.table import Ids
+from everlog.engine.memory.facts.table import Ids
 
 
 def pairs(first: int, count: int) -> Ids:

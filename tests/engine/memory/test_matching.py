@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from everlog.datalog.syntax import Atom
 from everlog.engine.algebra import Labelled
 from everlog.engine.memory.engine import MemoryEngine
-from everlog.engine.memory.matcher import MemoryMatcher
+from everlog.engine.memory.joins.matcher import MemoryMatcher
 from oracles import naive
 from oracles.naive import Facts, Substitution
 from support.cramped import cramped

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from everlog.datalog.reader import parse_program
-from everlog.engine.memory.conjunction import Conjunction
 from everlog.engine.memory.engine import MemoryEngine
-from everlog.engine.memory.join_order import join_order, with_filters
+from everlog.engine.memory.joins.conjunction import Conjunction
+from everlog.engine.memory.joins.join_order import join_order, with_filters
 from oracles import naive
 from support.stored import stored
 

@@ -13,8 +13,8 @@ from everlog.datalog.reader import parse_program
 from everlog.datalog.substitution import canonical_rule
 from everlog.datalog.syntax import Atom, Rule, Variable
 from everlog.engine.memory.engine import MemoryEngine
-from everlog.engine.memory.rules import CompiledRule, MemoryCompiler, MemoryRules
-from everlog.engine.memory.sets import Facts
+from everlog.engine.memory.facts.sets import MemoryFacts
+from everlog.engine.memory.joins.rules import CompiledRule, MemoryCompiler, MemoryRules
 from everlog.planning.compiled_program import compile_program
 from oracles import naive
 from oracles.naive import Fact
@@ -49,10 +49,10 @@ class Question:
         density = self.random.choice([0.0, 0.1, 0.5, 1.0])
         return frozenset(one for one in sorted(facts, key=repr) if self.random.random() < density)
 
-    def set(self, facts: frozenset[Fact]) -> Facts:
+    def set(self, facts: frozenset[Fact]) -> MemoryFacts:
         return disguised(self.engine, facts, self.all, self.random)
 
-    def sets(self) -> tuple[Facts, Facts | None, list[tuple[Facts, Facts]]]:
+    def sets(self) -> tuple[MemoryFacts, MemoryFacts | None, list[tuple[MemoryFacts, MemoryFacts]]]:
         # Conditions are plain sets: a table has bits for sixteen sets, and every disguise takes two.
         conditions = [(stored(self.engine, P), stored(self.engine, N)) for P, N in self.conditions]
         negative = None if self.negative is self.positive else self.set(self.negative)
@@ -167,7 +167,7 @@ def test_many_rules_and_one_new_fact(monkeypatch: pytest.MonkeyPatch) -> None:
     looked_at: list[Rule] = []
     labelled = CompiledRule.labelled
 
-    def noted(rule: CompiledRule, *arguments: object) -> list[Facts]:
+    def noted(rule: CompiledRule, *arguments: object) -> list[MemoryFacts]:
         looked_at.append(rule.rule)
         return labelled(rule, *arguments)  # type: ignore[arg-type]
 

@@ -14,11 +14,12 @@ from hypothesis import strategies as st
 from everlog.datalog.syntax import TRIPLE, Atom, Constant, Variable
 from everlog.datalog.values import RDF_TYPE
 from everlog.engine.algebra import Region
-from everlog.engine.memory import kernels
-from everlog.engine.memory.engine import MemoryEngine, full_facts
-from everlog.engine.memory.rows import NO_ROWS, listed
-from everlog.engine.memory.sets import CountedFacts, Facts, Stored, as_counted, own
-from everlog.engine.memory.table import Table
+from everlog.engine.memory.engine import MemoryEngine
+from everlog.engine.memory.facts.annotations import CountedFacts, as_counted
+from everlog.engine.memory.facts.rows import NO_ROWS, full_facts, listed
+from everlog.engine.memory.facts.sets import ComputedFacts, MemoryFacts, as_memory_facts
+from everlog.engine.memory.facts.table import Table
+from everlog.engine.memory.kernels import table_kernels as kernels
 from support.cramped import cramped
 
 Fact = tuple[str, tuple[int, ...]]
@@ -57,7 +58,7 @@ class Sets:
             terms[1] = TYPE
         return predicate, tuple(terms)
 
-    def stored(self, facts: Iterable[Fact], excluding: Facts | None = None) -> Stored:
+    def stored(self, facts: Iterable[Fact], excluding: MemoryFacts | None = None) -> ComputedFacts:
         found = self.engine.empty()
         groups: dict[str, list[tuple[int, ...]]] = {}
         for predicate, terms in facts:
@@ -76,14 +77,14 @@ class Sets:
             (table.predicate, tuple(map(int, one))) for one in full_facts(table, wanted, ARITIES[table.predicate]).T
         ]
 
-    def computed(self, facts: Facts) -> frozenset[Fact]:
+    def computed(self, facts: MemoryFacts) -> frozenset[Fact]:
         """The facts of a set, by its rows."""
         found = [one for table in facts.tables() for one in self.facts(table, facts.rows(table).array())]
         assert len(found) == len(set(found)) == len(facts)
         assert bool(facts) == bool(found)
         return frozenset(found)
 
-    def tested(self, facts: Facts) -> frozenset[Fact]:
+    def tested(self, facts: MemoryFacts) -> frozenset[Fact]:
         """The facts of a set, by testing every row as a join does."""
         found: list[Fact] = []
         for table in self.tables():
@@ -91,12 +92,12 @@ class Sets:
             out = np.empty(table.n, np.int32)
             test = (view.bounds, view.care, view.want, table.mask, view.annotation)
             n = kernels.select(NO_ROWS, False, 0, table.n, *test, out)
-            assert n <= facts.about(table)
+            assert n <= facts.at_most(table)
             found += self.facts(table, out[:n])
         return frozenset(found)
 
 
-Pair = tuple[Facts, frozenset[Fact]]
+Pair = tuple[MemoryFacts, frozenset[Fact]]
 
 
 def expression(sets: Sets, pool: list[Pair], depth: int) -> Pair:
@@ -156,9 +157,9 @@ def test_new_sets_leave_those_alone_that_they_are_computed_from(seed: int) -> No
     pool: list[Pair] = [(sets.stored(facts), facts) for facts in (sets.some_facts() for _ in range(4))]
     for _ in range(8):
         (one, facts), (other, others) = (expression(sets, pool, sets.random.randrange(3)) for _ in range(2))
-        assert sets.computed(own(one.plus(other))) == facts | others
-        assert sets.computed(own(one.minus(other))) == facts - others
-        assert sets.computed(own(one.common(other))) == facts & others
+        assert sets.computed(as_memory_facts(one.plus(other))) == facts | others
+        assert sets.computed(as_memory_facts(one.minus(other))) == facts - others
+        assert sets.computed(as_memory_facts(one.common(other))) == facts & others
         assert sets.computed(one) == facts
         assert sets.computed(other) == others
     for known, expected in pool:
@@ -230,7 +231,7 @@ def test_multisets(seed: int) -> None:
     others: list[tuple[CountedFacts, Counter[Fact]]] = []
     for _ in range(12):
         facts = sets.some_facts()
-        more: CountedFacts | Stored = sets.stored(facts)
+        more: CountedFacts | ComputedFacts = sets.stored(facts)
         times = Counter(facts)
         if others and sets.random.random() < 0.4:
             more, times = sets.random.choice(others)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from everlog.engine.memory.engine import MemoryEngine
-from everlog.engine.memory.sets import Stored
+from everlog.engine.memory.facts.sets import ComputedFacts
 
 
 def numbered(arity: int, size: int) -> np.ndarray:
@@ -22,18 +22,18 @@ def test_few_tuples_are_found_among_many(arity: int) -> None:
     wanted = numbered(arity, 30_000)[:, [3, 19_999, 25_000, 3, 65_536 % 20_000]]
     for _ in range(40):
         assert table.find(wanted).tolist() == [3, 19_999, -1, 3, 65_536 % 20_000]
-    assert table.has_row_slots  # after so many searches it pays to have them all
+    assert table._row_slots is not None  # after so many searches it pays to have them all
 
 
 def test_what_is_inserted_is_entered_once() -> None:
     engine = MemoryEngine(workers=1)
-    held: Stored = engine.append("p", numbered(2, 20_000))
+    held: ComputedFacts = engine.append("p", numbered(2, 20_000))
     table = next(iter(engine.relation("p", 2).tables()))
     given = numbered(2, 20_010)[:, [19_998, 20_003, 20_003, 5, 20_009]]
     first = engine.insert("p", given, excluding=held)
     assert sorted(table.cols[:, first.rows(table).array()].T.tolist()) == sorted(given[:, [1, 4]].T.tolist())
     assert table.n == 20_002
-    assert not table.has_row_slots
+    assert table._row_slots is None
     again = engine.insert("p", given)
     assert len(again) == 4
     assert table.n == 20_002
@@ -55,7 +55,7 @@ def test_sorted_rows_are_found_without_an_index(leading: int) -> None:
     wanted = np.concatenate([given if leading == 0 else given[::-1], [[7, 398, 9], [7, 600, 1]]], axis=1)
     expected = [2, 40_001, -1, -1, -1, 203, -1, 40_002, 40_003, 0]
     assert table.find(wanted.astype(np.int32)).tolist() == expected
-    assert not table.has_row_slots
+    assert table._row_slots is None
     again = engine.insert("p", wanted.astype(np.int32))
     assert len(again) == wanted.shape[1]
     assert table.n == 40_004 + 4

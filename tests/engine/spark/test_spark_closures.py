@@ -12,9 +12,9 @@ from everlog.datalog.reader import parse_program
 from everlog.datalog.syntax import Program
 from everlog.engine.algebra import FactSet
 from everlog.engine.memory.engine import MemoryEngine
-from everlog.engine.memory.rules import MemoryCompiler
-from everlog.engine.spark import limits
-from everlog.engine.spark.rules import SparkCompiler
+from everlog.engine.memory.joins.rules import MemoryCompiler
+from everlog.engine.spark import tuning
+from everlog.engine.spark.joins.rules import SparkCompiler
 from everlog.planning.compiled_program import compile_program, prepared
 from everlog.reasoning.seminaive import materialise
 from oracles import naive
@@ -38,7 +38,7 @@ def closed(facts: Facts, program: Program, E: FactSet) -> tuple[FactSet, int]:
 def test_a_chain_takes_a_round_per_edge(
     spark: SparkSession, tmp_path: Path, cut: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(limits, "TINY", 3)
+    monkeypatch.setattr(tuning, "DRIVER_FACTS", 3)
     facts = Facts(spark, range(5), cut=cut, scratch=str(tmp_path / "scratch"))
     E = facts.stored([naive.fact("edge", i, i + 1) for i in range(4)])
     I, rounds = closed(facts, REACH, E)
@@ -56,10 +56,10 @@ def test_a_chain_takes_a_round_per_edge(
     assert not facts.engine.spark.sql("SHOW TABLES").count()
 
 
-@pytest.mark.parametrize("tiny", [10, limits.TINY])
+@pytest.mark.parametrize("tiny", [10, tuning.DRIVER_FACTS])
 def test_random_programs(spark: SparkSession, tiny: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Results and the number of instances considered are those of the memory engine."""
-    monkeypatch.setattr(limits, "TINY", tiny)
+    monkeypatch.setattr(tuning, "DRIVER_FACTS", tiny)
     random = Random(4)
     case = joint_case(Writer(random).case(4) for _ in range(6))
     program = Program(prepared(case.program.rules), case.program.facts)

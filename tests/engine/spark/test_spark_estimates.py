@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from everlog.engine.spark import estimates
-from everlog.engine.spark.lineage import CutName
+from everlog.engine.spark import tuning
+from everlog.engine.spark.facts.lineage import CutName
 from support.spark_sets import Facts
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from everlog.engine.spark.runs import Run
+    from everlog.engine.spark.facts.runs import Run
 
 _STEPS = 10
 
@@ -33,12 +33,12 @@ def squared(facts: Facts, steps: int) -> tuple[Run, int]:
 
 @pytest.mark.parametrize("cut", ["local_checkpoint", "persist"])
 def test_estimates_do_not_grow(spark: SparkSession, cut: CutName, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(estimates, "_ASKED", 100)
-    monkeypatch.setattr(estimates, "_SETTLED", 50)
+    monkeypatch.setattr(tuning, "ASKED_DIGITS", 100)
+    monkeypatch.setattr(tuning, "SETTLED_DIGITS", 50)
     run, digits = squared(Facts(spark, range(2), cut=cut), _STEPS)
     assert run.rows == 2
     assert digits <= 50
     if cut == "local_checkpoint":
         # Were no run settled, there would be thousands: this test can fail.
-        monkeypatch.setattr(estimates, "_SETTLED", 10**6)
+        monkeypatch.setattr(tuning, "SETTLED_DIGITS", 10**6)
         assert squared(Facts(spark, range(2), cut=cut), _STEPS)[1] > 1_000

@@ -12,9 +12,10 @@ import pytest
 from everlog.datalog.syntax import Atom, Constant, Variable
 from everlog.datalog.values import Value
 from everlog.engine.algebra import FactSet, Moves, Region
-from everlog.engine.spark import limits, small_graphs
-from everlog.engine.spark.graphs import SparkGraphs
-from everlog.engine.spark.sets import own
+from everlog.engine.spark import tuning
+from everlog.engine.spark.facts.sets import as_spark_facts
+from everlog.engine.spark.graphs import small_graphs
+from everlog.engine.spark.graphs.graphs import SparkGraphs
 from oracles import naive
 from support.spark_sets import Facts
 
@@ -39,7 +40,7 @@ class Side:
         chosen = atom or self.atom
         found = self.facts.stored(naive.fact(chosen.predicate, *_filled(chosen, pair)) for pair in pairs)
         # Sets that are large to the engine are not on the driver.
-        return found if limits.TINY else self.facts.engine.stored(found.table())
+        return found if tuning.DRIVER_FACTS else self.facts.engine.computed(found.table())
 
     def pairs(self, facts: FactSet) -> set[Pair]:
         """The ends of facts that are numbers of nodes."""
@@ -57,8 +58,8 @@ def _filled(atom: Atom, values: tuple[Value, ...]) -> list[Value]:
 
 def let_sets_be_large(monkeypatch: pytest.MonkeyPatch) -> None:
     """Makes all sets too large for the driver, and to be broadcast."""
-    for name in ("TINY", "FEW", "SMALL"):
-        monkeypatch.setattr(limits, name, 0)
+    for name in ("DRIVER_FACTS", "BROADCAST_LOOK_UP_FACTS", "BROADCAST_JOIN_FACTS"):
+        monkeypatch.setattr(tuning, name, 0)
 
 
 def some(random: Random, density: float) -> set[tuple[int, int]]:
@@ -137,7 +138,7 @@ def test_cliques(spark: SparkSession, monkeypatch: pytest.MonkeyPatch, large: bo
 
 
 def test_the_components_of_a_chain_take_few_rounds(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "TINY", 0)
+    monkeypatch.setattr(tuning, "DRIVER_FACTS", 0)
     side = Side(spark, values=range(700))
     order = list(range(600))
     Random(7).shuffle(order)
@@ -163,7 +164,7 @@ VALUES: list[Value] = [
 def test_neighbours(spark: SparkSession, monkeypatch: pytest.MonkeyPatch, density: float, large: bool) -> None:
     """In one part, and in ranges."""
     if large:
-        monkeypatch.setattr(limits, "SMALL", 0)
+        monkeypatch.setattr(tuning, "BROADCAST_JOIN_FACTS", 0)
     item = Atom("item", (Variable("x"),))
     side = Side(spark, values=VALUES)
     neighbours = side.graphs.neighbours(side.atom, item)
@@ -232,7 +233,7 @@ def test_chains(spark: SparkSession, monkeypatch: pytest.MonkeyPatch, large: boo
 
     def of(facts: FactSet, atom: Atom) -> set[Pair]:
         region = Region((atom,))
-        return side.pairs(own(facts).within(region))
+        return side.pairs(as_spark_facts(facts).within(region))
 
     asked = side.of(known)
     asked |= side.of(known, OTHER)
@@ -258,7 +259,7 @@ def test_chains(spark: SparkSession, monkeypatch: pytest.MonkeyPatch, large: boo
 @pytest.mark.parametrize("large", [False, True])
 def test_neighbours_by_keys(spark: SparkSession, monkeypatch: pytest.MonkeyPatch, large: bool) -> None:
     if large:
-        monkeypatch.setattr(limits, "SMALL", 0)
+        monkeypatch.setattr(tuning, "BROADCAST_JOIN_FACTS", 0)
     item = Atom("item", (Variable("k"), Variable("v")))
     side = Side(spark, values=VALUES)
     random = Random(17)

@@ -10,7 +10,7 @@ import pytest
 
 from everlog.datalog.syntax import Atom
 from everlog.engine.algebra import Labelled
-from everlog.engine.spark.matcher import SparkMatcher
+from everlog.engine.spark.joins.matcher import SparkMatcher
 from oracles import naive
 from oracles.naive import Facts as FactsOf
 from oracles.naive import Substitution

@@ -12,8 +12,8 @@ from pyoxigraph import BlankNode, Literal, NamedNode
 from everlog.datalog.reader import parse_program
 from everlog.datalog.syntax import Atom, Comparison, Rule, Variable
 from everlog.engine.algebra import FactSet, Region
-from everlog.engine.spark import limits
-from everlog.engine.spark.rules import SparkCompiler, SparkRules
+from everlog.engine.spark import tuning
+from everlog.engine.spark.joins.rules import SparkCompiler, SparkRules
 from oracles import naive
 from oracles.naive import Facts as FactsOf
 from support.joint import VALUES, Question, joint_questions
@@ -30,9 +30,9 @@ SIZE = 3
 def sizes(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Rules are applied by Spark, to sets some of which are not even broadcast; or on the driver."""
     tiny, few, small = {"far": (5, 20, 40), "near": (1_000, 1_000, 10_000)}[request.param]
-    monkeypatch.setattr(limits, "TINY", tiny)
-    monkeypatch.setattr(limits, "FEW", few)
-    monkeypatch.setattr(limits, "SMALL", small)
+    monkeypatch.setattr(tuning, "DRIVER_FACTS", tiny)
+    monkeypatch.setattr(tuning, "BROADCAST_LOOK_UP_FACTS", few)
+    monkeypatch.setattr(tuning, "BROADCAST_JOIN_FACTS", small)
 
 
 class Asked:
@@ -137,15 +137,15 @@ def test_few_facts_may_lead_to_many(spark: SparkSession, monkeypatch: pytest.Mon
 
     With 8, the driver begins to apply the rules itself; with 5 it is surprised by what Spark gives.
     """
-    monkeypatch.setattr(limits, "TINY", tiny)
-    monkeypatch.setattr(limits, "SMALL", 4)
+    monkeypatch.setattr(tuning, "DRIVER_FACTS", tiny)
+    monkeypatch.setattr(tuning, "BROADCAST_JOIN_FACTS", 4)
     facts = Facts(spark, VALUES)
     rules = SparkCompiler(facts.engine)(parse_program("p(?x, ?y) :- a(?x), b(?y) .").rules)
     a, b = (facts.stored([naive.fact(name, x) for x in range(3)]) for name in "ab")
     pairs = {naive.fact("p", x, y) for x in range(3) for y in range(3)}
     some = [(a, facts.engine.empty())]
     assert facts.facts_in(rules.apply(a | b, some=some)) == pairs
-    assert facts.engine.derivations == len(pairs) > limits.TINY
+    assert facts.engine.derivations == len(pairs) > tuning.DRIVER_FACTS
     assert facts.multiplicities(rules.apply_counted(a | b, some=some)) == Counter(pairs)
     assert facts.engine.derivations == 2 * len(pairs)
-    assert facts.engine.near_applications == 0
+    assert facts.engine.driver_applications == 0

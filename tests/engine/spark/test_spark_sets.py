@@ -10,9 +10,9 @@ import pytest
 
 from everlog.datalog.syntax import Atom, Constant, Variable
 from everlog.engine.algebra import FactSet, Region
-from everlog.engine.spark import limits
-from everlog.engine.spark.runs import merged_length
-from everlog.engine.spark.sets import own
+from everlog.engine.spark import tuning
+from everlog.engine.spark.facts.runs import merged_length
+from everlog.engine.spark.facts.sets import as_spark_facts
 from oracles import naive
 from oracles.naive import Fact
 from support.spark_sets import Facts
@@ -32,9 +32,9 @@ EVERYTHING = [
 def size(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """What the sets of these tests count as: few enough for the driver, some of them, to be broadcast, or neither."""
     tiny, few = {"tiny": (30, 30), "mixed": (14, 16), "few": (0, 30), "many": (0, 3)}[request.param]
-    monkeypatch.setattr(limits, "TINY", tiny)
-    monkeypatch.setattr(limits, "FEW", few)
-    monkeypatch.setattr(limits, "SMALL", few)
+    monkeypatch.setattr(tuning, "DRIVER_FACTS", tiny)
+    monkeypatch.setattr(tuning, "BROADCAST_LOOK_UP_FACTS", few)
+    monkeypatch.setattr(tuning, "BROADCAST_JOIN_FACTS", few)
     return str(request.param)
 
 
@@ -158,7 +158,7 @@ def test_runs_are_merged_before_their_number_hurts(spark: SparkSession) -> None:
 
 def test_partitions_are_as_many_as_facts_are_worth(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
     """A session with many partitions does not cut few facts into pieces; there are more when there are more facts."""
-    monkeypatch.setattr(limits, "TINY", 0)
+    monkeypatch.setattr(tuning, "DRIVER_FACTS", 0)
     wide = spark.newSession()
     wide.conf.set("spark.sql.shuffle.partitions", "64")
     facts = Facts(wide, range(40))
@@ -166,19 +166,22 @@ def test_partitions_are_as_many_as_facts_are_worth(spark: SparkSession, monkeypa
 
     def parts(found: FactSet) -> int:
         return len(
-            {row["part"] for row in facts.rows(f"(SELECT spark_partition_id() AS part FROM {own(found).table()})")}
+            {
+                row["part"]
+                for row in facts.rows(f"(SELECT spark_partition_id() AS part FROM {as_spark_facts(found).table()})")
+            }
         )
 
     found = facts.engine.facts({"e": frame})
     assert (len(found), facts.engine.partitions, parts(found)) == (30, 1, 1)
     with monkeypatch.context() as worth:
-        worth.setattr(limits, "PARTITION", 1)
+        worth.setattr(tuning, "FACTS_PER_PARTITION", 1)
         many = Facts(wide, range(40))
         assert many.engine.partitions == 1
         assert len(many.engine.facts({"e": frame})) == 30
         assert many.engine.partitions == 64, "many facts are not read into one partition"
-    monkeypatch.setattr(limits, "PARTITION", 3)
-    more = facts.engine.stored(f"(SELECT DISTINCT p, a0, -a1 AS a1 FROM {found.table()})")
+    monkeypatch.setattr(tuning, "FACTS_PER_PARTITION", 3)
+    more = facts.engine.computed(f"(SELECT DISTINCT p, a0, -a1 AS a1 FROM {found.table()})")
     assert (len(more), facts.engine.partitions) == (30, 16)
     assert 4 < parts(more) <= 16
     assert len(more | found) == 60 and len(more & found) == 0

@@ -8,12 +8,13 @@ import pytest
 
 from everlog.datalog.syntax import Atom, Constant, Variable
 from everlog.engine.algebra import Labelled
-from everlog.engine.spark import limits, small_graphs
-from everlog.engine.spark.components import components
-from everlog.engine.spark.graphs import SparkGraphs
-from everlog.engine.spark.hubs import least
-from everlog.engine.spark.matcher import SparkMatcher
-from everlog.engine.spark.sets import own
+from everlog.engine.spark import tuning
+from everlog.engine.spark.facts.sets import as_spark_facts
+from everlog.engine.spark.graphs import small_graphs
+from everlog.engine.spark.graphs.components import components
+from everlog.engine.spark.graphs.graphs import SparkGraphs
+from everlog.engine.spark.joins.hubs import least
+from everlog.engine.spark.joins.matcher import SparkMatcher
 from support.spark_sets import Facts
 
 if TYPE_CHECKING:
@@ -26,8 +27,14 @@ EDGES, PARTS = 4_000, 8
 @pytest.fixture
 def facts(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> Facts:
     """An engine to which hundreds of facts are many, with eight partitions."""
-    for name, value in {"TINY": 0, "FEW": 10, "SMALL": 100, "PARTITION": 100, "SAMPLE": 1_000}.items():
-        monkeypatch.setattr(limits, name, value)
+    for name, value in {
+        "DRIVER_FACTS": 0,
+        "BROADCAST_LOOK_UP_FACTS": 10,
+        "BROADCAST_JOIN_FACTS": 100,
+        "FACTS_PER_PARTITION": 100,
+        "HUB_SAMPLE_FACTS": 1_000,
+    }.items():
+        monkeypatch.setattr(tuning, name, value)
     wide = spark.newSession()
     wide.conf.set("spark.sql.shuffle.partitions", str(PARTS))
     return Facts(wide, range(10))
@@ -60,8 +67,8 @@ def test_a_hub_is_shared_out(facts: Facts, hub: str, monkeypatch: pytest.MonkeyP
     assert found._found.table is not None
     assert largest_share(facts, found._found.table) < 2.5 / PARTS
     # Were no value a hub, one task would have them all: this test can fail.
-    monkeypatch.setattr(limits, "HUB", 2.0)
-    for run in own(I).computed().runs:
+    monkeypatch.setattr(tuning, "HUB_SHARE", 2.0)
+    for run in as_spark_facts(I).computed().runs:
         run.hubs = None
     alone = matcher.match(literals)
     assert alone._found.table is not None
@@ -94,7 +101,7 @@ def test_components_around_a_hub(facts: Facts) -> None:
     engine = facts.engine
     shown = edges(facts, meeting=1)
     I = engine.facts({"edge": shown})
-    rows = f"(SELECT a1 AS u, a0 AS v FROM {own(I).computed().table()})"
+    rows = f"(SELECT a1 AS u, a0 AS v FROM {as_spark_facts(I).computed().table()})"
     for among, alone in ((frozenset[int](), True), (frozenset({0}), False)):
         # What nobody reads is not computed, so the least neighbour is read.
         table = f"(SELECT *, spark_partition_id() + 0 * m AS place FROM {least(rows, among)})"
@@ -102,7 +109,7 @@ def test_components_around_a_hub(facts: Facts) -> None:
         share = max(row["n"] for row in shares) / sum(row["n"] for row in shares)
         assert share > 0.9 if alone else share < 2.5 / PARTS
         assert [row["m"] for row in facts.rows(f"(SELECT DISTINCT m FROM {table} WHERE u = 0)")] == [10_000]
-    found = components(engine, f"(SELECT a0 AS x, a1 AS y FROM {own(I).computed().table()})", len(I))
+    found = components(engine, f"(SELECT a0 AS x, a1 AS y FROM {as_spark_facts(I).computed().table()})", len(I))
     labels = {row["a0"]: row["a1"] for row in facts.rows(found.view())}
     expected = small_graphs.components((row["a0"], row["a1"]) for row in shown.collect())
     assert labels == expected

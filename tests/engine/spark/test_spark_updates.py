@@ -13,8 +13,8 @@ import pytest
 from everlog.datalog.constants import constants
 from everlog.datalog.syntax import HIDDEN, Comparison, Negation, Rule
 from everlog.engine.algebra import FactSet
-from everlog.engine.spark.rules import SparkCompiler
-from everlog.engine.spark.sets import own
+from everlog.engine.spark.facts.sets import as_spark_facts
+from everlog.engine.spark.joins.rules import SparkCompiler
 from everlog.knowledge.materialisation import Materialisation
 from everlog.planning.compiled_program import compile_program
 from everlog.reasoning.algorithms import algorithm, needed
@@ -73,7 +73,7 @@ class Followed:
         return found
 
     def _facts(self, facts: FactSet) -> list[Fact]:
-        found = own(facts).computed().local()
+        found = as_spark_facts(facts).computed().local()
         assert found is not None, "few facts"
         return [self._fact(one) for one in found]
 
@@ -97,4 +97,4 @@ def test_random_updates(spark: SparkSession, expected: Expected, name: str, mode
         kinds = followed.materialisation.kept.names()
         assert kinds >= needed(name)
         assert followed.counts() == expected.counts(number, mode, kinds), f"counts after {number}"
-    assert facts.engine.near_applications > 0 and not facts.engine._kept, "no job had to be done"
+    assert facts.engine.driver_applications > 0 and not facts.engine._kept, "no job had to be done"

@@ -12,12 +12,12 @@ import numpy as np
 from everlog.datalog.values import DIFFERENT_FROM, SAME_AS
 from everlog.engine.contradictions import messages
 from everlog.engine.memory.engine import MemoryEngine
-from everlog.engine.memory.sets import Facts
-from everlog.engine.memory.table import Ids
+from everlog.engine.memory.facts.sets import MemoryFacts
+from everlog.engine.memory.facts.table import Ids
 from everlog.engine.memory.term_kinds import BLANK, STRING
 
 
-def clashes(engine: MemoryEngine, I: Facts, kept_apart: Ids | None = None) -> list[str]:
+def clashes(engine: MemoryEngine, I: MemoryFacts, kept_apart: Ids | None = None) -> list[str]:
     """Messages about the facts of a materialisation, in which equal names have the same facts, or are one.
 
     `kept_apart` are pairs of names that owl:differentFrom tells apart, and that are equal but for that.

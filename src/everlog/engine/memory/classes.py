@@ -17,29 +17,22 @@ from everlog.datalog.constants import replaced_in
 from everlog.datalog.syntax import TRIPLE, Atom, BodyLiteral, Constant, Rule, Variable
 from everlog.datalog.values import DIFFERENT_FROM, SAME_AS, term_order
 from everlog.engine.algebra import Classes, FactSet, Images
-from everlog.engine.memory import class_kernels
-from everlog.engine.memory import rows as row_sets
-from everlog.engine.memory.engine import MemoryEngine, full_facts
-from everlog.engine.memory.join import facts_of
-from everlog.engine.memory.sets import Facts, Stored, own
-from everlog.engine.memory.table import Ids, Table
+from everlog.engine.memory import tuning
+from everlog.engine.memory.engine import MemoryEngine
+from everlog.engine.memory.facts import rows as row_sets
+from everlog.engine.memory.facts.rows import full_facts
+from everlog.engine.memory.facts.sets import ComputedFacts, MemoryFacts, as_memory_facts
+from everlog.engine.memory.facts.table import Ids, Table
+from everlog.engine.memory.joins.join_plan import facts_of
+from everlog.engine.memory.kernels import class_kernels
 from everlog.engine.memory.term_kinds import BLANK, STRING
 from everlog.engine.rule_constants import Vocabularies
 
 Flags = npt.NDArray[np.bool_]
 
-_LOOK_UP = 16
-"""To look a constant up in an index takes about as long as to look at so many facts."""
-
-_FEW = 8
-"""Fewer facts than one for so many constants are sorted as they are, by the values of a key."""
-
-_LOOKS = 3
-"""After so many looks at all facts of a table, indexes are made for the next."""
-
 
 class MemoryClasses(Classes):
-    """At first every constant is alone."""
+    """Classes of one memory engine's constants; at first every constant is alone."""
 
     def __init__(self, engine: MemoryEngine, vocabularies: Vocabularies | None = None) -> None:
         self._engine = engine
@@ -68,7 +61,7 @@ class MemoryClasses(Classes):
         return self._representatives
 
     def _changeable(self) -> Ids:
-        """The same, to be changed."""
+        """The representative of each id, in an array of our own that may be changed."""
         if self._is_shared:
             self._representatives, self._is_shared = self._representatives.copy(), False
         return self.representatives()
@@ -79,31 +72,31 @@ class MemoryClasses(Classes):
         return MemoryClasses(self._engine, self._vocabularies)
 
     def merge(self, facts: FactSet) -> bool:
-        left, right = self._engine.ends(SAME_AS, own(facts))
+        left, right = self._engine.ends(SAME_AS, as_memory_facts(facts))
         return bool(len(self._merged(left, right)))
 
     def separate(self, facts: FactSet) -> None:
-        ends = self._engine.ends(DIFFERENT_FROM, own(facts))
+        ends = self._engine.ends(DIFFERENT_FROM, as_memory_facts(facts))
         self.apart = ends[:, (ends[0] != ends[1]) & self._mergeable(ends).all(axis=0)]
 
-    def refused(self, facts: FactSet) -> Stored:
-        left, right = self._engine.ends(SAME_AS, own(facts))
+    def refused(self, facts: FactSet) -> ComputedFacts:
+        left, right = self._engine.ends(SAME_AS, as_memory_facts(facts))
         chosen = (left != right) & self._mergeable(left) & self._mergeable(right)
         verbs = np.full(int(chosen.sum()), self._same, np.int32)
         return self._engine.present(TRIPLE, np.stack([left[chosen], verbs, right[chosen]]))
 
-    def group(self, facts: FactSet, atom: Atom, value: Variable) -> tuple[Stored, bool]:
+    def group(self, facts: FactSet, atom: Atom, value: Variable) -> tuple[ComputedFacts, bool]:
         numbers = {variable: number for number, variable in enumerate(dict.fromkeys(atom.variables()))}
         literal = self._engine.literal(atom, numbers)
-        tables = list(facts_of(literal, own(facts)))
+        tables = list(facts_of(literal, as_memory_facts(facts)))
         grown, united = [np.empty(0, np.int32)], len(tables) <= 1  # nobody looks for pairs of facts in different tables
         for table in tables:
-            ids = full_facts(table, own(facts).rows(table), len(atom.terms))
+            ids = full_facts(table, as_memory_facts(facts).rows(table), len(atom.terms))
             if not (instances := _instances(literal.terms, ids)).all():
                 ids = ids[:, instances]
             mine = numbers[value]
             places = [literal.terms.index(number) for number in numbers.values() if number != mine]
-            if ids.shape[1] * _FEW > len(self.representatives()):
+            if ids.shape[1] * tuning.KEY_FACTS_SHARE > len(self.representatives()):
                 for place in places:
                     ids = ids[:, self._repeated(ids[place])]
             others, values = [ids[place] for place in places], ids[literal.terms.index(mine)]
@@ -302,17 +295,17 @@ class MemoryClasses(Classes):
 
     # ------------------------------------------------------------------------------------ rewriting
 
-    def outdated(self, facts: FactSet) -> Stored:
-        return self._mentioning(self._represented(self.members), own(facts))
+    def outdated(self, facts: FactSet) -> ComputedFacts:
+        return self._mentioning(self._represented(self.members), as_memory_facts(facts))
 
     def _represented(self, names: Iterable[int]) -> Ids:
-        """The constants that some others represent."""
+        """The members of the classes that some constants represent."""
         found = [np.empty(0, np.int32), *(self.members[name] for name in names)]
         ids = np.concatenate(found)
         gone: Ids = ids[self.representatives()[ids] != ids]
         return gone
 
-    def _mentioning(self, names: Ids, facts: Facts) -> Stored:
+    def _mentioning(self, names: Ids, facts: MemoryFacts) -> ComputedFacts:
         """Those of some facts that mention one of some distinct constants."""
         if not len(names):
             return self._engine.empty()
@@ -323,10 +316,10 @@ class MemoryClasses(Classes):
             if any(flags[value] for _, value in table.fixed):
                 parts[table] = facts.rows(table)
                 continue
-            about = facts.about(table)
-            if not about or not table.arity:
+            at_most = facts.at_most(table)
+            if not at_most or not table.arity:
                 continue
-            if self._is_sought(table, len(names), about):
+            if self._is_sought(table, len(names), at_most):
                 rows = np.concatenate([table.index((at,)).rows_with(names, table.n) for at in range(table.arity)])
                 rows = rows[facts.contains(table, rows)]
                 rows = rows if table.arity == 1 else np.unique(rows)
@@ -335,27 +328,27 @@ class MemoryClasses(Classes):
                 rows = rows[np.logical_or.reduce([flags[column[rows]] for column in table.cols])]
             if len(rows):
                 parts[table] = row_sets.listed(table, rows)
-        return Stored(self._engine.within, parts)
+        return ComputedFacts(self._engine.within, parts)
 
-    def _is_sought(self, table: Table, names: int, about: int) -> bool:
+    def _is_sought(self, table: Table, names: int, at_most: int) -> bool:
         """Whether facts of a table are found by its indexes, and not by looking at them all.
 
         Indexes that nobody else has made pay when the facts have been looked at some times.
         """
-        if names * _LOOK_UP > about:
+        if names * tuning.CONSTANT_LOOK_UP_COST > at_most:
             return False
         if all(2 * table.indexed((at,)) >= table.n for at in range(table.arity)):
             return True
         self._looks[table] = self._looks.get(table, 0) + 1
-        return self._looks[table] > _LOOKS
+        return self._looks[table] > tuning.LOOKS_BEFORE_INDEXES
 
-    def normal(self, facts: FactSet) -> Stored:
+    def normal(self, facts: FactSet) -> ComputedFacts:
         found = self._engine.empty()
-        for table, _, ids in self._rewritten(own(facts)):
+        for table, _, ids in self._rewritten(as_memory_facts(facts)):
             found |= self._engine.insert(table.predicate, ids)
         return found
 
-    def _rewritten(self, facts: Facts) -> Iterator[tuple[Table, Ids, Ids]]:
+    def _rewritten(self, facts: MemoryFacts) -> Iterator[tuple[Table, Ids, Ids]]:
         """Rows of tables and what their facts are rewritten to."""
         representatives = self.representatives()
         for table in facts.tables():
@@ -365,16 +358,16 @@ class MemoryClasses(Classes):
                 yield table, rows.array(), representatives[full_facts(table, rows, arity)]
 
     def images(self, facts: FactSet) -> MemoryImages:
-        return MemoryImages(self._engine, self, own(facts))
+        return MemoryImages(self._engine, self, as_memory_facts(facts))
 
-    def rewritten_about(self, names: Ids, facts: Facts) -> Iterator[tuple[Table, Ids, Ids]]:
+    def rewritten_about(self, names: Ids, facts: MemoryFacts) -> Iterator[tuple[Table, Ids, Ids]]:
         """Rows of facts that mention what some constants represent, and what these facts are rewritten to."""
         return self._rewritten(self._mentioning(self._represented(names.tolist()), facts))
 
-    def of(self, facts: FactSet) -> Stored:
-        return self.named(self.several(own(facts)))
+    def of(self, facts: FactSet) -> ComputedFacts:
+        return self.named(self.several(as_memory_facts(facts)))
 
-    def several(self, facts: Facts) -> Ids:
+    def several(self, facts: MemoryFacts) -> Ids:
         """The representatives of several constants that facts mention, or what these are rewritten to."""
         if not self.members:
             return np.empty(0, np.int32)
@@ -383,31 +376,31 @@ class MemoryClasses(Classes):
         mentioned = [ids[several[ids]] for _, _, ids in self._rewritten(facts)]
         return np.unique(np.concatenate([np.empty(0, np.int32), *mentioned]))
 
-    def named(self, ids: Ids) -> Stored:
+    def named(self, ids: Ids) -> ComputedFacts:
         """The facts `c ≈ c` for some constants."""
         verbs = np.full(len(ids), self._same, np.int32)
         return self._engine.insert(TRIPLE, np.stack([ids, verbs, ids])) if len(ids) else self._engine.empty()
 
-    def _names(self, classes: Facts) -> Ids:
+    def _names(self, classes: MemoryFacts) -> Ids:
         """The representatives of classes."""
         left, right = self._engine.ends(SAME_AS, classes)
         names: Ids = left[left == right]
         return names
 
-    def mentioning(self, classes: FactSet, facts: FactSet) -> Stored:
-        return self.about(self._names(own(classes)), facts)
+    def mentioning(self, classes: FactSet, facts: FactSet) -> ComputedFacts:
+        return self.facts_mentioning(self._names(as_memory_facts(classes)), facts)
 
-    def about(self, names: Ids, facts: FactSet) -> Stored:
+    def facts_mentioning(self, names: Ids, facts: FactSet) -> ComputedFacts:
         """Those of some facts that mention one of some constants."""
-        return self._mentioning(np.unique(names), own(facts))
+        return self._mentioning(np.unique(names), as_memory_facts(facts))
 
-    def whole(self, classes: FactSet, others: Classes) -> Stored:
+    def whole(self, classes: FactSet, others: Classes) -> ComputedFacts:
         assert isinstance(others, MemoryClasses)
         representatives = self.representatives()
         alone = np.empty(0, np.int32)
         kept = [
             one
-            for one in self._names(own(classes))
+            for one in self._names(as_memory_facts(classes))
             if (representatives[others.members.get(int(one), alone)] == one).all()
         ]
         return self.named(np.array(kept, np.int32))
@@ -417,7 +410,7 @@ class MemoryClasses(Classes):
         found = copy(self)
         found.members = dict(self.members)
         found._is_shared = self._is_shared = True
-        for name in self._names(own(classes)):
+        for name in self._names(as_memory_facts(classes)):
             for one in found.members.pop(int(name), ()):
                 found._changeable()[one] = others.representatives()[one]
                 if int(one) in others.members:
@@ -489,7 +482,7 @@ class MemoryImages(Images):
     They are listed class by class, when one is first asked about: there may be many facts, and few that matter.
     """
 
-    def __init__(self, engine: MemoryEngine, classes: MemoryClasses, facts: Facts) -> None:
+    def __init__(self, engine: MemoryEngine, classes: MemoryClasses, facts: MemoryFacts) -> None:
         self._engine, self._classes, self._facts = engine, classes, facts
         self._listed: Ids = np.empty(0, np.int32)
         self._moved: list[tuple[Table, Ids, Table, Ids]] = []
@@ -502,8 +495,8 @@ class MemoryImages(Images):
                 known = found >= 0
                 self._moved.append((target, found[known], source, rows[places][known]))
 
-    def of(self, facts: FactSet) -> Stored:
-        asked = own(facts)
+    def of(self, facts: FactSet) -> ComputedFacts:
+        asked = as_memory_facts(facts)
         new = np.setdiff1d(self._classes.several(asked), self._listed)
         if len(new):
             self._list(new)
@@ -515,5 +508,5 @@ class MemoryImages(Images):
             if target in tables:
                 inside = rows[asked.contains(target, images)]
                 if len(inside):
-                    found |= Stored(self._engine.within, {source: row_sets.listed(source, np.sort(inside))})
-        return own(found).computed()
+                    found |= ComputedFacts(self._engine.within, {source: row_sets.listed(source, np.sort(inside))})
+        return as_memory_facts(found).computed()

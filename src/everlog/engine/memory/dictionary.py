@@ -1,7 +1,7 @@
 """The dictionary: every value has one dense 32-bit id, given in order of first appearance and never changed.
 
 Columns of Arrow or Python values go in, ids come out, and back. Per id there is a kind, a payload and a length (see
-`kinds.py`); text lies in one buffer; an open-addressing index finds the id of a value (see `dictionary_kernels.py`).
+`term_kinds.py`); text lies in one buffer; an open-addressing index finds the id of a value (see `dictionary_kernels.py`).
 Every array doubles when it is full, so adding costs amortised constant time; nothing is ever overwritten, so that the
 arrays which `order` handed out stay right for the ids of their time.
 
@@ -23,6 +23,7 @@ from pyoxigraph import BlankNode, NamedNode
 
 from everlog.datalog.ntriples import read_term
 from everlog.datalog.values import XSD, Value, canonical_double, identity, normalise
+from everlog.engine.memory import tuning
 from everlog.engine.memory.term_kinds import BLANK, BOOL, FIRST_TEXT, FLOAT, INT, IRI, LITERAL, STRING, UNREAD
 from everlog.errors import EverlogError, UnsupportedValue
 from everlog.interrupts import look
@@ -36,12 +37,6 @@ MAX_VALUES = 2**31
 _MAX_TEXT = 2**31 - 1
 _NAN = int(np.array(np.nan).view(np.int64))
 _LARGE = pa.large_string()
-
-_PIECE = 1 << 20
-"""So many values of a column are prepared at a time, since that takes room."""
-
-_AT_A_TIME = 1 << 18
-"""So many values are looked up before somebody may give up."""
 
 # Escapes of a string in N-Triples, the backslash first. The rare ones are tried one by one only after a look for any.
 _COMMON_ESCAPES = {"\\": r"\\", '"': r"\"", "\n": r"\n", "\r": r"\r", "\t": r"\t"}
@@ -140,13 +135,14 @@ class Dictionary:
         return self._encode_chunks(column, _ntriples_probes)
 
     def find_ntriples(self, column: pa.Array | pa.ChunkedArray) -> Ids:
-        """The same for terms that are known, and -1 for others; nothing is added."""
+        """The ids of an Arrow column of N-Triples terms, -1 for those that are unknown; nothing is added."""
         return self._encode_chunks(column, _ntriples_probes, add=False)
 
     def encode_values(self, values: Sequence[object]) -> Ids:
         """The ids of a column of Python values."""
-        if len(values) > _PIECE:
-            pieces = (values[lo : lo + _PIECE] for lo in range(0, len(values), _PIECE))
+        most = tuning.PREPARED_VALUES
+        if len(values) > most:
+            pieces = (values[lo : lo + most] for lo in range(0, len(values), most))
             return np.concatenate([self.encode_values(piece) for piece in pieces])
         types = set(map(type, values))
         if types == {int}:
@@ -198,16 +194,12 @@ class Dictionary:
         values: list[Value] = found.tolist()
         return values
 
-    def decode_column(self, ids: Ids) -> pa.Array:
-        """A column of ids as Arrow: int64, float64, bool or string if all values are of that kind, else N-Triples text.
-
-        Strings beyond 2 GiB come as large_string. A column without rows comes as strings. `decode_field` tells strings
-        from N-Triples.
-        """
-        return self.decode_field("", ids)[1]
-
     def decode_field(self, name: str, ids: Ids) -> tuple[pa.Field, pa.Array]:
-        """A column of ids as Arrow with its field, whose metadata mark N-Triples text: `encode_field` reads it back."""
+        """A column of ids as Arrow with its field, whose metadata mark N-Triples text: `encode_field` reads it back.
+
+        The column is int64, float64, bool or string if all values are of that kind, else N-Triples text. Strings beyond
+        2 GiB come as large_string. A column without rows comes as strings.
+        """
         kinds = self._kinds[ids]
         kind = int(kinds[0]) if ids.size else STRING
         metadata = None
@@ -320,7 +312,7 @@ class Dictionary:
                 if end == kinds.size:
                     return ids
                 look()
-                end = min(end + _AT_A_TIME, kinds.size)
+                end = min(end + tuning.LOOKED_UP_VALUES, kinds.size)
             piece = (kinds, keys, lengths) if end == kinds.size else (kinds[:end], keys[:end], lengths[:end])
             row = encode(*piece, data, row, add, ids, *self.order(), self._slots, self._used)
             if row < end:
@@ -350,15 +342,16 @@ class Dictionary:
 
 def _pieces(chunks: Iterable[pa.Array]) -> Iterator[pa.Array]:
     """Chunks of a column, large ones cut into pieces; those with a dictionary share it, and stay whole."""
+    most = tuning.PREPARED_VALUES
     for chunk in chunks:
-        if isinstance(chunk, pa.DictionaryArray) or len(chunk) <= _PIECE:
+        if isinstance(chunk, pa.DictionaryArray) or len(chunk) <= most:
             yield chunk
         else:
-            yield from (chunk.slice(lo, _PIECE) for lo in range(0, len(chunk), _PIECE))
+            yield from (chunk.slice(lo, most) for lo in range(0, len(chunk), most))
 
 
 def _kernels() -> ModuleType:
-    from everlog.engine.memory import dictionary_kernels
+    from everlog.engine.memory.kernels import dictionary_kernels
 
     return dictionary_kernels
 

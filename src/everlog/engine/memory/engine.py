@@ -13,37 +13,29 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
 from threading import Lock
-from typing import Final, Protocol
+from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from everlog.datalog.syntax import TRIPLE, Atom, Constant, Term, Variable
 from everlog.datalog.values import RDF_TYPE, Value, identity
 from everlog.engine.algebra import Engine, Region
-from everlog.engine.memory import rows as row_sets
+from everlog.engine.memory import tuning
 from everlog.engine.memory.dictionary import Dictionary
-from everlog.engine.memory.join import BLOCK, Buffers, Call, JoinPlan, Literal, facts_of
-from everlog.engine.memory.relation import Relation, Triples
-from everlog.engine.memory.rows import NO_ROWS, Rows
-from everlog.engine.memory.sets import Facts, MemoryAnnotation, SparseAnnotation, Stored, Valued
-from everlog.engine.memory.sinks import Entry
-from everlog.engine.memory.table import Ids, Table
+from everlog.engine.memory.facts import rows as row_sets
+from everlog.engine.memory.facts.annotations import DenseAnnotation, RowAnnotation, SparseAnnotation
+from everlog.engine.memory.facts.region_filters import RegionFilter
+from everlog.engine.memory.facts.relation import Relation, Triples
+from everlog.engine.memory.facts.rows import NO_ROWS, Rows, full_facts
+from everlog.engine.memory.facts.sets import ComputedFacts, MemoryFacts
+from everlog.engine.memory.facts.table import Ids, Table
+from everlog.engine.memory.facts.table_entry import Entry
+from everlog.engine.memory.joins.join_plan import Buffers, Call, JoinPlan, Literal, facts_of
 from everlog.errors import ArityMistake
-from everlog.interrupts import Team, aside, look
-
-_SHARE: Final = 1 << 11
-"""From this many driving rows on, a join is shared among threads; a thread takes at least this many at a time."""
+from everlog.interrupts import Team, look
 
 
-_WAIT: Final = 0.05
-"""Seconds between looks for an interrupt, while other threads are at work."""
-
-_AT_ONCE: Final = 1 << 19
-"""So many facts are entered at a time."""
-
-
-class Emptied(Protocol):
+class CountingSink(Protocol):
     """A sink that can be emptied when it is full, and counts the bindings that it takes by worker."""
 
     @property
@@ -56,7 +48,7 @@ class MemoryEngine(Engine):
     """Facts in memory, joined by compiled loops."""
 
     def __init__(self, dictionary: Dictionary | None = None, workers: int | None = None) -> None:
-        self.workers = max(1, min(workers or os.cpu_count() or 1, 8))
+        self.workers = max(1, min(workers or os.cpu_count() or 1, tuning.MOST_WORKERS))
         self.shards = 1 << (self.workers - 1).bit_length()
         self.dictionary = Dictionary() if dictionary is None else dictionary
         self.derivations = 0
@@ -66,7 +58,7 @@ class MemoryEngine(Engine):
         self._pool_of = 0
         """The process that has its threads."""
         self._buffers = [Buffers() for _ in range(self.workers)]
-        self._regions: dict[Region, _Regional] = {}
+        self._regions: dict[Region, RegionFilter] = {}
 
     # ------------------------------------------------------------------------------------ relations and literals
 
@@ -89,7 +81,7 @@ class MemoryEngine(Engine):
         assert table is not None, "triples are split by their properties"
         return table
 
-    def ends(self, verb: Value, facts: Facts) -> Ids:
+    def ends(self, verb: Value, facts: MemoryFacts) -> Ids:
         """The subjects and objects of the triples with a property in a set: two rows of an array."""
         table = self.property_table(verb)
         found: Ids = full_facts(table, facts.rows(table), 3)[[0, 2]]
@@ -127,47 +119,48 @@ class MemoryEngine(Engine):
 
     # ------------------------------------------------------------------------------------ sets
 
-    def empty(self) -> Stored:
-        return Stored(self.within, {})
+    def empty(self) -> ComputedFacts:
+        return ComputedFacts(self.within, {})
 
-    def annotation(self, default: int = 0, sparse: bool = False) -> Valued:
-        return (SparseAnnotation if sparse else MemoryAnnotation)(self.within, default)
+    def annotation(self, default: int = 0, sparse: bool = False) -> RowAnnotation:
+        return (SparseAnnotation if sparse else DenseAnnotation)(self.within, default)
 
-    def insert(self, predicate: str, facts: Ids, excluding: Facts | None = None) -> Stored:
+    def insert(self, predicate: str, facts: Ids, excluding: MemoryFacts | None = None) -> ComputedFacts:
         """The set of some facts, one per column of the array, without those in a set; they get rows if they have none."""
         parts: dict[Table, Rows] = {}
         for table, tuples, _ in self.relation(predicate, facts.shape[0]).split(facts):
             entry = Entry(table, 1, None if excluding is None else excluding.view(table))
-            for lo in range(0, tuples.shape[1], _AT_ONCE):
+            n, most = tuples.shape[1], tuning.ENTERED_FACTS
+            for lo in range(0, n, most):
                 look()
-                piece = tuples if tuples.shape[1] <= _AT_ONCE else np.ascontiguousarray(tuples[:, lo : lo + _AT_ONCE])
+                piece = tuples if n <= most else np.ascontiguousarray(tuples[:, lo : lo + most])
                 entry.put(0, piece, piece.shape[1], np.arange(table.arity), NO_ROWS)
                 entry.enter(self.parallel)
             parts[table] = entry.rows()
-        return Stored(self.within, parts)
+        return ComputedFacts(self.within, parts)
 
-    def append(self, predicate: str, facts: Ids) -> Stored:
+    def append(self, predicate: str, facts: Ids) -> ComputedFacts:
         """The set of some facts that are distinct and have no rows yet; nobody checks that."""
         parts: dict[Table, Rows] = {}
         for table, tuples, _ in self.relation(predicate, facts.shape[0]).split(facts):
             first = table.n
             table.append(tuples)
             parts[table] = row_sets.span(table, first, table.n)
-        return Stored(self.within, parts)
+        return ComputedFacts(self.within, parts)
 
-    def insert_nullary(self, predicate: str) -> Stored:
+    def insert_nullary(self, predicate: str) -> ComputedFacts:
         """The set of the one fact of a nullary predicate."""
         return self.insert(predicate, np.empty((0, 1), np.int32))
 
-    def present(self, predicate: str, facts: Ids) -> Stored:
+    def present(self, predicate: str, facts: Ids) -> ComputedFacts:
         """The set of those of some facts that have a row; nothing is stored."""
         parts: dict[Table, Rows] = {}
         for table, tuples, _ in self.relation(predicate, facts.shape[0]).split(facts):
             found = table.find(tuples)
             parts[table] = row_sets.listed(table, row_sets.distinct(table, found[found >= 0]))
-        return Stored(self.within, {table: rows for table, rows in parts.items() if len(rows)})
+        return ComputedFacts(self.within, {table: rows for table, rows in parts.items() if len(rows)})
 
-    def columns(self, facts: Facts, predicate: str) -> Ids:
+    def columns(self, facts: MemoryFacts, predicate: str) -> Ids:
         """The facts of one predicate in a set, one per column of the array."""
         relation = self._relations.get(predicate)
         if relation is None:
@@ -187,20 +180,22 @@ class MemoryEngine(Engine):
         regional = self._regional(region)
         return any(regional.decided(table) is not False for table in literal.tables())
 
-    def _regional(self, region: Region) -> _Regional:
+    def _regional(self, region: Region) -> RegionFilter:
         found = self._regions.get(region)
         if found is None:
-            found = self._regions[region] = _Regional(self, region)
+            found = self._regions[region] = RegionFilter(self, region)
         return found
 
     # ------------------------------------------------------------------------------------ evaluation
 
-    def run(self, calls: Sequence[tuple[JoinPlan, Call, Facts]], sink: Emptied, shared: bool = True) -> None:
+    def run(self, calls: Sequence[tuple[JoinPlan, Call, MemoryFacts]], sink: CountingSink, shared: bool = True) -> None:
         """Evaluates plans, each driven by the facts of a set; with `shared`, on all threads if there is enough to do."""
         tasks = list(self._tasks(calls))
         total = sum(hi - lo for *_, lo, hi in tasks)
-        workers = self.workers if shared and total >= _SHARE else 1
-        share = max(_SHARE, min(BLOCK, total // (8 * workers))) if workers > 1 else BLOCK
+        least, share = tuning.SHARED_DRIVER_ROWS, tuning.BINDINGS_PER_BLOCK
+        workers = self.workers if shared and total >= least else 1
+        if workers > 1:
+            share = max(least, min(share, total // (8 * workers)))
         pieces = _pieces(tasks, share)
         running: list[Iterator[None] | None] = [None] * workers
         idle = [False] * workers
@@ -232,7 +227,7 @@ class MemoryEngine(Engine):
 
     @staticmethod
     def _tasks(
-        calls: Sequence[tuple[JoinPlan, Call, Facts]],
+        calls: Sequence[tuple[JoinPlan, Call, MemoryFacts]],
     ) -> Iterator[tuple[JoinPlan, Call, Table, Ids | None, int, int]]:
         for plan, call, driver in calls:
             for table in facts_of(plan.driver, driver):
@@ -290,90 +285,6 @@ class MemoryEngine(Engine):
         return total
 
 
-class _Regional:
-    """A region's atoms by the tables that their instances are in."""
-
-    def __init__(self, engine: MemoryEngine, region: Region) -> None:
-        self._rest = region.rest
-        self._inside = _by_table(engine, region.patterns)
-        self._elsewhere = _by_table(engine, region.elsewhere)
-        self._decided: dict[Table, bool | None] = {}
-
-    def within(self, rows: Rows) -> Rows:
-        table = rows.table
-        decided = self.decided(table)
-        if decided is not None:
-            return rows if decided else row_sets.span(table, 0, 0)
-        array = rows.array()
-        n, inside = len(array), self._of(self._inside, table)
-        chosen = aside(n, _instances, table, array, inside)
-        if self._rest:
-            chosen |= ~aside(n, _instances, table, array, self._of(self._elsewhere, table))
-        return row_sets.listed(table, array[chosen])
-
-    def decided(self, table: Table) -> bool | None:
-        """Whether the region has all facts of a table or none of them (None: some)."""
-        if table not in self._decided:
-            self._decided[table] = self._decide(table, self._of(self._inside, table), self._of(self._elsewhere, table))
-        return self._decided[table]
-
-    @staticmethod
-    def _of(literals: Mapping[Table | str, list[Literal]], table: Table) -> list[Literal]:
-        return [*literals.get(table, ()), *literals.get(table.predicate, ())]
-
-    def _decide(self, table: Table, inside: Sequence[Literal], outside: Sequence[Literal]) -> bool | None:
-        mine = [_coverage(table, literal) for literal in inside]
-        if True in mine:
-            return True
-        if not self._rest:
-            return False if all(one is False for one in mine) else None
-        others = [_coverage(table, literal) for literal in outside]
-        if all(other is False for other in others):
-            return True
-        return False if True in others and all(one is False for one in mine) else None
-
-
-def _coverage(table: Table, literal: Literal) -> bool | None:
-    """Whether all facts of a table are instances of an atom, or none (None: some)."""
-    fixed = dict(table.fixed)
-    seen: dict[int, int] = {}
-    whole = True
-    for position, term in enumerate(literal.terms):
-        value = fixed.get(position)
-        if term < 0:
-            if value is not None and value != ~term:
-                return False
-            whole = whole and value is not None
-        elif term in seen:
-            twin = fixed.get(seen[term])
-            if value is not None and twin is not None and value != twin:
-                return False
-            whole = whole and value is not None and twin is not None
-        else:
-            seen[term] = position
-    return True if whole else None
-
-
-def _instances(table: Table, rows: Ids, literals: Sequence[Literal]) -> npt.NDArray[np.bool_]:
-    """Which of some rows of a table are instances of one of some atoms."""
-    inside = np.zeros(len(rows), bool)
-    if not literals:
-        return inside
-    facts = _full(table, table.tuples(rows), len(literals[0].terms))
-    for literal in literals:
-        matches = np.ones(len(rows), bool)
-        seen: dict[int, int] = {}
-        for position, term in enumerate(literal.terms):
-            if term < 0:
-                matches &= facts[position] == ~term
-            elif term in seen:
-                matches &= facts[position] == facts[seen[term]]
-            else:
-                seen[term] = position
-        inside |= matches
-    return inside
-
-
 Piece = tuple[JoinPlan, Call, Table, Ids | None, int, int]
 
 
@@ -387,7 +298,7 @@ def _pieces(tasks: Iterable[Piece], share: int) -> Iterator[Piece]:
 def _ended(job: Future[None]) -> bool:
     """Waits a while for a job to end."""
     try:
-        job.exception(_WAIT)
+        job.exception(tuning.WAIT_SECONDS)
     except TimeoutError:
         return job.done()
     return True
@@ -406,31 +317,3 @@ class _Locked:
     def __next__(self) -> Piece:
         with self._lock:
             return next(self._items)
-
-
-def full_facts(table: Table, rows: Rows, arity: int) -> Ids:
-    """The facts in some rows of a table, one per column of the array, with the positions that the table fixes."""
-    tuples = table.cols[:, rows.lo : rows.hi] if rows.is_span else table.tuples(rows.array())
-    return aside(tuples.shape[1], _full, table, tuples, arity)
-
-
-def _full(table: Table, tuples: Ids, arity: int) -> Ids:
-    facts = np.empty((arity, tuples.shape[1]), np.int32)
-    for position, column in zip(table.positions, tuples, strict=True):
-        facts[position] = column
-    for position, value in table.fixed:
-        facts[position] = value
-    return facts
-
-
-def _by_table(engine: MemoryEngine, patterns: Sequence[Atom]) -> dict[Table | str, list[Literal]]:
-    """Atoms by their table where that is known, else by their predicate."""
-    groups: dict[Table | str, list[Literal]] = {}
-    for pattern in patterns:
-        numbers: dict[Variable, int] = {}
-        for variable in pattern.variables():
-            numbers.setdefault(variable, len(numbers))
-        literal = engine.literal(pattern, numbers)
-        table = literal.static
-        groups.setdefault(pattern.predicate if table is None else table, []).append(literal)
-    return groups

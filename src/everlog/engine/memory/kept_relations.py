@@ -10,10 +10,12 @@ from everlog.datalog.syntax import HIDDEN
 from everlog.engine.algebra import Annotation, FactSet
 from everlog.engine.backend import KeptState, Recovered
 from everlog.engine.kept_kinds import BACKBONE, HIDDEN_FACTS, NONRECURSIVE, RECURSIVE, TRACE
-from everlog.engine.memory import rows as row_sets
-from everlog.engine.memory.engine import MemoryEngine, full_facts
-from everlog.engine.memory.sets import CountedFacts, Facts, Stored, Valued, Values, own
-from everlog.engine.memory.table import Ids, Table
+from everlog.engine.memory.engine import MemoryEngine
+from everlog.engine.memory.facts import rows as row_sets
+from everlog.engine.memory.facts.annotations import CountedFacts, RowAnnotation, RowValues
+from everlog.engine.memory.facts.rows import full_facts
+from everlog.engine.memory.facts.sets import ComputedFacts, MemoryFacts, as_memory_facts
+from everlog.engine.memory.facts.table import Ids, Table
 
 Relations = dict[str, Ids]
 """Rows by relation, one per column of the array."""
@@ -21,7 +23,7 @@ Relations = dict[str, Ids]
 
 def whole(engine: MemoryEngine, state: KeptState) -> Relations:
     """All there is to be kept."""
-    found, I = _Collected(engine), own(state.I)
+    found, I = _Collected(engine), as_memory_facts(state.I)
     found.hidden(I)
     for kind, place, annotation in _valued(state.annotations):
         for table in I.tables():
@@ -29,23 +31,23 @@ def whole(engine: MemoryEngine, state: KeptState) -> Relations:
                 rows = I.rows(table).array()
                 found.values(kind, place, table, rows, annotation.of(table, rows))
     for number, X in enumerate(state.backbones):
-        found.backbone(number, own(X))
+        found.backbone(number, as_memory_facts(X))
     return found.relations()
 
 
 def change(engine: MemoryEngine, state: KeptState, added: FactSet, deleted: FactSet) -> tuple[Relations, Relations]:
     """What the last update added to it and deleted from it; `added` and `deleted` are what it did to `I`."""
     more, less = _Collected(engine), _Collected(engine)
-    more.hidden(own(added))
-    less.hidden(own(deleted))
+    more.hidden(as_memory_facts(added))
+    less.hidden(as_memory_facts(deleted))
     for kind, place, annotation in _valued([*state.annotations, *state.forgotten]):
         for table, rows, old, new in annotation.changed():
             other = old != new
             less.values(kind, place, table, rows[other], old[other])
             more.values(kind, place, table, rows[other], new[other])
     for number, (X, before) in enumerate(zip(state.backbones, state.backbones_before, strict=True)):
-        more.backbone(number, own(X - before))
-        less.backbone(number, own(before - X))
+        more.backbone(number, as_memory_facts(X - before))
+        less.backbone(number, as_memory_facts(before - X))
     return more.relations(), less.relations()
 
 
@@ -56,7 +58,7 @@ def recovered(engine: MemoryEngine, kept: Mapping[str, Ids], kinds: frozenset[st
         kind, _, predicate = name.partition(":")
         if kind == HIDDEN_FACTS:
             hidden |= engine.insert(predicate, columns)
-    found, within = Recovered(hidden), own(I)._within
+    found, within = Recovered(hidden), as_memory_facts(I)._within
     counts: dict[str, list[_Counts]] = {}
     trace: dict[tuple[int, int], list[_Counts]] = {}
     for name, columns in kept.items():
@@ -70,7 +72,7 @@ def recovered(engine: MemoryEngine, kept: Mapping[str, Ids], kinds: frozenset[st
             for table, rows, values in _found(engine, predicate, columns, 1):
                 for number in np.unique(values[0]).tolist():
                     X = found.backbones.get(number, engine.empty())
-                    X |= Stored(within, {table: row_sets.listed(table, rows[values[0] == number])})
+                    X |= ComputedFacts(within, {table: row_sets.listed(table, rows[values[0] == number])})
                     found.backbones[number] = X
         elif kind == TRACE:
             for table, rows, values in _found(engine, predicate, columns, 3):
@@ -83,12 +85,12 @@ def recovered(engine: MemoryEngine, kept: Mapping[str, Ids], kinds: frozenset[st
     return found
 
 
-_Counts = tuple[Table, Ids, Values]
+_Counts = tuple[Table, Ids, RowValues]
 """Rows of a table, with a number for each."""
 
 
 def _counted(I: FactSet, parts: Sequence[_Counts]) -> CountedFacts:
-    tables: dict[Table, tuple[list[Ids], list[Values]]] = {}
+    tables: dict[Table, tuple[list[Ids], list[RowValues]]] = {}
     for table, rows, counts in parts:
         known = tables.setdefault(table, ([], []))
         known[0].append(rows)
@@ -97,7 +99,7 @@ def _counted(I: FactSet, parts: Sequence[_Counts]) -> CountedFacts:
         table: (np.concatenate(rows), np.concatenate(counts).astype(np.int64))
         for table, (rows, counts) in tables.items()
     }
-    return CountedFacts(own(I)._within, joint)
+    return CountedFacts(as_memory_facts(I)._within, joint)
 
 
 def _stages(I: FactSet, place: int, trace: Mapping[tuple[int, int], Sequence[_Counts]]) -> CountedFacts:
@@ -115,7 +117,7 @@ def _stages(I: FactSet, place: int, trace: Mapping[tuple[int, int], Sequence[_Co
     return _counted(I, found)
 
 
-def _found(engine: MemoryEngine, predicate: str, columns: Ids, more: int) -> Iterator[tuple[Table, Ids, Values]]:
+def _found(engine: MemoryEngine, predicate: str, columns: Ids, more: int) -> Iterator[tuple[Table, Ids, RowValues]]:
     """The rows of facts that are there, by table, with the last columns, which belong to them."""
     facts, values = columns[:-more], columns[-more:]
     for table, tuples, places in engine.relation(predicate, facts.shape[0]).split(facts):
@@ -124,9 +126,9 @@ def _found(engine: MemoryEngine, predicate: str, columns: Ids, more: int) -> Ite
 
 def _valued(
     annotations: Sequence[tuple[str, tuple[int, ...], Annotation]],
-) -> Iterator[tuple[str, tuple[int, ...], Valued]]:
+) -> Iterator[tuple[str, tuple[int, ...], RowAnnotation]]:
     for kind, at, annotation in annotations:
-        assert isinstance(annotation, Valued), "an annotation of another engine"
+        assert isinstance(annotation, RowAnnotation), "an annotation of another engine"
         yield kind, at, annotation
 
 
@@ -137,17 +139,17 @@ class _Collected:
         self._engine = engine
         self._pieces: dict[str, list[Ids]] = {}
 
-    def hidden(self, facts: Facts) -> None:
+    def hidden(self, facts: MemoryFacts) -> None:
         for table in facts.tables():
             if table.predicate.startswith(HIDDEN):
                 self._add(HIDDEN_FACTS, table, facts.rows(table).array(), ())
 
-    def backbone(self, number: int, facts: Facts) -> None:
+    def backbone(self, number: int, facts: MemoryFacts) -> None:
         for table in facts.tables():
             rows = facts.rows(table).array()
             self._add(BACKBONE, table, rows, (np.full(len(rows), number, np.int32),))
 
-    def values(self, kind: str, place: tuple[int, ...], table: Table, rows: Ids, values: Values) -> None:
+    def values(self, kind: str, place: tuple[int, ...], table: Table, rows: Ids, values: RowValues) -> None:
         """Facts that have another value than 0."""
         there = values != 0
         rows, values = rows[there], values[there]
@@ -155,7 +157,7 @@ class _Collected:
             columns = [np.full(len(rows), number, np.int32) for number in place]
             self._add(kind, table, rows, (*columns, values))
 
-    def _add(self, kind: str, table: Table, rows: Ids, more: tuple[Values, ...]) -> None:
+    def _add(self, kind: str, table: Table, rows: Ids, more: tuple[RowValues, ...]) -> None:
         if len(rows):
             order = np.argsort(rows)
             arity = self._engine.relations()[table.predicate].arity

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -21,21 +21,21 @@ from everlog.datalog.values import Value
 from everlog.engine.algebra import Classes, FactSet
 from everlog.engine.backend import Backend, Difference, KeptState, Measured, Names, Policy, Progress, Recovered, World
 from everlog.engine.kept_kinds import CLASSES
-from everlog.engine.memory import clashes, kept_relations
+from everlog.engine.memory import clashes, kept_relations, tuning
 from everlog.engine.memory.classes import MemoryClasses
 from everlog.engine.memory.dictionary import NTRIPLES_METADATA, Dictionary
 from everlog.engine.memory.engine import MemoryEngine
-from everlog.engine.memory.graphs import MemoryGraphs
-from everlog.engine.memory.matcher import MemoryMatcher
-from everlog.engine.memory.rules import MemoryCompiler
-from everlog.engine.memory.sets import own
+from everlog.engine.memory.facts.sets import as_memory_facts
+from everlog.engine.memory.facts.table import Ids
+from everlog.engine.memory.graphs.graphs import MemoryGraphs
+from everlog.engine.memory.joins.matcher import MemoryMatcher
+from everlog.engine.memory.joins.rules import MemoryCompiler
 from everlog.engine.memory.statistics import memory_facts
-from everlog.engine.memory.table import Ids
 from everlog.engine.memory.warm_up import start_engine, start_graphs
 from everlog.planning.compiled_program import CompiledStratum
 from everlog.planning.decomposition.decomposition_choice import TREES
 from everlog.planning.decomposition.size_estimates import Explicit
-from everlog.planning.modules.module_choice import Known, Verdicts, judged
+from everlog.planning.modules.module_choice import PathCounts, Verdicts, judged
 from everlog.planning.modules.module_rules import Module, meets
 from everlog.sources.fact_columns import Columns, columns_of
 
@@ -45,12 +45,6 @@ if TYPE_CHECKING:
     from everlog.engine.memory.names import MemoryNames
     from everlog.engine.memory.shelf import MemoryShelf
     from everlog.store.commit import Writing
-
-FEW_ROWS: Final = 100_000
-"""Up to this many rows nothing is gained by leaving dead ones out."""
-
-_PIECE: Final = 1 << 17
-"""So many facts become Python values at a time."""
 
 MemoryBatch: TypeAlias = tuple[str, Ids]
 """Facts of a predicate."""
@@ -103,13 +97,13 @@ class MemoryBackend(Backend[MemoryBatch, Ids, ByPredicate]):
             spread=partial(self._spread, rules, given),
         )
 
-    def _continued(self, rules: Sequence[Rule], given: FactSet, module: Module) -> Known | None:
+    def _continued(self, rules: Sequence[Rule], given: FactSet, module: Module) -> PathCounts | None:
         """How many facts of a module's relation are continued by others, if it has no facts but explicit ones."""
         if any(meets(rule.head, module.atom) for rule in rules if rule not in module.rules):
             return None
-        return Known(*self.graphs().continued(module.atom, given))
+        return PathCounts(*self.graphs().continued(module.atom, given))
 
-    def _spread(self, rules: Sequence[Rule], given: FactSet, modules: Sequence[Module]) -> Known | None:
+    def _spread(self, rules: Sequence[Rule], given: FactSet, modules: Sequence[Module]) -> PathCounts | None:
         """How many ways there are to continue a fact of some chains by another one, if no other rules derive any."""
         own_rules = {rule for module in modules for rule in module.rules}
         plans = [module.chains for module in modules if module.chains is not None]
@@ -119,7 +113,7 @@ class MemoryBackend(Backend[MemoryBatch, Ids, ByPredicate]):
             rule not in own_rules and any(meets(rule.head, atom) for atom in letters) for rule in rules
         ):
             return None
-        return Known(*self.graphs().spread(letters, given))
+        return PathCounts(*self.graphs().spread(letters, given))
 
     def measured(self, progress: Progress) -> Measured:
         return _Compiling(self, progress)
@@ -146,7 +140,7 @@ class MemoryBackend(Backend[MemoryBatch, Ids, ByPredicate]):
     def entered(self, batches: Iterable[MemoryBatch], excluding: FactSet | None = None) -> FactSet:
         found: FactSet = self._engine.empty()
         for predicate, ids in batches:
-            known = None if excluding is None else own(excluding | found)
+            known = None if excluding is None else as_memory_facts(excluding | found)
             found |= self._engine.insert(predicate, ids, excluding=known)
         return found
 
@@ -172,7 +166,7 @@ class MemoryBackend(Backend[MemoryBatch, Ids, ByPredicate]):
     def taken(self, facts: FactSet, other: Backend[MemoryBatch, Ids, ByPredicate], new: bool = True) -> FactSet:
         assert isinstance(other, MemoryBackend)
         columns = other.engine.columns
-        batches = ((predicate, columns(own(facts), predicate)) for predicate in other.arities())
+        batches = ((predicate, columns(as_memory_facts(facts), predicate)) for predicate in other.arities())
         return self.appended(batches) if new else self.entered(batches)
 
     def mentions(self, verb: Value) -> int:
@@ -186,16 +180,16 @@ class MemoryBackend(Backend[MemoryBatch, Ids, ByPredicate]):
 
     def counts(self, facts: FactSet) -> dict[str, int]:
         found: dict[str, int] = {}
-        for table in own(facts).tables():
+        for table in as_memory_facts(facts).tables():
             if not table.predicate.startswith(HIDDEN):
-                found[table.predicate] = found.get(table.predicate, 0) + len(own(facts).rows(table))
+                found[table.predicate] = found.get(table.predicate, 0) + len(as_memory_facts(facts).rows(table))
         return found
 
     def count(self, facts: FactSet) -> int:
         return sum(self.counts(facts).values())
 
     def listed(self, facts: FactSet, predicate: str, arity: int) -> Ids:
-        ids = self._engine.columns(own(facts), predicate)
+        ids = self._engine.columns(as_memory_facts(facts), predicate)
         return np.empty((arity, 0), np.int32) if ids.shape[0] == 0 and arity else ids
 
     def few(self, number: Callable[[], int]) -> bool:
@@ -213,9 +207,9 @@ class MemoryBackend(Backend[MemoryBatch, Ids, ByPredicate]):
         if listed.shape[0] == 0:
             return [()] * listed.shape[1]
         found: list[tuple[Value, ...]] = []
-        for lo in range(0, listed.shape[1], _PIECE):
+        for lo in range(0, listed.shape[1], tuning.DECODED_FACTS):
             interrupts.look()
-            piece = listed[:, lo : lo + _PIECE]
+            piece = listed[:, lo : lo + tuning.DECODED_FACTS]
             found.extend(zip(*(self._engine.dictionary.values(column) for column in piece), strict=True))
         return found
 
@@ -245,13 +239,13 @@ class MemoryBackend(Backend[MemoryBatch, Ids, ByPredicate]):
             yield MemoryBackend(engine=engine)
 
     def clashes(self, I: FactSet) -> list[str]:
-        return clashes.clashes(self._engine, own(I))
+        return clashes.clashes(self._engine, as_memory_facts(I))
 
     # ------------------------------------------------------------------------------------ what changes
 
     def part(self, facts: FactSet) -> ByPredicate:
-        names = {table.predicate for table in own(facts).tables() if not table.predicate.startswith(HIDDEN)}
-        found = {predicate: self._engine.columns(own(facts), predicate) for predicate in sorted(names)}
+        names = {table.predicate for table in as_memory_facts(facts).tables() if not table.predicate.startswith(HIDDEN)}
+        found = {predicate: self._engine.columns(as_memory_facts(facts), predicate) for predicate in sorted(names)}
         return {predicate: ids for predicate, ids in found.items() if ids.shape[1]}
 
     def sizes(self, part: ByPredicate) -> dict[str, int]:
@@ -298,7 +292,7 @@ class MemoryBackend(Backend[MemoryBatch, Ids, ByPredicate]):
         missing = {}
         for predicate in predicates:
             interrupts.look()
-            ids = self._engine.columns(own(facts), predicate)
+            ids = self._engine.columns(as_memory_facts(facts), predicate)
             interrupts.look()
             ids = ids[:, ~other.among(others, predicate, ids)]
             if ids.shape[1]:
@@ -313,13 +307,13 @@ class MemoryBackend(Backend[MemoryBatch, Ids, ByPredicate]):
             for table, tuples, places in relation.split(ids):
                 found = table.find(tuples)
                 stored = np.flatnonzero(found >= 0)
-                inside[places[stored]] = own(facts).contains(table, found[stored])
+                inside[places[stored]] = as_memory_facts(facts).contains(table, found[stored])
         return inside
 
     def wasteful(self, alive: int) -> bool:
         relations = [one for name, one in self._engine.relations().items() if not name.startswith(TREES)]
         rows = sum(table.n for relation in relations for table in relation.tables())
-        return rows > FEW_ROWS and rows > 2 * alive
+        return rows > tuning.ROWS_WORTH_COMPACTING and rows > 2 * alive
 
     # ------------------------------------------------------------------------------------ what is kept, and equality
 

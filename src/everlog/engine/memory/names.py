@@ -13,9 +13,9 @@ from everlog.engine.algebra import Classes, FactSet
 from everlog.engine.backend import Backend, Difference, Names, Which, World
 from everlog.engine.memory.clashes import clashes
 from everlog.engine.memory.classes import MemoryClasses
+from everlog.engine.memory.facts.sets import as_memory_facts
+from everlog.engine.memory.facts.table import Ids
 from everlog.engine.memory.memory_backend import ByPredicate, MemoryBackend, MemoryBatch
-from everlog.engine.memory.sets import own
-from everlog.engine.memory.table import Ids
 
 Flags = NDArray[np.bool_]
 MemoryWorld = World[MemoryBatch, Ids, ByPredicate]
@@ -51,7 +51,7 @@ class MemoryNames(Names[MemoryBatch, Ids, ByPredicate]):
         classes, columns, found = self.classes, self._backend.engine.columns, self._backend.counts(I)
         if not classes.members:
             return found
-        several = classes.about(np.array([*classes.members], np.int32), I)
+        several = classes.facts_mentioning(np.array([*classes.members], np.int32), I)
         for predicate, n in self._backend.counts(several).items():
             ids = columns(several, predicate)
             found[predicate] += int(classes.sizes()[ids].prod(axis=0).sum()) - n
@@ -67,7 +67,7 @@ class MemoryNames(Names[MemoryBatch, Ids, ByPredicate]):
         return len(names) - int(self._backend.among(E, TRIPLE, np.stack([names, verbs, names])).sum())
 
     def listed(self, E: FactSet, I: FactSet, predicate: str, which: Which, arity: int) -> Ids:
-        found = self.classes.expanded(self._backend.engine.columns(own(I), predicate))
+        found = self.classes.expanded(self._backend.engine.columns(as_memory_facts(I), predicate))
         if which == "derived":
             found = found[:, ~self._backend.among(E, predicate, found)]
         if predicate == TRIPLE and found.shape[1]:
@@ -127,7 +127,7 @@ class MemoryNames(Names[MemoryBatch, Ids, ByPredicate]):
         return not {*derived.tolist()} <= {*given.tolist()}
 
     def _unlike_themselves(self, facts: FactSet) -> Ids:
-        left, right = self._backend.engine.ends(DIFFERENT_FROM, own(facts))
+        left, right = self._backend.engine.ends(DIFFERENT_FROM, as_memory_facts(facts))
         names: Ids = left[left == right]
         return names
 
@@ -139,7 +139,7 @@ class MemoryNames(Names[MemoryBatch, Ids, ByPredicate]):
         known = {ends: sorted(ends, key=classes.order_of) for ends in refused}
         known |= dict(sorted(told, key=lambda one: [*map(classes.order_of, one[1])], reverse=True))
         pairs = sorted(known.values(), key=lambda pair: [*map(classes.order_of, pair)])
-        return clashes(engine, own(I), np.array(pairs, np.int32).reshape(-1, 2).T)
+        return clashes(engine, as_memory_facts(I), np.array(pairs, np.int32).reshape(-1, 2).T)
 
     # ------------------------------------------------------------------------------------ what changes
 
@@ -150,7 +150,7 @@ class MemoryNames(Names[MemoryBatch, Ids, ByPredicate]):
         I, J = (now.I - new) | gone, now.I  # `then.I`, which costs as much as it is large by now
         changed = before.classes.changed(self.classes)
         if len(changed):
-            stayed, renaming = self.classes.about(changed, J - new), before.classes.renaming(self.classes)
+            stayed, renaming = self.classes.facts_mentioning(changed, J - new), before.classes.renaming(self.classes)
             went, came = gone, new
             went |= stayed
             came |= stayed
@@ -180,7 +180,7 @@ class MemoryNames(Names[MemoryBatch, Ids, ByPredicate]):
     ) -> Difference[ByPredicate]:
         """What an update did; of `c ≈ c` only what is explicit counts."""
         for found, explicit in ((lost, minus), (gained, plus)):
-            given = self._backend.engine.columns(own(explicit), TRIPLE)
+            given = self._backend.engine.columns(as_memory_facts(explicit), TRIPLE)
             given = given[:, self._is_reflexive(given)]
             if given.shape[1]:
                 found[TRIPLE] = np.concatenate([found.get(TRIPLE, given[:, :0]), given], axis=1)

@@ -10,8 +10,8 @@ import numpy as np
 
 from everlog.engine.algebra import FactSet
 from everlog.engine.backend import KeptState, Names, Shelf
+from everlog.engine.memory.facts.table import Ids
 from everlog.engine.memory.memory_backend import ByPredicate, MemoryBatch
-from everlog.engine.memory.table import Ids
 from everlog.store.arrays import ids_of, table_of
 from everlog.store.layers import facts_table, minus
 from everlog.store.manifest import Layer, Part

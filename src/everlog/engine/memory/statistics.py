@@ -1,24 +1,21 @@
-"""What the memory engine knows of the facts of an atom, for the estimates of `statistics.py`."""
+"""What the memory engine knows of the facts of an atom, for the estimates of `size_estimates.py`."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
 
 import numpy as np
 
 from everlog.datalog.syntax import Atom, Variable
+from everlog.engine.memory import tuning
 from everlog.engine.memory.engine import MemoryEngine
-from everlog.engine.memory.table import Table
+from everlog.engine.memory.facts.table import Table
 from everlog.planning.decomposition.cardinality import Estimate
 from everlog.planning.decomposition.size_estimates import Explicit
 
-_SAMPLE: Final = 4_096
-"""So many rows tell how frequent values are."""
-
 
 def memory_facts(engine: MemoryEngine) -> Explicit:
-    """What the memory engine knows of facts."""
+    """Estimates for atoms by samples of the tables that they match."""
     known: dict[tuple[Table, tuple[int, ...], int], float] = {}
 
     def values(table: Table, *columns: int) -> float:
@@ -58,8 +55,8 @@ def _values(table: Table, columns: Sequence[int]) -> float:
     if not columns or not table.n:
         return 1.0
     rows = np.arange(table.n)
-    if table.n > _SAMPLE:
-        rows = np.unique(np.random.default_rng(0).integers(table.n, size=_SAMPLE))
+    if table.n > tuning.FREQUENCY_SAMPLE_ROWS:
+        rows = np.unique(np.random.default_rng(0).integers(table.n, size=tuning.FREQUENCY_SAMPLE_ROWS))
     sample = [table.cols[column][rows] for column in columns]
     found = (
         np.unique(sample[0], return_counts=True) if len(sample) == 1 else np.unique(sample, axis=1, return_counts=True)

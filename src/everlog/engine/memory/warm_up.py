@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 
 from everlog import interrupts
-from everlog.engine.memory import chain_kernels, graph_kernels, kernels
 from everlog.engine.memory.engine import MemoryEngine
+from everlog.engine.memory.kernels import chain_kernels, graph_kernels
+from everlog.engine.memory.kernels import table_kernels as kernels
 
 _ready: set[str] = set()
 """The files whose kernels this process has."""
@@ -27,12 +28,12 @@ _LOCK = interrupts.lasting(Lock())
 
 def start_engine(workers: int | None = None) -> tuple[MemoryEngine, float]:
     """A new engine, and the seconds that compiling its kernels took (0 if they were there)."""
-    took = _start("kernels", kernels.expand, _exercise)
+    took = _start("table_kernels", kernels.expand, _exercise)
     return MemoryEngine(workers=workers), took
 
 
 def start_graphs() -> float:
-    """The same for graphs, which only programs with modules need."""
+    """Loads or compiles the kernels for graphs, which only programs with modules need; the seconds that compiling took."""
     return _start("graph_kernels", graph_kernels.compose, _exercise_graphs)
 
 

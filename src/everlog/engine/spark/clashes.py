@@ -13,8 +13,8 @@ from everlog.datalog.values import DIFFERENT_FROM, SAME_AS
 from everlog.engine.algebra import FactSet
 from everlog.engine.contradictions import SHOWN, messages
 from everlog.engine.spark.engine import SparkEngine
-from everlog.engine.spark.fact_schema import RELATION
-from everlog.engine.spark.sets import own
+from everlog.engine.spark.facts.fact_schema import RELATION
+from everlog.engine.spark.facts.sets import computed
 
 if TYPE_CHECKING:
     from everlog.engine.spark.terms import SparkTerms
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 def clashes(engine: SparkEngine, terms: SparkTerms, I: FactSet) -> list[str]:
     """Messages about the facts of a materialisation, in which equal names have the same facts."""
-    table = own(I).computed().table()
+    table = computed(I).table()
     if table is None or TRIPLE not in engine.relations():
         return []
     verbs = [Constant(SAME_AS), Constant(DIFFERENT_FROM)]

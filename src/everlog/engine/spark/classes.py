@@ -16,12 +16,12 @@ from everlog.datalog.syntax import TRIPLE, Atom, BodyLiteral, Constant, Rule, Va
 from everlog.datalog.values import DIFFERENT_FROM, SAME_AS, Value, term_order
 from everlog.engine.algebra import Classes, FactSet, Images, Region
 from everlog.engine.rule_constants import Vocabularies
-from everlog.engine.spark import fact_schema
 from everlog.engine.spark.engine import SparkEngine
-from everlog.engine.spark.fact_schema import RELATION
-from everlog.engine.spark.runs import Run, class_of
-from everlog.engine.spark.sets import EVERYTHING, SparkFacts, Stored, own
-from everlog.engine.spark.sql_text import DISTINCT, Table, select
+from everlog.engine.spark.facts import fact_schema
+from everlog.engine.spark.facts.fact_schema import RELATION
+from everlog.engine.spark.facts.runs import Run, class_of
+from everlog.engine.spark.facts.sets import EVERYTHING, ComputedFacts, SparkFacts, as_spark_facts, computed
+from everlog.engine.spark.facts.sql_text import Table, select
 
 Pairs = Sequence[tuple[int, int]]
 ValuesOf = Callable[[Sequence[int]], Mapping[int, Value]]
@@ -29,7 +29,7 @@ ValuesOf = Callable[[Sequence[int]], Mapping[int, Value]]
 
 
 class SparkClasses(Classes):
-    """At first every constant is alone."""
+    """Classes of one Spark engine's constants; at first every constant is alone."""
 
     def __init__(self, engine: SparkEngine, values_of: ValuesOf) -> None:
         self._engine, self._values_of = engine, values_of
@@ -79,19 +79,19 @@ class SparkClasses(Classes):
             pair for pair in pairs if self._mergeable({one for pair in pairs for one in pair}).issuperset(pair)
         ]
 
-    def refused(self, facts: FactSet) -> Stored:
+    def refused(self, facts: FactSet) -> ComputedFacts:
         pairs = [pair for pair in self.ends(self._same, facts) if pair[0] != pair[1]]
         names = self._mergeable({one for pair in pairs for one in pair})
         refused = [(left, self._same, right) for left, right in pairs if {left, right} <= names]
         return self._engine.listed({TRIPLE: refused})
 
-    def group(self, facts: FactSet, atom: Atom, value: Variable) -> tuple[Stored, bool]:
+    def group(self, facts: FactSet, atom: Atom, value: Variable) -> tuple[ComputedFacts, bool]:
         column = f"a{atom.terms.index(value)}"
         first = {
             term: f"a{place}" for place, term in reversed(list(enumerate(atom.terms))) if isinstance(term, Variable)
         }
         others = [name for term, name in first.items() if term != value]
-        found = self._engine.place(Region((atom,))).of(own(facts))
+        found = self._engine.region_filter(Region((atom,))).of(as_spark_facts(facts))
         pairs: list[tuple[int, int]] = []
         for values in self._grouped(found, column, others):
             self._know(values)
@@ -170,10 +170,10 @@ class SparkClasses(Classes):
 
     def ends(self, verb: int, facts: FactSet) -> list[tuple[int, int]]:
         """The two ends of the triples with a property."""
-        local = own(facts).local()
+        local = as_spark_facts(facts).local()
         if local is not None:
             return [(fact[1], fact[3]) for fact in local if fact[0] == self._triple and fact[2] == verb]
-        table = own(facts).table({RELATION: class_of(self._triple), "a1": class_of(verb)})
+        table = as_spark_facts(facts).table({RELATION: class_of(self._triple), "a1": class_of(verb)})
         if table is None:
             return []
         query = f"SELECT a0, a2 FROM {table} WHERE {RELATION} = {self._triple} AND a1 = {verb}"
@@ -181,24 +181,27 @@ class SparkClasses(Classes):
 
     # ------------------------------------------------------------------------------------ rewriting
 
-    def outdated(self, facts: FactSet) -> Stored:
-        return self._about(self._to.keys(), facts, "gone")
+    def outdated(self, facts: FactSet) -> ComputedFacts:
+        return self._mentioning(self._to.keys(), facts, "gone")
 
-    def _about(self, ids: Set[int], facts: FactSet, kept: str | None = None) -> Stored:
+    def _mentioning(self, ids: Set[int], facts: FactSet, kept: str | None = None) -> ComputedFacts:
         """Those of some facts that mention one of some constants; `kept` is a name under which these are remembered."""
-        local = own(facts).local() if ids else frozenset()
+        local = as_spark_facts(facts).local() if ids else frozenset()
         if local is not None:
             return self._engine.local(frozenset(fact for fact in local if not ids.isdisjoint(fact[1:])))
-        table = own(facts).table()
+        table = as_spark_facts(facts).table()
         if table is None:
             return self._engine.empty()
-        run = self._listed(kept, {"id": ids})
+        tests = " OR ".join(f"m{place}.id IS NOT NULL" for place in range(self._engine.width))
+        return self._engine.computed(self._beside(table, self._listed(kept, {"id": ids}), ["l.*"], [f"({tests})"]))
+
+    def _beside(
+        self, table: Table, listed: Run, columns: Sequence[str], conditions: Sequence[str] = (), key: str = "id"
+    ) -> Table:
+        """Facts `l`, each with the rows `m0`, `m1`, … of a list that have its arguments as their key, if there are any."""
         names = [f"m{place}" for place in range(self._engine.width)]
-        joins = "".join(f" LEFT JOIN {run.view()} {name} ON {name}.id = l.a{name[1:]}" for name in names)
-        tests = " OR ".join(f"{name}.id IS NOT NULL" for name in names)
-        return self._engine.stored(
-            select(["l.*"], f"{table} l{joins}", [f"({tests})"], f"BROADCAST({', '.join(names)})")
-        )
+        joins = "".join(f" LEFT JOIN {listed.view()} {name} ON {name}.{key} = l.a{name[1:]}" for name in names)
+        return select(columns, f"{table} l{joins}", conditions, f"BROADCAST({', '.join(names)})")
 
     def _listed(self, kept: str | None, columns: Mapping[str, Iterable[int]]) -> Run:
         """Some numbers of the driver as a table."""
@@ -212,26 +215,23 @@ class SparkClasses(Classes):
     def _renamed(self, table: Table, names: str = "a") -> Table:
         """Facts with a column for what each argument is rewritten to."""
         map = self._listed("map", {"id": self._to.keys(), "name": self._to.values()})
-        places = range(self._engine.width)
-        joins = "".join(f" LEFT JOIN {map.view()} m{place} ON m{place}.id = l.a{place}" for place in places)
-        renamed = [f"coalesce(m{place}.name, l.a{place}) AS {names}{place}" for place in places]
-        hint = f"BROADCAST({', '.join(f'm{place}' for place in places)})"
-        return select([f"l.{RELATION}" if names == "a" else "l.*", *renamed], f"{table} l{joins}", hint=hint)
+        renamed = [f"coalesce(m{place}.name, l.a{place}) AS {names}{place}" for place in range(self._engine.width)]
+        return self._beside(table, map, [f"l.{RELATION}" if names == "a" else "l.*", *renamed])
 
-    def normal(self, facts: FactSet) -> Stored:
+    def normal(self, facts: FactSet) -> ComputedFacts:
         if not self._to:
-            return own(facts).computed()
-        local = own(facts).local()
+            return computed(facts)
+        local = as_spark_facts(facts).local()
         if local is not None:
             return self._engine.local(frozenset(self._image(fact) for fact in local))
-        table = own(facts).table()
-        return self._engine.empty() if table is None else self._engine.stored(DISTINCT, rows=self._renamed(table))
+        table = as_spark_facts(facts).table()
+        return self._engine.empty() if table is None else self._engine.distinct(self._renamed(table))
 
     def _image(self, fact: tuple[int, ...]) -> tuple[int, ...]:
         return (fact[0], *(self.representative(one) for one in fact[1:]))
 
     def images(self, facts: FactSet) -> SparkImages:
-        return SparkImages(self, own(facts))
+        return SparkImages(self, as_spark_facts(facts))
 
     def images_in(self, facts: SparkFacts, asked: SparkFacts) -> FactSet:
         """Those of some facts whose rewritten form is in a set."""
@@ -244,21 +244,21 @@ class SparkClasses(Classes):
         if table is None:
             return self._engine.empty()
         keys = [f"l.{RELATION}", *(f"l.k{place}" for place in range(self._engine.width))]
-        found = asked.inside(self._renamed(table, "k"), keys, EVERYTHING, facts.about())
-        return self._engine.empty() if found is None else self._engine.stored(select(self._columns(), found))
+        found = asked.inside(self._renamed(table, "k"), keys, EVERYTHING, facts.at_most())
+        return self._engine.empty() if found is None else self._engine.computed(select(self._columns(), found))
 
     def _columns(self) -> list[str]:
         return fact_schema.columns(self._engine.width)
 
-    def of(self, facts: FactSet) -> Stored:
+    def of(self, facts: FactSet) -> ComputedFacts:
         if not self.members:
             return self._engine.empty()
-        local = own(facts).local()
+        local = as_spark_facts(facts).local()
         if local is not None:
             return self.named(
                 {name for fact in local for one in fact[1:] if (name := self.representative(one)) in self.members}
             )
-        table = own(facts).table()
+        table = as_spark_facts(facts).table()
         if table is None:
             return self._engine.empty()
         classes = self._classes()
@@ -271,7 +271,7 @@ class SparkClasses(Classes):
         pairs = [(one, name) for name, members in self.members.items() for one in members]
         return self._listed("classes", {"id": [one for one, _ in pairs], "name": [name for _, name in pairs]})
 
-    def named(self, ids: Iterable[int]) -> Stored:
+    def named(self, ids: Iterable[int]) -> ComputedFacts:
         """The facts `c ≈ c` for some constants."""
         return self._engine.listed({TRIPLE: [(one, self._same, one) for one in ids]})
 
@@ -279,14 +279,14 @@ class SparkClasses(Classes):
         """The representatives of classes."""
         return [left for left, right in self.ends(self._same, classes) if left == right]
 
-    def mentioning(self, classes: FactSet, facts: FactSet) -> Stored:
-        return self.about(set(self._names(classes)), facts)
+    def mentioning(self, classes: FactSet, facts: FactSet) -> ComputedFacts:
+        return self.facts_mentioning(set(self._names(classes)), facts)
 
-    def about(self, names: set[int], facts: FactSet) -> Stored:
+    def facts_mentioning(self, names: set[int], facts: FactSet) -> ComputedFacts:
         """Those of some facts that mention one of some constants."""
-        return self._about(names, facts)
+        return self._mentioning(names, facts)
 
-    def whole(self, classes: FactSet, others: Classes) -> Stored:
+    def whole(self, classes: FactSet, others: Classes) -> ComputedFacts:
         assert isinstance(others, SparkClasses)
         return self.named(
             name
@@ -330,30 +330,23 @@ class SparkClasses(Classes):
 
     def expanded(self, facts: FactSet) -> Table | None:
         """All facts that some facts about representatives stand for."""
-        table = own(facts).computed().table()
+        table = computed(facts).table()
         if table is None or not self.members:
             return table
-        classes, places = self._classes(), range(self._engine.width)
-        joins = "".join(f" LEFT JOIN {classes.view()} m{place} ON m{place}.name = l.a{place}" for place in places)
-        names = [f"coalesce(m{place}.id, l.a{place}) AS a{place}" for place in places]
-        hint = f"BROADCAST({', '.join(f'm{place}' for place in places)})"
-        return select([f"l.{RELATION}", *names], f"{table} l{joins}", hint=hint)
+        names = [f"coalesce(m{place}.id, l.a{place}) AS a{place}" for place in range(self._engine.width)]
+        return self._beside(table, self._classes(), [f"l.{RELATION}", *names], key="name")
 
     def numbers(self, facts: FactSet) -> dict[int, int]:
         """How many facts of each relation, by its number, some facts about representatives stand for."""
-        table = own(facts).computed().table()
+        table = computed(facts).table()
         if table is None:
             return {}
-        number, joins, hint = "1", "", ""
         if self.members:
-            sizes = self._listed(
-                "sizes", {"id": self.members.keys(), "n": [len(members) for members in self.members.values()]}
-            )
-            places = range(self._engine.width)
-            joins = "".join(f" LEFT JOIN {sizes.view()} m{place} ON m{place}.id = l.a{place}" for place in places)
-            number = " * ".join(f"coalesce(m{place}.n, 1L)" for place in places)
-            hint = f"/*+ BROADCAST({', '.join(f'm{place}' for place in places)}) */ "
-        query = f"SELECT {hint}l.{RELATION}, sum({number}) FROM {table} l{joins} GROUP BY l.{RELATION}"
+            sizes = self._listed("sizes", {"id": self.members.keys(), "n": map(len, self.members.values())})
+            product = " * ".join(f"coalesce(m{place}.n, 1L)" for place in range(self._engine.width))
+            table = self._beside(table, sizes, [f"l.{RELATION}", f"{product} AS n"])
+        number = "n" if self.members else "1"
+        query = f"SELECT {RELATION}, sum({number}) FROM {table} GROUP BY {RELATION}"
         return {row[0]: int(row[1]) for row in self._engine.spark.sql(query).collect()}
 
 
@@ -367,7 +360,7 @@ class SparkImages(Images):
         self._classes, self._facts = classes, facts
 
     def of(self, facts: FactSet) -> FactSet:
-        return self._classes.images_in(self._facts, own(facts))
+        return self._classes.images_in(self._facts, as_spark_facts(facts))
 
 
 def _at(fact: tuple[int, ...], column: str) -> int:

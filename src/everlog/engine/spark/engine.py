@@ -22,16 +22,15 @@ from uuid import uuid4
 from everlog.datalog.syntax import Constant
 from everlog.datalog.values import Value
 from everlog.engine.algebra import Engine, FactSet, Region
-from everlog.engine.spark import fact_schema, limits
-from everlog.engine.spark.annotations import SparkAnnotation, SparkCounted
-from everlog.engine.spark.comparisons import comparable, nameable
-from everlog.engine.spark.driver_sets import Driver
-from everlog.engine.spark.estimates import Estimates
-from everlog.engine.spark.fact_schema import COUNT, RELATION
-from everlog.engine.spark.lineage import Cut, CutName, cut_named
-from everlog.engine.spark.patterns import Parameters
-from everlog.engine.spark.region_filters import Place
-from everlog.engine.spark.runs import (
+from everlog.engine.spark import tuning
+from everlog.engine.spark.facts import fact_schema
+from everlog.engine.spark.facts.annotations import SparkAnnotation, SparkCounted
+from everlog.engine.spark.facts.driver_sets import Driver
+from everlog.engine.spark.facts.estimates import Estimates
+from everlog.engine.spark.facts.fact_schema import COUNT, RELATION
+from everlog.engine.spark.facts.lineage import Cut, CutName, cut_named
+from everlog.engine.spark.facts.region_filters import RegionFilter
+from everlog.engine.spark.facts.runs import (
     CLASSES,
     Local,
     Run,
@@ -42,8 +41,18 @@ from everlog.engine.spark.runs import (
     new_number,
     total,
 )
-from everlog.engine.spark.sets import Stored, covered, own
-from everlog.engine.spark.sql_text import DISTINCT, Table, fact_columns, select, union
+from everlog.engine.spark.facts.sets import (
+    EVERYTHING,
+    ComputedFacts,
+    SparkFacts,
+    Wanted,
+    as_spark_facts,
+    computed,
+    covered,
+)
+from everlog.engine.spark.facts.sql_text import DISTINCT, Table, fact_columns, own_keys, select, union
+from everlog.engine.spark.joins.comparisons import comparable, nameable
+from everlog.engine.spark.joins.patterns import Parameters
 from everlog.errors import ArityMistake, EverlogError
 from everlog.interrupts import look
 
@@ -85,7 +94,7 @@ class SparkEngine(Engine):
         self.partitions = self._most_partitions
         self.spark = _beside(spark, self.partitions)
         self.derivations = 0
-        self.near_applications = 0
+        self.driver_applications = 0
         """How often rules were applied on the driver (`driver_rules.py`)."""
         self.width = 0
         self._relations: dict[str, tuple[int, int]] = {}
@@ -93,7 +102,7 @@ class SparkEngine(Engine):
         self._numbers = counting_up()
         self._encode = encode
         self._ids: dict[Constant, int] = {}
-        self._places: dict[Region, Place] = {}
+        self._regions: dict[Region, RegionFilter] = {}
         self._tables: dict[Parameters, Table] = {}
         self._values: Table | None = None
         self._nameable: Table | None = None
@@ -177,13 +186,13 @@ class SparkEngine(Engine):
 
     # ------------------------------------------------------------------------------------ facts in and out
 
-    def empty(self) -> Stored:
-        return Stored(self, ())
+    def empty(self) -> ComputedFacts:
+        return ComputedFacts(self, ())
 
     def annotation(self, default: int = 0, sparse: bool = False) -> SparkAnnotation:
         return SparkAnnotation(self, default)
 
-    def facts(self, frames: Mapping[str, DataFrame], apart: FactSet | None = None) -> Stored:
+    def facts(self, frames: Mapping[str, DataFrame], apart: FactSet | None = None) -> ComputedFacts:
         """A set of facts by predicate, from the columns `a0`, `a1`, … of ids; a nullary fact is there if a row is.
 
         None of them is in the set `apart`, as the caller knows.
@@ -196,38 +205,38 @@ class SparkEngine(Engine):
             places = fact_schema.arguments(arities[predicate])
             keys: list[str | int] = [numbers[predicate], *(f"bigint(l.{place})" for place in places)]
             parts.append(select(fact_columns(keys, self.width), f"{name} l"))
-        known = frozenset[int]() if apart is None else covered(own(apart))
+        known = frozenset[int]() if apart is None else covered(as_spark_facts(apart))
         found = self.empty()
         if parts:
             self._partition(self._most_partitions)  # nobody knows yet how many facts there are
-            found = self.stored(DISTINCT, known, union(parts))
+            found = self.computed(DISTINCT, known, union(parts))
             if self._is_beside and 8 * self._worthwhile() <= self.partitions:
                 self._partition(self._worthwhile())
-                found = self.stored(DISTINCT, known, union(parts))
+                found = self.computed(DISTINCT, known, union(parts))
                 self._forget()
         self._drop(names.values())
         return found
 
-    def listed(self, facts: Mapping[str, Iterable[Sequence[int]]]) -> Stored:
+    def listed(self, facts: Mapping[str, Iterable[Sequence[int]]]) -> ComputedFacts:
         """A set of a few facts by predicate, each a list of ids."""
         numbered = ((self.relation(name, len(row)), row) for name, rows in facts.items() for row in rows)
         return self.local(frozenset((number, *row) for number, row in numbered))
 
-    def local(self, facts: Local, apart: frozenset[int] = frozenset()) -> Stored:
+    def local(self, facts: Local, apart: frozenset[int] = frozenset()) -> ComputedFacts:
         """A set of a few facts on the driver; none of them is in the runs with the given numbers."""
-        return Stored(self, [local_run(dict.fromkeys(facts, 1), self.width, apart)] if facts else ())
+        return ComputedFacts(self, [local_run(dict.fromkeys(facts, 1), self.width, apart)] if facts else ())
 
     def counted(self, frame: DataFrame) -> SparkCounted:
         """A multiset, from a frame with `p`, `a0`, … and `n`, each fact once."""
         return SparkCounted(self, [self.run(self._named(self._here(frame)))])
 
-    def by_number(self, frame: DataFrame, number: str) -> dict[int, Stored]:
+    def by_number(self, frame: DataFrame, number: str) -> dict[int, ComputedFacts]:
         """Sets of facts, from a frame with `p`, `a0`, … and a column with the number of the set."""
         run = self.run(self._named(self._here(frame)))
         columns = tuple(name for name in run.columns if name != number)
         sizes = self.spark.sql(f"SELECT {number}, count(*) FROM {run.view()} GROUP BY {number}").collect()
         return {
-            one: Stored(
+            one: ComputedFacts(
                 self,
                 [Run(select(columns, run.view(), [f"{number} = {one}"]), columns, rows, run.classes, source=run)],
             )
@@ -237,10 +246,10 @@ class SparkEngine(Engine):
     def frame(self, facts: FactSet, predicate: str, arity: int) -> DataFrame:
         """The facts of a predicate as ids; of a nullary one, a row if it holds. It is computed where it is used."""
         number = self.relation(predicate, arity)
-        return self.rows(own(facts).computed().table({RELATION: class_of(number)}), predicate, arity)
+        return self.rows(computed(facts).table({RELATION: class_of(number)}), predicate, arity)
 
     def rows(self, table: Table | None, predicate: str, arity: int) -> DataFrame:
-        """The same of the facts of a table."""
+        """The facts of a predicate in a table as ids; see `frame`."""
         number = self.relation(predicate, arity)
         names = fact_schema.arguments(arity) or ["true AS present"]
         if table is None:
@@ -249,7 +258,7 @@ class SparkEngine(Engine):
 
     def together(self, facts: FactSet) -> DataFrame:
         """All facts of a set, as they are in here: with the numbers of their relations, and padding."""
-        table = own(facts).computed().table()
+        table = computed(facts).table()
         if table is None:
             return self._given.createDataFrame([], fact_schema.schema(self.width))
         return self._there(f"SELECT * FROM {table}")
@@ -262,7 +271,7 @@ class SparkEngine(Engine):
     def counts(self, facts: FactSet) -> dict[str, int]:
         """How many facts of each predicate there are."""
         names = {number: predicate for predicate, (number, _) in self._relations.items()}
-        chosen = own(facts)
+        chosen = as_spark_facts(facts)
         few = chosen.local()
         if few is not None:
             return dict(Counter(names[fact[0]] for fact in few))
@@ -272,10 +281,10 @@ class SparkEngine(Engine):
         rows = self.spark.sql(f"SELECT {RELATION}, count(*) FROM {table} GROUP BY {RELATION}").collect()
         return {names[number]: n for number, n in rows}
 
-    def place(self, region: Region) -> Place:
-        found = self._places.get(region)
+    def region_filter(self, region: Region) -> RegionFilter:
+        found = self._regions.get(region)
         if found is None:
-            found = self._places[region] = Place(self, region)
+            found = self._regions[region] = RegionFilter(self, region)
         return found
 
     def table(self, parameters: Parameters) -> Table:
@@ -290,16 +299,35 @@ class SparkEngine(Engine):
 
     # ------------------------------------------------------------------------------------ computing
 
-    def stored(
+    def computed(
         self,
         table: Table | None,
         apart: frozenset[int] = frozenset(),
         rows: Table | None = None,
         counting: bool = False,
         few: bool = False,
-    ) -> Stored:
+    ) -> ComputedFacts:
         """The set of some distinct facts, computed; see `run`."""
-        return Stored(self, () if table is None else [self.run(table, apart, rows=rows, counting=counting, few=few)])
+        return ComputedFacts(
+            self, () if table is None else [self.run(table, apart, rows=rows, counting=counting, few=few)]
+        )
+
+    def distinct(
+        self,
+        rows: Table,
+        excluding: SparkFacts | None = None,
+        wanted: Wanted = EVERYTHING,
+        counting: bool = False,
+        few: bool = False,
+    ) -> ComputedFacts:
+        """The set of the facts that are rows of a table, perhaps several times, without those of another set.
+
+        All the facts are among the `wanted` ones. For the rest see `run`.
+        """
+        if excluding is None:
+            return self.computed(DISTINCT, frozenset(), rows, counting, few)
+        new = excluding.outside(DISTINCT, own_keys(self.width), wanted, None)
+        return self.computed(new, covered(excluding), rows, counting, few)
 
     def run(
         self,
@@ -348,7 +376,7 @@ class SparkEngine(Engine):
 
         That goes for whole stages, and for the single expressions of the others.
         """
-        generated = sum(self._sizes.values()) > limits.INTERPRETED
+        generated = sum(self._sizes.values()) > tuning.INTERPRETED_FACTS
         if self._is_beside and generated != self._generated:
             self.spark.conf.set("spark.sql.codegen.wholeStage", str(generated).lower())
             self.spark.conf.set("spark.sql.codegen.factoryMode", "FALLBACK" if generated else "NO_CODEGEN")
@@ -357,7 +385,7 @@ class SparkEngine(Engine):
     def _worthwhile(self) -> int:
         """As many partitions as the facts are worth, in large steps: runs with others have to be moved for a join."""
         wanted = 1
-        while wanted * limits.PARTITION < sum(self._sizes.values()):
+        while wanted * tuning.FACTS_PER_PARTITION < sum(self._sizes.values()):
             wanted *= 4
         return min(wanted, self._most_partitions)
 
@@ -392,8 +420,8 @@ class SparkEngine(Engine):
             yield kept
 
     def compacted(self, runs: Sequence[Run]) -> Sequence[Run]:
-        """The same runs, or fewer if there are many: joins with a set have an input for each."""
-        length = merged_length([run.rows for run in runs], limits.RUNS)
+        """Runs in which the newest are merged where they are many: joins with a set have an input for each."""
+        length = merged_length([run.rows for run in runs], tuning.RUNS_BEFORE_MERGE)
         return [*runs[:-length], self._merged(runs[-length:])] if length else runs
 
     def _merged(self, runs: Sequence[Run]) -> Run:
@@ -405,22 +433,22 @@ class SparkEngine(Engine):
         # A union of runs that are not partitioned alike has the partitions of all, and each is a task in every later job.
         if self.partitions == 1:
             table = select(["*"], table, hint="COALESCE(1)")
-        elif total(runs) <= limits.SMALL or any(run.name is None for run in runs):
+        elif total(runs) <= tuning.BROADCAST_JOIN_FACTS or any(run.name is None for run in runs):
             columns = ", ".join(fact_schema.columns(self.width))
             table = select(["*"], table, hint=f"REPARTITION({self.partitions}, {columns})")
         return self.run(table, parts=parts)
 
-    def table_of(self, run: Run, near: bool = False) -> Table:
-        """The facts of a run; with `near`, from the driver if they are few."""
+    def table_of(self, run: Run, to_broadcast: bool = False) -> Table:
+        """The facts of a run; what is going to be broadcast comes from the driver if it is little."""
         counted = COUNT in run.columns
         names = [*fact_schema.columns(self.width), COUNT] if counted else fact_schema.columns(self.width)
-        if run.name is None or (near and self.driver.takes(run.rows)):
-            if self.width not in run.near:
+        if run.name is None or (to_broadcast and self.driver.takes(run.rows)):
+            if self.width not in run.from_driver:
                 columns = columns_of(self.driver.fetched(run), self.width, counted)
-                run.near[self.width] = self._named(self._local(names, columns))
-                weakref.finalize(run, self._forgotten.append, run.near[self.width])
+                run.from_driver[self.width] = self._named(self._local(names, columns))
+                weakref.finalize(run, self._forgotten.append, run.from_driver[self.width])
             # Spark cannot tell rows of the driver from a run that was made of them, unless their columns are other ones.
-            return select([f"{name} AS {name}" for name in names], run.near[self.width])
+            return select([f"{name} AS {name}" for name in names], run.from_driver[self.width])
         if tuple(names) == run.columns:
             return run.name
         padded = (name if name in run.columns else f"{fact_schema.PADDING}L AS {name}" for name in names)

@@ -14,12 +14,12 @@ from everlog.datalog.syntax import HIDDEN, Atom, Variable
 from everlog.engine.algebra import FactSet, Region
 from everlog.engine.backend import KeptState
 from everlog.engine.kept_kinds import BACKBONE, CLASSES, HIDDEN_FACTS
-from everlog.engine.spark.annotations import Values, differences
 from everlog.engine.spark.engine import SparkEngine
+from everlog.engine.spark.facts.annotations import AnnotationSnapshot, differences
+from everlog.engine.spark.facts.region_filters import RegionFilter
+from everlog.engine.spark.facts.runs import Fact
+from everlog.engine.spark.facts.sets import as_spark_facts
 from everlog.engine.spark.kept_relations import spark_annotations
-from everlog.engine.spark.region_filters import Place
-from everlog.engine.spark.runs import Fact
-from everlog.engine.spark.sets import own
 
 if TYPE_CHECKING:
     import numpy as np
@@ -45,7 +45,7 @@ class Marks:
     def changes(self, engine: SparkEngine, now: Marks, kinds: frozenset[str]) -> tuple[Changes, Changes] | None:
         """The rows of some kinds that are new since then, and those that are gone; None if they may be many."""
         more, fewer = _Rows(engine), _Rows(engine)
-        nothing = Values((), None)
+        nothing = AnnotationSnapshot((), None)
         for kind, place in {**self.values, **now.values}:
             if kind not in kinds:
                 continue
@@ -62,7 +62,7 @@ class Marks:
             sets.append((BACKBONE, (number,), before, after))
         for kind, place, before, after in sets:
             for rows, changed in ((fewer, before - after), (more, after - before)):
-                few = own(changed).computed().local()
+                few = as_spark_facts(changed).computed().local()
                 if few is None:
                     return None
                 for fact in few:
@@ -79,7 +79,7 @@ def _hidden(engine: SparkEngine, facts: FactSet) -> FactSet:
         for name, (_, arity) in engine.relations().items()
         if name.startswith(HIDDEN)
     ]
-    return Place(engine, Region(tuple(atoms))).of(own(facts)).computed() if atoms else engine.empty()
+    return RegionFilter(engine, Region(tuple(atoms))).of(as_spark_facts(facts)).computed() if atoms else engine.empty()
 
 
 class _Rows:

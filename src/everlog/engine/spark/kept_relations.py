@@ -12,9 +12,9 @@ from everlog.datalog.syntax import HIDDEN
 from everlog.engine.algebra import Annotation, FactSet
 from everlog.engine.backend import KeptState, Recovered
 from everlog.engine.kept_kinds import BACKBONE, CLASSES, HIDDEN_FACTS, NONRECURSIVE, RECURSIVE, TRACE
-from everlog.engine.spark.annotations import SparkAnnotation
 from everlog.engine.spark.engine import SparkEngine
-from everlog.engine.spark.fact_schema import COUNT, RELATION
+from everlog.engine.spark.facts.annotations import SparkAnnotation
+from everlog.engine.spark.facts.fact_schema import COUNT, RELATION
 from everlog.spark.handover import to_spark
 from everlog.store.spark_layers import Rows
 from everlog.store.term_dictionary import NUMBER

@@ -11,9 +11,8 @@ from everlog.engine.algebra import Classes, FactSet
 from everlog.engine.backend import Backend, Difference, Names, Which
 from everlog.engine.contradictions import SHOWN, messages
 from everlog.engine.spark.classes import SparkClasses
-from everlog.engine.spark.fact_schema import RELATION
+from everlog.engine.spark.facts.fact_schema import RELATION
 from everlog.engine.spark.spark_backend import SparkBackend, SparkWorld, without
-from everlog.engine.spark.sql_text import DISTINCT
 from everlog.spark.handover import to_spark
 
 if TYPE_CHECKING:
@@ -136,7 +135,7 @@ class SparkNames(Names[FactSet, "DataFrame", FactSet]):
     ) -> Difference[FactSet]:
         before = then.names
         assert isinstance(before, SparkNames)
-        stayed = self.classes.about(before.classes.changed(self.classes), now.I & then.I)
+        stayed = self.classes.facts_mentioning(before.classes.changed(self.classes), now.I & then.I)
         gone, new = without(then.I, now.I), without(now.I, then.I)
         plus, minus = without(now.E, then.E), without(then.E, now.E)
         held = before._in_all_names(gone | stayed, then.E)
@@ -156,7 +155,7 @@ class SparkNames(Names[FactSet, "DataFrame", FactSet]):
         table = self.classes.expanded(facts)
         if table is None:
             return self._reflexive(E)
-        found: FactSet = self._engine.stored(DISTINCT, rows=f"(SELECT * FROM {table} WHERE {self._is_shown()})")
+        found: FactSet = self._engine.distinct(f"(SELECT * FROM {table} WHERE {self._is_shown()})")
         found |= self._reflexive(E)
         return found
 

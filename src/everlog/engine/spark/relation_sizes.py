@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from everlog.datalog.syntax import TRIPLE
 from everlog.engine.algebra import FactSet
-from everlog.engine.spark import fact_schema
 from everlog.engine.spark.engine import SparkEngine
-from everlog.engine.spark.fact_schema import PADDING, RELATION
-from everlog.engine.spark.sets import own
+from everlog.engine.spark.facts import fact_schema
+from everlog.engine.spark.facts.fact_schema import PADDING, RELATION
+from everlog.engine.spark.facts.sets import computed
 
 
 @dataclass(frozen=True)
@@ -24,8 +24,8 @@ class Measured:
 
 
 def measured(engine: SparkEngine, facts: FactSet) -> list[Measured]:
-    """All relations that some facts are of."""
-    table = own(facts).computed().table()
+    """The sizes of all relations that a set of facts has facts of."""
+    table = computed(facts).table()
     if table is None:
         return []
     triples, arity = engine.relations().get(TRIPLE, (PADDING, 0))

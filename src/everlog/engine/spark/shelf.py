@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from everlog.engine.algebra import FactSet
 from everlog.engine.backend import KeptState, Names, Shelf
 from everlog.engine.spark.classes import SparkClasses
-from everlog.engine.spark.fact_schema import RELATION
+from everlog.engine.spark.facts.fact_schema import RELATION
 from everlog.engine.spark.kept_relations import arities as kept_arities
 from everlog.engine.spark.kept_relations import difference, padding, stored, whole
 from everlog.store.layers import facts_frame

@@ -10,22 +10,22 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from everlog.datalog.constants import constants
 from everlog.datalog.syntax import HIDDEN, Rule
 from everlog.datalog.values import Value
 from everlog.engine.algebra import Classes, FactSet
 from everlog.engine.backend import Backend, Difference, KeptState, Measured, Names, Policy, Progress, Recovered, World
-from everlog.engine.spark import kept_relations
+from everlog.engine.spark import kept_relations, tuning
 from everlog.engine.spark.clashes import clashes
 from everlog.engine.spark.classes import SparkClasses
 from everlog.engine.spark.engine import SparkEngine
-from everlog.engine.spark.graphs import SparkGraphs
+from everlog.engine.spark.facts.lineage import CutName
+from everlog.engine.spark.graphs.graphs import SparkGraphs
+from everlog.engine.spark.joins.matcher import SparkMatcher
+from everlog.engine.spark.joins.rules import SparkCompiler
 from everlog.engine.spark.kept_changes import Changes, Marks
-from everlog.engine.spark.lineage import CutName
-from everlog.engine.spark.matcher import SparkMatcher
-from everlog.engine.spark.rules import SparkCompiler
 from everlog.engine.spark.statistics import spark_facts
 from everlog.engine.spark.terms import SparkTerms
 from everlog.planning.decomposition.decomposition_choice import Worth
@@ -47,9 +47,6 @@ if TYPE_CHECKING:
     from everlog.engine.spark.names import SparkNames
     from everlog.engine.spark.shelf import SparkShelf
     from everlog.store.commit import Writing
-
-_LISTED: Final = 30_000
-"""Up to this many ids are handed to Spark as they are."""
 
 SparkWorld: TypeAlias = "World[FactSet, DataFrame, FactSet]"
 
@@ -163,7 +160,7 @@ class SparkBackend(Backend[FactSet, "DataFrame", FactSet]):
         """Facts in this process as a set."""
         import pyarrow as pa
 
-        if sum(ids.size for ids in facts.values()) <= _LISTED:
+        if sum(ids.size for ids in facts.values()) <= tuning.LISTED_IDS:
             return self._engine.listed({predicate: ids.T.tolist() for predicate, ids in facts.items()})
         tables = {
             predicate: pa.table({f"a{place}": pa.array(column) for place, column in enumerate(ids)})
@@ -335,7 +332,7 @@ class _Jobs(Measured):
     """Spark's jobs by round, and how often the driver did their work."""
 
     def __init__(self, backend: SparkBackend, progress: Progress) -> None:
-        self._backend, self._before = backend, backend.engine.near_applications
+        self._backend, self._before = backend, backend.engine.driver_applications
         self._rounds = Rounds(progress)
         self.progress = self._rounds
 
@@ -343,7 +340,7 @@ class _Jobs(Measured):
         return {}
 
     def spark(self) -> dict[str, Any]:
-        on_driver = self._backend.engine.near_applications - self._before
+        on_driver = self._backend.engine.driver_applications - self._before
         return {**self._rounds.summary(self._backend.spark), "on_driver": on_driver}
 
 

@@ -1,4 +1,4 @@
-"""What the Spark engine knows of the facts of an atom, for the estimates of `statistics.py`."""
+"""What the Spark engine knows of the facts of an atom, for the estimates of `size_estimates.py`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _PROPERTY = 1
 
 
 def spark_facts(engine: SparkEngine, facts: FactSet) -> Explicit:
-    """Facts are measured once, by a job, and atoms are estimated by that."""
+    """Estimates for atoms by what one job measures of all facts."""
     known = measured(engine, facts)
 
     def estimate(atom: Atom) -> Estimate:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from everlog.datalog.ntriples import read_term, write_term
 from everlog.datalog.values import Value
+from everlog.engine.spark import tuning
 from everlog.spark.handover import to_arrow, to_spark
 from everlog.store.parquet_files import files_in, reader, rows_in
 from everlog.store.term_dictionary import BLANK, TERMS, Encoded, StoredDictionary
@@ -67,7 +68,7 @@ class SparkTerms:
 
     @property
     def dictionary(self) -> StoredDictionary:
-        """The same, for joins with facts."""
+        """All terms as a dictionary that facts are encoded and decoded by."""
         return StoredDictionary.of(self._spark, self.frame, self.size)
 
     def all_files(self) -> list[Path]:
@@ -75,7 +76,7 @@ class SparkTerms:
         return [*map(Path, self._stored), *self._unnamed, *self.new]
 
     def saved(self, files: Sequence[Path]) -> None:
-        """The terms are in a store now, in these files."""
+        """Notes that all terms are in a store now, in some files."""
         if self._by_label:
             self._unnamed += self.new
         else:
@@ -130,7 +131,7 @@ class SparkTerms:
 
         asked = broadcast(to_spark(self._spark, pa.table({"id": pa.array(ids, pa.int64())})))
         schema = pa.schema([("id", pa.int64()), ("term", pa.string())])
-        found = to_arrow(self.frame.join(asked, "id").select("id", "term"), schema, few=len(ids) <= _FETCHED)
+        found = to_arrow(self.frame.join(asked, "id").select("id", "term"), schema, few=len(ids) <= tuning.FETCHED_IDS)
         pairs = zip(found.column("id").to_pylist(), found.column("term").to_pylist(), strict=True)
         return {id: read_term(term) for id, term in pairs}
 
@@ -152,7 +153,7 @@ class SparkTerms:
             asked = pa.table({"term": distinct, "place": pa.array(np.arange(len(distinct)), pa.int64())})
             found = self.frame.join(broadcast(to_spark(self._spark, asked)), "term").select("place", "id")
             schema = pa.schema([("place", pa.int64()), ("id", pa.int64())])
-            table = to_arrow(found, schema, few=len(distinct) <= _FETCHED)
+            table = to_arrow(found, schema, few=len(distinct) <= tuning.FETCHED_IDS)
             ids[table.column("place").to_numpy()] = table.column("id").to_numpy()
         return ids, distinct, places
 
@@ -181,7 +182,3 @@ class SparkTerms:
         self.new += more
         self.size += sum(map(rows_in, more))
         self._frame = None
-
-
-_FETCHED = 200_000
-"""Up to this many ids are fetched from Spark directly."""

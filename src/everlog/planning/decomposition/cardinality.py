@@ -23,7 +23,7 @@ class Estimate:
 
 
 class Cardinalities:
-    """Estimates for the joins of some atoms; what `hypertree.Costs` asks for."""
+    """Estimates for the joins of some atoms; the `Costs` of `hypertree_search.py`."""
 
     def __init__(self, atoms: Sequence[Estimate]) -> None:
         self._atoms = atoms

@@ -62,11 +62,9 @@ class Costs(Protocol):
 
     def join(self, atoms: Sequence[int]) -> float:
         """How much work it is to join some atoms."""
-        ...
 
     def size(self, atoms: Sequence[int], variables: frozenset[Variable]) -> float:
         """How many different values some variables have in the join of some atoms."""
-        ...
 
 
 class Uniform:

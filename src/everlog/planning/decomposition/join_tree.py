@@ -129,7 +129,7 @@ def _parts(body: Sequence[Atom], found: Decomposition) -> dict[int, _Part]:
 
 
 def _contracted(parts: dict[int, _Part]) -> dict[int, _Part]:
-    """Without the nodes that say nothing that a neighbour does not say; its neighbours become those of that one."""
+    """Leaves out nodes whose variables and atoms a neighbour has, too; that one takes over their other neighbours."""
     for number in sorted(parts, reverse=True):
         part = parts[number]
         for other in sorted(part.neighbours):

@@ -41,18 +41,18 @@ Verdicts: TypeAlias = Callable[[Sequence[Module]], Sequence[str | None]]
 """For each of a program's modules why it is left out, or None if it is used."""
 
 
-class Known(NamedTuple):
+class PathCounts(NamedTuple):
     """The facts of a relation, and how many of them end where another one begins."""
 
     facts: int
     continued: int
 
 
-Continued: TypeAlias = Callable[[Module], Known | None]
+Continued: TypeAlias = Callable[[Module], PathCounts | None]
 """What is known of the facts of a module's relation; None where other rules derive some."""
 
 
-Spread: TypeAlias = Callable[[Sequence[Module]], Known | None]
+Spread: TypeAlias = Callable[[Sequence[Module]], PathCounts | None]
 """The facts of all relations that some chains are made of, and how many ways there are, in all, to continue one by another;
 None where other rules derive some."""
 

@@ -85,22 +85,25 @@ def relation_name(atom: Atom) -> str:
 
 
 def is_binary(atom: Atom) -> bool:
-    """Whether an atom has the pairs of one relation: a binary predicate's, or those of a property other than a class."""
-    plain = atom.predicate != TRIPLE and len(atom.terms) == 2
-    return _pair(atom) is not None and (plain or _has_property(atom, is_type=False))
+    """Whether an atom's facts can be the edges of a graph: those of a binary predicate, or of a property but rdf:type."""
+    return _has_columns(atom, 2)
 
 
 def is_unary(atom: Atom) -> bool:
-    """Whether an atom has the members of one set: a unary predicate's, or those of a class."""
+    """Whether an atom's facts can be the items of an order: those of a unary predicate, or the members of a class."""
+    return _has_columns(atom, 1)
+
+
+def _has_columns(atom: Atom, number: int) -> bool:
+    """Whether an atom's facts are all those of a predicate, a property or a class, with so many columns."""
     variables = list(atom.variables())
-    plain = atom.predicate != TRIPLE and len(atom.terms) == 1
-    return len(variables) == 1 and (plain or (_has_property(atom, is_type=True) and variables == [atom.terms[0]]))
-
-
-def _has_property(atom: Atom, is_type: bool) -> bool:
-    if atom.predicate != TRIPLE or not isinstance(atom.terms[1], Constant):
+    if len(variables) != number or len(set(variables)) != number:
         return False
-    return (atom.terms[1].value == RDF_TYPE) == is_type
+    if atom.predicate != TRIPLE or len(atom.terms) != 3:
+        return len(atom.terms) == number
+    first, middle, _ = atom.terms
+    is_class = isinstance(middle, Constant) and middle.value == RDF_TYPE
+    return isinstance(middle, Constant) and isinstance(first, Variable) and is_class == (number == 1)
 
 
 @dataclass(frozen=True)
@@ -121,38 +124,31 @@ class _Found:
     linear: list[tuple[Rule, Atom, bool]] = field(default_factory=list)
 
 
-def partition(
-    rules: Sequence[Rule],
-    inside: Callable[[Atom], bool],
-    binary: Callable[[Atom], bool],
-    kinds: Collection[str] = KINDS,
-) -> Partition:
+def partition(rules: Sequence[Rule], inside: Callable[[Atom], bool], kinds: Collection[str] = KINDS) -> Partition:
     """The modules, of some kinds, among the recursive rules of a stratum; `inside` tells whether an atom belongs to it."""
     found: dict[Relation, _Found] = {}
     for rule in rules:
         _look(rule, found, inside)
-    candidates = [module for one in found.values() if binary(one.atom) and (module := _module(one, binary)) is not None]
+    candidates = [module for one in found.values() if is_binary(one.atom) and (module := _module(one)) is not None]
     modules = []
     for module in candidates:
         fed = any(rule not in module.rules and meets(rule.head, module.atom) for rule in rules)
         if module.kind in kinds and (not fed or module.kind != "reach"):
             modules.append(replace(module, grounded=not fed))
     if "rch" in kinds:
-        more = list(_chained(rules, modules, inside, binary))
+        more = list(_chained(rules, modules, inside))
         theirs = {rule for module in more for rule in module.rules}
         modules = [*(module for module in modules if theirs.isdisjoint(module.rules)), *more]
     taken = {rule for module in modules for rule in module.rules}
     return Partition(tuple(modules), tuple(rule for rule in rules if rule not in taken))
 
 
-def _chained(
-    rules: Sequence[Rule], modules: Sequence[Module], inside: Callable[[Atom], bool], binary: Callable[[Atom], bool]
-) -> Iterator[Module]:
+def _chained(rules: Sequence[Rule], modules: Sequence[Module], inside: Callable[[Atom], bool]) -> Iterator[Module]:
     """Modules of chain rules, for relations that other modules cannot have with all their recursive chain rules."""
     by_head: dict[Relation, list[ChainRule]] = {}
     for rule in rules:
         one = chain_rule(rule)
-        if one is not None and all(binary(atom) for atom in (rule.head, *rule.positive)):
+        if one is not None and all(map(is_binary, (rule.head, *rule.positive))):
             by_head.setdefault(one.head, []).append(one)
     special = {pair[0]: module for module in modules if (pair := _pair(module.atom)) is not None}
     wanted: list[Relation] = []
@@ -219,14 +215,14 @@ def _look(rule: Rule, found: dict[Relation, _Found], inside: Callable[[Atom], bo
             return
 
 
-def _module(found: _Found, binary: Callable[[Atom], bool]) -> Module | None:
+def _module(found: _Found) -> Module | None:
     if found.transitive:
         kind: Kind = "stc" if found.symmetric else "tc"
         rules = (*found.transitive, *found.symmetric)
         return Module(kind, rules, found.atom, found.atom)
     if len(found.linear) == 1:
         rule, step, backwards = found.linear[0]
-        if binary(step):
+        if is_binary(step):
             return Module("reach", (rule,), found.atom, step, backwards)
     return None
 
@@ -239,7 +235,7 @@ def meets(head: Atom, relation: Atom) -> bool:
     )
 
 
-def sequence(rule: Rule, binary: Callable[[Atom], bool], unary: Callable[[Atom], bool]) -> Module | None:
+def sequence(rule: Rule) -> Module | None:
     """The module of a sequencing rule; it is looked for before `NOT EXISTS` is rewritten."""
     head = _pair(rule.head)
     if head is None or len(rule.positive) != 2 or len(rule.comparisons) != 1 or len(rule.negative) != 1:
@@ -247,7 +243,7 @@ def sequence(rule: Rule, binary: Callable[[Atom], bool], unary: Callable[[Atom],
     _, x, y = head
     negation = rule.negative[0]
     if len(negation.local) == 2 and len(negation.atoms) == 1:
-        return _keyed(rule, x, y, binary)
+        return _keyed(rule, x, y)
     if len(negation.local) != 1 or len(negation.atoms) != 1:
         return None
     z = negation.local[0]
@@ -256,11 +252,14 @@ def sequence(rule: Rule, binary: Callable[[Atom], bool], unary: Callable[[Atom],
         return None
     if not _less(negation.comparisons, {(x, z), (z, y)}) or list(item.variables()) != [z]:
         return None
-    return Module("seq", (rule,), rule.head, item) if binary(rule.head) and unary(item) else None
+    return Module("seq", (rule,), rule.head, item) if is_binary(rule.head) and is_unary(item) else None
 
 
-def _keyed(rule: Rule, x: Variable, y: Variable, binary: Callable[[Atom], bool]) -> Module | None:
-    """The same for items with keys: `R(x, y) :- P(x, k), P(y, l), k < l, NOT EXISTS z, m IN (P(z, m), k < m, m < l)`."""
+def _keyed(rule: Rule, x: Variable, y: Variable) -> Module | None:
+    """The module of a sequencing rule whose items have keys.
+
+    `R(x, y) :- P(x, k), P(y, l), k < l, NOT EXISTS z, m IN (P(z, m), k < m, m < l)`.
+    """
     negation, item = rule.negative[0], rule.negative[0].atoms[0]
     said = rule.comparisons[0]
     k, l = (said.left, said.right) if said.operator == "<" else (said.right, said.left)
@@ -269,7 +268,7 @@ def _keyed(rule: Rule, x: Variable, y: Variable, binary: Callable[[Atom], bool])
     for z, m in (negation.local, negation.local[::-1]):
         first, second = (_with(_with(item, z, end), m, key) for end, key in ((x, k), (y, l)))
         same = {*rule.positive} == {first, second} and _less(rule.comparisons, {(k, l)})
-        if same and _less(negation.comparisons, {(k, m), (m, l)}) and binary(rule.head) and binary(item):
+        if same and _less(negation.comparisons, {(k, m), (m, l)}) and is_binary(rule.head) and is_binary(item):
             return Module("seq", (rule,), rule.head, item, key=m)
     return None
 

@@ -13,7 +13,7 @@ from copy import copy
 from everlog.datalog.syntax import Rule, Variable
 from everlog.engine.algebra import Classes, Engine, FactSet, Region, Rules
 from everlog.planning.compiled_program import Compiler
-from everlog.planning.equality_rules import Key, core_of, finding, key_of, same
+from everlog.planning.equality_rules import Key, core_of, key_of, same, without_reflexive_heads
 from everlog.reasoning.seminaive import Progress
 
 Form = Callable[[Rule], Sequence[Rule]]
@@ -23,7 +23,9 @@ Form = Callable[[Rule], Sequence[Rule]]
 class Rewritten:
     """Some rules, compiled with constants replaced by the representatives of their classes."""
 
-    def __init__(self, source: tuple[Rule, ...], compiler: Compiler, classes: Classes, form: Form = finding) -> None:
+    def __init__(
+        self, source: tuple[Rule, ...], compiler: Compiler, classes: Classes, form: Form = without_reflexive_heads
+    ) -> None:
         self.source, self.classes = source, classes
         self._compiler, self._form = compiler, form
         self._take(classes.rewritten(source))
@@ -118,7 +120,7 @@ class RMaterialisation:
         """The rules above, about representatives."""
         return self.classes.rewritten(self._above)
 
-    def rewritten(self, form: Form = finding, classes: Classes | None = None) -> Rewritten:
+    def rewritten(self, form: Form = without_reflexive_heads, classes: Classes | None = None) -> Rewritten:
         """The core about the representatives of some classes, else of `π`."""
         key = form, classes is None
         known = self._known.get(key)

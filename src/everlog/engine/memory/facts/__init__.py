@@ -1,0 +1,1 @@
+"""Facts in memory: tables of ids, sets of their rows, and annotations."""

@@ -1,0 +1,120 @@
+"""A relation: all tables of one predicate, and which of them an atom can match.
+
+A plain predicate has one table. The facts of `triple` are kept by their predicate, and those with `rdf:type` by their
+class, so that `[?x, rdf:type, ex:Person]` reads a table of one column. An atom whose predicate is a variable ranges over
+tables, and sees those that appear while it waits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from threading import Lock
+
+import numpy as np
+
+from everlog.engine.memory.facts.table import Ids, Positions, Table
+
+
+class Relation:
+    """The one table of a plain predicate."""
+
+    def __init__(self, predicate: str, arity: int, shards: int) -> None:
+        self.predicate = predicate
+        self.arity = arity
+        self._shards = shards
+        self._table = Table(predicate, range(arity), shards=shards)
+
+    def tables(self) -> Iterable[Table]:
+        return (self._table,)
+
+    def static(self, known: Mapping[int, int]) -> Table | None:
+        """The one table that holds all facts with the given ids at the given positions, if there is one."""
+        return self._table
+
+    def candidates(self, known: Mapping[int, int]) -> Iterable[Table]:
+        """The tables, so far, that may hold facts with the given ids at the given positions."""
+        return (self._table,)
+
+    def deciding(self) -> tuple[int, ...]:
+        """The positions whose ids decide about the table, most important first."""
+        return ()
+
+    def split(self, facts: Ids) -> Iterator[tuple[Table, Ids, Positions]]:
+        """The facts (one per column of the array) as tuples of their tables, with their places in the array."""
+        yield self._table, facts, np.arange(facts.shape[1])
+
+
+class Triples(Relation):
+    """Triples by predicate, and those of `rdf:type` by class."""
+
+    def __init__(self, predicate: str, rdf_type: int, shards: int) -> None:
+        super().__init__(predicate, 3, shards)
+        self._rdf_type = rdf_type
+        self._properties: dict[int, Table] = {}
+        self._classes: dict[int, Table] = {}
+        self._lock = Lock()
+
+    def tables(self) -> Iterable[Table]:
+        return (*self._properties.values(), *self._classes.values())
+
+    def static(self, known: Mapping[int, int]) -> Table | None:
+        prop = known.get(1)
+        if prop is None:
+            return None
+        if prop != self._rdf_type:
+            return self._made(self._properties, prop, (0, 2), ((1, prop),))
+        kind = known.get(2)
+        if kind is None:
+            return None
+        return self._made(self._classes, kind, (0,), ((1, prop), (2, kind)))
+
+    def _made(
+        self, tables: dict[int, Table], key: int, positions: tuple[int, ...], fixed: tuple[tuple[int, int], ...]
+    ) -> Table:
+        """A table, made if it is missing; rules with a variable predicate in the head ask for it from several threads."""
+        with self._lock:
+            if key not in tables:
+                tables[key] = Table(self.predicate, positions, fixed, self._shards)
+            return tables[key]
+
+    def candidates(self, known: Mapping[int, int]) -> Iterable[Table]:
+        prop, kind = known.get(1), known.get(2)
+        classes = tuple(self._classes.values()) if kind is None else _present(self._classes.get(kind))
+        if prop is None:
+            return (*self._properties.values(), *classes)
+        return classes if prop == self._rdf_type else _present(self._properties.get(prop))
+
+    def deciding(self) -> tuple[int, ...]:
+        return (1, 2)
+
+    def split(self, facts: Ids) -> Iterator[tuple[Table, Ids, Positions]]:
+        for prop, places in grouped(facts[1]):
+            if prop != self._rdf_type:
+                yield self._the(prop, 0), np.ascontiguousarray(facts[[0, 2]][:, places]), places
+            else:
+                for kind, among in grouped(facts[2, places]):
+                    members = places[among]
+                    yield self._the(prop, kind), np.ascontiguousarray(facts[[0]][:, members]), members
+
+    def _the(self, prop: int, kind: int) -> Table:
+        table = self.static({1: prop, 2: kind})
+        assert table is not None
+        return table
+
+
+def _present(table: Table | None) -> tuple[Table, ...]:
+    return () if table is None else (table,)
+
+
+def grouped(column: Ids) -> Iterator[tuple[int, Positions]]:
+    """The places of a column by its values."""
+    if len(column) == 0:
+        return
+    if (column == column[0]).all():
+        yield int(column[0]), np.arange(len(column))
+        return
+    order = np.argsort(column, kind="stable")
+    ordered = column[order]
+    starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
+    for start, end in zip(starts, np.append(starts[1:], len(ordered)), strict=True):
+        yield int(ordered[start]), order[start:end]

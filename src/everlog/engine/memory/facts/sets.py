@@ -1,0 +1,376 @@
+"""Sets of facts over all tables: computed ones and views.
+
+A view is compiled for one table at a time: to bounds on the row number where every set involved is a span (as in a
+materialisation, where `I`, `Δ` and `I - Δ` are), and to terms over the mask's bits otherwise.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from everlog.engine.algebra import FactSet, Region
+from everlog.engine.memory.facts import rows as row_sets
+from everlog.engine.memory.facts.rows import NO_ANNOTATION, NO_TERMS, Pin, Rows
+from everlog.engine.memory.facts.table import Ids, Table
+
+if TYPE_CHECKING:
+    from everlog.engine.memory.facts.annotations import RowAnnotation
+
+Masks = npt.NDArray[np.uint16]
+
+Within = Callable[[Rows, Region], Rows]
+"""Those of some rows whose facts are in a region."""
+
+
+class TableView(NamedTuple):
+    """A view on one table, as the kernels take it. It keeps its sets alive, and their marks where they are."""
+
+    bounds: npt.NDArray[np.int64]
+    care: Masks
+    want: Masks
+    annotation: npt.NDArray[np.int32]
+    alive: tuple[Pin | Rows, ...] = ()
+
+    def test(self, table: Table) -> tuple[npt.NDArray[np.int64], Masks, Masks, Masks, npt.NDArray[np.int32]]:
+        """The arguments by which kernels test rows of the table: bounds, terms, mask and annotation."""
+        return self.bounds, self.care, self.want, table.mask, self.annotation
+
+    @property
+    def is_span(self) -> bool:
+        return not self.bounds[2] and not self.bounds[3]
+
+    @property
+    def is_empty(self) -> bool:
+        return bool(self.bounds[0] >= self.bounds[1])
+
+
+class _Formula(NamedTuple):
+    """Rows `lo..hi` for which one of the (care, want) terms holds; `None` for terms: no mask is tested.
+
+    A formula is tight when no row outside `lo..hi` fulfils a term, so that the bounds can be forgotten.
+    """
+
+    lo: int
+    hi: int
+    terms: tuple[tuple[int, int], ...] | None
+    alive: tuple[Pin | Rows, ...] = ()
+    tight: bool = False
+    annotation: tuple[RowAnnotation, int, int] | None = None
+
+
+class MemoryFacts(FactSet):
+    """A set of facts, computed or not: what views and computed sets have in common."""
+
+    def __init__(self, within: Within) -> None:
+        self._within = within
+
+    @abstractmethod
+    def tables(self) -> set[Table]:
+        """The tables in which the set may have rows."""
+
+    @abstractmethod
+    def rows(self, table: Table) -> Rows:
+        """The rows of the set in one table, computed."""
+
+    @abstractmethod
+    def formula(self, table: Table, bits: bool = False) -> _Formula:
+        """The set as a test; with `bits`, spans are tested by a bit of the mask like other sets."""
+
+    @abstractmethod
+    def at_most(self, table: Table) -> int:
+        """At most how many rows of a table are in the set; not 0 unless there is none."""
+
+    def contains(self, table: Table, rows: Ids) -> npt.NDArray[np.bool_]:
+        """Which of some rows of a table are in the set; a view is not computed for that."""
+        return self.rows(table).contains(rows)
+
+    def arrays(self) -> Iterator[tuple[Table, Ids]]:
+        """The rows of the set, table by table."""
+        return ((table, self.rows(table).array()) for table in self.tables())
+
+    def computed(self) -> ComputedFacts:
+        return ComputedFacts(self._within, {table: rows for table in self.tables() if len(rows := self.rows(table))})
+
+    def within(self, region: Region) -> ComputedFacts:
+        return ComputedFacts(
+            self._within,
+            {table: rows for table in self.tables() if len(rows := self._within(self.rows(table), region))},
+        )
+
+    def __or__(self, other: FactSet) -> View:
+        return View(self._within, "|", self, as_memory_facts(other))
+
+    def __sub__(self, other: FactSet) -> View:
+        return View(self._within, "-", self, as_memory_facts(other))
+
+    def __and__(self, other: FactSet) -> View:
+        return View(self._within, "&", self, as_memory_facts(other))
+
+    # In place, a new value is computed; a view is left alone, since others may hold it.
+
+    def __ior__(self, other: FactSet) -> ComputedFacts:
+        return self.computed().united(as_memory_facts(other))
+
+    def __isub__(self, other: FactSet) -> ComputedFacts:
+        return self.computed().reduced(as_memory_facts(other))
+
+    def __iand__(self, other: FactSet) -> ComputedFacts:
+        return self.computed().restricted(as_memory_facts(other))
+
+    def __bool__(self) -> bool:
+        return any(len(self.rows(table)) for table in self.tables())
+
+    def __len__(self) -> int:
+        return sum(len(self.rows(table)) for table in self.tables())
+
+    def view(self, table: Table) -> TableView:
+        """The set as the kernels test for it."""
+        lo, hi, terms, alive, _, annotation = self.formula(table)
+        bounds = np.array([lo, hi, terms is not None, 0, 0, 0], np.int64)
+        care = want = NO_TERMS
+        if terms is not None:
+            care = np.array([care for care, _ in terms], np.uint16)
+            want = np.array([want for _, want in terms], np.uint16)
+        values = NO_ANNOTATION
+        if annotation is not None:
+            values = annotation[0].values(table)
+            bounds[3:] = 1, annotation[1], annotation[2]
+        return TableView(bounds, care, want, values, alive)
+
+
+def as_memory_facts(facts: FactSet) -> MemoryFacts:
+    """A set that an algorithm hands over; it must be of this engine."""
+    assert isinstance(facts, MemoryFacts), "a set of facts of another engine"
+    return facts
+
+
+class ComputedFacts(MemoryFacts):
+    """A computed set: rows of tables."""
+
+    def __init__(self, within: Within, parts: Mapping[Table, Rows]) -> None:
+        super().__init__(within)
+        self._parts = parts
+
+    def tables(self) -> set[Table]:
+        return set(self._parts)
+
+    def rows(self, table: Table) -> Rows:
+        found = self._parts.get(table)
+        return row_sets.span(table, 0, 0) if found is None else found
+
+    def at_most(self, table: Table) -> int:
+        found = self._parts.get(table)
+        return 0 if found is None else found.size
+
+    def parts(self) -> Mapping[Table, Rows]:
+        return self._parts
+
+    def computed(self) -> ComputedFacts:
+        return self
+
+    def __bool__(self) -> bool:
+        return any(self._parts.values())
+
+    def formula(self, table: Table, bits: bool = False) -> _Formula:
+        rows = self.rows(table)
+        if rows.size == 0 or (rows.is_span and not bits):
+            return _Formula(rows.lo, rows.hi, None)
+        pin = rows.pinned()
+        bit = pin.mark.bit
+        return _Formula(rows.lo, rows.hi, ((bit, bit),), (pin, rows), tight=True)
+
+    def united(self, other: MemoryFacts) -> ComputedFacts:
+        return self._changed(other, partial(row_sets.union, consume=True), other.tables())
+
+    def reduced(self, other: MemoryFacts) -> ComputedFacts:
+        if not isinstance(other, ComputedFacts):
+            return self._sifted(other, outside=True)
+        return self._changed(other, partial(row_sets.difference, consume=True), other.tables() & self.tables())
+
+    def restricted(self, other: MemoryFacts) -> ComputedFacts:
+        if not isinstance(other, ComputedFacts):
+            return self._sifted(other)
+        return self._changed(other, row_sets.intersection, self.tables())
+
+    def _sifted(self, other: MemoryFacts, outside: bool = False) -> ComputedFacts:
+        """What is in a view, or outside of it. The rows of this set are tested; the view is not computed."""
+        parts = {}
+        for table, rows in self._parts.items():
+            array = rows.array()
+            kept = array[other.contains(table, array) != outside]
+            if len(kept):
+                parts[table] = rows if len(kept) == len(array) else row_sets.listed(table, kept)
+        return ComputedFacts(self._within, parts)
+
+    def _changed(self, other: MemoryFacts, change: Callable[[Rows, Rows], Rows], only: set[Table]) -> ComputedFacts:
+        parts = dict(self._parts)
+        for table in only:
+            rows = change(self.rows(table), other.rows(table))
+            if len(rows):
+                parts[table] = rows
+            else:
+                parts.pop(table, None)
+        return ComputedFacts(self._within, parts)
+
+
+class View(MemoryFacts):
+    """`left | right`, `left - right` or `left & right`; computed at most once, when it must be."""
+
+    def __init__(self, within: Within, operator: str, left: MemoryFacts, right: MemoryFacts) -> None:
+        super().__init__(within)
+        self._operator, self._left, self._right = operator, left, right
+        self._rows: dict[Table, Rows] = {}
+
+    def tables(self) -> set[Table]:
+        if self._operator == "|":
+            return self._left.tables() | self._right.tables()
+        if self._operator == "-" or isinstance(self._right, Between):
+            return self._left.tables()
+        if isinstance(self._left, Between):
+            return self._right.tables()
+        return self._left.tables() & self._right.tables()
+
+    def rows(self, table: Table) -> Rows:
+        found = self._rows.get(table)
+        if found is None:
+            found = self._rows[table] = self._compute(table)
+        return found
+
+    def contains(self, table: Table, rows: Ids) -> npt.NDArray[np.bool_]:
+        if table in self._rows:
+            return self._rows[table].contains(rows)
+        left, right = self._left.contains(table, rows), self._right.contains(table, rows)
+        if self._operator == "|":
+            return left | right
+        return left & (right if self._operator == "&" else ~right)
+
+    def at_most(self, table: Table) -> int:
+        if table in self._rows:
+            return self._rows[table].size
+        left, right = self._left.at_most(table), self._right.at_most(table)
+        if self._operator == "|":
+            return left + right
+        if self._operator == "&":
+            return min(left, right)
+        if left and right:
+            formula = self.formula(table)
+            return min(left, max(0, formula.hi - formula.lo))
+        return left
+
+    def _compute(self, table: Table) -> Rows:
+        if isinstance(self._right, Between):
+            return self._right.among(self._left.rows(table), outside=self._operator == "-")
+        if isinstance(self._left, Between):
+            return self._left.among(self._right.rows(table))
+        left, right = self._left.rows(table), self._right.rows(table)
+        if self._operator == "|":
+            return row_sets.union(left, right)
+        if self._operator == "-":
+            return row_sets.difference(left, right)
+        return row_sets.intersection(left, right)
+
+    def formula(self, table: Table, bits: bool = False) -> _Formula:
+        if table in self._rows:
+            return ComputedFacts(self._within, self._rows).formula(table, bits)
+        left, right = self._left.formula(table, bits), self._right.formula(table, bits)
+        combined = _OPERATIONS[self._operator](left, right)
+        if combined is None and bits:
+            self.rows(table)
+        return combined if combined is not None else self.formula(table, bits=True)
+
+
+def _either(x: _Formula, y: _Formula) -> _Formula | None:
+    if x.lo >= x.hi:
+        return y
+    if y.lo >= y.hi:
+        return x
+    if x.annotation or y.annotation:
+        return None
+    lo, hi = min(x.lo, y.lo), max(x.hi, y.hi)
+    if x.terms is None and y.terms is None:
+        return _Formula(lo, hi, None) if y.lo <= x.hi and x.lo <= y.hi else None
+    if x.terms is None:
+        return x if x.lo <= y.lo and y.hi <= x.hi else None
+    if y.terms is None:
+        return y if y.lo <= x.lo and x.hi <= y.hi else None
+    return _Formula(lo, hi, x.terms + y.terms, x.alive + y.alive, tight=True) if x.tight and y.tight else None
+
+
+def _both(x: _Formula, y: _Formula) -> _Formula | None:
+    if x.annotation and y.annotation:
+        return None
+    lo, hi = max(x.lo, y.lo), min(x.hi, y.hi)
+    annotation = x.annotation or y.annotation
+    alive = x.alive + y.alive
+    if x.terms is None or y.terms is None:
+        return _Formula(lo, hi, x.terms if y.terms is None else y.terms, alive, False, annotation)
+    terms = []
+    for care, want in x.terms:
+        for other_care, other_want in y.terms:
+            if want & other_care == other_want & care:
+                terms.append((care | other_care, want | other_want))
+    return _Formula(lo, hi, tuple(terms), alive, x.tight and y.tight, annotation)
+
+
+def _without(x: _Formula, y: _Formula) -> _Formula | None:
+    if y.hi <= x.lo or x.hi <= y.lo or y.lo >= y.hi:
+        return x
+    if y.annotation:
+        return None
+    if y.terms is None:
+        if y.lo <= x.lo:
+            return x._replace(lo=min(y.hi, x.hi), tight=False)
+        return x._replace(hi=y.lo, tight=False) if x.hi <= y.hi else None
+    if not y.tight and not (y.lo <= x.lo and x.hi <= y.hi):
+        return None
+    terms = x.terms if x.terms is not None else ((0, 0),)
+    left: _Formula | None = _Formula(x.lo, x.hi, terms, x.alive + y.alive, False, x.annotation)
+    for care, want in y.terms:
+        bits = [1 << bit for bit in range(16) if care >> bit & 1]
+        opposite = tuple((bit, ~want & bit) for bit in bits)
+        left = _both(left, _Formula(x.lo, x.hi, opposite)) if left else None
+    # What is left of a tight set still carries that set's bits.
+    return left._replace(tight=x.tight) if left else None
+
+
+_OPERATIONS: dict[str, Callable[[_Formula, _Formula], _Formula | None]] = {"|": _either, "&": _both, "-": _without}
+
+
+class Between(MemoryFacts):
+    """All facts whose annotation lies in a range; it has no rows of its own, only a test."""
+
+    def __init__(self, within: Within, annotation: RowAnnotation, least: int, greatest: int) -> None:
+        super().__init__(within)
+        self._annotation, self._least, self._greatest = annotation, least, greatest
+
+    def tables(self) -> set[Table]:
+        raise TypeError("a range of annotations has no facts of its own: intersect it with a set")
+
+    def rows(self, table: Table) -> Rows:
+        return self.among(row_sets.span(table, 0, table.n))
+
+    def at_most(self, table: Table) -> int:
+        return table.n
+
+    def formula(self, table: Table, bits: bool = False) -> _Formula:
+        if not self._annotation.mentions(table):
+            inside = self._least <= self._annotation.default <= self._greatest
+            return _Formula(0, table.n if inside else 0, None)
+        return _Formula(0, table.n, None, (), False, (self._annotation, self._least, self._greatest))
+
+    def contains(self, table: Table, rows: Ids) -> npt.NDArray[np.bool_]:
+        values = self._annotation.of(table, rows)
+        inside: npt.NDArray[np.bool_] = (values >= self._least) & (values <= self._greatest)
+        return inside
+
+    def among(self, rows: Rows, outside: bool = False) -> Rows:
+        """Those of some rows whose annotation lies in the range (or not)."""
+        array = rows.array()
+        kept = array[self.contains(rows.table, array) != outside]
+        return rows if len(kept) == len(array) else row_sets.listed(rows.table, kept)

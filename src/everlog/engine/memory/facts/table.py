@@ -1,0 +1,488 @@
+"""A table: the facts of one predicate (or of one part of it) as columns of ids, with its indexes.
+
+Rows are only ever appended; a row that no set holds is dead. Which set a row is in is written in `mask`, a bit per set
+(see `rows.py`), independently of the indexes. Tuples are found in two ways: up to two columns, `presence` tells cheaply
+whether a tuple is there, which is all that a materialisation asks; which row it has, `row_slots` tells, made when it is
+first asked for. Both are open-addressing tables; groups are in `shards` equal parts, so that as many threads can enter
+tuples at once, and each part has room of its own: nothing promises that tuples spread evenly.
+A secondary index is a short list of *runs*, each a grouping of a range of rows; new rows become a new run, and runs of
+similar size are merged, so that a small update costs what is new and a lookup sees a few runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import pairwise
+from threading import Lock
+from typing import TYPE_CHECKING, NamedTuple
+from weakref import ref
+
+import numpy as np
+import numpy.typing as npt
+
+from everlog.engine.memory import tuning
+from everlog.engine.memory.kernels import table_kernels as kernels
+from everlog.errors import EverlogError
+from everlog.interrupts import aside, look
+
+if TYPE_CHECKING:
+    from everlog.engine.memory.facts.rows import Mark
+
+Ids = npt.NDArray[np.int32]
+Positions = npt.NDArray[np.int64]
+
+_MASK_BITS = 16
+"""The sets that can be marked in a table's mask at once."""
+
+Parallel = Callable[[Sequence[Callable[[], None]]], None]
+"""Runs some jobs, on several threads if there are several."""
+
+MAX_ROWS = 2**31 - 1
+
+
+def one_by_one(jobs: Sequence[Callable[[], None]]) -> None:
+    """Runs jobs where there is too little to share, or threads are busy already."""
+    for job in jobs:
+        job()
+
+
+class Run(NamedTuple):
+    """What `kernels.build_run` returns, with the rows `lo..hi` that it covers."""
+
+    lo: int
+    hi: int
+    base: int
+    keys: Positions
+    groups: Ids
+    starts: Positions
+    rows: Ids
+    payload: Ids
+
+    @property
+    def size(self) -> int:
+        return self.hi - self.lo
+
+
+class Index:
+    """The rows of a table by the values of some of its columns."""
+
+    def __init__(self, table: Table, columns: tuple[int, ...]) -> None:
+        self.columns = np.array(columns, np.int64)
+        rest = [column for column in range(table.arity) if column not in columns]
+        self.covered = rest[0] if len(rest) == 1 else -1
+        self._table = ref(table)  # a table's memory goes with the table, not when circles are looked for
+        self._runs: tuple[Run, ...] = ()
+        self._crowding = -1, 0.0
+        self._lock = Lock()
+
+    def runs(self, hi: int) -> tuple[Run, ...]:
+        """Runs that cover the rows below `hi`; several threads may ask at once.
+
+        The newest rows keep a run of their own until newer ones are asked for: they are the delta of a round, and a
+        delta and what was there before it are then matched without looking at each other's rows.
+        """
+        with self._lock:
+            lo = self.covered_rows()
+            if lo < hi:
+                older = list(self._runs)
+                while len(older) > 1 and older[-2].size <= tuning.RUN_MERGE_RATIO * older[-1].size:
+                    last = older.pop()
+                    older[-1] = self._run(older[-1].lo, last.hi)
+                self._runs = (*older, self._run(lo, hi))
+            return self._runs
+
+    def rows_with(self, values: Ids, hi: int) -> Ids:
+        """The rows below `hi` that have one of some distinct values in the one column."""
+        table = self._table()
+        assert table is not None and len(self.columns) == 1
+        found = [np.empty(0, np.int32)]
+        for run in self.runs(hi):
+            out = np.empty(16 * len(values), np.int32)
+            while (n := kernels.rows_with(values, *run[2:7], table.cols, self.columns, out)) > len(out):
+                out = np.empty(n, np.int32)
+            found.append(out[:n])
+        return np.concatenate(found)
+
+    def _run(self, lo: int, hi: int) -> Run:
+        table = self._table()
+        assert table is not None, "an index belongs to its table"
+        return Run(lo, hi, *aside(hi - lo, kernels.build_run, table.cols, self.columns, lo, hi, self.covered))
+
+    def covered_rows(self) -> int:
+        return self._runs[-1].hi if self._runs else 0
+
+    def distinct(self) -> int:
+        """About how many different keys there are."""
+        return max((len(run.starts) - 1 for run in self._runs), default=0)
+
+    def crowding(self) -> float:
+        """How many rows share a row's key, on average over rows: more than over keys where some have many."""
+        rows = sum(run.size for run in self._runs)
+        if self._crowding[0] != rows:
+            squares = sum(float((np.diff(run.starts).astype(np.float64) ** 2).sum()) for run in self._runs)
+            self._crowding = rows, squares / max(rows, 1)
+        return self._crowding[1]
+
+    def nbytes(self) -> int:
+        return sum(array.nbytes for run in self._runs for array in run[3:])
+
+
+class Sorted(NamedTuple):
+    """Rows `lo..hi` of two columns, sorted by one column (`leading`) and then the other."""
+
+    lo: int
+    hi: int
+    leading: int
+    starts: Positions
+    """The first row, counted from `lo`, of each value in the leading column up to the largest, and the end."""
+
+    def shared(self, workers: int) -> list[tuple[int, int]]:
+        """Ranges of values in the leading column that have about as many rows each."""
+        cuts = np.searchsorted(self.starts, np.linspace(0, self.hi - self.lo, workers + 1)).tolist()
+        return list(pairwise([0, *cuts[1:-1], len(self.starts) - 1]))
+
+
+class Table:
+    """The stored columns stand at `positions` of the predicate's atoms; `fixed` gives the ids at the other positions."""
+
+    def __init__(
+        self, predicate: str, positions: Sequence[int], fixed: Sequence[tuple[int, int]] = (), shards: int = 1
+    ) -> None:
+        self.predicate = predicate
+        self.positions = tuple(positions)
+        self.fixed = tuple(fixed)
+        self.arity = len(self.positions)
+        self.n = 0
+        self.shards = shards
+        self.cols: Ids = np.empty((self.arity, 16), np.int32)
+        self.mask: npt.NDArray[np.uint16] = np.zeros(16, np.uint16)
+        self.groups: Positions = np.zeros(32 * shards, np.int64)
+        self.groups_used: Positions = np.zeros(shards, np.int64)
+        self.groups_entered = 0
+        """The rows below this one are in the groups."""
+        self._row_slots: Positions | None = None
+        self._rows_entered = 0
+        self._searched = 0
+        """How many rows were looked at to find a few tuples among them."""
+        self._sorted: list[Sorted] = []
+        """Rows that came sorted, lower ones first: tuples are found among them without any index."""
+        self.free_bits = [1 << bit for bit in range(_MASK_BITS)]
+        self.dropped_bits: list[tuple[int, list[Ids] | None]] = []
+        """Bits that no set has any more, with the rows that may carry them still; None for any."""
+        self.marks: list[ref[Mark]] = []
+        """The marks that sets of rows have (see `rows.py`)."""
+        self._indexes: dict[tuple[int, ...], Index] = {}
+        self._estimates: dict[tuple[tuple[int, ...], int], int] = {}
+
+    def __repr__(self) -> str:
+        return f"Table({self.predicate}, {self.fixed}, {self.n} rows)"
+
+    def index(self, columns: tuple[int, ...]) -> Index:
+        """The index on some columns, made when it is first asked for."""
+        found = self._indexes.get(columns)
+        if found is None:
+            found = self._indexes[columns] = Index(self, columns)
+        return found
+
+    def indexed(self, columns: tuple[int, ...]) -> int:
+        """How many rows the index on some columns has already."""
+        index = self._indexes.get(columns)
+        return 0 if index is None else index.covered_rows()
+
+    def distinct(self, columns: tuple[int, ...]) -> int:
+        """About how many different values some columns have together: from an index, else from a sample of rows."""
+        if not columns:
+            return 1
+        if len(columns) == self.arity:
+            return self.n
+        index = self._indexes.get(columns)
+        if index is not None and (known := index.distinct()):
+            return known
+        if self.n == 0:
+            return 0
+        key = columns, self.n.bit_length()
+        if key not in self._estimates:
+            self._estimates[key] = self._estimate(columns)
+        return self._estimates[key]
+
+    def crowding(self, columns: tuple[int, ...]) -> float:
+        """About how many rows share a row's values in some columns."""
+        index = self._indexes.get(columns)
+        if index is not None and index.covered_rows():
+            return index.crowding()
+        size, counts = self._sample(columns)
+        # Two rows have the same values with a probability that tells how many do on average.
+        alike = float((counts * (counts - 1)).sum()) / max(1, size * (size - 1))
+        return max(1.0, alike * self.n)
+
+    def _sample(self, columns: tuple[int, ...]) -> tuple[int, Positions]:
+        """The size of a sample of rows, and how often each of its values of some columns occurs."""
+        size = min(self.n, tuning.DISTINCT_SAMPLE_ROWS)
+        sample = self.cols[list(columns)][:, np.linspace(0, max(self.n - 1, 0), size).astype(np.int64)]
+        return size, np.unique(sample, axis=1, return_counts=True)[1]
+
+    def _estimate(self, columns: tuple[int, ...]) -> int:
+        size, counts = self._sample(columns)
+        once = int((counts == 1).sum())
+        # Values seen once in the sample stand for many more unseen ones (Charikar et al.'s estimator).
+        return int(min(self.n, (self.n / size) ** 0.5 * once + len(counts) - once))
+
+    @property
+    def has_groups(self) -> bool:
+        """Whether `groups` is kept: for up to two columns. Wider tables have row slots only."""
+        return self.arity <= 2
+
+    def append(self, tuples: Ids) -> None:
+        """Gives the next rows to tuples that are not there; they are entered where they can be found when that is asked."""
+        more = tuples.shape[1]
+        self.reserve_rows(more)
+        rows = self.cols[:, self.n :]
+        step = tuning.COPIED_ROWS
+        for lo in range(0, more, step):
+            look()
+            rows[:, lo : lo + step][:, : more - lo] = tuples[:, lo : lo + step]
+        self.n += more
+
+    def tuples(self, rows: Ids) -> Ids:
+        """The tuples in some rows, one per column of the array."""
+        step = tuning.COPIED_ROWS
+        if len(rows) <= step:
+            return self.cols[:, rows]
+        found = np.empty((self.arity, len(rows)), np.int32)
+        for lo in range(0, len(rows), step):
+            look()
+            found[:, lo : lo + step] = self.cols[:, rows[lo : lo + step]]
+        return found
+
+    def full_facts(self, tuples: Ids, arity: int) -> Ids:
+        """Tuples with the positions that the table fixes: facts of the predicate, one per column of the array."""
+        facts = np.empty((arity, tuples.shape[1]), np.int32)
+        for position, column in zip(self.positions, tuples, strict=True):
+            facts[position] = column
+        for position, value in self.fixed:
+            facts[position] = value
+        return facts
+
+    def append_sorted(self, tuples: Ids, leading: int) -> None:
+        """Gives the next rows to tuples of two columns that are not there, sorted by one column and then by the other."""
+        lo = self.n
+        self.append(tuples)
+        if tuples.shape[1] >= tuning.SHARED_TUPLES:
+            column = tuples[leading]
+            starts = np.searchsorted(column, np.arange(int(column[-1]) + 2, dtype=np.int32))
+            self._sorted.append(Sorted(lo, self.n, leading, starts.astype(np.int64)))
+
+    def sorted_parts(self, leading: int) -> list[Sorted]:
+        """The parts of the rows that are sorted by a column first, lower ones first."""
+        return [part for part in self._sorted if part.leading == leading]
+
+    def presence(self, parallel: Parallel) -> Positions:
+        """The groups, with all rows in them."""
+        while self.has_groups and self.groups_entered < self.n:
+            look()
+            lo, hi = self.groups_entered, min(self.n, self.groups_entered + tuning.COPIED_ROWS)
+            self._enter_groups(np.ascontiguousarray(self.cols[:, lo:hi]), parallel)
+            self.groups_entered = hi
+        return self.groups
+
+    def _enter_groups(self, tuples: Ids, parallel: Parallel) -> None:
+        n = tuples.shape[1]
+        routed = np.empty((self.shards, self.arity, n), np.int32)
+        counts = np.zeros(self.shards, np.int64)
+        kernels.route(tuples, n, np.arange(self.arity), np.empty(0, np.int32), self.shards, routed, counts)
+        fresh = [np.empty(count, np.int32) for count in counts]
+        self.admit(routed, counts, fresh, parallel if n >= tuning.SHARED_TUPLES else one_by_one)
+
+    def admit(self, tuples: Ids, counts: Positions, fresh: Sequence[Ids], parallel: Parallel) -> list[int]:
+        """Enters tuples, by shard, into the groups; the positions of new ones go to `fresh`. How many are new in each.
+
+        How many groups they make shows when some are entered: room for one group each would often be far too much, and
+        to move all older groups there takes longer than anything else.
+        """
+        done: Positions = np.zeros(self.shards, np.int64)
+        made: Positions = np.zeros(self.shards, np.int64)
+        new = [0] * self.shards
+
+        def enter(shard: int) -> None:
+            done[shard], new[shard], groups, _ = kernels.admit(
+                tuples[shard],
+                done[shard],
+                counts[shard],
+                shard,
+                self.shards,
+                self.groups,
+                self._room(shard),
+                fresh[shard],
+                new[shard],
+            )
+            made[shard] += groups
+            self.groups_used[shard] += groups
+
+        more = np.minimum(counts, tuning.FIRST_TUPLES)
+        try:
+            while more.any():
+                self._reserve_groups(more, parallel)
+                parallel([partial(enter, shard) for shard in range(self.shards) if more[shard]])
+                more = np.ceil((counts - done) * (made / np.maximum(done, 1))).astype(np.int64)
+        except BaseException:
+            self.forget_groups()
+            raise
+        return new
+
+    def forget_groups(self) -> None:
+        """Has the groups made anew, when they are asked for, since there may be tuples in them that have no rows."""
+        self.groups, self.groups_used = np.zeros(32 * self.shards, np.int64), np.zeros(self.shards, np.int64)
+        self.groups_entered = 0
+
+    def forget_slots(self) -> None:
+        """Has the table from tuples to rows made anew, since there may be tuples in it that have no rows."""
+        self._row_slots, self._rows_entered = None, 0
+
+    def _room(self, shard: int) -> int:
+        """How many groups a shard has room for."""
+        return int(tuning.HASH_LOAD * (len(self.groups) // (2 * self.shards))) - int(self.groups_used[shard])
+
+    def _reserve_groups(self, more: Positions, parallel: Parallel) -> None:
+        """Makes room for so many new groups in each shard."""
+        old, wanted = self.groups, len(self.groups)
+        fullest = int((self.groups_used + more).max())
+        while fullest > int(tuning.HASH_LOAD * (wanted // (2 * self.shards))):
+            wanted *= 2
+        if wanted > len(old):
+            grown: Positions = np.zeros(wanted, np.int64)
+            moved = partial(aside, len(old) // self.shards, kernels.rehash)
+            jobs = [partial(moved, shard, self.shards, old, grown) for shard in range(self.shards)]
+            (parallel if wanted >= tuning.SHARED_TUPLES else one_by_one)(jobs)
+            self.groups = grown
+
+    def row_slots(self, more: int) -> Positions:
+        """The table from tuples to rows, with all rows in it and room for `more`."""
+        slots = np.zeros(32, np.int64) if self._row_slots is None else self._row_slots
+        wanted = len(slots)
+        while 2 * (self.n + more) > tuning.HASH_LOAD * wanted:
+            wanted *= 2
+        if wanted > len(slots):
+            slots = aside(len(slots) + self.n, _grown_slots, slots, wanted, self.cols, self._rows_entered, self.n)
+            self._row_slots, self._rows_entered = slots, self.n
+        self._row_slots = slots
+        while self._rows_entered < self.n:
+            look()
+            hi = min(self.n, self._rows_entered + tuning.SLOTTED_ROWS)
+            kernels.enter_rows(self.cols, self._rows_entered, hi, slots)
+            self._rows_entered = hi
+        return slots
+
+    def seeks(self, n: int) -> bool:
+        """Whether `n` tuples are looked for among the rows one by one, since not all rows are in the table of slots."""
+        missing, rest = self.n - self._rows_entered, self._unordered()
+        if not self.has_groups or self.arity == 0 or 2 * missing <= self.n:
+            return False
+        ordered = self.n - rest
+        few = rest // tuning.SOUGHT_SHARE + ordered // tuning.SOUGHT_SHARE_SORTED
+        return n <= few and self._searched + rest <= tuning.SEARCHES_PER_TABLE * self.n
+
+    def _unordered(self) -> int:
+        """How many rows are not sorted."""
+        return self.n - sum(part.hi - part.lo for part in self._sorted)
+
+    def slots_of(self, tuples: Ids, n: int) -> Positions:
+        """A table from tuples to rows, with those of `n` tuples in it and room for them.
+
+        To enter all rows of a large table takes some thirty times as long as to look at them once for a few tuples.
+        """
+        if not self.seeks(n):
+            return self.row_slots(n)
+        self._searched += self._unordered()
+        wanted = 32
+        while 4 * n > tuning.HASH_LOAD * wanted:  # for those that are found and for those that are new
+            wanted *= 2
+        slots: Positions = np.zeros(wanted, np.int64)
+        at = 0
+        for part in self._sorted:
+            if at < part.lo:
+                aside(part.lo - at, kernels.enter_sought, self.cols, at, part.lo, tuples, n, slots)
+            aside(n, kernels.enter_sorted, self.cols, part.lo, part.leading, part.starts, tuples, n, slots)
+            at = part.hi
+        if at < self.n:
+            aside(self.n - at, kernels.enter_sought, self.cols, at, self.n, tuples, n, slots)
+        return slots
+
+    def rows_absorbed(self, new: int) -> None:
+        """Notes that `kernels.absorb` gave the next rows to new tuples, in the row slots too if they have all others."""
+        if self._rows_entered == self.n:
+            self._rows_entered += new
+        self.n += new
+
+    def reserve_rows(self, more: int) -> None:
+        """Makes the columns large enough for `more` rows."""
+        wanted, capacity = self.n + more, self.cols.shape[1]
+        if wanted > MAX_ROWS:
+            raise EverlogError(
+                f"{self.predicate} would have more than {MAX_ROWS} rows, more than one machine's engine holds"
+            )
+        if wanted <= capacity:
+            return
+        capacity = max(wanted, 2 * capacity)
+        cols = np.empty((self.arity, capacity), np.int32)
+        mask = np.zeros(capacity, np.uint16)
+        step = tuning.COPIED_ROWS
+        for lo in range(0, self.n, step):
+            look()
+            hi = min(self.n, lo + step)
+            cols[:, lo:hi] = self.cols[:, lo:hi]
+            mask[lo:hi] = self.mask[lo:hi]
+        self.cols, self.mask = cols, mask
+
+    def bits_left(self) -> int:
+        """How many bits of the mask no set has."""
+        return len(self.free_bits) + len(self.dropped_bits)
+
+    def clear_bits(self) -> None:
+        """Takes bits that no set has any more from the rows that carry them, so that they can be given out."""
+        while self.dropped_bits:
+            bit, on = self.dropped_bits.pop()
+            if on is None:
+                self.mask[: self.n] &= np.uint16(0xFFFF ^ bit)
+            else:
+                for rows in on:
+                    kernels.unmark(rows, np.uint16(bit), self.mask)
+            self.free_bits.append(bit)
+
+    def clear(self) -> None:
+        """Gives the memory of all rows back; no set may have any of them, and what still has a bit keeps everything."""
+        if self.bits_left() == _MASK_BITS:
+            self.clear_bits()
+            fresh = Table(self.predicate, self.positions, self.fixed, self.shards)
+            for name in ("cols", "mask", "groups", "groups_used"):
+                setattr(self, name, getattr(fresh, name))
+            self.n = self.groups_entered = self._rows_entered = self._searched = 0
+            self._row_slots = None
+            self._sorted.clear()
+            self._indexes.clear()
+            self._estimates.clear()
+
+    def find(self, tuples: Ids) -> Ids:
+        """The rows of some tuples, -1 where there is none."""
+        n, tuples = tuples.shape[1], np.ascontiguousarray(tuples)
+        out = np.empty(n, np.int32)
+        aside(n, kernels.find_rows, tuples, n, self.slots_of(tuples, n), self.cols, out)
+        return out
+
+    def nbytes(self) -> dict[str, int]:
+        """Bytes in use, by part."""
+        return {
+            "columns": self.cols.nbytes,
+            "masks": self.mask.nbytes,
+            "presence": self.groups.nbytes if self.has_groups else 0,
+            "row slots": 0 if self._row_slots is None else self._row_slots.nbytes,
+            "indexes": sum(index.nbytes() for index in self._indexes.values()),
+        }
+
+
+def _grown_slots(old: Positions, wanted: int, cols: Ids, lo: int, hi: int) -> Positions:
+    """Slots with more room, and the rows `lo..hi` as well as those that are in the old ones."""
+    slots: Positions = np.zeros(wanted, np.int64)
+    kernels.rehash(0, 1, old, slots)
+    kernels.enter_rows(cols, lo, hi, slots)
+    return slots

@@ -1,0 +1,1 @@
+"""Graphs and orders in memory, as modules ask for them."""

@@ -1,0 +1,183 @@
+"""A conjunction for the memory engine: numbered literals, their join plans by driver, and when a plan is out of date.
+
+Plans are kept by the order of magnitude of the sizes they were made for, so that they are made again when a size has
+changed about tenfold and looked up otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from everlog.datalog.syntax import Atom, Comparison, Variable
+from everlog.engine.memory import tuning
+from everlog.engine.memory.engine import MemoryEngine
+from everlog.engine.memory.facts.sets import MemoryFacts
+from everlog.engine.memory.facts.table import Table
+from everlog.engine.memory.joins.join_order import join_order, with_filters
+from everlog.engine.memory.joins.join_plan import Compared, JoinPlan, Literal, SharedViews
+
+UNIT = "¬"
+"""The hidden nullary predicate, always true, that drives a conjunction without positive atoms."""
+
+
+class Conjunction:
+    """Positive atoms, negative atoms and comparisons over common variables."""
+
+    def __init__(
+        self,
+        engine: MemoryEngine,
+        positive: Sequence[Atom],
+        negative: Sequence[Atom],
+        comparisons: Sequence[Comparison],
+        further: Sequence[Atom] = (),
+    ) -> None:
+        self._engine = engine
+        self.numbers: dict[Variable, int] = {}
+        parts: tuple[Atom | Comparison, ...] = (*positive, *negative, *comparisons, *further)
+        for part in parts:
+            for variable in part.variables():
+                self.numbers.setdefault(variable, len(self.numbers))
+        self.positive = [engine.literal(atom, self.numbers) for atom in positive]
+        self.negative = [engine.literal(atom, self.numbers, negative=True) for atom in negative]
+        self.comparisons = [
+            Compared(
+                comparison.operator,
+                engine.term(comparison.left, self.numbers),
+                engine.term(comparison.right, self.numbers),
+            )
+            for comparison in comparisons
+        ]
+        self._plans: dict[object, tuple[JoinPlan, tuple[int, ...]]] = {}
+
+    def plan(
+        self,
+        views: Sequence[MemoryFacts],
+        extra: Literal | None,
+        needed: Iterable[int],
+        *,
+        small: int | None = None,
+        extra_first: bool = False,
+        again: bool = False,
+        shared: SharedViews | None = None,
+    ) -> tuple[JoinPlan, tuple[int, ...]]:
+        """A join plan, and the places in `views` of the sets that its driver and steps are matched in.
+
+        `views` has a set for each positive literal, then each negative one, then perhaps one for `extra`, a further
+        positive literal (a head to be matched, or a negative atom whose change drives the join), and last the unit set.
+        The literal at `small` is matched in a delta and goes first unless that is much worse; `again` says that the same
+        will be asked again, so that it may use indexes that are made for it. `shared` is for the plans of one call.
+        """
+        needed = tuple(dict.fromkeys(needed))
+        literals, places = list(self.positive), list(range(len(self.positive)))
+        if extra is not None:
+            literals.append(extra)
+            places.append(len(self.positive) + len(self.negative))
+        if not literals:
+            literals, places = [self._engine.literal(Atom(UNIT, ()), {})], [-1]
+        # Heads that are asked about resemble the facts that rules derive: where some values have many, so have they.
+        alike = extra is not None and not extra.negative and small in (None, len(self.positive))
+        shared = shared or SharedViews()
+        sized = [
+            _Matched(literal, views[place], shared, alike) for literal, place in zip(literals, places, strict=True)
+        ]
+        sizes = [size for one in sized for size in (one.facts(), one.rows())] if len(sized) > 1 else []
+        magnitudes = tuple(max(tuning.SMALL_SIZE_BITS, size.bit_length()) // 3 for size in sizes)
+        key = extra, extra_first, small, again, needed, magnitudes
+        found = self._plans.get(key)
+        if found is None:
+            order = join_order(sized, len(sized) - 1 if extra_first else small, forced=extra_first, again=again)
+            filters: list[Literal | Compared] = [*self.negative, *self.comparisons]
+            steps = with_filters(order, sized, filters)
+            rest: list[Literal | Compared] = []
+            used = []
+            for kind, place in steps:
+                if kind == "literal":
+                    rest.append(literals[place])
+                    used.append(places[place])
+                else:
+                    rest.append(filters[place])
+                    if place < len(self.negative):
+                        used.append(len(self.positive) + place)
+            driver = rest.pop(0)
+            assert isinstance(driver, Literal)
+            found = self._plans[key] = JoinPlan(self._engine.dictionary, driver, rest, needed), tuple(used)
+        return found
+
+    def can_match(self, views: Sequence[MemoryFacts], shared: SharedViews | None = None) -> bool:
+        """Whether every positive literal has facts in its view."""
+        shared = shared or SharedViews()
+        return all(
+            any(shared.at_most(views[place], table) for table in one.tables())
+            for place, one in enumerate(self.positive)
+        )
+
+
+class _Matched:
+    """A literal with its view, as the ordering sees it.
+
+    An order of many literals asks for the same numbers again and again, and a view is a formula over sets: what it has
+    answered is remembered, by the variables of this literal that are bound.
+    """
+
+    def __init__(self, literal: Literal, view: MemoryFacts, shared: SharedViews, crowded: bool = False) -> None:
+        self._literal = literal
+        self._crowded = crowded
+        self._tables = literal.tables()
+        self._view = view
+        self._variables = literal.variables()
+        self._at_most = [shared.at_most(view, table) for table in self._tables]
+        self._fanouts: dict[frozenset[int], float] = {}
+        self._efforts: dict[frozenset[int], tuple[float, float]] = {}
+
+    def variables(self) -> set[int]:
+        return self._variables
+
+    def facts(self) -> int:
+        """About how many facts there are to be looked at."""
+        return sum(self._at_most)
+
+    def rows(self) -> int:
+        """How many rows the tables have."""
+        return sum(table.n for table in self._tables)
+
+    def size(self) -> float:
+        return self.fanout(set())
+
+    def fanout(self, bound: set[int]) -> float:
+        mine = frozenset(self._variables & bound)
+        known = self._fanouts.get(mine)
+        if known is None:
+            parts = zip(self._at_most, self._tables, strict=True)
+            known = self._fanouts[mine] = sum(at_most / self._keys(table, mine) for at_most, table in parts)
+        return known
+
+    def _keys(self, table: Table, bound: frozenset[int]) -> float:
+        """How many different keys the columns have that are constant or bound, or how many would be as crowded."""
+        columns = self._columns(table, bound)
+        if self._crowded and 0 < len(columns) < table.arity:
+            return max(1.0, table.n / max(1.0, table.crowding(columns)))
+        return max(1, table.distinct(columns))
+
+    def effort(self, bound: set[int]) -> tuple[float, float]:
+        mine = frozenset(self._variables & bound)
+        known = self._efforts.get(mine)
+        if known is None:
+            known = self._efforts[mine] = self._effort(mine)
+        return known
+
+    def _effort(self, bound: frozenset[int]) -> tuple[float, float]:
+        once, each = 0.0, 0.0
+        for at_most, table in zip(self._at_most, self._tables, strict=True):
+            columns = self._columns(table, bound)
+            if len(columns) == table.arity:
+                each += 1.0
+            else:
+                # Of a span an index has runs of its own; rows outside of another view are looked at and passed over.
+                seen = at_most if self._view.formula(table).terms is None else table.n
+                once += tuning.INDEX_ROW_COST * (table.n - table.indexed(columns))
+                each += 0.5 + seen / self._keys(table, bound)
+        return once, each
+
+    def _columns(self, table: Table, bound: frozenset[int]) -> tuple[int, ...]:
+        terms = enumerate(self._literal.terms[position] for position in table.positions)
+        return tuple(column for column, term in terms if term < 0 or term in bound)

@@ -1,0 +1,95 @@
+"""Join orders: which literal of a conjunction to match next.
+
+An order is found greedily from every possible first literal, by the number of bindings that each prefix is expected to
+have, and the one with the least effort is taken. A literal's expected matches per binding are its size over the number of
+different keys that the bound columns have; its effort counts the rows that are looked at to find them, and the index that
+may have to be made. Filters (literals that bind nothing, negations, comparisons) come as soon as their variables
+are bound. For a delta the driving literal's size is the delta's, so that a small delta goes first and a large one need
+not: a plan for a delta, or for given heads, is not the plan for the whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from everlog.engine.memory import tuning
+
+
+class Sized(Protocol):
+    """A positive literal to be ordered."""
+
+    def variables(self) -> set[int]: ...
+
+    def size(self) -> float:
+        """How many facts it matches when nothing is bound."""
+
+    def fanout(self, bound: set[int]) -> float:
+        """How many facts it matches for each binding of some variables."""
+
+    def effort(self, bound: set[int]) -> tuple[float, float]:
+        """What it costs to match it when some variables are bound: once, and for each binding."""
+
+
+class Filter(Protocol):
+    """A literal or comparison that binds nothing."""
+
+    def variables(self) -> set[int]: ...
+
+
+def join_order(
+    literals: Sequence[Sized], first: int | None = None, *, forced: bool = False, again: bool = False
+) -> list[int]:
+    """The places of literals in the order of their evaluation, preferably (or, `forced`, always) starting with `first`.
+
+    `again` says that the same will be asked again.
+    """
+    if len(literals) == 1:
+        return [0]
+    if forced and first is not None:
+        return _greedy(literals, first)[1]
+    small = first is not None and (
+        again or literals[first].size() * tuning.LASTING_INDEX_SHARE < max(literal.size() for literal in literals)
+    )
+    costs = {
+        start: _greedy(literals, start, 1 / tuning.LASTING_INDEX_SHARE if small and start == first else 1.0)
+        for start in range(len(literals))
+    }
+    best = min(costs, key=lambda start: costs[start][0])
+    if first is not None and costs[first][0] < tuning.DELTA_FIRST_RATIO * costs[best][0]:
+        best = first
+    return costs[best][1]
+
+
+def _greedy(literals: Sequence[Sized], start: int, share: float = 1.0) -> tuple[float, list[int]]:
+    """The cost, with a share of what indexes cost to make, and the order."""
+    order = [start]
+    bound = set(literals[start].variables())
+    bindings = max(literals[start].size(), 1e-3)
+    cost = bindings
+    left = [place for place in range(len(literals)) if place != start]
+    while left:
+        # A literal without a bound variable multiplies the bindings: it waits until nothing else is left.
+        connected = [place for place in left if not bound.isdisjoint(literals[place].variables())] or left
+        best, fanout = min(((place, literals[place].fanout(bound)) for place in connected), key=lambda pair: pair[1])
+        once, each = literals[best].effort(bound)
+        order.append(best)
+        left.remove(best)
+        bound |= literals[best].variables()
+        cost += share * once + bindings * each
+        bindings = max(bindings * fanout, 1e-3)
+    return cost, order
+
+
+def with_filters(order: Sequence[int], literals: Sequence[Sized], filters: Sequence[Filter]) -> list[tuple[str, int]]:
+    """An order with every filter as early as can be: ("literal", place) and ("filter", place) in turn."""
+    plan: list[tuple[str, int]] = []
+    bound: set[int] = set()
+    waiting = list(range(len(filters)))
+    for place in order:
+        plan.append(("literal", place))
+        bound |= literals[place].variables()
+        ready = [place for place in waiting if filters[place].variables() <= bound]
+        plan.extend(("filter", place) for place in ready)
+        waiting = [place for place in waiting if place not in ready]
+    return plan

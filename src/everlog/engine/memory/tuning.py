@@ -1,0 +1,144 @@
+"""The numbers by which the memory engine chooses between ways that come to the same result; only speed depends on them.
+
+They are read where they are used, as `tuning.NAME`, so that tests can move them. Constants that kernels compile in, and
+those that a data structure fixes, are with these.
+"""
+
+from __future__ import annotations
+
+# Joins
+
+BINDINGS_PER_BLOCK = 1 << 15
+"""A join extends bindings in blocks of so many: 128 KiB for each variable."""
+
+SHARED_DRIVER_ROWS = 1 << 11
+"""From this many driving rows on, a join is shared among threads; a thread takes at least this many at a time."""
+
+MOST_WORKERS = 8
+"""An engine starts at most so many threads; its tables have a shard for each."""
+
+WAIT_SECONDS = 0.05
+"""So long a thread waits for others before it looks for an interrupt: twenty looks a second cost nothing."""
+
+SMALL_SIZE_BITS = 5
+"""Sizes with at most so many bits are of one magnitude: any order is quick, and not worth another plan."""
+
+INDEX_ROW_COST = 4.0
+"""What entering a row into an index costs, compared with looking at one."""
+
+LASTING_INDEX_SHARE = 16.0
+"""An index that a small delta needs serves later deltas, and later calls of the same query, too: the cost of making it is
+divided by this. A delta is small if another literal has so many times its facts."""
+
+DELTA_FIRST_RATIO = 2.0
+"""A delta goes first unless another order is this many times cheaper: estimates for deltas are too high if anything."""
+
+# Entering facts
+
+COLLECTED_TUPLES = 1 << 18
+"""A worker collects so many tuples before they are entered."""
+
+ENTERED_FACTS = 1 << 19
+"""So many facts that a user hands over are entered before somebody may give up."""
+
+ABSORBED_TUPLES = 1 << 17
+"""So many tuples are entered before somebody may give up, where the rows of known ones have to be found."""
+
+SHARED_TUPLES = 1 << 14
+"""From this many tuples on, entering them is shared among threads; sorted tuples are noted to be so."""
+
+FIRST_TUPLES = 1 << 10
+"""After so many tuples of a call it shows how many groups they make, and how much room the others need."""
+
+COPIED_ROWS = 1 << 19
+"""So many rows are entered into the groups, or copied, before somebody may give up."""
+
+SLOTTED_ROWS = 1 << 16
+"""So many rows are entered into the table from tuples to rows before somebody may give up."""
+
+HASH_LOAD = 0.65
+"""An open-addressing table is at most so full; beyond, probes walk too far."""
+
+# Finding rows
+
+RUN_MERGE_RATIO = 3
+"""A run of an index is merged with an older one unless that is more than this many times larger."""
+
+SOUGHT_SHARE = 1 << 6
+"""Tuples of up to one row in so many are searched for among unsorted rows, while these are not in the row slots."""
+
+SOUGHT_SHARE_SORTED = 4
+"""Tuples of up to one row in so many are looked up one by one among sorted rows, which need no row slots."""
+
+SEARCHES_PER_TABLE = 24
+"""After so many searches through a table all rows get slots: that takes some thirty times as long as one search."""
+
+DISTINCT_SAMPLE_ROWS = 1024
+"""So many rows tell about how many different values columns without an index have."""
+
+FREQUENCY_SAMPLE_ROWS = 4_096
+"""So many rows tell how frequent values are, for the choice of decompositions."""
+
+# Sets of rows
+
+LISTED_ROWS = 4096
+"""A span up to this size becomes a list, a larger one dense, when it gets holes."""
+
+LISTED_SHARE = 16
+"""Up to one row in so many is listed; where there are more, the mark that they have is all that is kept."""
+
+BITS_FOR_VIEWS = 10
+"""So many bits of a table's mask are left to the views of joins; a mere look at a list does without."""
+
+SPARSE_MERGE_SHARE = 8
+"""Values added to a sparse annotation are merged with the others when they are one in so many of these."""
+
+# Equal constants
+
+CONSTANT_LOOK_UP_COST = 16
+"""To look a constant up in an index takes about as long as to look at so many facts."""
+
+KEY_FACTS_SHARE = 8
+"""Fewer facts than one for so many constants are sorted as they are; of more, those whose key no other has go first."""
+
+LOOKS_BEFORE_INDEXES = 3
+"""After so many looks at all facts of a table, indexes are made for the next."""
+
+# Graphs
+
+GRAPH_BYTES = 1 << 28
+"""A graph whose rows of bits take up to this many bytes is closed as a whole; nodes of a larger one are visited."""
+
+PAIRS_AT_A_TIME = 1 << 20
+"""So many pairs are made, or looked at, before somebody may give up."""
+
+BITS_PER_PAIR = 16
+"""One pair in so many bits is taken for what is usual, where work on bits is cut into pieces."""
+
+VISITED_PAIRS = 100_000
+"""Up to so many pairs are decided by visits, if they have few sources."""
+
+VISITED_SOURCES_SHARE = 32
+"""Up to one source in so many nodes is few: these are visited, and the graph is not closed for them."""
+
+SEARCHED_SOURCES_SHARE = 8
+"""Up to one source in so many nodes is few in the product of a graph with an automaton."""
+
+PAIR_LOOK_UP_COST = 16
+"""Looking a pair up takes as long as looking at so many that lie one after the other."""
+
+# The dictionary
+
+PREPARED_VALUES = 1 << 20
+"""So many values of a column are prepared at a time, since that takes room."""
+
+LOOKED_UP_VALUES = 1 << 18
+"""So many values are looked up before somebody may give up."""
+
+# Facts of a knowledge base
+
+ROWS_WORTH_COMPACTING = 100_000
+"""Up to this many rows nothing is gained by leaving those of facts that are gone out."""
+
+DECODED_FACTS = 1 << 17
+"""So many facts become Python values before somebody may give up."""

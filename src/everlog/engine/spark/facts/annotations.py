@@ -1,0 +1,328 @@
+"""Multisets and annotations: facts with a number beside them.
+
+Both are runs of facts, each once, whose numbers are in the column `COUNT`. An annotation has the facts whose value is not
+the default, with the difference. Where few of many values change, the new ones are on the driver and lie over the old.
+Runs and what lies over them are replaced, never changed, so that a savepoint is what there was at that time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from everlog.engine.algebra import Annotation, Counted, FactSet
+from everlog.engine.spark import tuning
+from everlog.engine.spark.facts import fact_schema
+from everlog.engine.spark.facts.fact_schema import COUNT
+from everlog.engine.spark.facts.runs import Fact, Local, Numbers, Run, local_run, numbered, total, unnumbered
+from everlog.engine.spark.facts.sets import (
+    EVERYTHING,
+    ComputedFacts,
+    SparkFacts,
+    Wanted,
+    as_spark_facts,
+    computed,
+    is_apart,
+)
+from everlog.engine.spark.facts.sql_text import Keys, Table, absent, own_keys, present, select, union
+
+if TYPE_CHECKING:
+    from everlog.engine.spark.engine import SparkEngine
+
+
+class SparkCounted(Counted):
+    """A multiset: distinct facts with positive numbers."""
+
+    def __init__(self, engine: SparkEngine, runs: Iterable[Run]) -> None:
+        self.engine = engine
+        self.runs = tuple(run for run in runs if run.rows)
+
+    def table(self) -> Table | None:
+        """The facts with their numbers in the column `COUNT`."""
+        return union([self.engine.table_of(run) for run in self.runs]) if self.runs else None
+
+    def local(self) -> Numbers | None:
+        """The facts with their numbers on the driver, if there are few."""
+        return self.engine.driver.rows(self.runs)
+
+    def __bool__(self) -> bool:
+        return bool(self.runs)
+
+    def total(self) -> int:
+        return sum(run.sum for run in self.runs)
+
+    def support(self) -> ComputedFacts:
+        return ComputedFacts(self.engine, [unnumbered(run) for run in self.runs])
+
+    def __add__(self, other: Counted | FactSet) -> SparkCounted:
+        return self._combined(other, 1)
+
+    def __sub__(self, other: Counted | FactSet) -> SparkCounted:
+        return self._combined(other, -1)
+
+    def _combined(self, other: Counted | FactSet, sign: int) -> SparkCounted:
+        more = as_counted(other)
+        if not more or not self:
+            return more if sign == 1 and not self else self
+        mine, others = self.local(), more.local()
+        if mine is not None and others is not None:
+            return positive(self.engine, summed(mine, others, sign))
+        table = select(["*"], added(self.engine, self.table(), more.table(), sign), [f"{COUNT} > 0"])
+        return SparkCounted(self.engine, [self.engine.run(table)])
+
+
+def as_counted(facts: Counted | FactSet) -> SparkCounted:
+    """A multiset of this engine; a set is one in which each fact occurs once."""
+    if isinstance(facts, SparkCounted):
+        return facts
+    assert isinstance(facts, SparkFacts), "facts of another engine"
+    return SparkCounted(facts.engine, [numbered(run, 1) for run in facts.computed().runs])
+
+
+def positive(engine: SparkEngine, numbers: Numbers) -> SparkCounted:
+    """A multiset on the driver, of the facts whose numbers are positive."""
+    chosen = {fact: number for fact, number in numbers.items() if number > 0}
+    return SparkCounted(engine, [local_run(chosen, engine.width, counted=True)])
+
+
+def summed(left: Numbers, right: Numbers, sign: int) -> Numbers:
+    """The numbers of facts added, those of the second with a sign."""
+    return {**left, **{fact: left.get(fact, 0) + sign * number for fact, number in right.items()}}
+
+
+def added(engine: SparkEngine, left: Table | None, right: Table | None, sign: int) -> Table:
+    """A query for the sum of two tables of facts with numbers, those of the second with a sign; one may be missing."""
+    names = fact_schema.columns(engine.width)
+    tables = [] if left is None else [left]
+    if right is not None:
+        tables.append(select([*names, f"{sign} * {COUNT} AS {COUNT}"], right))
+    columns = ", ".join(names)
+    return f"(SELECT {columns}, sum({COUNT}) AS {COUNT} FROM {union(tables)} GROUP BY {columns})"
+
+
+class AnnotationSnapshot(NamedTuple):
+    """The values of an annotation at some time."""
+
+    runs: tuple[Run, ...]
+    over: Run | None
+
+    def of(self, engine: SparkEngine, facts: Local) -> dict[Fact, int]:
+        """The differences of the values of a few facts to the default; facts that have the default may be missing."""
+        over = self.overlay()
+        found = {fact: over[fact] for fact in facts & over.keys()}
+        return {**engine.driver.numbers(facts.difference(found), self.runs), **found}
+
+    def overlay(self) -> Numbers:
+        return {} if self.over is None or self.over.local is None else self.over.local
+
+
+def differences(
+    engine: SparkEngine, before: AnnotationSnapshot, after: AnnotationSnapshot
+) -> tuple[Numbers, Numbers] | None:
+    """What facts had before and what they have afterwards, where that differs; None if these facts may be many."""
+    changed = frozenset(before.overlay()).union(after.overlay())
+    if before.runs != after.runs:
+        others = [run for run in (*before.runs, *after.runs) if run not in before.runs or run not in after.runs]
+        few = engine.driver.rows(others)
+        if few is None:
+            return None
+        changed = changed.union(few)
+    old, new = before.of(engine, changed), after.of(engine, changed)
+    other = [fact for fact in changed if old.get(fact, 0) != new.get(fact, 0)]
+    left, right = ({fact: values[fact] for fact in other if values.get(fact)} for values in (old, new))
+    return left, right
+
+
+class SparkAnnotation(Annotation):
+    """An integer for every fact."""
+
+    def __init__(self, engine: SparkEngine, default: int) -> None:
+        self.engine = engine
+        self.default = default
+        self._runs: tuple[Run, ...] = ()
+        self._over: Run | None = None
+        """On the driver: facts whose values differ from those of the runs; 0 where they are the default again."""
+
+    @property
+    def on_driver(self) -> bool:
+        return all(run.local is not None for run in self._runs)
+
+    @property
+    def rows(self) -> int:
+        return total(self._runs) + (0 if self._over is None else self._over.rows)
+
+    def table(self) -> Table | None:
+        """The facts whose value is not the default, with the difference as `COUNT`."""
+        width = self.engine.width
+        values = union([self.engine.table_of(run) for run in self._runs]) if self._runs else None
+        if self._over is None:
+            return values
+        over = self.engine.table_of(self._over)
+        tables = [select(["*"], over, [f"{COUNT} != 0"])]
+        if values is not None:
+            tables.append(absent(values, own_keys(width), over, self._over.rows, total(self._runs), width))
+        return union(tables)
+
+    def of(self, facts: Local) -> Numbers:
+        """The differences of the values of a few facts to the default; facts that have the default may be missing."""
+        return self.values().of(self.engine, facts)
+
+    def values(self) -> AnnotationSnapshot:
+        return AnnotationSnapshot(self._runs, self._over)
+
+    # ------------------------------------------------------------------------------------ changes
+
+    def _put(self, values: Numbers) -> None:
+        """Gives new values to a few facts, on the driver; where these have become many, all values become one run."""
+        over = {**self.values().overlay(), **values}
+        if not self._runs:
+            over = {fact: value for fact, value in over.items() if value}
+        self._over = local_run(over, self.engine.width, counted=True) if over else None
+        if len(over) > tuning.BROADCAST_LOOK_UP_FACTS:
+            self._replace(self.table())
+
+    def _replace(self, table: Table | None) -> None:
+        found = None if table is None else self.engine.run(select(["*"], table, [f"{COUNT} != 0"]))
+        self._runs, self._over = () if found is None or not found.rows else (found,), None
+
+    def _append(self, runs: Iterable[Run]) -> bool:
+        """Takes values of further facts as they are, if it is known that these have none."""
+        new = [run for run in runs if run.rows]
+        if self._over is not None or not all(is_apart(run, self._runs) for run in new):
+            return False
+        self._runs = (*self.engine.compacted(self._runs), *new)
+        return True
+
+    def _with_others(self, facts: SparkFacts, table: Table) -> Table:
+        """A query for the new values of some facts, given as a table, together with the old values of all others."""
+        values = self.table()
+        if values is None:
+            return table
+        return union([facts.outside(values, own_keys(self.engine.width), EVERYTHING, self.rows), table])
+
+    def set(self, facts: FactSet, value: int) -> None:
+        chosen, offset = computed(facts), value - self.default
+        few = chosen.local()
+        if few is not None:
+            self._put(dict.fromkeys(few, offset))
+        elif not offset or not self._append(numbered(run, offset) for run in chosen.runs):
+            table = chosen.table()
+            assert table is not None, "many facts"
+            self._replace(self._with_others(chosen, select(["*", f"{offset}L AS {COUNT}"], table)))
+
+    def add(self, facts: Counted | FactSet, sign: int = 1) -> None:
+        more = as_counted(facts)
+        if not more or (sign == 1 and not self.rows and self._append(more.runs)):
+            return
+        few = more.local()
+        if few is not None:
+            self._put(summed(self.of(frozenset(few)), few, sign))
+        elif sign != 1 or not self._append(more.runs):
+            self._replace(added(self.engine, self.table(), more.table(), sign))
+
+    def assign(self, facts: FactSet, other: Annotation) -> None:
+        assert isinstance(other, SparkAnnotation), "an annotation of another engine"
+        chosen = computed(facts)
+        few = chosen.local()
+        if few is not None:
+            self._put(other.offsets_of(few, self.default))
+            return
+        table = other.offsets(chosen, self.default)
+        if table is not None:
+            self._replace(self._with_others(chosen, table))
+
+    def savepoint(self) -> Callable[[], None]:
+        values = self.values()
+
+        def undo() -> None:
+            self._runs, self._over = values
+
+        return undo
+
+    # ------------------------------------------------------------------------------------ values
+
+    def offsets_of(self, facts: Local, default: int) -> Numbers:
+        """A few facts with the difference of their value to some default."""
+        values, shift = self.of(facts), self.default - default
+        return {fact: values.get(fact, 0) + shift for fact in facts}
+
+    def offsets(self, facts: SparkFacts, default: int) -> Table | None:
+        """A query for facts with the difference of their value to some default."""
+        table, values, names = facts.table(), self.table(), fact_schema.columns(self.engine.width)
+        shift = self.default - default
+        if table is None:
+            return None
+        if values is None:
+            return select(["*", f"{shift}L AS {COUNT}"], table)
+        columns = [*(f"l.{name}" for name in names), f"coalesce(s.{COUNT}, 0L) + {shift} AS {COUNT}"]
+        same = " AND ".join(f"l.{name} = s.{name}" for name in names)
+        return select(columns, f"{table} l LEFT JOIN {values} s ON {same}", hint="SHUFFLE_HASH(l)")
+
+    def nbytes(self) -> int:
+        return 0
+
+    def between(self, least: int, greatest: int) -> Between:
+        return Between(self, least, greatest)
+
+    def counted(self, facts: FactSet) -> SparkCounted:
+        chosen = as_spark_facts(facts)
+        few = chosen.local()
+        if few is not None:
+            return positive(self.engine, self.offsets_of(few, 0))
+        table = self.offsets(chosen, 0)
+        if table is None:
+            return SparkCounted(self.engine, ())
+        return SparkCounted(self.engine, [self.engine.run(select(["*"], table, [f"{COUNT} > 0"]))])
+
+
+class Between(SparkFacts):
+    """All facts whose annotation lies in a range; it has no facts of its own, only a test."""
+
+    def __init__(self, annotation: SparkAnnotation, least: int, greatest: int) -> None:
+        super().__init__(annotation.engine)
+        self._annotation = annotation
+        self._least, self._greatest = least - annotation.default, greatest - annotation.default
+        self._usual = self._least <= 0 <= self._greatest
+        """Whether the default is in the range."""
+
+    def table(self, wanted: Wanted = EVERYTHING, to_broadcast: bool = False) -> Table | None:
+        raise TypeError("a range of annotations has no facts of its own: intersect it with a set")
+
+    def at_most(self, wanted: Wanted = EVERYTHING) -> int:
+        return 2**62
+
+    @property
+    def on_driver(self) -> bool:
+        return self._annotation.on_driver
+
+    def local(self) -> Local | None:
+        return None
+
+    def among(self, facts: Local) -> Local:
+        values = self._annotation.of(facts)
+        return frozenset(fact for fact in facts if self._least <= values.get(fact, 0) <= self._greatest)
+
+    def sources(self) -> Sequence[Run]:
+        return ()
+
+    def computed(self) -> ComputedFacts:
+        raise TypeError("a range of annotations has no facts of its own: intersect it with a set")
+
+    def inside(self, rows: Table, keys: Keys, wanted: Wanted, at_most: int | None) -> Table | None:
+        values = self._annotation.table()
+        if values is None:
+            return rows if self._usual else None
+        return self._chosen(rows, keys, values, at_most, negated=False)
+
+    def outside(self, rows: Table, keys: Keys, wanted: Wanted, at_most: int | None) -> Table:
+        values = self._annotation.table()
+        if values is None:
+            return select(["*"], rows, ["false"]) if self._usual else rows
+        return self._chosen(rows, keys, values, at_most, negated=True)
+
+    def _chosen(self, rows: Table, keys: Keys, values: Table, at_most: int | None, negated: bool) -> Table:
+        # What has no value of its own has the default: the others tell which rows are to go, or which are to stay.
+        sign = "NOT " if self._usual else ""
+        told = select(["*"], values, [f"{COUNT} {sign}BETWEEN {self._least}L AND {self._greatest}L"])
+        chosen = absent if self._usual != negated else present
+        return chosen(rows, keys, told, self._annotation.rows, at_most, self.engine.width)

@@ -1,0 +1,129 @@
+"""Cutting lineage: a DataFrame is computed, and what is left of its plan is a leaf.
+
+* `local_checkpoint` keeps rows in the executors. It is the fastest, and an executor that dies takes its rows with it.
+* `persist` keeps columns in the executors' memory, which takes a third of it, and the rows on their disks. It is no safer:
+  Spark would have to remember how rows were made, and as rounds build on rounds, their plans would double each time.
+* `parquet` writes files to a scratch folder that the caller gives, and keeps what is read from there as columns: whatever
+  dies, the files are still there.
+
+Rows come out partitioned as they went in, and Spark knows it: joins of sets on all their columns move nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+from uuid import uuid4
+from weakref import WeakSet
+
+from everlog.errors import EverlogError
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame, SparkSession
+
+CutName = Literal["local_checkpoint", "persist", "parquet"]
+Statistics = dict[str, Any]
+
+
+class Cut(Protocol):
+    """A way to compute a DataFrame and to drop the plan that it was computed by."""
+
+    def __call__(self, frame: DataFrame, statistics: Sequence[Column]) -> tuple[DataFrame, Statistics]:
+        """A frame with the same rows and no past, and some aggregates of it, by their names."""
+
+    def settled(self, frame: DataFrame) -> DataFrame:
+        """The frame after Spark has learned how large it really is; see `estimates.py`."""
+
+    def forget(self, frame: DataFrame) -> None:
+        """Gives back what is kept of a frame that nobody will use again."""
+
+
+def cut_named(spark: SparkSession, name: str, scratch: str | None, partitions: Callable[[], int]) -> Cut:
+    if name == "local_checkpoint":
+        return LocalCheckpoint()
+    if name == "persist":
+        return Persist()
+    if name != "parquet":
+        raise EverlogError(f"cut={name!r} is not supported; choose one of: local_checkpoint, persist, parquet")
+    if scratch is None:
+        raise EverlogError('cut="parquet" needs a scratch folder that all executors can reach')
+    return Parquet(spark, scratch, partitions)
+
+
+class LocalCheckpoint:
+    """Rows in the executors; Spark frees them when the JVM has noticed that nobody refers to them.
+
+    Those that are settled are there a second time, as columns: Spark has no other way to learn the size of a checkpoint.
+    """
+
+    def __init__(self) -> None:
+        self._settled: WeakSet[DataFrame] = WeakSet()
+
+    def __call__(self, frame: DataFrame, statistics: Sequence[Column]) -> tuple[DataFrame, Statistics]:
+        from pyspark.sql import Observation
+
+        seen = Observation()
+        kept = frame.observe(seen, *statistics).localCheckpoint()
+        return kept, seen.get or _statistics(kept, statistics)
+
+    def settled(self, frame: DataFrame) -> DataFrame:
+        self._settled.add(frame)
+        return _loaded(frame.persist())
+
+    def forget(self, frame: DataFrame) -> None:
+        if frame in self._settled:
+            frame.unpersist()
+
+
+class Persist:
+    """Columns in the executors, and rows on their disks."""
+
+    def __call__(self, frame: DataFrame, statistics: Sequence[Column]) -> tuple[DataFrame, Statistics]:
+        from pyspark import StorageLevel
+        from pyspark.sql import Observation
+
+        seen = Observation()
+        rows = frame.observe(seen, *statistics).localCheckpoint(storageLevel=StorageLevel.DISK_ONLY)
+        return rows.persist(), seen.get or _statistics(rows, statistics)
+
+    def settled(self, frame: DataFrame) -> DataFrame:
+        return _loaded(frame)
+
+    def forget(self, frame: DataFrame) -> None:
+        frame.unpersist()
+
+
+class Parquet:
+    """Files in a folder, and columns in the executors."""
+
+    def __init__(self, spark: SparkSession, scratch: str, partitions: Callable[[], int]) -> None:
+        self._spark = spark
+        self._scratch = scratch
+        self._partitions = partitions
+
+    def __call__(self, frame: DataFrame, statistics: Sequence[Column]) -> tuple[DataFrame, Statistics]:
+        from pyspark.sql import Observation
+
+        seen = Observation()
+        folder = f"{self._scratch}/{uuid4().hex}"
+        frame.observe(seen, *statistics).write.parquet(folder)
+        read = self._spark.read.schema(frame.schema).parquet(folder)
+        kept = read.repartition(self._partitions(), *read.columns).persist()
+        return kept, seen.get or _statistics(kept, statistics)
+
+    def settled(self, frame: DataFrame) -> DataFrame:
+        return frame
+
+    def forget(self, frame: DataFrame) -> None:
+        frame.unpersist()
+
+
+def _loaded(frame: DataFrame) -> DataFrame:
+    """A persisted frame, once Spark has it in memory."""
+    frame.count()
+    return frame
+
+
+def _statistics(frame: DataFrame, statistics: Sequence[Column]) -> Statistics:
+    (row,) = frame.agg(*statistics).collect()
+    return row.asDict()

@@ -1,0 +1,151 @@
+"""Regions such as `Out^s` as conditions on columns.
+
+A region may have thousands of atoms, most of them equal but for a constant or two: atoms with the same places of constants
+and variables, and the same constants but for the last one, become one test of that last one among many values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from everlog.datalog.syntax import Atom, Constant, Variable
+from everlog.engine.algebra import Region
+from everlog.engine.spark.facts.fact_schema import PADDING, RELATION
+from everlog.engine.spark.facts.runs import Local, Run, classes_of
+from everlog.engine.spark.facts.sets import EVERYTHING, ComputedFacts, SparkFacts, Wanted
+from everlog.engine.spark.facts.sql_text import Table, select
+
+if TYPE_CHECKING:
+    from everlog.engine.spark.engine import SparkEngine
+
+Twins = tuple[tuple[str, str], ...]
+"""Pairs of columns that must be equal, since an atom has one variable in both."""
+
+
+class Tests:
+    """A test whether a fact is an instance of one of some atoms."""
+
+    def __init__(self, engine: SparkEngine, atoms: Sequence[Atom]) -> None:
+        ids = engine.ids(term for atom in atoms for term in atom.terms if isinstance(term, Constant))
+        self._groups: dict[tuple[tuple[tuple[str, int], ...], str, Twins], set[int]] = {}
+        for atom in atoms:
+            bound = {RELATION: engine.relation(atom.predicate, len(atom.terms))}
+            first: dict[Variable, str] = {}
+            twins = []
+            for place, term in enumerate(atom.terms):
+                if isinstance(term, Constant):
+                    bound[f"a{place}"] = ids[term]
+                elif term in first:
+                    twins.append((first[term], f"a{place}"))
+                else:
+                    first[term] = f"a{place}"
+            last = list(bound)[-1]
+            value = bound.pop(last)
+            self._groups.setdefault((tuple(bound.items()), last, tuple(twins)), set()).add(value)
+        self._wanted = [
+            {last: classes_of(values), **{column: classes_of([value]) for column, value in bound}}
+            for (bound, last, _), values in self._groups.items()
+        ]
+
+    def __bool__(self) -> bool:
+        return bool(self._groups)
+
+    def condition(self) -> str:
+        """The test as an SQL condition on a row of facts."""
+        found = []
+        for (bound, last, twins), values in self._groups.items():
+            tests = [f"{last} IN ({', '.join(f'{value}L' for value in sorted(values))})"]
+            tests += [f"{column} = {value}L" for column, value in bound]
+            tests += [f"{column} = {other}" for column, other in twins]
+            found.append(" AND ".join(tests))
+        return f"({' OR '.join(found)})" if found else "false"
+
+    def has(self, fact: tuple[int, ...]) -> bool:
+        """Whether a fact on the driver is an instance of one of the atoms."""
+
+        def value(column: str) -> int:
+            place = 0 if column == RELATION else int(column[1:]) + 1
+            return fact[place] if place < len(fact) else PADDING
+
+        return any(
+            value(last) in values
+            and all(value(column) == id for column, id in bound)
+            and all(value(column) == value(other) for column, other in twins)
+            for (bound, last, twins), values in self._groups.items()
+        )
+
+    def may_match(self, run: Run) -> bool:
+        """Whether a run may have an instance of one of the atoms."""
+        return any(run.may_match(wanted) for wanted in self._wanted)
+
+
+class RegionFilter:
+    """A region as a test of facts, in queries and on the driver."""
+
+    def __init__(self, engine: SparkEngine, region: Region) -> None:
+        self._inside = Tests(engine, region.patterns)
+        self._elsewhere = Tests(engine, region.elsewhere)
+        self._rest = region.rest
+
+    def condition(self) -> str:
+        """The region as an SQL condition on a row of facts."""
+        inside = self._inside.condition()
+        return f"({inside} OR NOT {self._elsewhere.condition()})" if self._rest else inside
+
+    def has(self, fact: tuple[int, ...]) -> bool:
+        """Whether a fact on the driver is in the region."""
+        return self._inside.has(fact) or (self._rest and not self._elsewhere.has(fact))
+
+    def of(self, facts: SparkFacts) -> SparkFacts:
+        """The facts that are in the region."""
+        if self._rest and not self._elsewhere:
+            return facts
+        if isinstance(facts, ComputedFacts):
+            runs = [run for run in facts.runs if self._rest or self._inside.may_match(run)]
+            facts = ComputedFacts(facts.engine, runs)
+        return Within(facts, self) if facts.at_most() else facts.engine.empty()
+
+
+class Within(SparkFacts):
+    """The facts of a set that are in a region; computed at most once, when it must be."""
+
+    def __init__(self, facts: SparkFacts, region: RegionFilter) -> None:
+        super().__init__(facts.engine)
+        self._facts = facts
+        self._region = region
+        self._computed: ComputedFacts | None = None
+
+    def table(self, wanted: Wanted = EVERYTHING, to_broadcast: bool = False) -> Table | None:
+        if self._computed is not None:
+            return self._computed.table(wanted, to_broadcast)
+        table = self._facts.table(wanted)
+        return None if table is None else select(["*"], table, [self._region.condition()])
+
+    def at_most(self, wanted: Wanted = EVERYTHING) -> int:
+        return (self._facts if self._computed is None else self._computed).at_most(wanted)
+
+    @property
+    def on_driver(self) -> bool:
+        return self._facts.on_driver
+
+    def local(self) -> Local | None:
+        if self._computed is not None:
+            return self._computed.local()
+        facts = self._facts.local()
+        return None if facts is None else self._chosen(facts)
+
+    def among(self, facts: Local) -> Local:
+        return self._facts.among(self._chosen(facts))
+
+    def _chosen(self, facts: Local) -> Local:
+        return frozenset(fact for fact in facts if self._region.has(fact))
+
+    def sources(self) -> Sequence[Run]:
+        return (self._facts if self._computed is None else self._computed).sources()
+
+    def computed(self) -> ComputedFacts:
+        if self._computed is None:
+            local = self.local()
+            self._computed = self.engine.computed(self.table()) if local is None else self.engine.local(local)
+        return self._computed

@@ -1,0 +1,334 @@
+"""Sets of facts as values on Spark: runs, and views over them that a job computes where it needs them.
+
+A view is a set expression; it becomes part of the query of whatever uses it. Known relations between runs are used before
+Spark is: `I - Δ` is `I` without the runs of `Δ`, and `I |= Δ` is free when `Δ` was derived to have nothing of `I`.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from everlog.engine.algebra import FactSet, Region
+from everlog.engine.spark import tuning
+from everlog.engine.spark.facts.runs import Local, Run, total
+from everlog.engine.spark.facts.sql_text import Keys, Table, absent, own_keys, present, union
+
+if TYPE_CHECKING:
+    from everlog.engine.spark.engine import SparkEngine
+
+Wanted = Mapping[str, int]
+"""Classes of ids by column (see `runs.py`): facts with others are not needed."""
+
+EVERYTHING: Wanted = {}
+
+
+def as_spark_facts(facts: FactSet) -> SparkFacts:
+    """A set that an algorithm hands over; it must be of this engine."""
+    assert isinstance(facts, SparkFacts), "facts of another engine"
+    return facts
+
+
+def computed(facts: FactSet) -> ComputedFacts:
+    """A set that an algorithm hands over, as runs."""
+    return as_spark_facts(facts).computed()
+
+
+class SparkFacts(FactSet):
+    """A set of facts of a Spark engine."""
+
+    def __init__(self, engine: SparkEngine) -> None:
+        self.engine = engine
+
+    @abstractmethod
+    def table(self, wanted: Wanted = EVERYTHING, to_broadcast: bool = False) -> Table | None:
+        """The facts, each once, but perhaps not those that are not wanted; None if there are certainly none.
+
+        With `to_broadcast`, they are going to be broadcast, and are better on the driver if there are few.
+        """
+
+    @property
+    @abstractmethod
+    def on_driver(self) -> bool:
+        """Whether the driver has all that this set is made of, so that no question about it takes a job."""
+
+    @abstractmethod
+    def local(self) -> Local | None:
+        """The facts on the driver, if there are few."""
+
+    @abstractmethod
+    def among(self, facts: Local) -> Local:
+        """Those of a few facts on the driver that are in this set."""
+
+    @abstractmethod
+    def at_most(self, wanted: Wanted = EVERYTHING) -> int:
+        """At most so many facts are there; 0 means that there is none."""
+
+    @abstractmethod
+    def sources(self) -> Sequence[Run]:
+        """The runs that the facts of the set are in; these may have other facts, too."""
+
+    @abstractmethod
+    def computed(self) -> ComputedFacts:
+        """The set as runs, which a job computes unless that has been done."""
+
+    def inside(self, rows: Table, keys: Keys, wanted: Wanted, at_most: int | None) -> Table | None:
+        """The rows whose keys are a fact of this set; None if there are certainly none.
+
+        Only the wanted facts are asked for. There are at most `at_most` rows (None: nobody knows).
+        """
+        sought = self.table(wanted, to_broadcast=True)
+        return None if sought is None else present(rows, keys, sought, self.at_most(wanted), at_most, self.engine.width)
+
+    def outside(self, rows: Table, keys: Keys, wanted: Wanted, at_most: int | None) -> Table:
+        """The rows whose keys are no fact of this set."""
+        sought = self.table(wanted, to_broadcast=True)
+        return rows if sought is None else absent(rows, keys, sought, self.at_most(wanted), at_most, self.engine.width)
+
+    def __or__(self, other: FactSet) -> SparkFacts:
+        return _either(self, as_spark_facts(other))
+
+    def __sub__(self, other: FactSet) -> SparkFacts:
+        return _without(self, as_spark_facts(other))
+
+    def __and__(self, other: FactSet) -> SparkFacts:
+        return _both(self, as_spark_facts(other))
+
+    def __ior__(self, other: FactSet) -> ComputedFacts:
+        return self.computed().united(as_spark_facts(other))
+
+    def __isub__(self, other: FactSet) -> ComputedFacts:
+        return (self - other).computed()
+
+    def __iand__(self, other: FactSet) -> ComputedFacts:
+        return (self & other).computed()
+
+    def __bool__(self) -> bool:
+        return self.at_most() > 0 and len(self) > 0
+
+    def __len__(self) -> int:
+        return total(self.computed().runs)
+
+    def within(self, region: Region) -> SparkFacts:
+        return self.engine.region_filter(region).of(self)
+
+
+class ComputedFacts(SparkFacts):
+    """A computed set: runs that have no fact in common."""
+
+    def __init__(self, engine: SparkEngine, runs: Sequence[Run]) -> None:
+        super().__init__(engine)
+        self.runs = tuple(run for run in runs if run.rows)
+        self._one: Run | None = None
+        """All facts, in one run on the driver."""
+
+    def table(self, wanted: Wanted = EVERYTHING, to_broadcast: bool = False) -> Table | None:
+        chosen = [run for run in self.runs if run.may_match(wanted)]
+        if not chosen:
+            return None
+        if to_broadcast and len(chosen) > 1 and self.engine.driver.takes(total(self.runs)):
+            # Spark broadcasts one list of rows without a job, but not the union of several.
+            self._one = self._one or self.engine.driver.merged(self.runs)
+            chosen = [self._one] if self._one is not None else chosen
+        return union([self.engine.table_of(run, to_broadcast) for run in chosen])
+
+    def outside(self, rows: Table, keys: Keys, wanted: Wanted, at_most: int | None) -> Table:
+        # Runs on the driver are not partitioned, so each sort of runs is asked by itself.
+        there = [run for run in self.runs if run.may_match(wanted) and run.name is not None]
+        on_driver = [run for run in self.runs if run.may_match(wanted) and run.name is None]
+        found = rows
+        for runs in (on_driver, there):
+            if runs:
+                sought = union(
+                    [
+                        self.engine.table_of(run, to_broadcast=total(runs) <= tuning.BROADCAST_LOOK_UP_FACTS)
+                        for run in runs
+                    ]
+                )
+                found = absent(found, keys, sought, total(runs), at_most, self.engine.width)
+        return found
+
+    @property
+    def on_driver(self) -> bool:
+        return all(run.local is not None for run in self.runs)
+
+    def local(self) -> Local | None:
+        rows = self.engine.driver.rows(self.runs)
+        return None if rows is None else frozenset(rows)
+
+    def among(self, facts: Local) -> Local:
+        return frozenset(self.engine.driver.numbers(facts, self.runs))
+
+    def at_most(self, wanted: Wanted = EVERYTHING) -> int:
+        return total(run for run in self.runs if run.may_match(wanted))
+
+    def sources(self) -> Sequence[Run]:
+        return self.runs
+
+    def computed(self) -> ComputedFacts:
+        return self
+
+    def united(self, other: SparkFacts) -> ComputedFacts:
+        """The union with another set, as runs."""
+        if not self.runs:
+            return other.computed()
+        if not isinstance(other, ComputedFacts):
+            other = _without(other, self).computed()
+            return ComputedFacts(self.engine, (*self.engine.compacted(self.runs), *other.runs)) if other.runs else self
+        new = [run for run in other.runs if run not in self.runs]
+        apart = [run for run in new if is_apart(run, self.runs)]
+        overlapping = [run for run in new if run not in apart]
+        if overlapping:
+            apart += _without(ComputedFacts(self.engine, overlapping), self).computed().runs
+        return ComputedFacts(self.engine, (*self.engine.compacted(self.runs), *apart)) if apart else self
+
+
+def is_apart(run: Run, runs: Sequence[Run]) -> bool:
+    return all(run.is_apart(other) for other in runs)
+
+
+class View(SparkFacts):
+    """`left | right`, `left - right` or `left & right`; computed at most once, when it must be."""
+
+    def __init__(self, operator: str, left: SparkFacts, right: SparkFacts) -> None:
+        super().__init__(left.engine)
+        self.operator, self.left, self.right = operator, left, right
+        self._computed: ComputedFacts | None = None
+
+    def table(self, wanted: Wanted = EVERYTHING, to_broadcast: bool = False) -> Table | None:
+        if self._is_settled():
+            return self.computed().table(wanted, to_broadcast)
+        left = self.left.table(wanted)
+        keys = own_keys(self.engine.width)
+        if self.operator == "-":
+            return None if left is None else self.right.outside(left, keys, wanted, self.left.at_most(wanted))
+        if self.operator == "&":
+            return None if left is None else self.right.inside(left, keys, wanted, self.left.at_most(wanted))
+        right = self.right.table(wanted)
+        if left is None or right is None:
+            return right if left is None else left
+        # The smaller set gives way to the larger one.
+        if self.left.at_most(wanted) < self.right.at_most(wanted):
+            return union([self.right.outside(left, keys, wanted, self.left.at_most(wanted)), right])
+        return union([left, self.left.outside(right, keys, wanted, self.right.at_most(wanted))])
+
+    def inside(self, rows: Table, keys: Keys, wanted: Wanted, at_most: int | None) -> Table | None:
+        if self.operator == "|" or self._is_settled():
+            return super().inside(rows, keys, wanted, at_most)
+        found = self.left.inside(rows, keys, wanted, at_most)
+        if found is None:
+            return None
+        if self.operator == "&":
+            return self.right.inside(found, keys, wanted, at_most)
+        return self.right.outside(found, keys, wanted, at_most)
+
+    def outside(self, rows: Table, keys: Keys, wanted: Wanted, at_most: int | None) -> Table:
+        if self.operator != "|" or self._is_settled():
+            return super().outside(rows, keys, wanted, at_most)
+        return self.right.outside(self.left.outside(rows, keys, wanted, at_most), keys, wanted, at_most)
+
+    def at_most(self, wanted: Wanted = EVERYTHING) -> int:
+        if self._computed is not None:
+            return self._computed.at_most(wanted)
+        left = self.left.at_most(wanted)
+        if self.operator == "-":
+            return left
+        right = self.right.at_most(wanted)
+        return left + right if self.operator == "|" else min(left, right)
+
+    def sources(self) -> Sequence[Run]:
+        if self._computed is not None:
+            return self._computed.runs
+        left = self.left.sources()
+        return [*left, *self.right.sources()] if self.operator == "|" else left
+
+    def _is_settled(self) -> bool:
+        """Whether the set is computed, or can be on the driver without a job: then it is no expression of a query."""
+        return self._computed is not None or (self.on_driver and self.engine.driver.takes(self.at_most()))
+
+    @property
+    def on_driver(self) -> bool:
+        return self.left.on_driver and self.right.on_driver if self._computed is None else self._computed.on_driver
+
+    def local(self) -> Local | None:
+        if self._computed is not None:
+            return self._computed.local()
+        left = self.left.local()
+        if left is None or self.operator != "|":
+            return None if left is None else self._chosen(left)
+        right = self.right.local()
+        return None if right is None else left | right
+
+    def among(self, facts: Local) -> Local:
+        if self._computed is not None:
+            return self._computed.among(facts)
+        if self.operator == "|":
+            found = self.left.among(facts)
+            return found | self.right.among(facts - found)
+        if self.operator == "&" and self.right.on_driver:
+            return self.left.among(self.right.among(facts))
+        return self._chosen(self.left.among(facts))
+
+    def _chosen(self, facts: Local) -> Local:
+        """Those of some facts of the left set that the operator keeps: outside of the right set, or inside of it."""
+        found = self.right.among(facts) if facts else facts
+        return facts - found if self.operator == "-" else found
+
+    def computed(self) -> ComputedFacts:
+        if self._computed is None:
+            apart = covered(self.right) if self.operator == "-" else frozenset[int]()
+            local = self.local()
+            if local is None:
+                self._computed = self.engine.computed(self.table(), apart)
+            else:
+                self._computed = self.engine.local(local, apart)
+        return self._computed
+
+
+def covered(facts: SparkFacts) -> frozenset[int]:
+    """The numbers of runs whose facts a set certainly has."""
+    if isinstance(facts, ComputedFacts):
+        return frozenset[int]().union(*(run.parts for run in facts.runs))
+    if isinstance(facts, View) and facts.operator == "|":
+        return covered(facts.left) | covered(facts.right)
+    return frozenset()
+
+
+def _either(left: SparkFacts, right: SparkFacts) -> SparkFacts:
+    if left is right or not right.at_most():
+        return left
+    if not left.at_most():
+        return right
+    if isinstance(left, ComputedFacts) and isinstance(right, ComputedFacts):
+        new = [run for run in right.runs if run not in left.runs]
+        if all(is_apart(run, left.runs) for run in new):
+            return ComputedFacts(left.engine, (*left.runs, *new)) if new else left
+    return View("|", left, right)
+
+
+def _without(left: SparkFacts, right: SparkFacts) -> SparkFacts:
+    if left is right:
+        return left.engine.empty()
+    if isinstance(left, ComputedFacts) and isinstance(right, ComputedFacts):
+        shared = set(left.runs) & set(right.runs)
+        left = ComputedFacts(left.engine, [run for run in left.runs if run not in shared])
+        mine = left.runs
+        apart = [run for run in right.runs if run in shared or all(run.is_apart(one) for one in mine)]
+        right = ComputedFacts(right.engine, [run for run in right.runs if run not in apart])
+    return View("-", left, right) if left.at_most() and right.at_most() else left
+
+
+def _both(left: SparkFacts, right: SparkFacts) -> SparkFacts:
+    if left is right:
+        return left
+    if not left.at_most() or not right.at_most():
+        return left.engine.empty()
+    if left.at_most() > right.at_most():  # a range of an annotation, of which nobody knows the size, comes second
+        left, right = right, left
+    if isinstance(left, ComputedFacts) and isinstance(right, ComputedFacts):
+        shared = set(left.runs) & set(right.runs)
+        others = [run for run in right.runs if run not in shared]
+        if all(is_apart(run, others) for run in left.runs if run not in shared):
+            return ComputedFacts(left.engine, [run for run in left.runs if run in shared])
+    return View("&", left, right)

@@ -1,0 +1,1 @@
+"""Graphs and orders on Spark, as modules ask for them."""

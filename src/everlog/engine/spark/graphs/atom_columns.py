@@ -1,0 +1,65 @@
+"""The values that the variables of an atom have in its facts: the ends of edges, or the items of an order."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from everlog.datalog.syntax import Atom, Constant
+from everlog.engine.spark.facts.fact_schema import RELATION
+from everlog.engine.spark.facts.runs import class_of
+from everlog.engine.spark.facts.sets import SparkFacts
+from everlog.engine.spark.facts.sql_text import Keys, Table, select
+from everlog.engine.spark.joins.hubs import Hubs, hubs
+
+if TYPE_CHECKING:
+    from everlog.engine.spark.engine import SparkEngine
+
+_NAMES = ("x", "y")
+
+
+class AtomColumns:
+    """An atom with one or two variables, each once, which the columns `x` and `y` are for; `turned`, `y` and `x`."""
+
+    def __init__(self, engine: SparkEngine, atom: Atom, turned: bool = False) -> None:
+        self._engine = engine
+        ids = engine.ids(term for term in atom.terms if isinstance(term, Constant))
+        self.relation = engine.relation(atom.predicate, len(atom.terms))
+        self._terms = [ids[term] if isinstance(term, Constant) else None for term in atom.terms]
+        places = [place for place, id in enumerate(self._terms) if id is None]
+        self._places = places[::-1] if turned else places
+        self._fixed = {place: id for place, id in enumerate(self._terms) if id is not None}
+        self.wanted = {RELATION: class_of(self.relation)}
+        self.wanted |= {f"a{place}": class_of(id) for place, id in self._fixed.items()}
+
+    def table(self, facts: SparkFacts) -> Table | None:
+        """The values in some facts, a row for each; None if there are certainly none."""
+        table = facts.table(self.wanted)
+        conditions = [f"{RELATION} = {self.relation}L", *(f"a{place} = {id}L" for place, id in self._fixed.items())]
+        columns = [f"a{place} AS {name}" for place, name in zip(self._places, _NAMES, strict=False)]
+        return None if table is None else select(columns, table, conditions)
+
+    def hubs(self, facts: SparkFacts, name: str) -> Hubs:
+        """The values of `x` or `y` that very many facts have."""
+        column = f"a{self._places[_NAMES.index(name)]}"
+        return hubs(self._engine, facts, frozenset({self.relation}), column)
+
+    def local(self, facts: SparkFacts) -> list[tuple[int, ...]] | None:
+        """The values in some facts, a tuple for each, if the facts are few enough for the driver."""
+        local = facts.local()
+        if local is None:
+            return None
+        return [
+            tuple(fact[place + 1] for place in self._places)
+            for fact in local
+            if fact[0] == self.relation and all(fact[place + 1] == id for place, id in self._fixed.items())
+        ]
+
+    def keys(self, *values: str) -> Keys:
+        """The keys of the fact that the atom becomes with some expressions for its variables."""
+        given = dict(zip(self._places, values, strict=True))
+        return [self.relation, *(given[place] if id is None else id for place, id in enumerate(self._terms))]
+
+    def fact(self, *values: int) -> tuple[int, ...]:
+        """The fact that the atom becomes with some ids for its variables."""
+        given = dict(zip(self._places, values, strict=True))
+        return (self.relation, *(given[place] if id is None else id for place, id in enumerate(self._terms)))

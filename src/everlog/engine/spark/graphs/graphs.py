@@ -1,0 +1,38 @@
+"""Graphs and orders on Spark, as modules ask for them (`everlog.engine.algebra`)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from everlog.datalog.syntax import Atom, Variable
+from everlog.engine.algebra import Graphs, Moves
+from everlog.engine.spark.graphs.chains import SparkChains
+from everlog.engine.spark.graphs.cliques import SparkCliques
+from everlog.engine.spark.graphs.neighbours import SparkNeighbours
+from everlog.engine.spark.graphs.paths import SparkPaths
+
+if TYPE_CHECKING:
+    from everlog.engine.spark.engine import SparkEngine
+
+
+class SparkGraphs(Graphs):
+    """Makes graphs of one engine's facts."""
+
+    def __init__(self, engine: SparkEngine) -> None:
+        self._engine = engine
+
+    def paths(self, atom: Atom, step: Atom, backwards: bool = False) -> SparkPaths:
+        return SparkPaths(self._engine, atom, step, backwards)
+
+    def cliques(self, atom: Atom) -> SparkCliques:
+        return SparkCliques(self._engine, atom)
+
+    def chains(self, heads: Sequence[Atom], letters: Sequence[Atom], moves: Sequence[Moves]) -> SparkChains:
+        return SparkChains(self._engine, heads, letters, moves)
+
+    def neighbours(self, atom: Atom, item: Atom) -> SparkNeighbours:
+        return SparkNeighbours(self._engine, atom, item)
+
+    def keyed_neighbours(self, atom: Atom, item: Atom, key: Variable) -> SparkNeighbours:
+        return SparkNeighbours(self._engine, atom, item, key)

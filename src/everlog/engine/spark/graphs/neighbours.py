@@ -1,0 +1,95 @@
+"""Neighbours in an order, on Spark: the order is cut into ranges, each sorted by itself.
+
+Neighbours across a cut are found from the least value of each range.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from everlog.datalog.syntax import Atom, Variable
+from everlog.engine.algebra import FactSet, Neighbours
+from everlog.engine.recent_results import Recent
+from everlog.engine.spark import tuning
+from everlog.engine.spark.facts.sets import ComputedFacts, SparkFacts, computed
+from everlog.engine.spark.facts.sql_text import Table, broadcast, fact_columns, select
+from everlog.engine.spark.graphs.atom_columns import AtomColumns
+
+if TYPE_CHECKING:
+    from everlog.engine.spark.engine import SparkEngine
+
+_RANGE: Final = "9223372036854775808D"
+"""From here on a double is larger than any integer; below its negative, smaller."""
+
+# A number is its whole part, towards zero, and the rest, which a double gives exactly; one that is larger or smaller than
+# all integers comes after or before them. Strings come after numbers, and no string is the neighbour of a number.
+_KEY: Final = f"""named_struct(
+  'kind', int(v.s IS NOT NULL),
+  'beyond', CASE WHEN v.d >= {_RANGE} THEN 1 WHEN v.d < -{_RANGE} THEN -1 ELSE 0 END,
+  'whole', coalesce(v.i, CASE WHEN v.d < {_RANGE} AND v.d >= -{_RANGE} THEN bigint(v.d) END, 0L),
+  'rest', coalesce(CASE WHEN v.d < {_RANGE} AND v.d >= -{_RANGE} THEN v.d - double(bigint(v.d)) ELSE v.d END, 0D) + 0D,
+  'text', coalesce(v.s, ''))"""
+
+
+class SparkNeighbours(Neighbours):
+    """Values of a unary atom in their order: numbers by value, strings by code point, and other values in none.
+
+    Or the values of a binary atom in the order of their keys; `key` is the variable where these stand.
+    """
+
+    def __init__(self, engine: SparkEngine, atom: Atom, item: Atom, key: Variable | None = None) -> None:
+        self._engine = engine
+        place = 0 if key is None else list(item.variables()).index(key)
+        self._key, self._value = "xy"[place], "x" if key is None else "xy"[1 - place]
+        self._ends, self._items = AtomColumns(engine, atom), AtomColumns(engine, item)
+        self._recent = Recent[ComputedFacts]()
+
+    def facts(self, P: FactSet, excluding: FactSet) -> ComputedFacts:
+        found = self._pairs(P)
+        found -= excluding
+        return found
+
+    def outside(self, P: FactSet, facts: FactSet) -> ComputedFacts:
+        asked = computed(facts)
+        asked -= self._pairs(P)
+        return asked
+
+    def _pairs(self, P: FactSet) -> ComputedFacts:
+        """The facts of all neighbours."""
+        return self._recent.of(lambda: self._found(computed(P)), P)
+
+    def _found(self, P: SparkFacts) -> ComputedFacts:
+        items = self._items.table(P)
+        if items is None:
+            return self._engine.empty()
+        ranked = self._engine.run(self._in_ranges(items, P.at_most()))
+        view = ranked.view()
+        keys = f"(SELECT DISTINCT k, part FROM {view})"
+        least = f"(SELECT part, min(k) AS k FROM {keys} GROUP BY part)"
+        after = select(["part", "lead(k) OVER (ORDER BY part) AS k"], least)
+        following = select(["k", "part", "lead(k) OVER (PARTITION BY part ORDER BY k) AS next"], keys)
+        steps = select(
+            ["l.k", "coalesce(l.next, s.k) AS next"],
+            f"{following} l LEFT JOIN {after} s ON l.part = s.part",
+            hint="BROADCAST(s)",
+        )
+        rows = select(
+            fact_columns(self._ends.keys("f.id", "t.id"), self._engine.width),
+            f"{view} f JOIN {steps} n ON f.k = n.k JOIN {view} t ON t.k = n.next",
+            ["n.k.kind = n.next.kind"],
+        )
+        return self._engine.distinct(rows)
+
+    def _in_ranges(self, items: Table, at_most: int) -> Table:
+        """Items as `id`, with the key `k` that they are ordered by, and the `part` of the order that they are in."""
+        few = at_most <= tuning.BROADCAST_JOIN_FACTS
+        keyed = select(
+            [f"l.{self._value} AS id", f"{_KEY} AS k"],
+            f"{self._engine.comparables()} v JOIN {items} l ON v.id = l.{self._key}",
+            ["(v.i IS NOT NULL OR v.d IS NOT NULL OR v.s IS NOT NULL)"],
+            hint=broadcast("l", at_most),
+        )
+        if few:
+            return select(["*", "0 AS part"], keyed)
+        cut = f"REPARTITION_BY_RANGE({self._engine.partitions}, k)"
+        return select(["*", "spark_partition_id() AS part"], select(["*"], keyed, hint=cut))

@@ -1,0 +1,1 @@
+"""Rules and queries on Spark: conjunctions as joins, in jobs or on the driver."""

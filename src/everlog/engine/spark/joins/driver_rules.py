@@ -1,0 +1,154 @@
+"""Rules applied on the driver, where all that they can meet is there already: a job takes longer than all they do.
+
+The same conjunctions as in `conjunction.py`, with a hash table for each literal, and the same deliveries as in
+`instances.py`. The driver gives up (`TooMany`) where few facts lead to very many bindings; Spark then starts again.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from everlog.datalog.values import Value
+from everlog.engine.spark import tuning
+from everlog.engine.spark.facts.annotations import SparkCounted, positive
+from everlog.engine.spark.facts.runs import Fact, Local
+from everlog.engine.spark.facts.sets import ComputedFacts, SparkFacts, covered
+from everlog.engine.spark.joins.comparisons import holds
+from everlog.engine.spark.joins.conjunction import Literal
+from everlog.engine.spark.joins.patterns import Compared, Parameters, Pattern, Term
+
+if TYPE_CHECKING:
+    from everlog.engine.spark.engine import SparkEngine
+    from everlog.engine.spark.facts.region_filters import RegionFilter
+
+Binding = dict[Term, int]
+Index = dict[Fact, list[Fact]]
+
+
+class TooMany(Exception):
+    """More bindings than the driver should hold."""
+
+
+class DriverConjunction:
+    """Bindings of variables and parameters, matched literal by literal."""
+
+    def __init__(self, parameters: Parameters, tables: DriverTables) -> None:
+        self._bindings: list[Binding] = [{~place: id for place, id in enumerate(row)} for row in parameters.rows]
+        self._bound: set[Term] = {~place for place in range(len(parameters.values))}
+        self._tables = tables
+
+    def evaluate(
+        self, positive: Sequence[Literal], negative: Sequence[Literal], comparisons: Sequence[Compared]
+    ) -> None:
+        for literal in positive:
+            self._bindings = list(self._extended(literal))
+        for test in comparisons:
+            self._bindings = list(self._compared(test))
+        for literal in negative:
+            facts = self._tables.local(literal.view)
+            self._bindings = [one for one in self._bindings if fact_of(literal.pattern, one) not in facts]
+
+    def _compared(self, test: Compared) -> Iterator[Binding]:
+        """The bindings for which a comparison holds."""
+        if test.operator in ("=", "!="):
+            same = test.operator == "="
+            return (one for one in self._bindings if (one[test.left] == one[test.right]) == same)
+        values = self._tables.values({one[term] for one in self._bindings for term in (test.left, test.right)})
+        return (one for one in self._bindings if holds(test.operator, values[one[test.left]], values[one[test.right]]))
+
+    def any_of(self, literals: Sequence[Literal]) -> None:
+        """Keeps the bindings that have an instance of one of some patterns in its view."""
+        views = [(literal.pattern, self._tables.local(literal.view)) for literal in literals]
+        self._bindings = [
+            one for one in self._bindings if any(fact_of(pattern, one) in facts for pattern, facts in views)
+        ]
+
+    def _extended(self, literal: Literal) -> Iterator[Binding]:
+        terms = (literal.pattern.relation, *literal.pattern.terms)
+        places = tuple(place for place, term in enumerate(terms) if term in self._bound)
+        free = [(place, term) for place, term in enumerate(terms) if term not in self._bound]
+        self._bound.update(terms)
+        index, found = self._tables.index(literal.view, places), 0
+        for one in self._bindings:
+            for fact in index.get(tuple(one[terms[place]] for place in places), ()):
+                more = one.copy()
+                if all(more.setdefault(term, fact[place]) == fact[place] for place, term in free):
+                    found += 1
+                    if found > tuning.BROADCAST_JOIN_FACTS:
+                        raise TooMany
+                    yield more
+
+    def bindings(self) -> Sequence[Binding]:
+        return self._bindings
+
+
+def fact_of(pattern: Pattern, binding: Binding) -> Fact:
+    """The fact that a binding makes of a pattern."""
+    return (binding[pattern.relation], *(binding[term] for term in pattern.terms))
+
+
+class DriverTables:
+    """Sets of facts on the driver, and hash tables of them by some of their places; those of one application of rules."""
+
+    def __init__(self, values: Callable[[Iterable[int]], Mapping[int, Value]]) -> None:
+        self.values = values
+        """Tells the values of some constants."""
+        self._local: dict[SparkFacts, Local] = {}
+        self._indexes: dict[tuple[SparkFacts, tuple[int, ...]], Index] = {}
+
+    def local(self, facts: SparkFacts) -> Local:
+        if facts not in self._local:
+            found = facts.local()
+            assert found is not None, "few facts, all on the driver"
+            self._local[facts] = found
+        return self._local[facts]
+
+    def index(self, facts: SparkFacts, places: tuple[int, ...]) -> Index:
+        """Facts by what they have at some places; those with fewer places are left out."""
+        key = facts, places
+        if key not in self._indexes:
+            found = self._indexes[key] = {}
+            last = max(places, default=0)
+            for fact in self.local(facts):
+                if len(fact) > last:
+                    found.setdefault(tuple(fact[place] for place in places), []).append(fact)
+        return self._indexes[key]
+
+
+class DriverDelivery:
+    """Instances of rules, shape by shape, on the driver."""
+
+    def __init__(self, engine: SparkEngine) -> None:
+        self._engine = engine
+        self._tables = DriverTables(engine.driver.values)
+        self._found: list[tuple[Sequence[Binding], Sequence[Pattern]]] = []
+
+    def conjunction(self, parameters: Parameters, needed: Iterable[Term]) -> DriverConjunction:
+        return DriverConjunction(parameters, self._tables)
+
+    def take(self, instances: DriverConjunction, patterns: Sequence[Pattern]) -> None:
+        self._found.append((instances.bindings(), patterns))
+
+    def facts(self, excluding: SparkFacts | None = None, counting: bool = True) -> ComputedFacts:
+        self._count(counting)
+        found = frozenset(self._facts())
+        if excluding is None:
+            return self._engine.local(found)
+        return self._engine.local(found - excluding.among(found), covered(excluding))
+
+    def multiset(self, counting: bool = True) -> SparkCounted:
+        self._count(counting)
+        return positive(self._engine, Counter(self._facts()))
+
+    def facts_within(self, place: RegionFilter) -> ComputedFacts:
+        self._count(True)
+        return self._engine.local(frozenset(fact for fact in self._facts() if place.has(fact)))
+
+    def _facts(self) -> Iterator[Fact]:
+        return (fact_of(pattern, one) for found, patterns in self._found for one in found for pattern in patterns)
+
+    def _count(self, counting: bool) -> None:
+        self._engine.driver_applications += bool(self._found)
+        self._engine.derivations += sum(len(found) for found, _ in self._found) if counting else 0

@@ -1,0 +1,69 @@
+"""`match`: labelled conjunctive queries outside of rules, for the Spark engine.
+
+A query is part of the plan of whatever asks for a projection of it; `kept` computes its bindings once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from everlog.datalog.syntax import Atom, Comparison, Constant
+from everlog.engine.algebra import Bindings, FactSet, Labelled, Matcher
+from everlog.engine.spark.engine import SparkEngine
+from everlog.engine.spark.facts.annotations import SparkCounted
+from everlog.engine.spark.facts.sets import ComputedFacts, SparkFacts, as_spark_facts
+from everlog.engine.spark.joins.conjunction import Conjunction, Literal
+from everlog.engine.spark.joins.instances import Delivery
+from everlog.engine.spark.joins.join_order import in_order
+from everlog.engine.spark.joins.patterns import Compared, Parameters, Pattern
+from everlog.engine.spark.joins.rule_shapes import Shaping
+
+
+class SparkMatcher(Matcher):
+    """Makes queries for one engine."""
+
+    def __init__(self, engine: SparkEngine) -> None:
+        self._engine = engine
+
+    def match(self, literals: Sequence[Labelled], comparisons: Sequence[Comparison] = ()) -> SparkBindings:
+        terms = [term for literal in literals for term in literal.atom.terms]
+        terms += [term for comparison in comparisons for term in (comparison.left, comparison.right)]
+        shaping = Shaping(self._engine, [term for term in terms if isinstance(term, Constant)])
+        matched = [Literal(shaping.pattern(one.atom), as_spark_facts(one.view), one.negative) for one in literals]
+        tests = [Compared(one.operator, shaping.term(one.left), shaping.term(one.right)) for one in comparisons]
+        parameters = Parameters([tuple(shaping.parameters)])
+
+        def at_most(pattern: Pattern, facts: SparkFacts) -> int:
+            return facts.at_most(parameters.wanted(pattern))
+
+        conjunction = Conjunction(self._engine, parameters, shaping.variables.values())
+        positive = in_order(None, [one for one in matched if not one.negative], at_most)
+        conjunction.evaluate(positive, [one for one in matched if one.negative], tests)
+        return SparkBindings(self._engine, shaping, conjunction)
+
+
+class SparkBindings(Bindings):
+    """The matches of a query, each once."""
+
+    def __init__(self, engine: SparkEngine, shaping: Shaping, found: Conjunction) -> None:
+        self._engine = engine
+        self._shaping = shaping
+        self._found = found
+
+    def count(self) -> int:
+        return self._found.count()
+
+    def facts(self, atom: Atom, excluding: FactSet | None = None) -> ComputedFacts:
+        return self._delivery(atom).facts(None if excluding is None else as_spark_facts(excluding), counting=False)
+
+    def counted(self, atom: Atom) -> SparkCounted:
+        return self._delivery(atom).multiset(counting=False)
+
+    def kept(self) -> SparkBindings:
+        return SparkBindings(self._engine, self._shaping, self._found.kept())
+
+    def _delivery(self, atom: Atom) -> Delivery:
+        delivery = Delivery(self._engine)
+        pattern, parameters = self._shaping.projected(atom)
+        delivery.take(self._found.with_parameters(Parameters([parameters])), [pattern])
+        return delivery

@@ -1,0 +1,54 @@
+"""The numbers by which the Spark engine chooses between ways that come to the same result; only speed depends on them.
+
+They are read where they are used, as `tuning.NAME`, so that tests can move them.
+"""
+
+from __future__ import annotations
+
+DRIVER_FACTS = 2_000
+"""Operations on sets of up to this many facts happen on the driver, without a job: a job costs more than all of them."""
+
+BROADCAST_LOOK_UP_FACTS = 20_000
+"""Up to this many facts are broadcast to rows that are looked up among them."""
+
+BROADCAST_JOIN_FACTS = 200_000
+"""Bindings that come from up to this many facts are broadcast to what they are matched with; what else is small enough to
+be looked at by one task has up to as many rows."""
+
+HASHED_ROWS = 4_000_000
+"""Of more rows no hash table is made to look them up among facts."""
+
+HUB_SAMPLE_FACTS = 20_000
+"""About so many facts of a run are looked at to find hubs."""
+
+HUB_SHARE = 0.01
+"""A value that this part of a run has is a hub: a join by it would give all of them to one task."""
+
+SHARES_PER_PARTITION = 4
+"""The rows of a hub are dealt out to so many shares for each partition: where a share goes is decided by its hash, and of
+few shares many may go to one place."""
+
+FACTS_PER_PARTITION = 50_000
+"""For this many facts there is a partition, but never more of them than the session has: a task costs about the same
+however little it does."""
+
+INTERPRETED_FACTS = 200_000
+"""While an engine has up to this many facts, Spark generates no code for its jobs: compiling takes longer."""
+
+RUNS_BEFORE_MERGE = 8
+"""From this many runs on, a set that grows merges some: joins with a set have an input for each of its runs."""
+
+CHAIN_CHANGE_SHARE = 8
+"""What has changed of a graph is followed from where it lies if it is up to one fact in so many; else all is found anew."""
+
+FETCHED_IDS = 200_000
+"""Up to this many ids are fetched from Spark directly, without files."""
+
+ASKED_DIGITS = 2_000
+"""Spark is asked about an estimate of a size that may have more digits than this, since asking takes time, too."""
+
+SETTLED_DIGITS = 500
+"""A run whose estimated size has more digits than this is settled: Spark looks how large it is."""
+
+LISTED_IDS = 30_000
+"""Up to this many ids are handed to Spark as they are, without a file."""
