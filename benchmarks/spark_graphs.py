@@ -55,7 +55,7 @@ def run_components(spark: SparkSession, repeat: int, say: Line, size: int = 500_
             labels = components(engine, f"(SELECT a0 AS x, a1 AS y FROM {facts.table()})", len(facts))
             seconds.append(perf_counter() - begun)
             rounds = engine.runs - before - 2  # the first prepares edges, the last gives labels to nodes
-            found = engine.number(f"SELECT count(DISTINCT a1) FROM {labels.view()}")
+            ((found,),) = engine.spark.sql(f"SELECT count(DISTINCT a1) FROM {labels.view()}").collect()
             engine.release()
         say(
             f"components of a {name} of {count:,} edges: {found:,} in {rounds} rounds of one job each, "

@@ -108,12 +108,11 @@ def counts_of(some: Counted | FactSet) -> Counter[Fact]:
 
 
 class Values(Annotation):
-    def __init__(self, default: int) -> None:
-        self.default = default
+    def __init__(self) -> None:
         self.values: dict[Fact, int] = {}
 
     def of(self, fact: Fact) -> int:
-        return self.values.get(fact, self.default)
+        return self.values.get(fact, 0)
 
     def set(self, facts: FactSet, value: int) -> None:
         self.values.update(dict.fromkeys(facts_of(facts), value))
@@ -182,10 +181,9 @@ class GroundRules(Rules):
         negative: FactSet | None = None,
         *,
         some: Sequence[Some] = (),
-        heads_in: FactSet | None = None,
         excluding: FactSet | None = None,
     ) -> FactSet:
-        found = self._engine.consider("apply", self._considered(positive, negative, some, heads_in))
+        found = self._engine.consider("apply", self._considered(positive, negative, some))
         heads = Known(self._engine, (one.head for one in found))
         return heads if excluding is None else heads - excluding
 
@@ -195,9 +193,8 @@ class GroundRules(Rules):
         negative: FactSet | None = None,
         *,
         some: Sequence[Some] = (),
-        heads_in: FactSet | None = None,
     ) -> Counted:
-        found = self._engine.consider("apply", self._considered(positive, negative, some, heads_in))
+        found = self._engine.consider("apply", self._considered(positive, negative, some))
         return Multiset(self._engine, Counter(one.head for one in found))
 
     def provable(self, heads: FactSet, positive: FactSet, negative: FactSet | None = None) -> FactSet:
@@ -254,8 +251,8 @@ class RecordingEngine(Engine):
     def empty(self) -> FactSet:
         return Known(self, ())
 
-    def annotation(self, default: int = 0, sparse: bool = False) -> Annotation:
-        return Values(default)
+    def annotation(self, sparse: bool = False) -> Annotation:
+        return Values()
 
 
 class Recorded:

@@ -98,9 +98,7 @@ class Counted(ABC):
 
 
 class Annotation(ABC):
-    """An integer for every fact, `default` unless it was set."""
-
-    default: int
+    """An integer for every fact, 0 unless it was set."""
 
     @abstractmethod
     def set(self, facts: FactSet, value: int) -> None: ...
@@ -143,22 +141,11 @@ class Labelled:
 
 
 class Bindings(ABC):
-    """The matches of a conjunction, found anew by each projection unless `kept`."""
-
-    @abstractmethod
-    def count(self) -> int: ...
+    """The matches of a conjunction, found when a projection asks for them."""
 
     @abstractmethod
     def facts(self, atom: Atom, excluding: FactSet | None = None) -> FactSet:
-        """The instances of an atom over the conjunction's variables, but for those in a set."""
-
-    @abstractmethod
-    def counted(self, atom: Atom) -> Counted:
-        """The instances of an atom as a multiset: each as often as it has matches. The predicate may be hidden."""
-
-    @abstractmethod
-    def kept(self) -> Bindings:
-        """Bindings with the same matches, which are found now and remembered for all later projections."""
+        """The instances of an atom over the conjunction's variables, but for those in a set; it may be a hidden one."""
 
 
 class Rules(ABC):
@@ -175,14 +162,13 @@ class Rules(ABC):
         negative: FactSet | None = None,
         *,
         some: Sequence[Some] = (),
-        heads_in: FactSet | None = None,
         excluding: FactSet | None = None,
     ) -> FactSet:
         """The heads of `inst_r[positive, negative : some…]`, for all rules, as a set.
 
-        `P ⊆ positive` and `N ∩ negative = ∅` are required of every condition. With `heads_in` only instances whose head
-        is in that set are considered, found backwards from it. Heads in `excluding` are considered and not returned.
-        Of several conditions the smallest drives the joins and the others filter; a range of an annotation never drives.
+        `P ⊆ positive` and `N ∩ negative = ∅` are required of every condition. Heads in `excluding` are considered and not
+        returned. Of several conditions the smallest drives the joins and the others filter; a range of an annotation never
+        drives.
         """
 
     @abstractmethod
@@ -192,7 +178,6 @@ class Rules(ABC):
         negative: FactSet | None = None,
         *,
         some: Sequence[Some] = (),
-        heads_in: FactSet | None = None,
     ) -> Counted:
         """The heads of the instances that `apply` considers, as a multiset: one occurrence for each instance."""
 
@@ -252,7 +237,7 @@ class Engine(ABC):
     def empty(self) -> FactSet: ...
 
     @abstractmethod
-    def annotation(self, default: int = 0, sparse: bool = False) -> Annotation:
+    def annotation(self, sparse: bool = False) -> Annotation:
         """No fact has a value of its own yet; `sparse` says that few ever will."""
 
     def bytes_of(self, predicate: str) -> int:

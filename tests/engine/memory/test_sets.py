@@ -260,8 +260,7 @@ def multiplicities(sets: Sets, counted: CountedFacts) -> Counter[Fact]:
 @given(seeds)
 def test_annotations(seed: int) -> None:
     sets = Sets(seed)
-    default = sets.random.randrange(-1, 2)
-    annotation = sets.engine.annotation(default)
+    annotation = sets.engine.annotation()
     expected: dict[Fact, int] = {}
     pool: list[Pair] = [(sets.stored(facts), facts) for facts in (sets.some_facts() for _ in range(3))]
     for _ in range(8):
@@ -273,13 +272,13 @@ def test_annotations(seed: int) -> None:
         else:
             sign = sets.random.choice([-1, 1])
             annotation.add(as_counted(facts) + facts, sign)
-            expected.update((fact, expected.get(fact, default) + 2 * sign) for fact in known)
+            expected.update((fact, expected.get(fact, 0) + 2 * sign) for fact in known)
         fresh = sets.some_facts()
         pool[sets.random.randrange(3)] = sets.stored(fresh), fresh
         least = sets.random.randrange(-2, 3)
         greatest = least + sets.random.randrange(3)
         between = annotation.between(least, greatest)
-        inside = {one for one in pool[0][1] | pool[1][1] if least <= expected.get(one, default) <= greatest}
+        inside = {one for one in pool[0][1] | pool[1][1] if least <= expected.get(one, 0) <= greatest}
         both = pool[0][0] | pool[1][0]
         for view in (both & between, between & both):
             assert sets.tested(view) == sets.computed(view) == inside
@@ -287,7 +286,7 @@ def test_annotations(seed: int) -> None:
         assert sets.tested(outside) == sets.computed(outside) == pool[0][1] - inside
         mixed = (pool[0][0] & between) | pool[1][0]
         assert sets.tested(mixed) == sets.computed(mixed) == (pool[0][1] & inside) | pool[1][1]
-        times = Counter({fact: expected.get(fact, default) for fact in known if expected.get(fact, default) > 0})
+        times = Counter({fact: expected.get(fact, 0) for fact in known if expected.get(fact, 0) > 0})
         assert multiplicities(sets, annotation.counted(facts)) == times
 
 

@@ -79,17 +79,6 @@ def test_apply(spark: SparkSession, conditions: int) -> None:
     assert counted.total() == asked.derived() == asked.heads.total()
 
 
-@pytest.mark.parametrize("conditions", [0, 2])
-def test_apply_backwards(spark: SparkSession, conditions: int) -> None:
-    """With `heads_in` only instances with such heads are considered."""
-    asked = Asked(spark, 200 + conditions, conditions)
-    heads_in = asked.disguised(asked.question.asked)
-    expected = Counter({head: n for head, n in asked.heads.items() if head in asked.question.asked})
-    counted = asked.rules.apply_counted(asked.positive, asked.negative, some=asked.some, heads_in=heads_in)
-    assert asked.facts.multiplicities(counted) == expected
-    assert asked.derived() == expected.total() > 0
-
-
 def test_provable_and_premises(spark: SparkSession) -> None:
     """One instance is considered for each fact that has one; premises are those of all instances."""
     asked = Asked(spark, 300, 0)

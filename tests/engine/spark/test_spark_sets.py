@@ -97,8 +97,8 @@ def test_multisets_and_annotations(spark: SparkSession, size: str) -> None:
     random = Random(7)
     facts = Facts(spark, [*range(6), "a"])
     everything = facts.stored(EVERYTHING)
-    annotation, other = facts.engine.annotation(default=2), facts.engine.annotation()
-    values = Counter(dict.fromkeys(EVERYTHING, 2))
+    annotation, other = facts.engine.annotation(), facts.engine.annotation()
+    values = Counter(dict.fromkeys(EVERYTHING, 0))
 
     def in_range(least: int, greatest: int) -> set[Fact]:
         return {one for one in EVERYTHING if least <= values[one] <= greatest}
@@ -111,7 +111,7 @@ def test_multisets_and_annotations(spark: SparkSession, size: str) -> None:
             outside = set(EVERYTHING) - in_range(least, greatest)
             assert facts.facts_in(everything - annotation.between(least, greatest)) == outside
 
-    check((2, 2), (-9, -1))
+    check((0, 0), (-9, -1))
     annotation.add(everything)
     values.update(EVERYTHING)
     chosen, more = some(random), some(random)

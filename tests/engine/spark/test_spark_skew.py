@@ -83,9 +83,9 @@ def test_hubs_on_both_sides(facts: Facts) -> None:
     found = matcher.match([Labelled(Atom("edge", (X, Y)), I), Labelled(Atom("edge", (Y, Z)), T)])
     turned = edges(facts, 40).selectExpr("a1 AS s0", "a0 AS s1")
     expected = edges(facts, 1).crossJoin(turned).where("a1 = s0")
-    assert found.count() == expected.count() > EDGES
+    assert len(found.facts(Atom("¬steps", (X, Y, Z)))) == expected.count() > EDGES
     fixed = matcher.match([Labelled(Atom("edge", (X, Constant(0))), I), Labelled(Atom("edge", (X, Y)), I)])
-    assert fixed.count() == EDGES
+    assert len(fixed.facts(Atom("¬from", (X, Y)))) == EDGES
 
 
 def test_paths_through_a_hub(facts: Facts) -> None:

@@ -122,8 +122,8 @@ class MemoryEngine(Engine):
     def empty(self) -> ComputedFacts:
         return ComputedFacts(self.within, {})
 
-    def annotation(self, default: int = 0, sparse: bool = False) -> RowAnnotation:
-        return (SparseAnnotation if sparse else DenseAnnotation)(self.within, default)
+    def annotation(self, sparse: bool = False) -> RowAnnotation:
+        return (SparseAnnotation if sparse else DenseAnnotation)(self.within)
 
     def insert(self, predicate: str, facts: Ids, excluding: MemoryFacts | None = None) -> ComputedFacts:
         """The set of some facts, one per column of the array, without those in a set; they get rows if they have none."""

@@ -189,8 +189,8 @@ class SparkEngine(Engine):
     def empty(self) -> ComputedFacts:
         return ComputedFacts(self, ())
 
-    def annotation(self, default: int = 0, sparse: bool = False) -> SparkAnnotation:
-        return SparkAnnotation(self, default)
+    def annotation(self, sparse: bool = False) -> SparkAnnotation:
+        return SparkAnnotation(self)
 
     def facts(self, frames: Mapping[str, DataFrame], apart: FactSet | None = None) -> ComputedFacts:
         """A set of facts by predicate, from the columns `a0`, `a1`, … of ids; a nullary fact is there if a row is.
@@ -264,7 +264,7 @@ class SparkEngine(Engine):
         return self._there(f"SELECT * FROM {table}")
 
     def values(self, annotation: SparkAnnotation) -> DataFrame | None:
-        """The facts whose value is not the default, with the difference as `n`."""
+        """The facts whose value is not 0, with that value as `n`."""
         table = annotation.table()
         return None if table is None else self._there(f"SELECT * FROM {table}")
 
@@ -465,11 +465,6 @@ class SparkEngine(Engine):
         run = Run(self._named(self._local(names, columns)), tuple(names), len(columns[0]), {})
         weakref.finalize(run, self._forgotten.append, run.view())
         return run
-
-    def number(self, query: str) -> int:
-        """The one number that a query gives."""
-        ((found,),) = self.spark.sql(query).collect()
-        return int(found)
 
     # ------------------------------------------------------------------------------------ names
 

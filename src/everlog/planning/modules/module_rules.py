@@ -3,7 +3,7 @@
 * `tc`: a transitive relation, `R(x, z) :- R(x, y), R(y, z)`;
 * `stc`: one that is symmetric too, `R(y, x) :- R(x, y)`;
 * `reach`: reachability along a relation of a lower stratum, `H(x, z) :- H(x, y), S(y, z)`, or with the step in front;
-* `rch`: relations that regular chain rules derive together, where those above do not suffice (see `chains.py`);
+* `rch`: relations that regular chain rules derive together, where those above do not suffice (see `chain_rules.py`);
 * `seq`: what follows what, `R(x, y) :- P(x), P(y), x < y, NOT EXISTS z IN (P(z), x < z, z < y)`.
 
 Variables may have any names, body atoms any order, and a relation is a plain predicate or `triple` with a constant

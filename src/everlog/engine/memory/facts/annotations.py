@@ -70,13 +70,12 @@ def as_counted(facts: Counted | FactSet) -> CountedFacts:
 class RowAnnotation(Annotation):
     """What the two kinds of annotation have in common: values of rows, by table."""
 
-    def __init__(self, within: Within, default: int) -> None:
+    def __init__(self, within: Within) -> None:
         self._within = within
-        self.default = default
 
     @abstractmethod
     def mentions(self, table: Table) -> bool:
-        """Whether a row of a table may have another value than the default."""
+        """Whether a row of a table may have another value than 0."""
 
     @abstractmethod
     def of(self, table: Table, rows: Ids) -> RowValues:
@@ -113,8 +112,8 @@ class RowAnnotation(Annotation):
 class DenseAnnotation(RowAnnotation):
     """An integer for every row of every table that it mentions."""
 
-    def __init__(self, within: Within, default: int) -> None:
-        super().__init__(within, default)
+    def __init__(self, within: Within) -> None:
+        super().__init__(within)
         self._values: dict[Table, npt.NDArray[np.int32]] = {}
         self._log: list[tuple[Table, Ids, npt.NDArray[np.int32]]] | None = None
         """Values that were replaced since the savepoint, oldest first."""
@@ -124,13 +123,13 @@ class DenseAnnotation(RowAnnotation):
 
     def of(self, table: Table, rows: Ids) -> RowValues:
         if table not in self._values:
-            return np.full(len(rows), self.default, np.int32)
+            return np.zeros(len(rows), np.int32)
         return self.values(table)[rows]
 
     def values(self, table: Table) -> RowValues:
         values = self._values.get(table)
         if values is None or len(values) < table.n:
-            grown = np.full(max(table.n, 16, 2 * (0 if values is None else len(values))), self.default, np.int32)
+            grown = np.zeros(max(table.n, 16, 2 * (0 if values is None else len(values))), np.int32)
             if values is not None:
                 grown[: len(values)] = values
             values = self._values[table] = grown
@@ -197,9 +196,8 @@ _NO_TALLY: Tally = (NO_ROWS, np.empty(0, np.int64))
 class SparseAnnotation(RowAnnotation):
     """Integers for few rows: sorted rows with their values, and what was added to these since they were merged last."""
 
-    def __init__(self, within: Within, default: int) -> None:
-        assert default == 0, "a sparse annotation is 0 where it was not set"
-        super().__init__(within, default)
+    def __init__(self, within: Within) -> None:
+        super().__init__(within)
         self._parts: dict[Table, tuple[Tally, Tally]] = {}
         self._before: dict[Table, tuple[Tally, Tally]] = {}
         self._touched: dict[Table, list[Ids]] | None = None

@@ -360,7 +360,7 @@ class Between(MemoryFacts):
 
     def formula(self, table: Table, bits: bool = False) -> _Formula:
         if not self._annotation.mentions(table):
-            inside = self._least <= self._annotation.default <= self._greatest
+            inside = self._least <= 0 <= self._greatest
             return _Formula(0, table.n if inside else 0, None)
         return _Formula(0, table.n, None, (), False, (self._annotation, self._least, self._greatest))
 

@@ -80,12 +80,11 @@ class MemoryRules(Rules):
         negative: FactSet | None = None,
         *,
         some: Sequence[Some] = (),
-        heads_in: FactSet | None = None,
         excluding: FactSet | None = None,
     ) -> ComputedFacts:
         left_out = None if excluding is None else as_memory_facts(excluding)
         heads = Heads(self._engine.within, self._engine.workers, self._engine.parallel, left_out)
-        self._run(heads, positive, negative, some, heads_in)
+        self._run(heads, positive, negative, some)
         return heads.facts()
 
     def apply_counted(
@@ -94,10 +93,9 @@ class MemoryRules(Rules):
         negative: FactSet | None = None,
         *,
         some: Sequence[Some] = (),
-        heads_in: FactSet | None = None,
     ) -> CountedFacts:
         heads = CountedHeads(self._engine.within, self._engine.workers, self._engine.parallel)
-        self._run(heads, positive, negative, some, heads_in)
+        self._run(heads, positive, negative, some)
         return heads.counted()
 
     def provable(self, heads: FactSet, positive: FactSet, negative: FactSet | None = None) -> ComputedFacts:
@@ -120,11 +118,8 @@ class MemoryRules(Rules):
         return proved.facts()
 
     def premises(self, heads: FactSet, positive: FactSet, negative: FactSet, region: Region) -> ComputedFacts:
-        asked, sides, shared = (
-            as_memory_facts(heads),
-            _Sides(as_memory_facts(positive), as_memory_facts(negative)),
-            SharedViews(),
-        )
+        sides = _Sides(as_memory_facts(positive), as_memory_facts(negative))
+        asked, shared = as_memory_facts(heads), SharedViews()
         found = Heads(self._engine.within, self._engine.workers, self._engine.parallel, None)
         calls: list[tuple[JoinPlan, Call, MemoryFacts]] = []
         for number in sorted({number for number, _ in self._heads.matching(asked)}):
@@ -149,9 +144,7 @@ class MemoryRules(Rules):
         positive: FactSet,
         negative: FactSet | None,
         conditions: Sequence[Some],
-        asked: FactSet | None,
     ) -> None:
-        heads_in = None if asked is None else as_memory_facts(asked)
         some = sorted(((as_memory_facts(P), as_memory_facts(N)) for P, N in conditions), key=_size)
         sides = _Sides(
             as_memory_facts(positive),
@@ -160,7 +153,7 @@ class MemoryRules(Rules):
         )
         shared = SharedViews()
         calls: list[tuple[JoinPlan, Call, MemoryFacts]] = []
-        for number, place in self._places(some, heads_in):
+        for number, place in self._places(some):
             rule = self._compiled[number]
             size = len(rule.body.positive)
             views = rule.labelled(sides, place)
@@ -169,9 +162,6 @@ class MemoryRules(Rules):
                 negated = rule.literals[place]
                 extra = Literal(negated.relation, negated.terms)
                 views.append(some[0][1])
-            elif heads_in is not None:
-                extra = rule.head
-                views.append(heads_in)
             views.append(self._unit)
             if not rule.body.can_match(views, shared):
                 continue
@@ -181,11 +171,9 @@ class MemoryRules(Rules):
                 for at, literal in enumerate(rule.literals)
             ]
             needed = [*rule.head.variables(), *(variable for literal, _ in tests for variable in literal.variables())]
-            small = min(place, size) if place is not None else size if heads_in is not None else None
+            small = None if place is None else min(place, size)
             plan, used = rule.body.plan(views, extra, needed, small=small, shared=shared)
             sink: Sink = heads.of(plan.layout, rule.head)
-            if extra is not None and extra is not rule.head and heads_in is not None:
-                sink = FilteredSink(sink, plan.layout, [(rule.head, heads_in)])
             if tests:
                 sink = FilteredSink(sink, plan.layout, tests)
             call = Call(plan, [views[place] for place in used], sink, shared=shared)
@@ -193,19 +181,17 @@ class MemoryRules(Rules):
         self._engine.run(calls, heads)
         self._engine.derivations += sum(heads.instances)
 
-    def _places(self, some: Sequence[_Some], heads_in: MemoryFacts | None) -> Iterable[tuple[int, int | None]]:
+    def _places(self, some: Sequence[_Some]) -> Iterable[tuple[int, int | None]]:
         """The rules, with the literal that the first condition is put to, that a call has to look at."""
-        if some:
-            found: list[Place] = []
-            for place in sorted({*self._bodies.matching(some[0][0]), *self._bodies.matching(some[0][1])}):
-                rule = self._compiled[place[0]]
-                wanted = some[0][0] if place[1] < len(rule.body.positive) else some[0][1]
-                if facts_of(rule.literals[place[1]], wanted):
-                    found.append(place)
-            return found
-        if heads_in is not None:
-            return [(number, None) for number in sorted({number for number, _ in self._heads.matching(heads_in)})]
-        return [(number, None) for number in range(len(self._compiled))]
+        if not some:
+            return [(number, None) for number in range(len(self._compiled))]
+        P, N = some[0]
+        found: list[Place] = []
+        for place in sorted({*self._bodies.matching(P), *self._bodies.matching(N)}):
+            rule = self._compiled[place[0]]
+            if facts_of(rule.literals[place[1]], P if place[1] < len(rule.body.positive) else N):
+                found.append(place)
+        return found
 
 
 class MemoryCompiler:

@@ -1,4 +1,4 @@
-"""Where the bindings of a join end up: as new facts, as counted facts, as rows of the driver, or as bindings.
+"""Where the bindings of a join end up: as new facts, as counted facts, or as rows of the driver.
 
 Heads are collected in a buffer per table and worker and entered when a buffer is full or the join is done (see
 `table_entry.py`).
@@ -221,33 +221,3 @@ class FilteredSink:
 
     def full(self, worker: int) -> bool:
         return self._inner.full(worker)
-
-
-class KeptBindings:
-    """The bindings themselves, all of them; or, not to `remember` them, only their number."""
-
-    def __init__(self, variables: Sequence[int], remember: bool = True) -> None:
-        self.instances = [0]
-        self.layout: Mapping[int, int] = {}
-        self._blocks: list[Ids] = []
-        self._slots = len(variables)
-        self._remember = remember
-
-    def of(self, layout: Mapping[int, int]) -> KeptBindings:
-        self.layout = layout
-        return self
-
-    def take(self, worker: int, block: Ids, n: int) -> None:
-        self.instances[0] += n
-        if self._remember:
-            self._blocks.append(block[:, :n].copy())
-
-    def full(self, worker: int) -> bool:
-        return False
-
-    def flush(self) -> None:
-        pass
-
-    def bindings(self) -> Ids:
-        """The bindings, one per column of the array."""
-        return np.concatenate([np.empty((self._slots, 0), np.int32), *self._blocks], axis=1)

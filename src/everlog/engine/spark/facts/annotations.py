@@ -1,7 +1,7 @@
 """Multisets and annotations: facts with a number beside them.
 
 Both are runs of facts, each once, whose numbers are in the column `COUNT`. An annotation has the facts whose value is not
-the default, with the difference. Where few of many values change, the new ones are on the driver and lie over the old.
+0. Where few of many values change, the new ones are on the driver and lie over the old.
 Runs and what lies over them are replaced, never changed, so that a savepoint is what there was at that time.
 """
 
@@ -107,7 +107,7 @@ class AnnotationSnapshot(NamedTuple):
     over: Run | None
 
     def of(self, engine: SparkEngine, facts: Local) -> dict[Fact, int]:
-        """The differences of the values of a few facts to the default; facts that have the default may be missing."""
+        """The values of a few facts; facts whose value is 0 may be missing."""
         over = self.overlay()
         found = {fact: over[fact] for fact in facts & over.keys()}
         return {**engine.driver.numbers(facts.difference(found), self.runs), **found}
@@ -136,12 +136,11 @@ def differences(
 class SparkAnnotation(Annotation):
     """An integer for every fact."""
 
-    def __init__(self, engine: SparkEngine, default: int) -> None:
+    def __init__(self, engine: SparkEngine) -> None:
         self.engine = engine
-        self.default = default
         self._runs: tuple[Run, ...] = ()
         self._over: Run | None = None
-        """On the driver: facts whose values differ from those of the runs; 0 where they are the default again."""
+        """On the driver: facts whose values differ from those of the runs."""
 
     @property
     def on_driver(self) -> bool:
@@ -152,7 +151,7 @@ class SparkAnnotation(Annotation):
         return total(self._runs) + (0 if self._over is None else self._over.rows)
 
     def table(self) -> Table | None:
-        """The facts whose value is not the default, with the difference as `COUNT`."""
+        """The facts whose value is not 0, with that value as `COUNT`."""
         width = self.engine.width
         values = union([self.engine.table_of(run) for run in self._runs]) if self._runs else None
         if self._over is None:
@@ -164,7 +163,7 @@ class SparkAnnotation(Annotation):
         return union(tables)
 
     def of(self, facts: Local) -> Numbers:
-        """The differences of the values of a few facts to the default; facts that have the default may be missing."""
+        """The values of a few facts; facts whose value is 0 may be missing."""
         return self.values().of(self.engine, facts)
 
     def values(self) -> AnnotationSnapshot:
@@ -201,14 +200,14 @@ class SparkAnnotation(Annotation):
         return union([facts.outside(values, own_keys(self.engine.width), EVERYTHING, self.rows), table])
 
     def set(self, facts: FactSet, value: int) -> None:
-        chosen, offset = computed(facts), value - self.default
+        chosen = computed(facts)
         few = chosen.local()
         if few is not None:
-            self._put(dict.fromkeys(few, offset))
-        elif not offset or not self._append(numbered(run, offset) for run in chosen.runs):
+            self._put(dict.fromkeys(few, value))
+        elif not value or not self._append(numbered(run, value) for run in chosen.runs):
             table = chosen.table()
             assert table is not None, "many facts"
-            self._replace(self._with_others(chosen, select(["*", f"{offset}L AS {COUNT}"], table)))
+            self._replace(self._with_others(chosen, select(["*", f"{value}L AS {COUNT}"], table)))
 
     def add(self, facts: Counted | FactSet, sign: int = 1) -> None:
         more = as_counted(facts)
@@ -225,9 +224,9 @@ class SparkAnnotation(Annotation):
         chosen = computed(facts)
         few = chosen.local()
         if few is not None:
-            self._put(other.offsets_of(few, self.default))
+            self._put({**dict.fromkeys(few, 0), **other.of(few)})
             return
-        table = other.offsets(chosen, self.default)
+        table = other.beside(chosen)
         if table is not None:
             self._replace(self._with_others(chosen, table))
 
@@ -241,20 +240,14 @@ class SparkAnnotation(Annotation):
 
     # ------------------------------------------------------------------------------------ values
 
-    def offsets_of(self, facts: Local, default: int) -> Numbers:
-        """A few facts with the difference of their value to some default."""
-        values, shift = self.of(facts), self.default - default
-        return {fact: values.get(fact, 0) + shift for fact in facts}
-
-    def offsets(self, facts: SparkFacts, default: int) -> Table | None:
-        """A query for facts with the difference of their value to some default."""
+    def beside(self, facts: SparkFacts) -> Table | None:
+        """A query for facts, each with its value as `COUNT`."""
         table, values, names = facts.table(), self.table(), fact_schema.columns(self.engine.width)
-        shift = self.default - default
         if table is None:
             return None
         if values is None:
-            return select(["*", f"{shift}L AS {COUNT}"], table)
-        columns = [*(f"l.{name}" for name in names), f"coalesce(s.{COUNT}, 0L) + {shift} AS {COUNT}"]
+            return select(["*", f"0L AS {COUNT}"], table)
+        columns = [*(f"l.{name}" for name in names), f"coalesce(s.{COUNT}, 0L) AS {COUNT}"]
         same = " AND ".join(f"l.{name} = s.{name}" for name in names)
         return select(columns, f"{table} l LEFT JOIN {values} s ON {same}", hint="SHUFFLE_HASH(l)")
 
@@ -268,8 +261,8 @@ class SparkAnnotation(Annotation):
         chosen = as_spark_facts(facts)
         few = chosen.local()
         if few is not None:
-            return positive(self.engine, self.offsets_of(few, 0))
-        table = self.offsets(chosen, 0)
+            return positive(self.engine, self.of(few))
+        table = self.beside(chosen)
         if table is None:
             return SparkCounted(self.engine, ())
         return SparkCounted(self.engine, [self.engine.run(select(["*"], table, [f"{COUNT} > 0"]))])
@@ -280,10 +273,8 @@ class Between(SparkFacts):
 
     def __init__(self, annotation: SparkAnnotation, least: int, greatest: int) -> None:
         super().__init__(annotation.engine)
-        self._annotation = annotation
-        self._least, self._greatest = least - annotation.default, greatest - annotation.default
-        self._usual = self._least <= 0 <= self._greatest
-        """Whether the default is in the range."""
+        self._annotation, self._least, self._greatest = annotation, least, greatest
+        self._has_zero = least <= 0 <= greatest
 
     def table(self, wanted: Wanted = EVERYTHING, to_broadcast: bool = False) -> Table | None:
         raise TypeError("a range of annotations has no facts of its own: intersect it with a set")
@@ -311,18 +302,18 @@ class Between(SparkFacts):
     def inside(self, rows: Table, keys: Keys, wanted: Wanted, at_most: int | None) -> Table | None:
         values = self._annotation.table()
         if values is None:
-            return rows if self._usual else None
+            return rows if self._has_zero else None
         return self._chosen(rows, keys, values, at_most, negated=False)
 
     def outside(self, rows: Table, keys: Keys, wanted: Wanted, at_most: int | None) -> Table:
         values = self._annotation.table()
         if values is None:
-            return select(["*"], rows, ["false"]) if self._usual else rows
+            return select(["*"], rows, ["false"]) if self._has_zero else rows
         return self._chosen(rows, keys, values, at_most, negated=True)
 
     def _chosen(self, rows: Table, keys: Keys, values: Table, at_most: int | None, negated: bool) -> Table:
-        # What has no value of its own has the default: the others tell which rows are to go, or which are to stay.
-        sign = "NOT " if self._usual else ""
+        # What has no value of its own has 0: the others tell which rows are to go, or which are to stay.
+        sign = "NOT " if self._has_zero else ""
         told = select(["*"], values, [f"{COUNT} {sign}BETWEEN {self._least}L AND {self._greatest}L"])
-        chosen = absent if self._usual != negated else present
+        chosen = absent if self._has_zero != negated else present
         return chosen(rows, keys, told, self._annotation.rows, at_most, self.engine.width)

@@ -5,12 +5,11 @@ All facts have all columns; those that a fact has no argument for hold `PADDING`
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Final
 
 RELATION: Final = "p"
 COUNT: Final = "n"
-"""How often a fact occurs in a multiset, or its annotation less the default."""
+"""How often a fact occurs in a multiset, or its annotation."""
 
 PADDING: Final = -1
 
@@ -24,5 +23,5 @@ def columns(width: int) -> list[str]:
     return [RELATION, *arguments(width)]
 
 
-def schema(width: int, further: Sequence[str] = ()) -> str:
-    return ", ".join(f"{name} bigint" for name in (*columns(width), *further))
+def schema(width: int) -> str:
+    return ", ".join(f"{name} bigint" for name in columns(width))

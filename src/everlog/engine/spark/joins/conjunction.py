@@ -197,18 +197,6 @@ class Conjunction:
 
     # ------------------------------------------------------------------------------------ bindings
 
-    def count(self) -> int:
-        return 0 if self.table is None else self._engine.number(f"SELECT count(*) FROM {self.table}")
-
-    def kept(self) -> Conjunction:
-        """A conjunction with the same bindings, which a job has computed."""
-        if self.table is None:
-            return self
-        run = self._engine.run(self.table)
-        copy = self.with_parameters(self._parameters)
-        copy._held, copy.table = [run], run.name
-        return copy
-
     def with_parameters(self, parameters: Parameters) -> Conjunction:
         """A conjunction with the same bindings, whose parameters are those of further patterns."""
         copy = Conjunction(self._engine, parameters, self._needed)

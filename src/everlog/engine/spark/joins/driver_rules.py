@@ -138,8 +138,8 @@ class DriverDelivery:
             return self._engine.local(found)
         return self._engine.local(found - excluding.among(found), covered(excluding))
 
-    def multiset(self, counting: bool = True) -> SparkCounted:
-        self._count(counting)
+    def multiset(self) -> SparkCounted:
+        self._count(True)
         return positive(self._engine, Counter(self._facts()))
 
     def facts_within(self, place: RegionFilter) -> ComputedFacts:

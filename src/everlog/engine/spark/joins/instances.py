@@ -47,14 +47,14 @@ class Delivery:
             return self._engine.empty()
         return self._engine.distinct(rows, excluding, self._wanted(), counting, self._are_few())
 
-    def multiset(self, counting: bool = True) -> SparkCounted:
+    def multiset(self) -> SparkCounted:
         """The facts, each as often as there are instances for it."""
         rows = self._rows()
         if rows is None:
             return SparkCounted(self._engine, ())
         names = ", ".join(fact_schema.columns(self._engine.width))
         table = f"(SELECT {names}, count(*) AS {COUNT} FROM {{rows}} GROUP BY {names})"
-        return SparkCounted(self._engine, [self._engine.run(table, rows=rows, counting=counting, few=self._are_few())])
+        return SparkCounted(self._engine, [self._engine.run(table, rows=rows, counting=True, few=self._are_few())])
 
     def facts_within(self, place: RegionFilter) -> ComputedFacts:
         """The facts of all patterns of each instance that are in a region, each once."""

@@ -1,6 +1,6 @@
 """`match`: labelled conjunctive queries outside of rules, for the Spark engine.
 
-A query is part of the plan of whatever asks for a projection of it; `kept` computes its bindings once.
+A query is part of the plan of whatever asks for a projection of it.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from everlog.datalog.syntax import Atom, Comparison, Constant
 from everlog.engine.algebra import Bindings, FactSet, Labelled, Matcher
 from everlog.engine.spark.engine import SparkEngine
-from everlog.engine.spark.facts.annotations import SparkCounted
 from everlog.engine.spark.facts.sets import ComputedFacts, SparkFacts, as_spark_facts
 from everlog.engine.spark.joins.conjunction import Conjunction, Literal
 from everlog.engine.spark.joins.instances import Delivery
@@ -50,20 +49,8 @@ class SparkBindings(Bindings):
         self._shaping = shaping
         self._found = found
 
-    def count(self) -> int:
-        return self._found.count()
-
     def facts(self, atom: Atom, excluding: FactSet | None = None) -> ComputedFacts:
-        return self._delivery(atom).facts(None if excluding is None else as_spark_facts(excluding), counting=False)
-
-    def counted(self, atom: Atom) -> SparkCounted:
-        return self._delivery(atom).multiset(counting=False)
-
-    def kept(self) -> SparkBindings:
-        return SparkBindings(self._engine, self._shaping, self._found.kept())
-
-    def _delivery(self, atom: Atom) -> Delivery:
         delivery = Delivery(self._engine)
         pattern, parameters = self._shaping.projected(atom)
         delivery.take(self._found.with_parameters(Parameters([parameters])), [pattern])
-        return delivery
+        return delivery.facts(None if excluding is None else as_spark_facts(excluding), counting=False)

@@ -52,10 +52,9 @@ class SparkRules(Rules):
         negative: FactSet | None = None,
         *,
         some: Sequence[Some] = (),
-        heads_in: FactSet | None = None,
         excluding: FactSet | None = None,
     ) -> ComputedFacts:
-        delivery = self._instances(positive, negative, some, heads_in)
+        delivery = self._instances(positive, negative, some)
         return delivery.facts(None if excluding is None else as_spark_facts(excluding))
 
     def apply_counted(
@@ -64,9 +63,8 @@ class SparkRules(Rules):
         negative: FactSet | None = None,
         *,
         some: Sequence[Some] = (),
-        heads_in: FactSet | None = None,
     ) -> SparkCounted:
-        return self._instances(positive, negative, some, heads_in).multiset()
+        return self._instances(positive, negative, some).multiset()
 
     def provable(self, heads: FactSet, positive: FactSet, negative: FactSet | None = None) -> ComputedFacts:
         # Of the instances of a head one is considered: the join may meet more of them, but stops at none.
@@ -90,10 +88,9 @@ class SparkRules(Rules):
         positive: FactSet,
         negative: FactSet | None,
         conditions: Sequence[Some],
-        heads_in: FactSet | None,
+        asked: ComputedFacts | None = None,
     ) -> Delivery | DriverDelivery:
         true, false = as_spark_facts(positive), as_spark_facts(positive if negative is None else negative)
-        asked = None if heads_in is None else computed(heads_in)
         some = sorted(
             ((as_spark_facts(P), as_spark_facts(N)) for P, N in conditions),
             key=lambda one: one[0].at_most() + one[1].at_most(),
@@ -189,11 +186,7 @@ class _Call:
             if number + size != place
         ]
         if self._asked is not None:
-            head = Literal(shape.head, self._asked)
-            if driver is None:
-                driver = head
-            else:
-                positive.append(head)
+            driver = Literal(shape.head, self._asked)
         conjunction = self._conjunction(self._parameters, self._needed)
         conjunction.evaluate(in_order(driver, positive, self._at_most), negative, shape.comparisons)
         return conjunction
