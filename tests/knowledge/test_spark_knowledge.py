@@ -46,7 +46,7 @@ def test_random_programs_and_updates(
 
 def test_numbers_are_those_of_the_memory_engine(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tuning, "DRIVER_FACTS", 10)
-    sequence = joint_sequence(8, size=3, updates=1, rules=3)
+    sequence = joint_sequence(8, size=2, updates=1, rules=3)
     seen = []
     for engine in ("memory", "spark"):
         kb = KnowledgeBase(sequence.case.program, engine=engine, spark=spark, algorithm="dred", modules="off")

@@ -54,7 +54,7 @@ def test_changes_are_merged_by_spark(spark: SparkSession, tmp_path: Path, monkey
     facts = {one for one in EVERYTHING if random.random() < 0.8}
     layers: tuple[Layer, ...] = write_rows(spark, writer, "explicit", (), rows(spark, facts), None, ARITIES)
     merged = 0
-    for _ in range(6):
+    for _ in range(4):
         gone = set(random.sample(sorted(facts), 2))
         new = set(random.sample(sorted(set(EVERYTHING) - facts), min(2, len(EVERYTHING) - len(facts))))
         facts = (facts - gone) | new
