@@ -97,7 +97,7 @@ def read_paths(
     quarantine: Path | None = None,
     arities: Mapping[str, int] = _NONE,
 ) -> Read:
-    """The facts in files and folders; see `files.py` for what they may be.
+    """The facts in files and folders; see `source_files.py` for what they may be.
 
     Malformed input raises `SourceMistake` with its place, or is left out, counted, and written to the quarantine folder.
     `arities` are those that the program gives its predicates.

@@ -1,6 +1,6 @@
 """Sections of a store written from sets of the Spark engine: one job for a change, and no fact in this process.
 
-A change of few facts goes the way of the memory engine's (`writing.py`), which merges small layers without Spark. A larger
+A change of few facts goes the way of the memory engine's (`sections.py`), which merges small layers without Spark. A larger
 one is written as a layer where it lies; layers that are to be merged then are merged by Spark.
 """
 
