@@ -14,7 +14,7 @@ class DataAbsent(BenchmarkMistake):
 
 def data_file(name: str) -> Path:
     """The file `name` of the data folder, or `DataAbsent` with the way out."""
-    checkout = Path(__file__).resolve().parents[3]
+    checkout = Path(__file__).resolve().parents[1]
     folder = Path(os.environ.get("EVERLOG_DATA") or checkout.parent / "shared" / "data")
     path = folder / name
     if not path.is_file():
