@@ -68,7 +68,7 @@ class Followed:
         found = Counts()
         for kind, place, annotation in self.materialisation.kept.placed():
             values = annotation.values()
-            numbers = {**(self.engine.driver.rows(values.runs) or {}), **values.over_them()}
+            numbers = {**(self.engine.driver.rows(values.runs) or {}), **values.overlay()}
             found.update({(kind, self._fact(one), place): n for one, n in numbers.items() if n})
         return found
 
