@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 import everlog
+from everlog import KnowledgeBase, parse_program
 from everlog.engine.spark.shelf import SparkShelf
 from everlog.knowledge.stores import init_store, update_store
 from everlog.sources.read_facts import read_paths
@@ -100,3 +101,19 @@ def test_a_knowledge_base_is_saved_from_spark(spark: SparkSession, tmp_path: Pat
 def _plain(value: object) -> object:
     """Blank nodes have other names in a store."""
     return "blank" if type(value).__name__ == "BlankNode" else value
+
+
+@pytest.mark.parametrize("algorithm", ["dredc", "counting"])
+def test_what_is_kept_is_what_the_memory_engine_keeps(spark: SparkSession, algorithm: str) -> None:
+    program = parse_program(
+        "p(?x, ?z) :- p(?x, ?y), e(?y, ?z) . p(?x, ?y) :- e(?x, ?y), NOT EXISTS ?z IN (f(?y, ?z)) ."
+    )
+    seen = []
+    for engine in ("memory", "spark"):
+        kb: Any = KnowledgeBase(program, engine=engine, spark=spark, algorithm=algorithm)
+        kb.add({"e": [(1, 2), (2, 3), (3, 1), (1, 3)], "f": [(2, 5)]})
+        kb.materialise()
+        kb.update(delete={"e": [(1, 3)]}, add={"e": [(3, 4)]})
+        kept = kb.reasoner.kept()
+        seen.append({name: ids.shape[1] if engine == "memory" else ids.count() for name, ids in kept.items()})
+    assert seen[0] == seen[1] and len(seen[0]) > 2

@@ -71,6 +71,24 @@ def whole(engine: SparkEngine, state: KeptState, sizes: Mapping[str, int], class
     return Rows(joint, names, joint.count())
 
 
+def apart(engine: SparkEngine, state: KeptState, kinds: frozenset[str]) -> dict[str, DataFrame]:
+    """What there is to be kept of some kinds, each relation by itself, as a store gives them back."""
+    from pyspark.sql.functions import col, lit
+
+    sizes = arities(engine, kinds)
+    rows = whole(engine, state, sizes, {})
+    if rows is None:
+        return {}
+    found = {row[0] for row in rows.frame.select(NUMBER).distinct().collect()}
+    return {
+        name: rows.frame.where(col(NUMBER) == number).select(
+            *([col(f"a{place}") for place in range(sizes[name])] or [lit(True).alias("present")])
+        )
+        for number, name in enumerate(rows.names)
+        if number in found
+    }
+
+
 def difference(now: Rows, then: Rows) -> tuple[Rows, Rows]:
     """The rows that are new and those that are gone; both have the same names and columns."""
     added, deleted = (

@@ -17,6 +17,7 @@ from everlog.datalog.syntax import HIDDEN, Rule
 from everlog.datalog.values import Value
 from everlog.engine.algebra import Classes, FactSet
 from everlog.engine.backend import Backend, Difference, KeptState, Measured, Names, Policy, Progress, Recovered, World
+from everlog.engine.kept_kinds import BACKBONE, HIDDEN_FACTS
 from everlog.engine.spark import kept_relations, tuning
 from everlog.engine.spark.clashes import clashes
 from everlog.engine.spark.classes import SparkClasses
@@ -280,7 +281,8 @@ class SparkBackend(Backend[FactSet, "DataFrame", FactSet]):
     # ------------------------------------------------------------------------------------ what is kept, and equality
 
     def kept(self, state: KeptState) -> Mapping[str, DataFrame]:
-        raise NotImplementedError("on Spark, all that is kept is rows of one DataFrame (kept_relations.whole)")
+        kinds = frozenset(kind for kind, _, _ in state.annotations)
+        return kept_relations.apart(self._engine, state, kinds | {HIDDEN_FACTS, BACKBONE})
 
     def kept_change(
         self,
