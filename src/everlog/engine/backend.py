@@ -120,12 +120,10 @@ class Measured(ABC):
     @abstractmethod
     def seconds(self) -> dict[str, float]:
         """What else took time, by a report's names for it."""
-        ...
 
     @abstractmethod
     def spark(self) -> dict[str, Any] | None:
         """What Spark did, if it did anything."""
-        ...
 
 
 class Backend(ABC, Generic[Batch, Listed, Part]):
@@ -158,17 +156,14 @@ class Backend(ABC, Generic[Batch, Listed, Part]):
     @abstractmethod
     def statistics(self, given: FactSet) -> Explicit:
         """What is known of the facts that rules are applied to."""
-        ...
 
     @abstractmethod
     def verdicts(self, rules: Sequence[Rule], given: FactSet) -> Verdicts:
         """Which modules of a program pay, judged by the facts that its rules are applied to."""
-        ...
 
     @abstractmethod
     def measured(self, progress: Progress) -> Measured:
         """Begins to note what the engine does."""
-        ...
 
     # ------------------------------------------------------------------------------------ facts in
 
@@ -180,49 +175,40 @@ class Backend(ABC, Generic[Batch, Listed, Part]):
 
         Without `add`, facts with a term that is not known are left out.
         """
-        ...
 
     @abstractmethod
     def entered(self, batches: Sequence[Batch], excluding: FactSet | None = None) -> FactSet:
         """Facts as a set of the engine, without those of another set."""
-        ...
 
     @abstractmethod
     def present(self, batches: Sequence[Batch]) -> FactSet:
         """Those of some facts that the engine knows at all."""
-        ...
 
     @abstractmethod
     def predicates(self, batches: Sequence[Batch]) -> frozenset[str]:
         """Predicates that some facts may have."""
-        ...
 
     @abstractmethod
     def fresh(self) -> Backend[Batch, Listed, Part]:
         """One in which everything is computed anew; ids mean the same there."""
-        ...
 
     @abstractmethod
     def taken(self, facts: FactSet, other: Backend[Batch, Listed, Part], new: bool = True) -> FactSet:
         """Facts of visible predicates, a set of another engine, in this one; if they are `new`, it has none of them yet."""
-        ...
 
     # ------------------------------------------------------------------------------------ facts out
 
     @abstractmethod
     def arities(self) -> dict[str, int]:
         """The visible predicates that facts may have."""
-        ...
 
     @abstractmethod
     def counts(self, facts: FactSet) -> dict[str, int]:
         """How many facts of each visible predicate a set has."""
-        ...
 
     @abstractmethod
     def count(self, facts: FactSet) -> int:
         """How many facts of visible predicates a set has."""
-        ...
 
     @abstractmethod
     def listed(self, facts: FactSet, predicate: str, arity: int) -> Listed: ...
@@ -230,37 +216,30 @@ class Backend(ABC, Generic[Batch, Listed, Part]):
     @abstractmethod
     def few(self, number: Callable[[], int]) -> bool:
         """Whether so many facts, if it matters how many, are few enough to be fetched directly."""
-        ...
 
     @abstractmethod
     def table(self, listed: Listed, arity: int, few: bool = True) -> pa.Table:
         """Facts as an Arrow table of values."""
-        ...
 
     @abstractmethod
     def rows(self, listed: Listed, arity: int, few: bool = True) -> list[tuple[Value, ...]]:
         """Facts as tuples of Python values."""
-        ...
 
     @abstractmethod
     def texts(self, listed: Listed, spark: Callable[[], SparkSession]) -> DataFrame:
         """Facts in text form, with the names that stores have for blank nodes."""
-        ...
 
     @abstractmethod
     def dataframe(self, listed: Listed, arity: int, spark: Callable[[], SparkSession]) -> DataFrame:
         """Facts in columns of Spark's types."""
-        ...
 
     @abstractmethod
     def scratch(self) -> AbstractContextManager[Backend[Batch, Listed, Part]]:
         """The same facts without hidden ones, for a while; what is derived there is forgotten."""
-        ...
 
     @abstractmethod
     def clashes(self, I: FactSet) -> list[str]:
         """What equality contradicts, where it is a matter of rules."""
-        ...
 
     # ------------------------------------------------------------------------------------ what changes
 
@@ -270,7 +249,6 @@ class Backend(ABC, Generic[Batch, Listed, Part]):
     @abstractmethod
     def sizes(self, part: Part) -> dict[str, int]:
         """How many facts of which visible predicates there are in a part of a change."""
-        ...
 
     @abstractmethod
     def part_listed(self, part: Part, predicate: str, arity: int) -> Listed: ...
@@ -284,7 +262,6 @@ class Backend(ABC, Generic[Batch, Listed, Part]):
         added: Sequence[Batch],
     ) -> Difference[Part]:
         """What is different between two worlds whose explicit facts differ by some batches at the most."""
-        ...
 
     def mentions(self, verb: Value) -> int:
         """A number that grows when a triple with some property is derived that was not known."""
@@ -299,7 +276,6 @@ class Backend(ABC, Generic[Batch, Listed, Part]):
     @abstractmethod
     def kept(self, state: KeptState) -> Mapping[str, Listed]:
         """What is kept for updates, as relations."""
-        ...
 
     @abstractmethod
     def kept_change(
@@ -315,7 +291,6 @@ class Backend(ABC, Generic[Batch, Listed, Part]):
         There was one update since, unless `once` is false, and it changed some sets. Rows are columns of arrays. `names`
         are those before and now, where constants are rewritten.
         """
-        ...
 
     def mark(self, state: KeptState, names: Names[Batch, Listed, Part] | None = None) -> None:
         """Is told what a store has, if anything that comes later is to be compared with it."""
@@ -323,17 +298,14 @@ class Backend(ABC, Generic[Batch, Listed, Part]):
     @abstractmethod
     def recovered(self, kept: Mapping[str, Listed], kinds: frozenset[str], I: FactSet) -> Recovered:
         """What relations have kept, read again, for the kinds that somebody has a use for; and hidden facts."""
-        ...
 
     @abstractmethod
     def shelf(self, spark: SparkSession, writer: Writing) -> Shelf[Batch, Listed, Part]:
         """Where facts become files of a version."""
-        ...
 
     @abstractmethod
     def encode_values(self, values: Sequence[Value]) -> list[int]:
         """The ids of some values, new ones if they have none."""
-        ...
 
     def savepoint(self) -> Callable[[], None]:
         """A function that brings back what was known about the store before a version was written that came to nothing."""
@@ -344,7 +316,6 @@ class Backend(ABC, Generic[Batch, Listed, Part]):
     @abstractmethod
     def names(self, classes: Classes | None = None) -> Names[Batch, Listed, Part]:
         """Facts in all names of some classes, else of constants that are all alone."""
-        ...
 
 
 class Names(ABC, Generic[Batch, Listed, Part]):
@@ -358,32 +329,26 @@ class Names(ABC, Generic[Batch, Listed, Part]):
     @abstractmethod
     def restore(self, pairs: Listed | None) -> None:
         """Makes classes of what `pairs` gave."""
-        ...
 
     @abstractmethod
     def pairs(self) -> Listed:
         """The constants that others represent, with these."""
-        ...
 
     @abstractmethod
     def literal(self, literal: BodyLiteral) -> BodyLiteral:
         """A literal about representatives."""
-        ...
 
     @abstractmethod
     def several(self) -> bool:
         """Whether there is a class of several constants."""
-        ...
 
     @abstractmethod
     def sizes(self, E: FactSet, I: FactSet) -> Mapping[str, int]:
         """How many facts of each predicate there are."""
-        ...
 
     @abstractmethod
     def listed(self, E: FactSet, I: FactSet, predicate: str, which: Which, arity: int) -> Listed:
         """The facts of a predicate."""
-        ...
 
     @abstractmethod
     def answers(
@@ -396,7 +361,6 @@ class Names(ABC, Generic[Batch, Listed, Part]):
         E: FactSet,
     ) -> list[tuple[Value, ...]]:
         """What facts of a predicate, about representatives, say about the variables of a goal."""
-        ...
 
     @abstractmethod
     def changed(
@@ -412,22 +376,18 @@ class Names(ABC, Generic[Batch, Listed, Part]):
 
         What it did to `I ∖ E` is in the names of representatives, as a store has it.
         """
-        ...
 
     @abstractmethod
     def derived(self, batches: Sequence[Batch], E: FactSet, I: FactSet) -> int:
         """How many of some facts are not explicit and hold."""
-        ...
 
     @abstractmethod
     def merged_apart(self, E: FactSet, I: FactSet) -> bool:
         """Whether somebody is different from itself in `I`, but for what `E` says without any equality."""
-        ...
 
     @abstractmethod
     def clashes(self, I: FactSet) -> list[str]:
         """What these classes contradict, with facts that tell names apart in the names they were given."""
-        ...
 
 
 class Shelf(ABC, Generic[Batch, Listed, Part]):
@@ -438,19 +398,16 @@ class Shelf(ABC, Generic[Batch, Listed, Part]):
         self, section: str, layers: Sequence[Layer], added: Part, deleted: Part, arities: Mapping[str, int]
     ) -> tuple[Layer, ...]:
         """The layers of a section after a change of its facts."""
-        ...
 
     @abstractmethod
     def since(
         self, section: str, layers: Sequence[Layer], facts: FactSet, arities: Mapping[str, int]
     ) -> tuple[Part, Part]:
         """What a section with some layers, as they were seen last, lacks of some facts, and what it has too much."""
-        ...
 
     @abstractmethod
     def terms(self, parts: Sequence[Files], known: bool, folder: Path | None) -> tuple[Files, ...]:
         """The dictionary with the terms that are new, some of them written to a folder; all terms, unless it is known."""
-        ...
 
     @abstractmethod
     def kept(
@@ -466,7 +423,6 @@ class Shelf(ABC, Generic[Batch, Listed, Part]):
 
         It is compared with what there is in some layers. Without a state, it is what was stored before.
         """
-        ...
 
     def done(self, E: FactSet, derived: FactSet) -> None:
         """Is told that a version has these facts, if it comes to be."""

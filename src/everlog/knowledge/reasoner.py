@@ -252,7 +252,9 @@ class Reasoner(Generic[Batch, Listed, Part]):
                 minus, plus, choice.algorithm, request.progress, choice.allowed, accepted, watch
             )
         except TooCostly:
-            return self._given_up(request, minus, choice, perf_counter() - tried, [_spreads(choice.algorithm.name)])
+            return self._given_up(
+                request, minus, choice, perf_counter() - tried, [spreads_too_far(choice.algorithm.name)]
+            )
         self.E, self.I, self._counts = materialisation.E, materialisation.I, {}
         self._sets, self._difference = sets, None
         added, deleted = self.backend.count(sets.added), self.backend.count(sets.deleted)
@@ -495,6 +497,6 @@ class Reasoner(Generic[Batch, Listed, Part]):
         return self.backend.clashes(self.I)
 
 
-def _spreads(algorithm: str) -> str:
+def spreads_too_far(algorithm: str) -> str:
     """Why an update is given up."""
     return f"{algorithm} was given up, since the change spreads too far; everything was computed anew"

@@ -30,7 +30,7 @@ from everlog.engine.kept_kinds import CLASSES, NONRECURSIVE, RECURSIVE, TRACE
 from everlog.knowledge.choice import Choice
 from everlog.knowledge.goals import answer_variables, in_order
 from everlog.knowledge.materialisation import Materialisation, Outcome
-from everlog.knowledge.reasoner import Evaluated, Reasoner
+from everlog.knowledge.reasoner import Evaluated, Reasoner, spreads_too_far
 from everlog.knowledge.report import Report
 from everlog.knowledge.request import Request
 from everlog.knowledge.resuming import Unresumable
@@ -55,7 +55,6 @@ from everlog.reasoning.equality.rewriting import RMaterialisation
 Phase: TypeAlias = Literal["new", "apart", "rewritten"]
 """`new` until the first update, which decides."""
 
-_SPREADS: Final = "B/F≈ was given up, since the change spreads too far; everything was computed anew"
 _NEW_PREDICATE: Final = "everything was computed anew, since there is a new predicate"
 _BECAME_EQUAL: Final = "names became equal, and are rewritten from now on"
 
@@ -274,7 +273,7 @@ class RewritingReasoner(Reasoner[Batch, Listed, Part]):
         except Contradiction:
             return self._started_again(request, given, [CONTRADICTORY])
         except TooCostly:
-            return self._given_up(request, given, choice, perf_counter() - tried, [_SPREADS])
+            return self._given_up(request, given, choice, perf_counter() - tried, [spreads_too_far("B/F≈")])
         # From here on nobody asks for the old sets: they change in place, and would have to be recovered.
         E = self.E
         E -= minus

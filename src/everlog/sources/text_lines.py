@@ -29,14 +29,12 @@ class LineParser(Protocol):
     @property
     def width(self) -> int:
         """The number of arguments of the facts."""
-        ...
 
     def __call__(self, lines: pa.Array, mark: str) -> tuple[Sequence[pa.Array], list[tuple[int, str]]]:
         """The columns of the facts in lines, and the rows of other lines with the reasons.
 
         `mark` is what labels of blank nodes begin with.
         """
-        ...
 
 
 @dataclass(frozen=True)

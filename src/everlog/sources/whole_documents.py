@@ -40,7 +40,6 @@ class DocumentParser(Protocol):
 
     def __call__(self, file: str, content: bytes | None, sheet: Sheet) -> Iterator[pa.RecordBatch]:
         """The rows of a file, opened by its name or given as its bytes."""
-        ...
 
 
 @dataclass(frozen=True)
