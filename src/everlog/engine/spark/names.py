@@ -50,8 +50,8 @@ class SparkNames(Names[FactSet, "DataFrame", FactSet]):
     # ------------------------------------------------------------------------------------ facts out
 
     def sizes(self, E: FactSet, I: FactSet) -> Mapping[str, int]:
-        names = {number: name for name, (number, _) in self._engine.relations().items()}
-        found = {names[number]: n for number, n in self.classes.numbers(I).items()}
+        numbers, relations = self.classes.numbers(I), self._engine.relations()
+        found = {name: numbers.get(relations[name][0], 0) for name in self._backend.arities()}
         named = [left for left, right in self.classes.ends(self._id(SAME_AS), I) if left == right]
         hidden = sum(len(self.classes.members.get(name, (name,))) for name in named)
         return {**found, TRIPLE: found.get(TRIPLE, 0) - hidden + len(self._reflexive(E))}
