@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import pytest
 from pyoxigraph import BlankNode
@@ -107,3 +107,13 @@ def test_the_engine_is_chosen_by_size(spark: SparkSession) -> None:
         assert sorted(kb.rows("b")) == [(number,) for number in range(101)]
     with pytest.raises(EverlogError, match="such as 800m or 4g"):
         KnowledgeBase(program, memory="much")
+
+
+@pytest.mark.parametrize("engine", ["memory", "spark"])
+def test_names_and_widths_of_dataframes_are_checked(spark: SparkSession, engine: Literal["memory", "spark"]) -> None:
+    kb = KnowledgeBase(parse_program("p(?x) :- q(?x) ."), engine=engine, spark=spark)
+    pairs = spark.createDataFrame([("a", "b")], "x string, y string")
+    for predicate, message in (("triple", "triple has 3 arguments"), ("¬x", "needs another name")):
+        with pytest.raises(EverlogError, match=message):
+            kb.add({predicate: pairs})
+    assert kb.predicates() == ["p", "q"]

@@ -250,6 +250,10 @@ class Backend(ABC, Generic[Batch, Listed, Part]):
     def sizes(self, part: Part) -> dict[str, int]:
         """How many facts of which visible predicates there are in a part of a change."""
 
+    def part_size(self, part: Part) -> int:
+        """How many facts of visible predicates there are in a part of a change."""
+        return sum(self.sizes(part).values())
+
     @abstractmethod
     def part_listed(self, part: Part, predicate: str, arity: int) -> Listed: ...
 

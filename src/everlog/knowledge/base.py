@@ -346,9 +346,10 @@ class KnowledgeBase:
         started = perf_counter()
         if self._materialised:
             return self.update(progress=progress)
-        report = self.reasoner.materialise(self._request([], [], self.settings, progress, started))
+        request = self._request([], [], self.settings, progress, started)
+        report = self.reasoner.materialise(request)
         self._materialised = True
-        return replace(report, reasons=[*self._choice.reasons, *report.reasons])
+        return replace(report, reasons=[*self._choice.reasons, *report.reasons], spark=request.work.spark())
 
     @guarded("an update", changes=True)
     def update(
@@ -390,7 +391,7 @@ class KnowledgeBase:
         request = self._request([*self._pending, *added], deleted, settings, progress, started)
         after, report = self.reasoner.updated(request)
         self._reasoner, self._pending, self.arities = after, [], arities
-        return replace(report, reasons=[*reasons, *report.reasons])
+        return replace(report, reasons=[*reasons, *report.reasons], spark=request.work.spark())
 
     def _request(
         self,
@@ -409,7 +410,7 @@ class KnowledgeBase:
         backend, arity, what = self.reasoner.backend, self.arities.get(predicate, 0), self.reasoner.difference
         added, deleted = (
             backend.table(
-                backend.part_listed(part, predicate, arity), arity, backend.few(partial(_size, backend, part))
+                backend.part_listed(part, predicate, arity), arity, backend.few(partial(backend.part_size, part))
             )
             for part in (what.added, what.deleted)
         )
@@ -520,13 +521,12 @@ class KnowledgeBase:
 def check_arities(frames: Mapping[str, DataFrame], arities: dict[str, int]) -> None:
     """Facts must agree with what is known about their predicates, which `arities` learns about."""
     for predicate, frame in frames.items():
+        _check_name(predicate)
         arity = 0 if frame.columns == ["present"] else len(frame.columns)
+        if predicate == TRIPLE:
+            arities.setdefault(TRIPLE, 3)
         if arities.setdefault(predicate, arity) != arity:
             raise ArityMistake(f"{predicate} has {arities[predicate]} arguments, but the facts given have {arity}")
-
-
-def _size(backend: Any, part: Any) -> int:
-    return sum(backend.sizes(part).values())
 
 
 def _is_frame(given: Any) -> bool:

@@ -239,7 +239,7 @@ class Reasoner(Generic[Batch, Listed, Part]):
         plus = self.backend.entered(request.added)
         choice = self._choice(settings, materialisation, minus, plus)
         if choice.again:
-            return self._given_up(request, minus, choice, 0.0, choice.reasons)
+            return self._given_up(request, minus, len(minus), choice, 0.0, choice.reasons)
         tried, warnings = perf_counter(), list[str]()
 
         def accepted(I: FactSet, sets: Difference[FactSet]) -> None:
@@ -252,9 +252,8 @@ class Reasoner(Generic[Batch, Listed, Part]):
                 minus, plus, choice.algorithm, request.progress, choice.allowed, accepted, watch
             )
         except TooCostly:
-            return self._given_up(
-                request, minus, choice, perf_counter() - tried, [spreads_too_far(choice.algorithm.name)]
-            )
+            why = [spreads_too_far(choice.algorithm.name)]
+            return self._given_up(request, minus, len(minus), choice, perf_counter() - tried, why)
         self.E, self.I, self._counts = materialisation.E, materialisation.I, {}
         self._sets, self._difference = sets, None
         added, deleted = self.backend.count(sets.added), self.backend.count(sets.deleted)
@@ -296,11 +295,17 @@ class Reasoner(Generic[Batch, Listed, Part]):
         return choice
 
     def _given_up(
-        self, request: Request[Batch], minus: FactSet, choice: Choice, seconds: float, why: Sequence[str]
+        self,
+        request: Request[Batch],
+        minus: FactSet,
+        deleted: int,
+        choice: Choice,
+        seconds: float,
+        why: Sequence[str],
     ) -> tuple[Self, Report]:
-        """Computes everything anew instead of an update, and remembers what that update was like."""
+        """Computes everything anew instead of an update that deletes so many facts, and remembers what it was like."""
         assert self.materialisation is not None, "an update was given up"
-        past = given_up(choice, self.materialisation.past, len(minus), seconds)
+        past = given_up(choice, self.materialisation.past, deleted, seconds)
         after, report = self._started_again(request, minus, why)
         assert after.materialisation is not None, "it has been materialised"
         after.materialisation.past = past
@@ -351,7 +356,7 @@ class Reasoner(Generic[Batch, Listed, Part]):
         deleted: int,
         reasons: Sequence[str] = (),
     ) -> Report:
-        known, spark = self.materialisation, request.work.spark()
+        known = self.materialisation
         assert known is not None, "there is a materialisation"
         return Report(
             engine=self.backend.name,
@@ -377,7 +382,6 @@ class Reasoner(Generic[Batch, Listed, Part]):
             peak_rss_bytes=peak_rss_bytes(),
             warnings=list(outcome.warnings),
             reasons=list(reasons),
-            spark=spark,
         )
 
     def _facts(self) -> dict[str, int]:
@@ -389,16 +393,14 @@ class Reasoner(Generic[Batch, Listed, Part]):
     @property
     def difference(self) -> Difference[Part]:
         """What the last update did."""
-        if self._difference is None:
-            nothing = self.engine.empty()
-            sets = self._sets or Difference(nothing, nothing, nothing, nothing, nothing, nothing)
-            self._difference = sets.map(self.backend.part)
-        return self._difference
+        if self._difference is None and self._sets is not None:
+            self._difference = self._sets.map(self.backend.part)
+        nothing = self.backend.part(self.engine.empty())
+        return self._difference or Difference(nothing, nothing, nothing, nothing, nothing, nothing)
 
     def changed(self) -> tuple[int, int]:
         """How many facts the last update added to the materialisation, and how many it deleted."""
-        added, deleted = (self.backend.sizes(part) for part in (self.difference.added, self.difference.deleted))
-        return sum(added.values()), sum(deleted.values())
+        return self.backend.part_size(self.difference.added), self.backend.part_size(self.difference.deleted)
 
     def kept(self) -> Mapping[str, Listed]:
         """What is kept for updates, as relations."""

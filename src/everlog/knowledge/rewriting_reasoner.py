@@ -1,7 +1,7 @@
 """Reasoning where equal constants are rewritten to one of them.
 
 Two layers: the r-materialisation `(π, I)` of the rules that equality depends on (`rewriting.py`), kept up to date by
- B/F≈; and above it an ordinary materialisation, whose explicit facts are that `I`. `E` has the names that were
+B/F≈; and above it an ordinary materialisation, whose explicit facts are that `I`. `E` has the names that were
 given, `I` those of representatives. Seen from outside nothing is rewritten: facts are expanded by the classes of their
 constants where they are asked for, and counted without that (`Names` of the backend).
 
@@ -21,6 +21,7 @@ from time import perf_counter
 from typing import Any, Final, Generic, Literal, NamedTuple, Self, TypeAlias
 
 from everlog import interrupts
+from everlog.datalog.arities import program_arities
 from everlog.datalog.syntax import HIDDEN, Atom, BodyLiteral, Program, Rule
 from everlog.datalog.values import SAME_AS, Value
 from everlog.engine.algebra import Classes, Engine, FactSet
@@ -153,6 +154,7 @@ class RewritingReasoner(Reasoner[Batch, Listed, Part]):
             return self._report(request, outcome, found.planned, self.total(), 0)
         except BaseException:
             self._core, self.materialisation, self.I, self._names = None, None, self.engine.empty(), None
+            self._total, self._counts = None, {}
             raise
 
     def _computed(self, request: Request[Batch], apart: FactSet) -> _Computed:
@@ -177,14 +179,16 @@ class RewritingReasoner(Reasoner[Batch, Listed, Part]):
         rules = with_keys(asking(program.rules, arities))
         self.backend.prepare(rules)
         found = RMaterialisation(rules, self.backend.compiler(), self.engine, classes)
-        return _Core(found, frozenset(arities), Deletions())
+        return _Core(found, frozenset({*arities, *program_arities(program)}), Deletions())
 
     def _apart_by_rules(self, request: Request[Batch]) -> FactSet:
         """What would be different if owl:sameAs were a property like others."""
         backend = self.backend.fresh()
         plain = Reasoner(backend, backend.taken(self.E, self.backend))
-        plain.materialise(replace(request, settings=replace(request.settings, equality="off", algorithm="auto")))
-        return self.backend.taken(plain.I.within(DIFFERENCES), backend, new=False)
+        settings = replace(request.settings, equality="off", algorithm="auto")
+        found = plain._compiled(plain._evaluated(request.program, settings), settings, frozenset())
+        found.materialise(request.progress)
+        return self.backend.taken(found.I.within(DIFFERENCES), backend, new=False)
 
     def _evaluated(self, program: Program, settings: Settings) -> Evaluated:
         if self.phase == "apart":
@@ -261,7 +265,7 @@ class RewritingReasoner(Reasoner[Batch, Listed, Part]):
         given, minus, plus = minus, *self._proper(minus, self.backend.entered(request.added))
         choice = self._choice(request.settings, above, minus, plus)
         if choice.again:
-            return self._given_up(request, given, choice, 0.0, choice.reasons)
+            return self._given_up(request, given, len(minus), choice, 0.0, choice.reasons)
         tried, after = perf_counter(), core.rewritten.copy()
         try:
             with _guarded(self.engine, choice.allowed):
@@ -273,12 +277,9 @@ class RewritingReasoner(Reasoner[Batch, Listed, Part]):
         except Contradiction:
             return self._started_again(request, given, [CONTRADICTORY])
         except TooCostly:
-            return self._given_up(request, given, choice, perf_counter() - tried, [spreads_too_far("B/F≈")])
-        # From here on nobody asks for the old sets: they change in place, and would have to be recovered.
-        E = self.E
-        E -= minus
-        E |= plus
-        self.E, self.I, self.materialisation = E, found.above.I, found.above
+            why = [spreads_too_far("B/F≈")]
+            return self._given_up(request, given, len(minus), choice, perf_counter() - tried, why)
+        self.E, self.I, self.materialisation = found.E, found.above.I, found.above
         self._core, self._counts = core._replace(rewritten=after), {}
         self._names, self._names_before = found.names, self._names
         self._difference, self._sets, self._kept_change = found.difference, found.sets, None
@@ -312,14 +313,19 @@ class RewritingReasoner(Reasoner[Batch, Listed, Part]):
         assert above is not None, "it has been resumed"
         assert trail is not None, "it is a copy"
         then, E = self.world, (self.E - minus) | plus
-        found, warnings = list[Difference[Part]](), list[str]()
+        found, warnings = list[tuple[Difference[Part], FactSet]](), list[str]()
 
         def accept(I: FactSet, gone: FactSet, new: FactSet) -> None:
             if names.merged_apart(E, I):
                 raise Contradiction
             now = World(self.backend, E, I, names)
             warnings.extend(names.clashes(I))
-            found.append(names.changed(then, now, gone, new, minus, plus))
+            difference = names.changed(then, now, gone, new, minus, plus)
+            # Last, since nobody asks for the old set any more: it changes in place, and would have to be recovered.
+            explicit = self.E
+            explicit -= minus
+            explicit |= plus
+            found.append((difference, explicit))
 
         if core.above() == after.above():
             outcome, sets = above.update(
@@ -330,12 +336,12 @@ class RewritingReasoner(Reasoner[Batch, Listed, Part]):
                 choice.allowed,
                 lambda I, sets: accept(I, sets.deleted, sets.added),
             )
-            return _Followed(above, outcome.warned(warnings), names, found[0], sets)
+            return _Followed(above, outcome.warned(warnings), names, *found[0], sets)
         anew = self._compiled(_above(after), request.settings, needed(request.settings.algorithm))
         outcome = anew.materialise(request.progress)
         accept(anew.I, above.I - anew.I, anew.I - above.I)
         interrupts.settle()
-        return _Followed(anew, outcome.warned(warnings), names, found[0], None)
+        return _Followed(anew, outcome.warned(warnings), names, *found[0], None)
 
     def _resumed(self, program: Program, settings: Settings) -> Materialisation:
         if self._core is None and self.phase != "apart":
@@ -356,6 +362,11 @@ class RewritingReasoner(Reasoner[Batch, Listed, Part]):
         if self.phase == "apart":
             return super()._not_explicit(deleted, minus)
         return self.names.derived(deleted, self.E, self.I)
+
+    def compacted(self) -> Self:
+        after = super().compacted()
+        after.phase = "apart" if self.phase == "apart" else "new"
+        return after
 
     def _alive(self) -> int:
         return len(self.I) + len(self.E)  # explicit facts may be facts of I as well
@@ -454,6 +465,7 @@ class _Followed(Generic[Batch, Listed, Part]):
     outcome: Outcome
     names: Names[Batch, Listed, Part]
     difference: Difference[Part]
+    E: FactSet
     sets: Difference[FactSet] | None
 
 

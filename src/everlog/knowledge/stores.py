@@ -25,7 +25,7 @@ from everlog.knowledge.engine_choice import engine_of
 from everlog.knowledge.persistence import written
 from everlog.knowledge.reasoners import Loading, Scratch, load_in_memory, load_on_spark
 from everlog.knowledge.report import Report
-from everlog.knowledge.update_facts import Fetched, given_facts
+from everlog.knowledge.update_facts import Encoding, given_facts
 from everlog.sources.program_facts import BLANK_NODES, program_facts
 from everlog.spark.failures import spark_failures
 from everlog.store.blank_nodes import blank_nodes, renamed_blank_nodes
@@ -142,14 +142,13 @@ def update_store(
         chosen = engine_of(place, before, engine, memory)
         draft = replace(before, version=writer.version, arities=arities, counts={}, statistics={})
         say("loading the store")
+        in_memory = (loading or Loading(place, before)) if chosen.name == "memory" else None
         to_add, to_delete = (given_facts(chosen.name, spark, facts, arities, few) for facts in (add, delete))
-        if loading is not None and chosen.name == "memory":
-            reasoner = loading.reasoner(before)
-        else:
-            reasoner = _loaded(spark, writer, before, chosen.name)
+        # In memory it was loaded beside, while Spark fetched facts.
+        reasoner = _loaded(spark, writer, before, chosen.name) if in_memory is None else in_memory.reasoner(before)
         kb.restore(reasoner, before.arities, True, chosen)
         say("encoding facts")
-        at = Fetched(reasoner.backend, Store(place, before).dictionary(spark), writer)
+        at = Encoding(reasoner.backend, Store(place, before).dictionary(spark), writer)
         deleted = to_delete.to_delete(at)
         added, folder = to_add.to_add(at)
         say("reasoning")

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Fetched:
+class Encoding:
     """Where facts become ids: the engine with the facts of a store, the store's dictionary, and its next version."""
 
     backend: Backend[Any, Any, Any]
@@ -53,10 +53,10 @@ class OnSpark:
     def __init__(self, facts: Mapping[str, DataFrame]) -> None:
         self._facts = facts
 
-    def to_add(self, at: Fetched) -> tuple[list[Any], Path | None]:
+    def to_add(self, at: Encoding) -> tuple[list[Any], Path | None]:
         return (at.backend.encoded({}, self._facts) if self._facts else []), None
 
-    def to_delete(self, at: Fetched) -> list[Any]:
+    def to_delete(self, at: Encoding) -> list[Any]:
         return at.backend.encoded({}, self._facts, add=False) if self._facts else []
 
 
@@ -70,7 +70,7 @@ class InMemory:
         if self._fetched is not None and self._fetched.num_rows > few:
             self._fetched = None
 
-    def to_add(self, at: Fetched) -> tuple[list[MemoryBatch], Path | None]:
+    def to_add(self, at: Encoding) -> tuple[list[MemoryBatch], Path | None]:
         """Facts to add as ids, and the folder where Spark has written their new terms, if it was Spark.
 
         The engine's dictionary has the stored terms, and the new ones afterwards.
@@ -87,7 +87,7 @@ class InMemory:
         learn_terms(dictionary, files_in(folder), encoded.size)
         return self._apart(table), folder
 
-    def to_delete(self, at: Fetched) -> list[MemoryBatch]:
+    def to_delete(self, at: Encoding) -> list[MemoryBatch]:
         """Facts to delete as ids; those with an unknown term cannot be there."""
         if not self._facts:
             return []
@@ -129,7 +129,7 @@ class InMemory:
         ]
 
 
-def _dictionary(at: Fetched) -> Dictionary:
+def _dictionary(at: Encoding) -> Dictionary:
     from everlog.engine.memory.memory_backend import MemoryBackend
 
     assert isinstance(at.backend, MemoryBackend)

@@ -61,9 +61,11 @@ class MemoryBackend(Backend[MemoryBatch, Ids, ByPredicate]):
     def __init__(
         self, workers: int | None = None, dictionary: Dictionary | None = None, engine: MemoryEngine | None = None
     ) -> None:
-        self._compilation = 0.0
+        self._compiling: list[float] = []
+        """The seconds that compiling kernels took, since that was last reported."""
         if engine is None:
-            started, self._compilation = start_engine(workers)
+            started, seconds = start_engine(workers)
+            self._compiling.append(seconds)
             engine = started if dictionary is None else MemoryEngine(dictionary, started.workers)
         self._engine = engine
 
@@ -84,7 +86,7 @@ class MemoryBackend(Backend[MemoryBatch, Ids, ByPredicate]):
 
     def ready(self, strata: Sequence[CompiledStratum]) -> None:
         if any(stratum.modules for stratum in strata):
-            self._compilation += start_graphs()
+            self._compiling.append(start_graphs())
 
     def statistics(self, given: FactSet) -> Explicit:
         return memory_facts(self._engine)
@@ -120,7 +122,8 @@ class MemoryBackend(Backend[MemoryBatch, Ids, ByPredicate]):
 
     def compiled_for(self) -> float:
         """The seconds that compiling kernels took since this was asked last."""
-        seconds, self._compilation = self._compilation, 0.0
+        seconds = sum(self._compiling)
+        self._compiling.clear()
         return seconds
 
     # ------------------------------------------------------------------------------------ facts in
@@ -161,7 +164,9 @@ class MemoryBackend(Backend[MemoryBatch, Ids, ByPredicate]):
         return frozenset(predicate for predicate, _ in batches)
 
     def fresh(self) -> MemoryBackend:
-        return MemoryBackend(engine=MemoryEngine(self._engine.dictionary, self._engine.workers))
+        after = MemoryBackend(engine=MemoryEngine(self._engine.dictionary, self._engine.workers))
+        after._compiling = self._compiling
+        return after
 
     def taken(self, facts: FactSet, other: Backend[MemoryBatch, Ids, ByPredicate], new: bool = True) -> FactSet:
         assert isinstance(other, MemoryBackend)

@@ -264,6 +264,9 @@ class SparkBackend(Backend[FactSet, "DataFrame", FactSet]):
     def sizes(self, part: FactSet) -> dict[str, int]:
         return self.counts(part)
 
+    def part_size(self, part: FactSet) -> int:
+        return self.count(part)
+
     def part_listed(self, part: FactSet, predicate: str, arity: int) -> DataFrame:
         return self.listed(part, predicate, arity)
 
