@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from everlog import KnowledgeBase, parse_program
 from everlog.cli.options import started_session
+from everlog.engine.spark import tuning
 from everlog.spark import java, session
 from everlog.spark.java import NoJava, find_java, java_version
 from everlog.spark.session import NoSession, local_settings, start_session
@@ -101,6 +103,15 @@ def test_the_active_session_is_taken(spark: SparkSession) -> None:
     assert spark.conf.get("spark.sql.session.timeZone") == "UTC"
     assert spark.conf.get("spark.ui.enabled") == "false"
     assert spark.conf.get("spark.driver.memory") == "2g", "what is asked for goes over the defaults"
+
+
+def test_the_session_of_an_engine_is_not_taken(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An engine works in a session beside the user's, which is the active one afterwards."""
+    monkeypatch.setattr(tuning, "DRIVER_FACTS", 0)
+    kb = KnowledgeBase(parse_program("p(?x) :- q(?x) ."), engine="spark", spark=spark)
+    kb.add({"q": [("a",)]})
+    kb.materialise()
+    assert start_session() is spark
 
 
 def test_settings_of_a_running_session(spark: SparkSession) -> None:

@@ -14,7 +14,7 @@ import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from everlog import interrupts
 from everlog.errors import EverlogError
@@ -32,6 +32,9 @@ EVERYWHERE = {
     "spark.sql.execution.arrow.pyspark.enabled": "true",
 }
 """What the pipeline relies on, settable in a running session."""
+
+ENGINES_OWN: Final = "spark.everlog.engine"
+"""Set in the sessions that engines make beside the one they were given. Whose query ran last is active, theirs too."""
 
 
 _BRIEF = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
@@ -65,6 +68,8 @@ def start_session(
     if _home:
         _home[0].check()
     active = SparkSession.getActiveSession()
+    if active is not None and active.conf.get(ENGINES_OWN, None) is not None:
+        active = SparkSession.builder.getOrCreate()  # an engine has worked beside that one
     if active is not None:
         _home[:] = [Home()]
         for key, value in conf.items():

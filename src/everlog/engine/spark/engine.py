@@ -55,6 +55,7 @@ from everlog.engine.spark.joins.comparisons import comparable, nameable
 from everlog.engine.spark.joins.patterns import Parameters
 from everlog.errors import ArityMistake, EverlogError
 from everlog.interrupts import look
+from everlog.spark.session import ENGINES_OWN
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -524,7 +525,7 @@ def _beside(spark: SparkSession, partitions: int) -> SparkSession:
     if not isinstance(spark.range(0), ClassicDataFrame):
         return spark
     session = spark.newSession()
-    for key, value in _OWN_SETTINGS.items():
+    for key, value in {**_OWN_SETTINGS, ENGINES_OWN: "true"}.items():
         session.conf.set(key, value)
     session.conf.set("spark.sql.shuffle.partitions", str(partitions))
     return session
