@@ -168,13 +168,8 @@ class Backend(ABC, Generic[Batch, Listed, Part]):
     # ------------------------------------------------------------------------------------ facts in
 
     @abstractmethod
-    def encoded(
-        self, columns: Mapping[str, Columns], frames: Mapping[str, DataFrame] | None = None, add: bool = True
-    ) -> list[Batch]:
-        """Facts as ids: columns of this process, and DataFrames in text form. Nothing is stored but new terms.
-
-        Without `add`, facts with a term that is not known are left out.
-        """
+    def encoded(self, columns: Mapping[str, Columns], frames: Mapping[str, DataFrame] | None = None) -> list[Batch]:
+        """Facts as ids: columns of this process, and DataFrames in text form. Nothing is stored but new terms."""
 
     @abstractmethod
     def entered(self, batches: Sequence[Batch], excluding: FactSet | None = None) -> FactSet:

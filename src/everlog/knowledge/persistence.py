@@ -68,24 +68,16 @@ def _seen(kb: KnowledgeBase, path: Path, before: Manifest | None) -> Manifest | 
 def _saved(kb: KnowledgeBase, writer: Writing, known: Manifest | None) -> Manifest:
     """A version with the contents of a knowledge base; `known` is the one that it has changed since."""
     reasoner, arities = kb.reasoner, dict(kb.arities)
-    shelf = reasoner.backend.shelf(kb.spark, writer)
-    program = _stored_program(kb.program, reasoner)
+    program = print_program(_stored_program(kb.program, reasoner))
     sections = {"explicit": reasoner.E, "derived": reasoner.derived()}
-    layers: dict[str, tuple[Layer, ...]] = {}
+    dictionary = () if known is None else known.dictionary
+    draft = Manifest(writer.version, program, options=kb.options, arities=arities, dictionary=dictionary)
+    making = _Making(kb.spark, writer, reasoner, known)
     for section, facts in sections.items():
         old = () if known is None else known.layers(section)
-        layers[section] = shelf.write(section, old, *shelf.since(section, old, facts, arities), arities)
-    draft = Manifest(
-        version=writer.version,
-        program=print_program(program),
-        options=kb.options,
-        arities=arities,
-        dictionary=() if known is None else known.dictionary,
-        explicit=layers["explicit"],
-        derived=layers["derived"],
-    )
-    found = _completed(kb.spark, writer, reasoner, draft, known, once=False)
-    shelf.done(*sections.values())
+        draft = making.with_facts(draft, section, old, *making.shelf.since(section, old, facts, arities))
+    found = making.completed(draft, known is not None, once=False)
+    making.shelf.done(*sections.values())
     return found
 
 
@@ -109,71 +101,75 @@ def written(
 
     The explicit facts of a materialisation are in the draft; `folder` has new terms that Spark has written.
     """
-    shelf, explicit = reasoner.backend.shelf(spark, writer), draft.explicit
+    making = _Making(spark, writer, reasoner, before)
     if before is None:
         part, nothing = reasoner.backend.part, reasoner.backend.part(reasoner.engine.empty())
-        derived = shelf.write("derived", (), part(reasoner.derived()), nothing, draft.arities)
+        draft = making.with_facts(draft, "derived", (), part(reasoner.derived()), nothing)
     else:
         what = reasoner.difference
-        explicit = shelf.write("explicit", explicit, what.explicit_added, what.explicit_deleted, draft.arities)
-        derived = shelf.write("derived", draft.derived, what.derived_added, what.derived_deleted, draft.arities)
-    draft = replace(draft, explicit=explicit, derived=derived)
-    manifest = _completed(spark, writer, reasoner, draft, before, once=True, folder=folder, all_known=True)
+        draft = making.with_facts(draft, "explicit", draft.explicit, what.explicit_added, what.explicit_deleted)
+        draft = making.with_facts(draft, "derived", draft.derived, what.derived_added, what.derived_deleted)
+    manifest = making.completed(draft, True, once=True, folder=folder)
     statistics = {key: value for key, value in report.stats().items() if key not in ("warnings", "peak_rss_bytes")}
     return replace(manifest, statistics=statistics)
 
 
-def _completed(
-    spark: SparkSession,
-    writer: Writing,
-    reasoner: Reasoner[Any, Any, Any],
-    draft: Manifest,
-    before: Manifest | None,
-    once: bool,
-    folder: Path | None = None,
-    all_known: bool = False,
-) -> Manifest:
-    """A manifest with facts, and with terms, counts and what is kept."""
-    shelf = reasoner.backend.shelf(spark, writer)
-    explicit, derived = section_counts(draft.explicit), section_counts(draft.derived)
-    counts = {
-        predicate: {"explicit": explicit.get(predicate, 0), "derived": derived.get(predicate, 0)}
-        for predicate in sorted(draft.arities)
-    }
-    return replace(
-        draft,
-        dictionary=shelf.terms(draft.dictionary, all_known or before is not None, folder),
-        counts=reasoner.stored_counts(counts),
-        **_kept(spark, writer, reasoner, before, once),
-    )
+class _Making:
+    """A version in the making, of what a reasoner has; it comes after the version `before`, if there is one."""
 
+    def __init__(
+        self, spark: SparkSession, writer: Writing, reasoner: Reasoner[Any, Any, Any], before: Manifest | None
+    ) -> None:
+        self._spark, self._writer, self._reasoner, self._before = spark, writer, reasoner, before
+        self.shelf = reasoner.backend.shelf(spark, writer)
 
-# What is kept for updates: the section `state`. What an algorithm did not keep up to date leaves the store with an update.
+    def with_facts(self, draft: Manifest, section: str, old: Sequence[Layer], added: Any, deleted: Any) -> Manifest:
+        """A manifest with a section whose facts have changed."""
+        changed: dict[str, Any] = {section: self.shelf.write(section, old, added, deleted, draft.arities)}
+        return replace(draft, **changed)
 
+    def completed(self, draft: Manifest, known: bool, once: bool, folder: Path | None = None) -> Manifest:
+        """A manifest that has facts, with terms, counts and what is kept.
 
-def _kept(
-    spark: SparkSession, writer: Writing, reasoner: Reasoner[Any, Any, Any], before: Manifest | None, once: bool
-) -> dict[str, Any]:
-    """What a manifest says about it, if there was one update since a version, or if it was any number of them."""
-    if before is not None and reasoner.is_untouched:
-        return _entries(before.state, before.state_arities, before.state_kinds)
-    kinds = reasoner.kept_kinds()
-    layers, arities = ((), {}) if before is None else _still_right(before, kinds)
-    change = None if before is None else reasoner.kept_change(once)
-    if change is not None:
-        added, deleted = change
-        arities |= {name: ids.shape[0] for name, ids in added.items()}
-        layers = write_section(spark, writer, "state", layers, added, deleted, arities)
-    else:
-        shelf = reasoner.backend.shelf(spark, writer)
-        layers, arities = shelf.kept(*reasoner.to_keep(), layers, arities, kinds)
-    reasoner.mark()
-    found = {name for layer in layers for name in layer.added}
-    return _entries(layers, {name: arity for name, arity in arities.items() if name in found}, kinds)
+        The terms of the draft's dictionary are `known` to be the reasoner's; `folder` has some that are new. There was
+        one update since the version before, or, if `once` is false, any number of them.
+        """
+        explicit, derived = section_counts(draft.explicit), section_counts(draft.derived)
+        counts = {
+            predicate: {"explicit": explicit.get(predicate, 0), "derived": derived.get(predicate, 0)}
+            for predicate in sorted(draft.arities)
+        }
+        return replace(
+            draft,
+            dictionary=self.shelf.terms(draft.dictionary, known, folder),
+            counts=self._reasoner.stored_counts(counts),
+            **self._kept(once),
+        )
+
+    def _kept(self, once: bool) -> dict[str, Any]:
+        """The section `state`, what is kept for updates, as a manifest has it.
+
+        What an algorithm did not keep up to date leaves the store with an update.
+        """
+        before, reasoner = self._before, self._reasoner
+        if before is not None and reasoner.is_untouched:
+            return _entries(before.state, before.state_arities, before.state_kinds)
+        kinds = reasoner.kept_kinds()
+        layers, arities = ((), {}) if before is None else _still_right(before, kinds)
+        change = None if before is None else reasoner.kept_change(once)
+        if change is not None:
+            added, deleted = change
+            arities |= {name: ids.shape[0] for name, ids in added.items()}
+            layers = write_section(self._spark, self._writer, "state", layers, added, deleted, arities)
+        else:
+            layers, arities = self.shelf.kept(*reasoner.to_keep(), layers, arities, kinds)
+        reasoner.mark()
+        found = {name for layer in layers for name in layer.added}
+        return _entries(layers, {name: arity for name, arity in arities.items() if name in found}, kinds)
 
 
 def _entries(layers: Sequence[Layer], arities: Mapping[str, int], kinds: Iterable[str]) -> dict[str, Any]:
-    """The section as a manifest has it."""
+    """The section `state` as a manifest has it."""
     named = tuple(sorted(kind for kind in kinds if kind != OLDER))
     return {"state": tuple(layers), "state_arities": dict(arities), "state_kinds": named}
 

@@ -18,7 +18,7 @@ from everlog.datalog.syntax import HIDDEN, TRIPLE, Atom, BodyLiteral, Program, R
 from everlog.datalog.values import Value
 from everlog.engine.algebra import Engine, FactSet
 from everlog.engine.backend import Backend, Batch, Difference, KeptState, Listed, Names, Part, Which, World
-from everlog.engine.kept_kinds import TRACE
+from everlog.engine.kept_kinds import CLASSES, TRACE
 from everlog.errors import EverlogError
 from everlog.knowledge.choice import Choice, choose, given_up
 from everlog.knowledge.goals import answer_variables, in_order
@@ -40,7 +40,6 @@ from everlog.reasoning.modules.chain import RegularChains
 from everlog.reasoning.modules.make_modules import make_modules
 
 _POOR: Final = "the rules found what follows as soon"
-_NO_KINDS: Final = frozenset[str]()
 
 
 class Evaluated(NamedTuple):
@@ -48,7 +47,7 @@ class Evaluated(NamedTuple):
 
     rules: Sequence[Rule]
     given: FactSet
-    equated: frozenset[str] = _NO_KINDS
+    equated: frozenset[str] = frozenset()
 
 
 class Reasoner(Generic[Batch, Listed, Part]):
@@ -63,7 +62,8 @@ class Reasoner(Generic[Batch, Listed, Part]):
         E: FactSet | None = None,
         I: FactSet | None = None,
         kept: Callable[[], Mapping[str, Listed]] = dict,
-        kinds: frozenset[str] = _NO_KINDS,
+        kinds: frozenset[str] = frozenset(),
+        names: Names[Batch, Listed, Part] | None = None,
     ) -> None:
         nothing = backend.engine.empty()
         self.backend = backend
@@ -71,6 +71,10 @@ class Reasoner(Generic[Batch, Listed, Part]):
         self.I: FactSet = nothing if I is None else I
         self.materialisation: Materialisation | None = None
         self._kept, self._kinds = kept, kinds
+        self._names = names
+        """Facts in all names, where constants are rewritten, once something is materialised."""
+        self._names_before: Names[Batch, Listed, Part] | None = None
+        """The same before the last update, if it rewrote."""
         self._sets: Difference[FactSet] | None = None
         self._difference: Difference[Part] | None = None
         """What the last update did, as sets of the engine and as parts; these are made when somebody asks."""
@@ -101,7 +105,7 @@ class Reasoner(Generic[Batch, Listed, Part]):
     @property
     def world(self) -> World[Batch, Listed, Part]:
         """What holds."""
-        return World(self.backend, self.E, self.I)
+        return World(self.backend, self.E, self.I, self._names)
 
     # ------------------------------------------------------------------------------------ materialising
 
@@ -340,7 +344,7 @@ class Reasoner(Generic[Batch, Listed, Part]):
 
     def _pairs(self) -> Listed | None:
         """The constants that others represent, if any can."""
-        return None
+        return None if self._names is None else self._names.pairs()
 
     def _remember(self, before: Self) -> None:
         """Takes over what another reasoner knows about the time that things take."""
@@ -404,8 +408,9 @@ class Reasoner(Generic[Batch, Listed, Part]):
 
     def kept(self) -> Mapping[str, Listed]:
         """What is kept for updates, as relations."""
-        known = self.materialisation
-        return self._kept() if known is None else self.backend.kept(known.kept_state())
+        known, pairs = self.materialisation, self._pairs()
+        kept = self._kept() if known is None else self.backend.kept(known.kept_state())
+        return kept if pairs is None else {**kept, CLASSES: pairs}
 
     def kept_change(self, once: bool = True) -> tuple[Mapping[str, Any], Mapping[str, Any]] | None:
         """What was added to what is kept since a store had it, and what was deleted; None if that is not known.
@@ -414,13 +419,14 @@ class Reasoner(Generic[Batch, Listed, Part]):
         """
         if self.materialisation is None:
             return self._kept_change if once else None
-        state = self.materialisation.kept_state()
-        return self.backend.kept_change(state, self._sets, self.kept_kinds(), once=once)
+        state, now = self.materialisation.kept_state(), self._names
+        names = None if now is None else (self._names_before or now, now)
+        return self.backend.kept_change(state, self._sets, self.kept_kinds(), names, once)
 
     def to_keep(self) -> tuple[KeptState | None, Names[Batch, Listed, Part] | None, Callable[[], Mapping[str, Listed]]]:
         """What is kept, the names of constants where they are rewritten, and what was stored or is kept as relations."""
         known = self.materialisation
-        return None if known is None else known.kept_state(), None, self.kept
+        return None if known is None else known.kept_state(), self._names, self.kept
 
     @property
     def is_untouched(self) -> bool:
@@ -434,7 +440,7 @@ class Reasoner(Generic[Batch, Listed, Part]):
     def mark(self) -> None:
         """What is kept now is what a store has."""
         if self.materialisation is not None:
-            self.backend.mark(self.materialisation.kept_state())
+            self.backend.mark(self.materialisation.kept_state(), self._names)
 
     # ------------------------------------------------------------------------------------ facts out
 

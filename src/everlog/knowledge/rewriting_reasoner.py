@@ -18,14 +18,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from time import perf_counter
-from typing import Any, Final, Generic, Literal, NamedTuple, Self, TypeAlias
+from typing import Final, Generic, Literal, NamedTuple, Self, TypeAlias
 
 from everlog import interrupts
 from everlog.datalog.arities import program_arities
 from everlog.datalog.syntax import HIDDEN, Atom, BodyLiteral, Program, Rule
 from everlog.datalog.values import SAME_AS, Value
 from everlog.engine.algebra import Classes, Engine, FactSet
-from everlog.engine.backend import Backend, Batch, Difference, KeptState, Listed, Names, Part, Which, World
+from everlog.engine.backend import Backend, Batch, Difference, Listed, Names, Part, Which, World
 from everlog.engine.contradictions import CONTRADICTORY, Contradiction
 from everlog.engine.kept_kinds import CLASSES, NONRECURSIVE, RECURSIVE, TRACE
 from everlog.knowledge.choice import Choice
@@ -94,13 +94,9 @@ class RewritingReasoner(Reasoner[Batch, Listed, Part]):
         names: Names[Batch, Listed, Part] | None = None,
         phase: Phase = "new",
     ) -> None:
-        super().__init__(backend, E, I, kept, kinds)
+        super().__init__(backend, E, I, kept, kinds, names)
         self.phase = phase
         self._core: _Core | None = None
-        self._names = names
-        """Facts in all names, once something is materialised."""
-        self._names_before: Names[Batch, Listed, Part] | None = None
-        """The same before the last update, if it rewrote."""
         self._total: int | None = None
 
     @classmethod
@@ -131,10 +127,6 @@ class RewritingReasoner(Reasoner[Batch, Listed, Part]):
     def classes(self) -> Classes:
         """`π`."""
         return self.names.classes
-
-    @property
-    def world(self) -> World[Batch, Listed, Part]:
-        return World(self.backend, self.E, self.I, self.names)
 
     # ------------------------------------------------------------------------------------ materialising
 
@@ -371,34 +363,13 @@ class RewritingReasoner(Reasoner[Batch, Listed, Part]):
     def _alive(self) -> int:
         return len(self.I) + len(self.E)  # explicit facts may be facts of I as well
 
-    def _pairs(self) -> Listed:
-        return self.names.pairs()
-
     def _facts(self) -> dict[str, int]:
         return {**super()._facts(), "representatives": self.backend.count(self.I)}
 
     # ------------------------------------------------------------------------------------ what is kept
 
-    def kept(self) -> Mapping[str, Listed]:
-        found = super().kept()
-        return found if self._names is None else {**found, CLASSES: self.names.pairs()}
-
-    def kept_change(self, once: bool = True) -> tuple[Mapping[str, Any], Mapping[str, Any]] | None:
-        if self.materialisation is None:
-            return self._kept_change if once else None
-        state, names = self.materialisation.kept_state(), (self._names_before or self.names, self.names)
-        return self.backend.kept_change(state, self._sets, self.kept_kinds(), names, once)
-
-    def to_keep(self) -> tuple[KeptState | None, Names[Batch, Listed, Part] | None, Callable[[], Mapping[str, Listed]]]:
-        state, _, kept = super().to_keep()
-        return state, self._names, kept
-
     def kept_kinds(self) -> frozenset[str]:
         return super().kept_kinds() | {CLASSES}
-
-    def mark(self) -> None:
-        if self.materialisation is not None:
-            self.backend.mark(self.materialisation.kept_state(), self._names)
 
     # ------------------------------------------------------------------------------------ facts out
 

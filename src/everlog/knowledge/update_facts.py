@@ -57,6 +57,9 @@ class OnSpark:
         return (at.backend.encoded({}, self._facts) if self._facts else []), None
 
     def to_delete(self, at: Encoding) -> list[Any]:
+        from everlog.engine.spark.spark_backend import SparkBackend
+
+        assert isinstance(at.backend, SparkBackend)
         return at.backend.encoded({}, self._facts, add=False) if self._facts else []
 
 

@@ -100,7 +100,7 @@ class Manifest:
     explicit: tuple[Layer, ...] = ()
     derived: tuple[Layer, ...] = ()
     state: tuple[Layer, ...] = ()
-    """By relations with names of their own, see `everlog.knowledge.saved`."""
+    """By relations with names of their own, see `everlog.engine.kept_kinds`."""
     state_arities: Mapping[str, int] = field(default_factory=dict)
     state_kinds: tuple[str, ...] = ()
     """What is kept; a kind may have no relation, if there is nothing of it."""

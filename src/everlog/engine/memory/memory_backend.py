@@ -129,7 +129,7 @@ class MemoryBackend(Backend[MemoryBatch, Ids, ByPredicate]):
     # ------------------------------------------------------------------------------------ facts in
 
     def encoded(
-        self, columns: Mapping[str, Columns], frames: Mapping[str, DataFrame] | None = None, add: bool = True
+        self, columns: Mapping[str, Columns], frames: Mapping[str, DataFrame] | None = None
     ) -> list[MemoryBatch]:
         fetched = ((name, columns_of(name, fetched_texts(frame), None)) for name, frame in (frames or {}).items())
         given = {**columns, **{name: found for name, found in fetched if found is not None}}

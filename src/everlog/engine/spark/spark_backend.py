@@ -106,6 +106,7 @@ class SparkBackend(Backend[FactSet, "DataFrame", FactSet]):
     def encoded(
         self, columns: Mapping[str, Columns], frames: Mapping[str, DataFrame] | None = None, add: bool = True
     ) -> list[FactSet]:
+        """Facts as sets; without `add`, those with a term that is not known are left out."""
         here = {name: _texts_of(given) for name, given in columns.items()}
         there = frames or {}
         fetched = self._fetched_if_few(there)
