@@ -144,6 +144,8 @@ class Follower:
             except EverlogError as refusal:
                 if "needs counts that are not kept" not in str(refusal):
                     raise
+                if name is None:
+                    raise Untrue(f"{when}: the knowledge base's own algorithm is refused") from refusal
                 self.tally.refused += 1
                 if not self._is_on_spark():
                     self._check(f"{when}, refused")

@@ -100,11 +100,27 @@ class TestOddUpdates:
 def test_an_algorithm_whose_counts_were_not_kept_is_refused(algorithm: str) -> None:
     kb = ring("dred")
     before = facts_of(kb)
-    with pytest.raises(EverlogError, match=f"materialise with algorithm='{algorithm}'"):
+    with pytest.raises(EverlogError, match=f"is made with the algorithm {algorithm} has them"):
         kb.update(delete={"edge": [(0, 1)]}, algorithm=algorithm)
     assert facts_of(kb) == before
     kb.update(delete={"edge": [(0, 1)]})
     assert len(kb.rows("edge")) == 4
+
+
+@pytest.mark.parametrize("algorithm", ["dredc", "counting"])
+def test_counts_that_another_algorithm_drops_are_missed_by_no_update_and_come_back(algorithm: str) -> None:
+    kb = ring(algorithm)
+    counted = kb.reasoner.kept_kinds()
+    assert "were dropped" in kb.update(delete={"edge": [(0, 1)]}, algorithm="fbf").warnings[0]
+    report = kb.update(add={"edge": [(0, 1)]})
+    assert report.algorithm == "fbf"
+    assert f"dropped the counts that {algorithm} needs" in report.reasons[0]
+    assert kb.update(delete={"edge": [(1, 2)]}, algorithm="auto").algorithm in ("fbf", "dredc")
+    kb.update(algorithm="remat")
+    assert kb.reasoner.kept_kinds() == counted
+    report = kb.update(add={"edge": [(1, 2)]})
+    assert (report.algorithm, report.reasons) == (algorithm, [])
+    assert facts_of(kb) == facts_of(ring(algorithm))
 
 
 @pytest.mark.parametrize("name", ["dread", "fbf:depth", "fbf:depth:x", "fbf:budget:-1", "fbf:3", "bf:never"])

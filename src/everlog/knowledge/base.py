@@ -346,7 +346,7 @@ class KnowledgeBase:
         started = perf_counter()
         if self._materialised:
             return self.update(progress=progress)
-        request = self._request([], [], self.settings, progress, started)
+        request = self._request([], [], None, progress, started)
         report = self.reasoner.materialise(request)
         self._materialised = True
         return replace(report, reasons=[*self._choice.reasons, *report.reasons], spark=request.work.spark())
@@ -363,7 +363,8 @@ class KnowledgeBase:
 
         A fact that is both added and deleted is added. Deleting what is not explicit changes nothing. The algorithm is
         that of the knowledge base unless another one is asked for: `auto`, `dred`, `fbf` (perhaps with a strategy), `bf`,
-        `dredc`, `bfc`, `counting`, or `remat`; those with counts need a knowledge base that keeps them.
+        `dredc`, `bfc`, `counting`, or `remat`. Those with counts need a knowledge base that keeps them; an algorithm that
+        does not keep them right drops them, and `remat` brings them back.
         """
         started = perf_counter()
         if algorithm is not None:
@@ -384,11 +385,10 @@ class KnowledgeBase:
         started: float,
     ) -> Report:
         """An update with facts that are ids of the engine already; `arities` are those with the facts."""
-        settings = self.settings if algorithm is None else replace(self.settings, algorithm=algorithm)
         reasons = []
         if OLDER in self.reasoner.kept_kinds():
-            settings, reasons = replace(settings, algorithm="remat"), [_OLDER]
-        request = self._request([*self._pending, *added], deleted, settings, progress, started)
+            algorithm, reasons = "remat", [_OLDER]
+        request = self._request([*self._pending, *added], deleted, algorithm, progress, started)
         after, report = self.reasoner.updated(request)
         self._reasoner, self._pending, self.arities = after, [], arities
         return replace(report, reasons=[*reasons, *report.reasons], spark=request.work.spark())
@@ -397,12 +397,12 @@ class KnowledgeBase:
         self,
         added: Sequence[Any],
         deleted: Sequence[Any],
-        settings: Settings,
+        algorithm: str | None,
         progress: Progress | None,
         started: float,
     ) -> Request[Any]:
         work = self.reasoner.backend.measured(self._told(progress))
-        return Request(added, deleted, self.program, settings, work, started)
+        return Request(added, deleted, self.program, self.settings, algorithm, work, started)
 
     @guarded("reading what changed")
     def changes(self, predicate: str) -> tuple[pa.Table, pa.Table]:

@@ -217,8 +217,8 @@ class Materialisation:
         missing = algorithm.needs - self.kept.names()
         if missing:
             raise EverlogError(
-                f"the algorithm {algorithm.name} needs counts that are not kept: "
-                f"materialise with algorithm={algorithm.name!r} to have them"
+                f"the algorithm {algorithm.name} needs counts that are not kept: a knowledge base or store that is made "
+                f"with the algorithm {algorithm.name} has them, and gets them back by remat after other algorithms"
             )
         begun = perf_counter()
         kept = self.kept.without(*(self.kept.names() - algorithm.keeps))

@@ -39,6 +39,7 @@ from everlog.reasoning.change import Allowance, TooCostly
 from everlog.reasoning.modules.chain import RegularChains
 from everlog.reasoning.modules.make_modules import make_modules
 
+_DROPPED: Final = "an update by another algorithm dropped the counts that {name} needs; remat brings them back"
 _POOR: Final = "the rules found what follows as soon"
 
 
@@ -119,7 +120,7 @@ class Reasoner(Generic[Batch, Listed, Part]):
         """Computes everything that follows from the explicit facts."""
         begun = perf_counter()
         rules = self._evaluated(request.program, request.settings)
-        kinds = needed(request.settings.algorithm) | self._kinds
+        kinds = needed(request.settings.algorithm) | needed(request.algorithm) | self._kinds
         compiled = self._compiled(rules, request.settings, kinds)
         planned = perf_counter() - begun
         outcome = compiled.materialise(request.progress)
@@ -231,7 +232,7 @@ class Reasoner(Generic[Batch, Listed, Part]):
         `accept` looks at what it would do, and `watch` while rules are applied; what they raise undoes the update.
         """
         settings, begun = request.settings, perf_counter()
-        if settings.algorithm == "remat":
+        if request.algorithm == "remat":
             return self._started_again(request, minus, [])
         try:
             materialisation = self._resumed(request.program, settings)
@@ -241,7 +242,7 @@ class Reasoner(Generic[Batch, Listed, Part]):
             return self._started_again(request, minus, [UNEQUATED])
         planned = perf_counter() - begun
         plus = self.backend.entered(request.added)
-        choice = self._choice(settings, materialisation, minus, plus)
+        choice = self._choice(request, materialisation, minus, plus)
         if choice.again:
             return self._given_up(request, minus, len(minus), choice, 0.0, choice.reasons)
         tried, warnings = perf_counter(), list[str]()
@@ -288,15 +289,21 @@ class Reasoner(Generic[Batch, Listed, Part]):
         """The predicates that rules derive."""
         return compiled.heads()
 
-    def _choice(self, settings: Settings, materialisation: Materialisation, minus: FactSet, plus: FactSet) -> Choice:
+    def _choice(
+        self, request: Request[Batch], materialisation: Materialisation, minus: FactSet, plus: FactSet
+    ) -> Choice:
         """The algorithm of an update; what it needs is counted."""
-        if not self.backend.policy.counts_on_demand:
-            return choose(settings.algorithm, materialisation)
-        deleted = len(minus)
-        choice = choose(settings.algorithm, materialisation, deleted, 0 if deleted else len(plus))
-        if choice.counts and not choice.again:
-            materialisation.count(choice.algorithm.needs)
-        return choice
+        name, lacking = request.algorithm, list[str]()
+        if request.asked is None and needed(name) - materialisation.kept.names():
+            lacking, name = [_DROPPED.format(name=name)], "auto"
+        if self.backend.policy.counts_on_demand:
+            deleted = len(minus)
+            choice = choose(name, materialisation, deleted, 0 if deleted else len(plus))
+            if choice.counts and not choice.again:
+                materialisation.count(choice.algorithm.needs)
+        else:
+            choice = choose(name, materialisation)
+        return replace(choice, reasons=(*lacking, *choice.reasons))
 
     def _given_up(
         self,

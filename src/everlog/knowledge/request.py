@@ -19,9 +19,16 @@ class Request(Generic[Batch]):
     deleted: Sequence[Batch]
     program: Program
     settings: Settings
+    asked: str | None
+    """The algorithm that was asked for; if none was, it is that of the settings as long as what it needs is kept."""
     work: Measured
     started: float
     """When the work began, by `perf_counter`."""
+
+    @property
+    def algorithm(self) -> str:
+        """The name of the algorithm to be used."""
+        return self.settings.algorithm if self.asked is None else self.asked
 
     @property
     def progress(self) -> Progress:

@@ -157,7 +157,9 @@ class RewritingReasoner(Reasoner[Batch, Listed, Part]):
         core.rewritten.add(self.E, request.progress)
         instances, seconds = self.engine.derivations - before, perf_counter() - begun
         begun, rules = perf_counter(), _above(core.rewritten)
-        compiled = self._compiled(rules, request.settings, needed(request.settings.algorithm) | self._kinds)
+        compiled = self._compiled(
+            rules, request.settings, needed(request.settings.algorithm) | needed(request.algorithm) | self._kinds
+        )
         planned = perf_counter() - begun
         outcome = compiled.materialise(request.progress)
         above = self._reconsidered(compiled, rules, request.settings)
@@ -194,10 +196,10 @@ class RewritingReasoner(Reasoner[Batch, Listed, Part]):
     # ------------------------------------------------------------------------------------ updates
 
     def _changed(self, request: Request[Batch], minus: FactSet) -> tuple[Self, Report]:
-        if request.settings.algorithm == "remat":
+        if request.algorithm == "remat":
             return self._started_again(request, minus, [])
         if self.phase == "new":
-            if self._stays_apart(request.program, request.settings):
+            if request.algorithm == "auto" and self._stays_apart(request.program, request.settings):
                 return self._in_phase("apart")._changed(request, minus)
             self.phase = "rewritten"
         return self._changed_apart(request, minus) if self.phase == "apart" else self._rewritten(request, minus)
@@ -208,7 +210,7 @@ class RewritingReasoner(Reasoner[Batch, Listed, Part]):
         Where predicates are hidden whose names or facts depend on all that is known, constants are rewritten.
         """
         counted = self.kept_kinds() & {NONRECURSIVE, RECURSIVE, TRACE}
-        if not self.backend.policy.keeps_names_apart or settings.algorithm != "auto" or settings.checked or counted:
+        if not self.backend.policy.keeps_names_apart or settings.checked or counted:
             return False
         hidden = (not is_plain(negation) for rule in program.rules for negation in rule.negative)
         if self.names.several() or any(hidden) or asks_what_occurs(program.rules):
@@ -237,9 +239,9 @@ class RewritingReasoner(Reasoner[Batch, Listed, Part]):
         try:
             return self._maintained(request, minus, accept, watch)
         except _Equal:
-            after, settings = self._in_phase("rewritten"), request.settings
-            if needed(settings.algorithm):  # no derivations are counted there yet
-                request = replace(request, settings=replace(settings, algorithm="auto"))
+            after = self._in_phase("rewritten")
+            if needed(request.algorithm):  # no derivations are counted there yet
+                request = replace(request, asked="auto")
             found, report = after._changed(request, minus)
             return found, replace(report, reasons=[*report.reasons, _BECAME_EQUAL])
 
@@ -255,7 +257,7 @@ class RewritingReasoner(Reasoner[Batch, Listed, Part]):
         if core.rewritten.derives(OCCURS) and not self.backend.predicates(request.added) <= core.predicates:
             return self._started_again(request, minus, [_NEW_PREDICATE])
         given, minus, plus = minus, *self._proper(minus, self.backend.entered(request.added))
-        choice = self._choice(request.settings, above, minus, plus)
+        choice = self._choice(request, above, minus, plus)
         if choice.again:
             return self._given_up(request, given, len(minus), choice, 0.0, choice.reasons)
         tried, after = perf_counter(), core.rewritten.copy()
@@ -329,7 +331,7 @@ class RewritingReasoner(Reasoner[Batch, Listed, Part]):
                 lambda I, sets: accept(I, sets.deleted, sets.added),
             )
             return _Followed(above, outcome.warned(warnings), names, *found[0], sets)
-        anew = self._compiled(_above(after), request.settings, needed(request.settings.algorithm))
+        anew = self._compiled(_above(after), request.settings, needed(request.algorithm))
         outcome = anew.materialise(request.progress)
         accept(anew.I, above.I - anew.I, anew.I - above.I)
         interrupts.settle()
