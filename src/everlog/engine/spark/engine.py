@@ -16,8 +16,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import count as counting_up
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from uuid import uuid4
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, Observation, SparkSession
+from pyspark.sql.functions import count, expr, lit
 
 from everlog.datalog.syntax import Constant
 from everlog.datalog.values import Value
@@ -56,9 +60,6 @@ from everlog.engine.spark.joins.patterns import Parameters
 from everlog.errors import ArityMistake, EverlogError
 from everlog.interrupts import look
 from everlog.spark.session import ENGINES_OWN
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
 
 _OWN_SETTINGS: Final = {
     "spark.sql.adaptive.enabled": "false",
@@ -345,8 +346,6 @@ class SparkEngine(Engine):
         count as derivations if it is said so. If `few` facts are expected, they come to the driver; should they be many,
         the job is done a second time.
         """
-        from pyspark.sql.functions import count, expr, lit
-
         look()
         self._choose_codegen()
         self._partition(max(self._worthwhile(), self.partitions))
@@ -404,9 +403,6 @@ class SparkEngine(Engine):
         would else be missing from the partitioning of what is made of these rows. Spark Connect tells nobody what it
         observed inside of a query; there the rows are computed by themselves.
         """
-        from pyspark.sql import Observation
-        from pyspark.sql.functions import count, lit
-
         if rows is None:
             yield None
             return
@@ -457,8 +453,6 @@ class SparkEngine(Engine):
 
     def _local(self, names: Sequence[str], columns: Sequence[Sequence[int]]) -> DataFrame:
         """A few rows from the driver, which Spark broadcasts without a job."""
-        import pyarrow as pa
-
         return self.spark.createDataFrame(pa.table([pa.array(column, pa.int64()) for column in columns], list(names)))
 
     def few(self, names: Sequence[str], columns: Sequence[Sequence[int]]) -> Run:

@@ -8,7 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import zip_longest
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
 
 from everlog.datalog.syntax import HIDDEN, Atom, Variable
 from everlog.engine.algebra import FactSet, Region
@@ -20,10 +23,6 @@ from everlog.engine.spark.facts.region_filters import RegionFilter
 from everlog.engine.spark.facts.runs import Fact
 from everlog.engine.spark.facts.sets import as_spark_facts
 from everlog.engine.spark.kept_relations import spark_annotations
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 _ALONE: Mapping[int, int] = {}
 
@@ -97,6 +96,4 @@ class _Rows:
             self._found[CLASSES] = list(found)
 
     def relations(self) -> Changes:
-        import numpy as np
-
         return {name: np.array(rows, np.int64).T.reshape(len(rows[0]), -1) for name, rows in self._found.items()}

@@ -6,7 +6,11 @@ The relations are rows of one DataFrame, so that one job writes all of them.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+
+import pyarrow as pa
+from pyspark.sql import Column, DataFrame
+from pyspark.sql.functions import array, col, element_at, lit, when
+from pyspark.sql.functions import min as least
 
 from everlog.datalog.syntax import HIDDEN
 from everlog.engine.algebra import Annotation, FactSet
@@ -18,9 +22,6 @@ from everlog.engine.spark.facts.fact_schema import COUNT, RELATION
 from everlog.spark.handover import to_spark
 from everlog.store.spark_layers import Rows
 from everlog.store.term_dictionary import NUMBER
-
-if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
 
 _PADDING = -1
 
@@ -39,14 +40,10 @@ def arities(engine: SparkEngine, found: frozenset[str]) -> dict[str, int]:
 
 def whole(engine: SparkEngine, state: KeptState, sizes: Mapping[str, int], classes: Mapping[int, int]) -> Rows | None:
     """All there is to be kept, as rows of relations with some names and numbers of columns; `classes` is `π`."""
-    from pyspark.sql.functions import col, lit
-
     names, width = list(sizes), max(sizes.values(), default=0)
     numbers = {name: number for number, name in enumerate(names)}
     frames = []
     if classes:
-        import pyarrow as pa
-
         pairs = {"a0": pa.array(classes.keys(), pa.int64()), "a1": pa.array(classes.values(), pa.int64())}
         frames.append(_padded(to_spark(engine.spark, pa.table(pairs)), numbers[CLASSES], width))
     if any(name.startswith(f"{HIDDEN_FACTS}:") for name in names):
@@ -73,8 +70,6 @@ def whole(engine: SparkEngine, state: KeptState, sizes: Mapping[str, int], class
 
 def apart(engine: SparkEngine, state: KeptState, kinds: frozenset[str]) -> dict[str, DataFrame]:
     """What there is to be kept of some kinds, each relation by itself, as a store gives them back."""
-    from pyspark.sql.functions import col, lit
-
     sizes = arities(engine, kinds)
     rows = whole(engine, state, sizes, {})
     if rows is None:
@@ -115,8 +110,6 @@ def stored(frames: Mapping[str, DataFrame], names: Sequence[str], width: int) ->
 
 def _padded(frame: DataFrame, number: int, width: int) -> DataFrame:
     """A relation as rows beside those of others."""
-    from pyspark.sql.functions import lit
-
     given = [name for name in frame.columns if name != "present"]
     more = [lit(padding(place)).cast("bigint").alias(f"a{place}") for place in range(len(given), width)]
     return frame.select(lit(number).alias(NUMBER), *given, *more)
@@ -124,9 +117,6 @@ def _padded(frame: DataFrame, number: int, width: int) -> DataFrame:
 
 def recovered(engine: SparkEngine, frames: Mapping[str, DataFrame], kinds: frozenset[str], I: FactSet) -> Recovered:
     """What relations of some kinds say about the facts of `I`, and hidden facts."""
-    from pyspark.sql.functions import col
-    from pyspark.sql.functions import min as least
-
     hidden = {name.partition(":")[2]: frame for name, frame in frames.items() if name.startswith(f"{HIDDEN_FACTS}:")}
     found = Recovered(engine.facts(hidden, apart=I) if hidden else engine.empty())
     for kind in sorted(kinds & {NONRECURSIVE, RECURSIVE}):
@@ -164,8 +154,6 @@ def _laid_out(
     engine: SparkEngine, facts: DataFrame, kind: str, numbers: Mapping[str, int], width: int, further: Sequence[Column]
 ) -> DataFrame:
     """Facts as rows of the relations of a kind, with further columns right behind their arguments."""
-    from pyspark.sql.functions import array, col, element_at, lit, when
-
     size = 1 + max(number for number, _ in engine.relations().values())
     relation, arity = [-1] * size, [-1] * size
     for predicate, (number, arguments) in engine.relations().items():
@@ -187,8 +175,6 @@ def _as_facts(
     engine: SparkEngine, frames: Mapping[str, DataFrame], kind: str, further: Sequence[str]
 ) -> DataFrame | None:
     """The relations of a kind as facts of the engine, with further columns."""
-    from pyspark.sql.functions import col, lit
-
     mine = {name.partition(":")[2]: frame for name, frame in frames.items() if name.startswith(f"{kind}:")}
     sizes = {predicate: len(frame.columns) - len(further) for predicate, frame in mine.items()}
     numbers = {predicate: engine.relation(predicate, arity) for predicate, arity in sizes.items()}

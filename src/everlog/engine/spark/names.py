@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+
+import pyarrow as pa
+from pyspark.sql import DataFrame
 
 from everlog.datalog.syntax import TRIPLE, Atom, BodyLiteral, Constant, Variable
 from everlog.datalog.values import DIFFERENT_FROM, SAME_AS, Value
@@ -14,9 +16,6 @@ from everlog.engine.spark.classes import SparkClasses
 from everlog.engine.spark.facts.fact_schema import RELATION
 from everlog.engine.spark.spark_backend import SparkBackend, SparkWorld, without
 from everlog.spark.handover import to_spark
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
 
 
 class SparkNames(Names[FactSet, "DataFrame", FactSet]):
@@ -32,8 +31,6 @@ class SparkNames(Names[FactSet, "DataFrame", FactSet]):
         self.classes.restore({} if pairs is None else {row["a0"]: row["a1"] for row in pairs.collect()})
 
     def pairs(self) -> DataFrame:
-        import pyarrow as pa
-
         known = self.classes.represented
         columns = {"a0": pa.array(known.keys(), pa.int64()), "a1": pa.array(known.values(), pa.int64())}
         return to_spark(self._backend.spark, pa.table(columns))

@@ -7,6 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pyspark.sql import DataFrame
+from pyspark.sql.functions import array, col, element_at, greatest, lit
+
 from everlog.engine.algebra import FactSet
 from everlog.engine.backend import KeptState, Names, Shelf
 from everlog.engine.spark.classes import SparkClasses
@@ -19,8 +22,6 @@ from everlog.store.spark_layers import Rows, extended_dictionary, write_rows
 from everlog.store.term_dictionary import NUMBER
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
     from everlog.engine.spark.spark_backend import SparkBackend
     from everlog.store.commit import Writing
 
@@ -39,8 +40,6 @@ class SparkShelf(Shelf[FactSet, "DataFrame", FactSet]):
 
     def _rows(self, facts: FactSet, arities: Mapping[str, int]) -> Rows | None:
         """The facts of visible predicates."""
-        from pyspark.sql.functions import array, col, element_at, greatest, lit
-
         if not len(facts):
             return None
         names, known = list(arities), self._backend.engine.relations()

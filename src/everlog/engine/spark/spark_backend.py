@@ -12,6 +12,11 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from pyspark.sql import DataFrame, SparkSession
+
 from everlog.datalog.constants import constants
 from everlog.datalog.syntax import HIDDEN, Rule
 from everlog.datalog.values import Value
@@ -39,11 +44,6 @@ from everlog.spark.metrics import Rounds
 from everlog.store.term_dictionary import FEW, NUMBER, together
 
 if TYPE_CHECKING:
-    import numpy as np
-    import pyarrow as pa
-    from numpy.typing import NDArray
-    from pyspark.sql import DataFrame, SparkSession
-
     from everlog.engine.memory.dictionary import Dictionary
     from everlog.engine.spark.names import SparkNames
     from everlog.engine.spark.shelf import SparkShelf
@@ -121,9 +121,6 @@ class SparkBackend(Backend[FactSet, "DataFrame", FactSet]):
 
     def _fetched_if_few(self, facts: Mapping[str, DataFrame]) -> dict[str, list[pa.Array]] | None:
         """Facts in text form, in this process if they are few: by predicate, and column by column."""
-        import numpy as np
-        import pyarrow as pa
-
         if not facts:
             return {}
         joint, arities = together(self.spark, facts)
@@ -140,9 +137,6 @@ class SparkBackend(Backend[FactSet, "DataFrame", FactSet]):
 
     def _looked_up(self, texts: Mapping[str, list[pa.Array]], add: bool) -> dict[str, NDArray[np.int64]]:
         """Facts in this process as ids, one per column of an array; all terms are looked up at once."""
-        import numpy as np
-        import pyarrow as pa
-
         flat = [column.cast(pa.large_string()) for some in texts.values() for column in some if not _is_null(column)]
         joint = pa.chunked_array(flat, pa.large_string()).combine_chunks()
         ids = self.terms.encode_texts(joint) if add else self.terms.find_texts(joint)
@@ -159,8 +153,6 @@ class SparkBackend(Backend[FactSet, "DataFrame", FactSet]):
 
     def _set(self, facts: Mapping[str, NDArray[np.int64]]) -> FactSet:
         """Facts in this process as a set."""
-        import pyarrow as pa
-
         if sum(ids.size for ids in facts.values()) <= tuning.LISTED_IDS:
             return self._engine.listed({predicate: ids.T.tolist() for predicate, ids in facts.items()})
         tables = {
@@ -215,8 +207,6 @@ class SparkBackend(Backend[FactSet, "DataFrame", FactSet]):
 
     def table(self, listed: DataFrame, arity: int, few: bool = True) -> pa.Table:
         """Each column has the type that all of its values share."""
-        import pyarrow as pa
-
         texts = self._fetched(listed, arity, few)
         if not arity:
             return pa.Table.from_struct_array(pa.array([{}] * texts.num_rows, pa.struct([])))
@@ -235,8 +225,6 @@ class SparkBackend(Backend[FactSet, "DataFrame", FactSet]):
 
     def _fetched(self, ids: DataFrame, arity: int, few: bool) -> pa.Table:
         """Facts in text form, in this process."""
-        import pyarrow as pa
-
         if not arity:
             return pa.table({"present": pa.array([True] * len(ids.take(1)), pa.bool_())})
         schema = pa.schema([(f"a{place}", pa.large_string()) for place in range(arity)])
@@ -363,8 +351,6 @@ def without(left: FactSet, right: FactSet) -> FactSet:
 
 def _texts_of(columns: Columns) -> list[pa.Array]:
     """The N-Triples texts of facts in this process, column by column; of a nullary predicate, nulls."""
-    import pyarrow as pa
-
     if not columns.columns:
         return [pa.nulls(min(columns.height, 1))]
     dictionary = _dictionary()
@@ -372,8 +358,6 @@ def _texts_of(columns: Columns) -> list[pa.Array]:
 
 
 def _is_null(column: pa.Array) -> bool:
-    import pyarrow as pa
-
     return bool(pa.types.is_null(column.type))
 
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from pyspark.sql import DataFrame, Row
+
 from everlog.datalog.ntriples import read_term
 from everlog.datalog.values import Value
 from everlog.engine.spark import tuning
@@ -18,8 +20,6 @@ from everlog.engine.spark.facts.runs import Fact, Local, Numbers, Run, local_run
 from everlog.engine.spark.facts.sql_text import own_keys, same, select, union
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, Row
-
     from everlog.engine.spark.engine import SparkEngine
     from everlog.engine.spark.facts.sets import SparkFacts
 

@@ -12,14 +12,14 @@ Rows come out partitioned as they went in, and Spark knows it: joins of sets on 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import Any, Literal, Protocol
 from uuid import uuid4
 from weakref import WeakSet
 
-from everlog.errors import EverlogError
+from pyspark import StorageLevel
+from pyspark.sql import Column, DataFrame, Observation, SparkSession
 
-if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame, SparkSession
+from everlog.errors import EverlogError
 
 CutName = Literal["local_checkpoint", "persist", "parquet"]
 Statistics = dict[str, Any]
@@ -60,8 +60,6 @@ class LocalCheckpoint:
         self._settled: WeakSet[DataFrame] = WeakSet()
 
     def __call__(self, frame: DataFrame, statistics: Sequence[Column]) -> tuple[DataFrame, Statistics]:
-        from pyspark.sql import Observation
-
         seen = Observation()
         kept = frame.observe(seen, *statistics).localCheckpoint()
         return kept, seen.get or _statistics(kept, statistics)
@@ -79,9 +77,6 @@ class Persist:
     """Columns in the executors, and rows on their disks."""
 
     def __call__(self, frame: DataFrame, statistics: Sequence[Column]) -> tuple[DataFrame, Statistics]:
-        from pyspark import StorageLevel
-        from pyspark.sql import Observation
-
         seen = Observation()
         rows = frame.observe(seen, *statistics).localCheckpoint(storageLevel=StorageLevel.DISK_ONLY)
         return rows.persist(), seen.get or _statistics(rows, statistics)
@@ -102,8 +97,6 @@ class Parquet:
         self._partitions = partitions
 
     def __call__(self, frame: DataFrame, statistics: Sequence[Column]) -> tuple[DataFrame, Statistics]:
-        from pyspark.sql import Observation
-
         seen = Observation()
         folder = f"{self._scratch}/{uuid4().hex}"
         frame.observe(seen, *statistics).write.parquet(folder)
