@@ -167,7 +167,7 @@ def _kept(
     else:
         shelf = reasoner.backend.shelf(spark, writer)
         layers, arities = shelf.kept(*reasoner.to_keep(), layers, arities, kinds)
-    reasoner.mark()
+    reasoner.note_stored()
     found = {name for layer in layers for name in layer.added}
     return _entries(layers, {name: arity for name, arity in arities.items() if name in found}, kinds)
 

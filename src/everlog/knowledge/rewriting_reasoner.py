@@ -396,9 +396,9 @@ class RewritingReasoner(Reasoner[Batch, Listed, Part]):
     def kept_kinds(self) -> frozenset[str]:
         return super().kept_kinds() | {CLASSES}
 
-    def mark(self) -> None:
+    def note_stored(self) -> None:
         if self.materialisation is not None:
-            self.backend.mark(self.materialisation.kept_state(), self._names)
+            self.backend.note_stored(self.materialisation.kept_state(), self._names)
 
     # ------------------------------------------------------------------------------------ facts out
 

@@ -35,9 +35,7 @@ class SparkClasses(Classes):
         self._engine, self._values_of = engine, values_of
         self._values: dict[int, Value] = {}
         self._vocabularies = Vocabularies(lambda mentioned: list(map(engine.ids(mentioned).__getitem__, mentioned)))
-        self._same, self._different = (
-            engine.ids([Constant(verb)])[Constant(verb)] for verb in (SAME_AS, DIFFERENT_FROM)
-        )
+        self.same, self.different = (engine.ids([Constant(verb)])[Constant(verb)] for verb in (SAME_AS, DIFFERENT_FROM))
         self._triple = engine.relation(TRIPLE, 3)
         self._to: dict[int, int] = {}
         """The representative of each constant that another one represents."""
@@ -71,19 +69,14 @@ class SparkClasses(Classes):
         return other
 
     def merge(self, facts: FactSet) -> bool:
-        return bool(self._merged([pair for pair in self.ends(self._same, facts) if pair[0] != pair[1]]))
+        return bool(self._merged(self.ends(self.same, facts)))
 
     def separate(self, facts: FactSet) -> None:
-        pairs = [pair for pair in self.ends(self._different, facts) if pair[0] != pair[1]]
-        self.apart = [
-            pair for pair in pairs if self._mergeable({one for pair in pairs for one in pair}).issuperset(pair)
-        ]
+        self.apart = self._between_names(self.ends(self.different, facts))
 
     def refused(self, facts: FactSet) -> ComputedFacts:
-        pairs = [pair for pair in self.ends(self._same, facts) if pair[0] != pair[1]]
-        names = self._mergeable({one for pair in pairs for one in pair})
-        refused = [(left, self._same, right) for left, right in pairs if {left, right} <= names]
-        return self._engine.listed({TRIPLE: refused})
+        pairs = self._between_names(self.ends(self.same, facts))
+        return self._engine.listed({TRIPLE: [(left, self.same, right) for left, right in pairs]})
 
     def group(self, facts: FactSet, atom: Atom, value: Variable) -> tuple[ComputedFacts, bool]:
         column = f"a{atom.terms.index(value)}"
@@ -117,10 +110,8 @@ class SparkClasses(Classes):
 
     def _merged(self, pairs: Pairs) -> set[int]:
         """Makes the two sides of pairs one, where they can be; gives constants of the classes that grew."""
-        names = self._mergeable({one for pair in pairs for one in pair})
-        ends = [
-            (self.representative(left), self.representative(right)) for left, right in pairs if {left, right} <= names
-        ]
+        named = self._between_names(pairs)
+        ends = [(self.representative(left), self.representative(right)) for left, right in named]
         ends = [(left, right) for left, right in ends if left != right]
         if not ends:
             return set()
@@ -164,12 +155,23 @@ class SparkClasses(Classes):
         if missing:
             self._values.update(self._values_of(missing))
 
-    def _mergeable(self, ids: Collection[int]) -> set[int]:
-        self._know(ids)
-        return {one for one in ids if one != self._same and isinstance(self._values[one], (str, NamedNode, BlankNode))}
+    def _between_names(self, pairs: Pairs) -> Pairs:
+        """Those of some pairs whose constants may be made one with others."""
+        self._know({one for pair in pairs for one in pair})
+        return [pair for pair in pairs if all(map(self._is_name, pair))]
+
+    def _is_name(self, one: int) -> bool:
+        return one != self.same and isinstance(self._values[one], (str, NamedNode, BlankNode))
 
     def ends(self, verb: int, facts: FactSet) -> list[tuple[int, int]]:
-        """The two ends of the triples with a property."""
+        """The two ends of the triples with a property, where they are not the same."""
+        return [(left, right) for left, right in self._ends(verb, facts) if left != right]
+
+    def selves(self, verb: int, facts: FactSet) -> list[int]:
+        """The constants that are both ends of a triple with a property."""
+        return [left for left, right in self._ends(verb, facts) if left == right]
+
+    def _ends(self, verb: int, facts: FactSet) -> list[tuple[int, int]]:
         local = as_spark_facts(facts).local()
         if local is not None:
             return [(fact[1], fact[3]) for fact in local if fact[0] == self._triple and fact[2] == verb]
@@ -273,14 +275,10 @@ class SparkClasses(Classes):
 
     def named(self, ids: Iterable[int]) -> ComputedFacts:
         """The facts `c ≈ c` for some constants."""
-        return self._engine.listed({TRIPLE: [(one, self._same, one) for one in ids]})
-
-    def _names(self, classes: FactSet) -> list[int]:
-        """The representatives of classes."""
-        return [left for left, right in self.ends(self._same, classes) if left == right]
+        return self._engine.listed({TRIPLE: [(one, self.same, one) for one in ids]})
 
     def mentioning(self, classes: FactSet, facts: FactSet) -> ComputedFacts:
-        return self.facts_mentioning(set(self._names(classes)), facts)
+        return self.facts_mentioning(set(self.selves(self.same, classes)), facts)
 
     def facts_mentioning(self, names: set[int], facts: FactSet) -> ComputedFacts:
         """Those of some facts that mention one of some constants."""
@@ -290,7 +288,7 @@ class SparkClasses(Classes):
         assert isinstance(others, SparkClasses)
         return self.named(
             name
-            for name in self._names(classes)
+            for name in self.selves(self.same, classes)
             if all(self.representative(one) == name for one in others.members.get(name, ()))
         )
 
@@ -298,7 +296,7 @@ class SparkClasses(Classes):
         assert isinstance(others, SparkClasses)
         found = self.alone()
         found.apart, found._to, found.members = self.apart, dict(self._to), dict(self.members)
-        for name in self._names(classes):
+        for name in self.selves(self.same, classes):
             for one in found.members.pop(name, ()):
                 found._to.pop(one, None)
                 if one in others._to:

@@ -100,15 +100,14 @@ class SparkEngine(Engine):
         """How often rules were applied on the driver (`driver_rules.py`)."""
         self.width = 0
         self._relations: dict[str, tuple[int, int]] = {}
-        self._arities: dict[int, int] = {}
-        self._numbers = counting_up()
+        self.arities: list[int] = []
+        """The arities of predicates, by their numbers."""
         self._encode = encode
         self._ids: dict[Constant, int] = {}
         self._regions: dict[Region, RegionFilter] = {}
         self._tables: dict[Parameters, Table] = {}
-        self._values: Table | None = None
-        self._nameable: Table | None = None
         self._texts: Table | None = None
+        self._chosen_terms: dict[Callable[[Table], str], Table] = {}
         self._cut: Cut = cut_named(self.spark, cut, scratch, lambda: self.partitions)
         self._prefix = f"everlog_{uuid4().hex[:8]}"
         self._names = counting_up()
@@ -128,17 +127,13 @@ class SparkEngine(Engine):
     def relation(self, predicate: str, arity: int) -> int:
         """The number of a predicate, given when it is first mentioned."""
         if predicate not in self._relations:
-            self._relations[predicate] = next(self._numbers), arity
-            self._arities[self._relations[predicate][0]] = arity
+            self._relations[predicate] = len(self.arities), arity
+            self.arities.append(arity)
         number, known = self._relations[predicate]
         if known != arity:
             raise ArityMistake(f"{predicate} has {known} arguments elsewhere and {arity} here")
         self.width = max(self.width, arity)
         return number
-
-    def arity(self, number: int) -> int:
-        """The arity of the predicate with a number."""
-        return self._arities[number]
 
     def relations(self) -> Mapping[str, tuple[int, int]]:
         """The number and the arity of each predicate."""
@@ -163,26 +158,25 @@ class SparkEngine(Engine):
 
     def comparables(self) -> Table:
         """The numbers and strings of the dictionary."""
-        texts = self.texts()
-        if self._values is None:
-            self._values = self._named(self.spark.sql(comparable(texts)))
-        return self._values
+        return self._terms_chosen(comparable)
 
     def names(self) -> Table:
         """The ids of the names in the dictionary: IRIs, blank nodes and strings."""
+        return self._terms_chosen(nameable)
+
+    def _terms_chosen(self, query: Callable[[Table], str]) -> Table:
         texts = self.texts()
-        if self._nameable is None:
-            self._nameable = self._named(self.spark.sql(nameable(texts)))
-        return self._nameable
+        if query not in self._chosen_terms:
+            self._chosen_terms[query] = self._named(self.spark.sql(query(texts)))
+        return self._chosen_terms[query]
 
     def texts(self) -> Table:
         """The dictionary: ids, and the N-Triples text of each as `term`."""
         if self._terms is None:
             raise EverlogError("a rule compares values, and the Spark engine was given no dictionary to find them in")
         terms = self._terms()
-        if terms is not self._known_terms:  # there are new ones
-            self._known_terms, self._texts, self._values, self._nameable = terms, None, None, None
-        if self._texts is None:
+        if self._texts is None or terms is not self._known_terms:  # there are new ones
+            self._known_terms, self._chosen_terms = terms, {}
             self._texts = self._named(self._here(terms.select("id", "term")))
         return self._texts
 
@@ -247,15 +241,15 @@ class SparkEngine(Engine):
 
     def frame(self, facts: FactSet, predicate: str, arity: int) -> DataFrame:
         """The facts of a predicate as ids; of a nullary one, a row if it holds. It is computed where it is used."""
-        number = self.relation(predicate, arity)
+        number, _ = self._relations.get(predicate, (fact_schema.PADDING, arity))
         return self.rows(computed(facts).table({RELATION: class_of(number)}), predicate, arity)
 
     def rows(self, table: Table | None, predicate: str, arity: int) -> DataFrame:
         """The facts of a predicate in a table as ids; see `frame`."""
-        number = self.relation(predicate, arity)
         names = fact_schema.arguments(arity) or ["true AS present"]
-        if table is None:
+        if table is None or predicate not in self._relations:
             return self._given.createDataFrame([], fact_schema.schema(arity)).selectExpr(*names)
+        number = self.relation(predicate, arity)
         return self._there(f"SELECT {', '.join(names)} FROM {table} WHERE {RELATION} = {number}")
 
     def together(self, facts: FactSet) -> DataFrame:

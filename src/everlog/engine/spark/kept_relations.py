@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 import pyarrow as pa
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql.functions import array, col, element_at, lit, when
 from pyspark.sql.functions import min as least
 
@@ -44,8 +44,7 @@ def whole(engine: SparkEngine, state: KeptState, sizes: Mapping[str, int], class
     numbers = {name: number for number, name in enumerate(names)}
     frames = []
     if classes:
-        pairs = {"a0": pa.array(classes.keys(), pa.int64()), "a1": pa.array(classes.values(), pa.int64())}
-        frames.append(_padded(to_spark(engine.spark, pa.table(pairs)), numbers[CLASSES], width))
+        frames.append(_padded(class_pairs(engine.spark, classes), numbers[CLASSES], width))
     if any(name.startswith(f"{HIDDEN_FACTS}:") for name in names):
         hidden = [number for name, (number, _) in engine.relations().items() if name.startswith(HIDDEN)]
         facts = engine.together(state.I).where(col(RELATION).isin(hidden))
@@ -66,6 +65,12 @@ def whole(engine: SparkEngine, state: KeptState, sizes: Mapping[str, int], class
         joint = joint.unionAll(frame)
     joint = joint.persist()
     return Rows(joint, names, joint.count())
+
+
+def class_pairs(spark: SparkSession, classes: Mapping[int, int]) -> DataFrame:
+    """The constants that others represent, with these."""
+    columns = {"a0": pa.array(classes.keys(), pa.int64()), "a1": pa.array(classes.values(), pa.int64())}
+    return to_spark(spark, pa.table(columns))
 
 
 def apart(engine: SparkEngine, state: KeptState, kinds: frozenset[str]) -> dict[str, DataFrame]:

@@ -12,10 +12,10 @@ from pyspark.sql.functions import array, col, element_at, greatest, lit
 
 from everlog.engine.algebra import FactSet
 from everlog.engine.backend import KeptState, Names, Shelf
-from everlog.engine.spark.classes import SparkClasses
 from everlog.engine.spark.facts.fact_schema import RELATION
 from everlog.engine.spark.kept_relations import arities as kept_arities
 from everlog.engine.spark.kept_relations import difference, padding, stored, whole
+from everlog.engine.spark.names import represented
 from everlog.store.layers import facts_frame
 from everlog.store.manifest import Layer, Part
 from everlog.store.spark_layers import Rows, extended_dictionary, write_rows
@@ -94,9 +94,7 @@ class SparkShelf(Shelf[FactSet, "DataFrame", FactSet]):
             rows = stored(frames, list(frames), max(widths.values(), default=0))
             now = None if rows is None else Rows(rows, list(frames), rows.count())
         else:
-            classes = None if names is None else names.classes
-            represented = classes.represented if isinstance(classes, SparkClasses) else {}
-            now = whole(self._backend.engine, state, widths, represented)
+            now = whole(self._backend.engine, state, widths, represented(names))
         added, deleted = (now, None) if not layers else self._compared(now, layers, arities, widths)
         return write_rows(self._spark, self._writer, "state", tuple(layers), added, deleted, widths), widths
 

@@ -122,8 +122,10 @@ class Driver:
         """Rows as facts without padding, with the number beside each, or 1."""
         places = [columns.index(name) for name in fact_schema.columns(self._engine.width) if name in columns]
         numbered = columns.index(COUNT) if COUNT in columns else None
-        arity = self._engine.arity
+        arities = self._engine.arities
         return {
-            tuple(row[place] for place in places[: arity(row[places[0]]) + 1]): 1 if numbered is None else row[numbered]
+            tuple(row[place] for place in places[: arities[row[places[0]]] + 1]): 1
+            if numbered is None
+            else row[numbered]
             for row in rows
         }

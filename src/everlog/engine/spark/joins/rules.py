@@ -24,16 +24,6 @@ from everlog.engine.spark.joins.rule_shapes import shapes_of
 _Some = tuple[SparkFacts, SparkFacts]
 
 
-class SparkCompiler:
-    """Compiles rules for one Spark engine."""
-
-    def __init__(self, engine: SparkEngine) -> None:
-        self._engine = engine
-
-    def __call__(self, rules: Sequence[Rule]) -> SparkRules:
-        return SparkRules(self._engine, rules)
-
-
 class SparkRules(Rules):
     """Some rules of a program, by their shapes."""
 
