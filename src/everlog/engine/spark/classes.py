@@ -84,7 +84,7 @@ class SparkClasses(Classes):
             term: f"a{place}" for place, term in reversed(list(enumerate(atom.terms))) if isinstance(term, Variable)
         }
         others = [name for term, name in first.items() if term != value]
-        found = self._engine.region_filter(Region((atom,))).of(as_spark_facts(facts))
+        found = as_spark_facts(facts.within(Region((atom,))))
         pairs: list[tuple[int, int]] = []
         for values in self._grouped(found, column, others):
             self._know(values)

@@ -7,7 +7,7 @@ Runs and what lies over them are replaced, never changed, so that a savepoint is
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
 from everlog.engine.algebra import Annotation, Counted, FactSet
@@ -19,6 +19,7 @@ from everlog.engine.spark.facts.sets import (
     EVERYTHING,
     ComputedFacts,
     SparkFacts,
+    Tested,
     Wanted,
     as_spark_facts,
     computed,
@@ -268,36 +269,21 @@ class SparkAnnotation(Annotation):
         return SparkCounted(self.engine, [self.engine.run(select(["*"], table, [f"{COUNT} > 0"]))])
 
 
-class Between(SparkFacts):
-    """All facts whose annotation lies in a range; it has no facts of its own, only a test."""
+class Between(Tested):
+    """All facts whose annotation lies in a range."""
 
     def __init__(self, annotation: SparkAnnotation, least: int, greatest: int) -> None:
         super().__init__(annotation.engine)
         self._annotation, self._least, self._greatest = annotation, least, greatest
         self._has_zero = least <= 0 <= greatest
 
-    def table(self, wanted: Wanted = EVERYTHING, to_broadcast: bool = False) -> Table | None:
-        raise TypeError("a range of annotations has no facts of its own: intersect it with a set")
-
-    def at_most(self, wanted: Wanted = EVERYTHING) -> int:
-        return 2**62
-
     @property
     def on_driver(self) -> bool:
         return self._annotation.on_driver
 
-    def local(self) -> Local | None:
-        return None
-
     def among(self, facts: Local) -> Local:
         values = self._annotation.of(facts)
         return frozenset(fact for fact in facts if self._least <= values.get(fact, 0) <= self._greatest)
-
-    def sources(self) -> Sequence[Run]:
-        return ()
-
-    def computed(self) -> ComputedFacts:
-        raise TypeError("a range of annotations has no facts of its own: intersect it with a set")
 
     def inside(self, rows: Table, keys: Keys, wanted: Wanted, at_most: int | None) -> Table | None:
         values = self._annotation.table()

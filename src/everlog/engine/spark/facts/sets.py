@@ -184,6 +184,25 @@ class ComputedFacts(SparkFacts):
         return ComputedFacts(self.engine, (*self.engine.compacted(self.runs), *apart)) if apart else self
 
 
+class Tested(SparkFacts):
+    """All facts that pass a test; nobody knows how many there are, and it has none of its own."""
+
+    def table(self, wanted: Wanted = EVERYTHING, to_broadcast: bool = False) -> Table | None:
+        raise TypeError("a test has no facts of its own: intersect it with a set")
+
+    def at_most(self, wanted: Wanted = EVERYTHING) -> int:
+        return 2**62
+
+    def local(self) -> Local | None:
+        return None
+
+    def sources(self) -> Sequence[Run]:
+        return ()
+
+    def computed(self) -> ComputedFacts:
+        raise TypeError("a test has no facts of its own: intersect it with a set")
+
+
 def is_apart(run: Run, runs: Sequence[Run]) -> bool:
     return all(run.is_apart(other) for other in runs)
 
@@ -324,7 +343,7 @@ def _both(left: SparkFacts, right: SparkFacts) -> SparkFacts:
         return left
     if not left.at_most() or not right.at_most():
         return left.engine.empty()
-    if left.at_most() > right.at_most():  # a range of an annotation, of which nobody knows the size, comes second
+    if left.at_most() > right.at_most():  # a test, of which nobody knows the size, comes second
         left, right = right, left
     if isinstance(left, ComputedFacts) and isinstance(right, ComputedFacts):
         shared = set(left.runs) & set(right.runs)

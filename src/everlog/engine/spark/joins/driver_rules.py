@@ -144,7 +144,7 @@ class DriverDelivery:
 
     def facts_within(self, place: RegionFilter) -> ComputedFacts:
         self._count(True)
-        return self._engine.local(frozenset(fact for fact in self._facts() if place.has(fact)))
+        return self._engine.local(place.among(frozenset(self._facts())))
 
     def _facts(self) -> Iterator[Fact]:
         return (fact_of(pattern, one) for found, patterns in self._found for one in found for pattern in patterns)
