@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
 from itertools import count
+from operator import or_
 from typing import Final, TypeAlias
 
 from everlog.engine.spark.facts import fact_schema
@@ -38,10 +40,7 @@ def class_of(id: int) -> int:
 
 
 def classes_of(ids: Iterable[int]) -> int:
-    found = 0
-    for id in ids:
-        found |= class_of(id)
-    return found
+    return reduce(or_, map(class_of, ids), 0)
 
 
 @dataclass(eq=False)
@@ -105,18 +104,19 @@ def local_run(facts: Numbers, width: int, apart: frozenset[int] = frozenset(), c
 
 def numbered(run: Run, number: int) -> Run:
     """The facts of a run, each with the same number beside it."""
-    local = None if run.local is None else dict.fromkeys(run.local, number)
-    name = None if run.name is None else select([*run.columns, f"{number}L AS {COUNT}"], run.name)
-    columns = (*run.columns, COUNT)
-    return Run(name, columns, run.rows, run.classes, run.apart, run.parts, run, number * run.rows, local)
+    return _renumbered(run, (*run.columns, COUNT), [*run.columns, f"{number}L AS {COUNT}"], number)
 
 
 def unnumbered(run: Run) -> Run:
     """The facts of a run without the numbers."""
-    local = None if run.local is None else dict.fromkeys(run.local, 1)
     columns = tuple(name for name in run.columns if name != COUNT)
-    name = None if run.name is None else select(columns, run.name)
-    return Run(name, columns, run.rows, run.classes, run.apart, run.parts, run, run.rows, local)
+    return _renumbered(run, columns, columns, 1)
+
+
+def _renumbered(run: Run, columns: tuple[str, ...], selected: Sequence[str], number: int) -> Run:
+    local = None if run.local is None else dict.fromkeys(run.local, number)
+    name = None if run.name is None else select(selected, run.name)
+    return Run(name, columns, run.rows, run.classes, run.apart, run.parts, run, number * run.rows, local)
 
 
 def _padded(fact: Fact, width: int) -> Fact:

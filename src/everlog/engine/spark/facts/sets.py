@@ -87,13 +87,43 @@ class SparkFacts(FactSet):
         return rows if sought is None else absent(rows, keys, sought, self.at_most(wanted), at_most, self.engine.width)
 
     def __or__(self, other: FactSet) -> SparkFacts:
-        return _either(self, as_spark_facts(other))
+        right = as_spark_facts(other)
+        if self is right or not right.at_most():
+            return self
+        if not self.at_most():
+            return right
+        if isinstance(self, ComputedFacts) and isinstance(right, ComputedFacts):
+            new = [run for run in right.runs if run not in self.runs]
+            if all(is_apart(run, self.runs) for run in new):
+                return ComputedFacts(self.engine, (*self.runs, *new)) if new else self
+        return View("|", self, right)
 
     def __sub__(self, other: FactSet) -> SparkFacts:
-        return _without(self, as_spark_facts(other))
+        left, right = self, as_spark_facts(other)
+        if left is right:
+            return self.engine.empty()
+        if isinstance(left, ComputedFacts) and isinstance(right, ComputedFacts):
+            shared = set(left.runs) & set(right.runs)
+            left = ComputedFacts(self.engine, [run for run in left.runs if run not in shared])
+            mine = left.runs
+            right = ComputedFacts(
+                self.engine, [run for run in right.runs if run not in shared and not is_apart(run, mine)]
+            )
+        return View("-", left, right) if left.at_most() and right.at_most() else left
 
     def __and__(self, other: FactSet) -> SparkFacts:
-        return _both(self, as_spark_facts(other))
+        # A test, of which nobody knows the size, comes second.
+        left, right = sorted((self, as_spark_facts(other)), key=lambda facts: facts.at_most())
+        if left is right:
+            return left
+        if not left.at_most():
+            return self.engine.empty()
+        if isinstance(left, ComputedFacts) and isinstance(right, ComputedFacts):
+            shared = set(left.runs) & set(right.runs)
+            others = [run for run in right.runs if run not in shared]
+            if all(is_apart(run, others) for run in left.runs if run not in shared):
+                return ComputedFacts(self.engine, [run for run in left.runs if run in shared])
+        return View("&", left, right)
 
     def __ior__(self, other: FactSet) -> ComputedFacts:
         return self.computed().united(as_spark_facts(other))
@@ -135,19 +165,14 @@ class ComputedFacts(SparkFacts):
 
     def outside(self, rows: Table, keys: Keys, wanted: Wanted, at_most: int | None) -> Table:
         # Runs on the driver are not partitioned, so each sort of runs is asked by itself.
-        there = [run for run in self.runs if run.may_match(wanted) and run.name is not None]
-        on_driver = [run for run in self.runs if run.may_match(wanted) and run.name is None]
-        found = rows
-        for runs in (on_driver, there):
+        for on_driver in (True, False):
+            runs = [run for run in self.runs if run.may_match(wanted) and (run.name is None) == on_driver]
             if runs:
-                sought = union(
-                    [
-                        self.engine.table_of(run, to_broadcast=total(runs) <= tuning.BROADCAST_LOOK_UP_FACTS)
-                        for run in runs
-                    ]
-                )
-                found = absent(found, keys, sought, total(runs), at_most, self.engine.width)
-        return found
+                size = total(runs)
+                few = size <= tuning.BROADCAST_LOOK_UP_FACTS
+                sought = union([self.engine.table_of(run, to_broadcast=few) for run in runs])
+                rows = absent(rows, keys, sought, size, at_most, self.engine.width)
+        return rows
 
     @property
     def on_driver(self) -> bool:
@@ -174,13 +199,13 @@ class ComputedFacts(SparkFacts):
         if not self.runs:
             return other.computed()
         if not isinstance(other, ComputedFacts):
-            other = _without(other, self).computed()
+            other = (other - self).computed()
             return ComputedFacts(self.engine, (*self.engine.compacted(self.runs), *other.runs)) if other.runs else self
         new = [run for run in other.runs if run not in self.runs]
         apart = [run for run in new if is_apart(run, self.runs)]
         overlapping = [run for run in new if run not in apart]
         if overlapping:
-            apart += _without(ComputedFacts(self.engine, overlapping), self).computed().runs
+            apart += (ComputedFacts(self.engine, overlapping) - self).computed().runs
         return ComputedFacts(self.engine, (*self.engine.compacted(self.runs), *apart)) if apart else self
 
 
@@ -312,42 +337,3 @@ def covered(facts: SparkFacts) -> frozenset[int]:
     if isinstance(facts, View) and facts.operator == "|":
         return covered(facts.left) | covered(facts.right)
     return frozenset()
-
-
-def _either(left: SparkFacts, right: SparkFacts) -> SparkFacts:
-    if left is right or not right.at_most():
-        return left
-    if not left.at_most():
-        return right
-    if isinstance(left, ComputedFacts) and isinstance(right, ComputedFacts):
-        new = [run for run in right.runs if run not in left.runs]
-        if all(is_apart(run, left.runs) for run in new):
-            return ComputedFacts(left.engine, (*left.runs, *new)) if new else left
-    return View("|", left, right)
-
-
-def _without(left: SparkFacts, right: SparkFacts) -> SparkFacts:
-    if left is right:
-        return left.engine.empty()
-    if isinstance(left, ComputedFacts) and isinstance(right, ComputedFacts):
-        shared = set(left.runs) & set(right.runs)
-        left = ComputedFacts(left.engine, [run for run in left.runs if run not in shared])
-        mine = left.runs
-        apart = [run for run in right.runs if run in shared or all(run.is_apart(one) for one in mine)]
-        right = ComputedFacts(right.engine, [run for run in right.runs if run not in apart])
-    return View("-", left, right) if left.at_most() and right.at_most() else left
-
-
-def _both(left: SparkFacts, right: SparkFacts) -> SparkFacts:
-    if left is right:
-        return left
-    if not left.at_most() or not right.at_most():
-        return left.engine.empty()
-    if left.at_most() > right.at_most():  # a test, of which nobody knows the size, comes second
-        left, right = right, left
-    if isinstance(left, ComputedFacts) and isinstance(right, ComputedFacts):
-        shared = set(left.runs) & set(right.runs)
-        others = [run for run in right.runs if run not in shared]
-        if all(is_apart(run, others) for run in left.runs if run not in shared):
-            return ComputedFacts(left.engine, [run for run in left.runs if run in shared])
-    return View("&", left, right)

@@ -200,12 +200,8 @@ class Conjunction:
     def with_parameters(self, parameters: Parameters) -> Conjunction:
         """A conjunction with the same bindings, whose parameters are those of further patterns."""
         copy = Conjunction(self._engine, parameters, self._needed)
-        copy.table, copy._columns, copy._held, copy.started_from = (
-            self.table,
-            self._columns,
-            self._held,
-            self.started_from,
-        )
+        copy.table, copy.started_from = self.table, self.started_from
+        copy._columns, copy._held = self._columns, self._held
         copy._bound |= self._bound
         return copy
 
