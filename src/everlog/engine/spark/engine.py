@@ -193,24 +193,26 @@ class SparkEngine(Engine):
 
         None of them is in the set `apart`, as the caller knows.
         """
+        if not frames:
+            return self.empty()
         arities = {predicate: _arity(frame) for predicate, frame in frames.items()}
-        numbers = {predicate: self.relation(predicate, arity) for predicate, arity in arities.items()}
-        names = {predicate: self._named(self._here(frame)) for predicate, frame in frames.items()}
-        parts = []
-        for predicate, name in names.items():
-            places = fact_schema.arguments(arities[predicate])
-            keys: list[str | int] = [numbers[predicate], *(f"bigint(l.{place})" for place in places)]
-            parts.append(select(fact_columns(keys, self.width), f"{name} l"))
+        keys: dict[str, list[str | int]] = {
+            predicate: [
+                self.relation(predicate, arity),
+                *(f"bigint(l.{name})" for name in fact_schema.arguments(arity)),
+            ]
+            for predicate, arity in arities.items()
+        }
+        views = {predicate: self._named(self._here(frame)) for predicate, frame in frames.items()}
+        rows = union([select(fact_columns(keys[name], self.width), f"{view} l") for name, view in views.items()])
         known = frozenset[int]() if apart is None else covered(as_spark_facts(apart))
-        found = self.empty()
-        if parts:
-            self._partition(self._most_partitions)  # nobody knows yet how many facts there are
-            found = self.computed(DISTINCT, known, union(parts))
-            if self._is_beside and 8 * self._worthwhile() <= self.partitions:
-                self._partition(self._worthwhile())
-                found = self.computed(DISTINCT, known, union(parts))
-                self._forget()
-        self._drop(names.values())
+        self._partition(self._most_partitions)  # nobody knows yet how many facts there are
+        found = self.computed(DISTINCT, known, rows)
+        if self._is_beside and 8 * self._worthwhile() <= self.partitions:
+            self._partition(self._worthwhile())
+            found = self.computed(DISTINCT, known, rows)
+            self._forget()
+        self._drop(views.values())
         return found
 
     def listed(self, facts: Mapping[str, Iterable[Sequence[int]]]) -> ComputedFacts:
@@ -267,31 +269,27 @@ class SparkEngine(Engine):
     def counts(self, facts: FactSet) -> dict[str, int]:
         """How many facts of each predicate there are."""
         names = {number: predicate for predicate, (number, _) in self._relations.items()}
-        chosen = as_spark_facts(facts)
-        few = chosen.local()
+        few = as_spark_facts(facts).local()
         if few is not None:
             return dict(Counter(names[fact[0]] for fact in few))
-        table = chosen.table()
+        table = as_spark_facts(facts).table()
         if table is None:
             return {}
         rows = self.spark.sql(f"SELECT {RELATION}, count(*) FROM {table} GROUP BY {RELATION}").collect()
         return {names[number]: n for number, n in rows}
 
     def region_filter(self, region: Region) -> RegionFilter:
-        found = self._regions.get(region)
-        if found is None:
-            found = self._regions[region] = RegionFilter(self, region)
-        return found
+        if region not in self._regions:
+            self._regions[region] = RegionFilter(self, region)
+        return self._regions[region]
 
     def table(self, parameters: Parameters) -> Table:
         """The parameters that differ between the rules of a shape."""
-        found = self._tables.get(parameters)
-        if found is None:
-            names = [f"r{~parameter}" for parameter in parameters.varying]
-            rows = [tuple(row[~parameter] for parameter in parameters.varying) for row in parameters.rows]
-            columns = [list(column) for column in zip(*rows, strict=True)]
-            found = self._tables[parameters] = self._named(self._local(names, columns))
-        return found
+        if parameters not in self._tables:
+            numbers = [~parameter for parameter in parameters.varying]
+            columns = [[row[number] for row in parameters.rows] for number in numbers]
+            self._tables[parameters] = self._named(self._local([f"r{number}" for number in numbers], columns))
+        return self._tables[parameters]
 
     # ------------------------------------------------------------------------------------ computing
 

@@ -11,7 +11,7 @@ from everlog.datalog.syntax import TRIPLE, Atom, BodyLiteral, Constant, Variable
 from everlog.datalog.values import SAME_AS, Value
 from everlog.engine.algebra import Classes, FactSet
 from everlog.engine.backend import Backend, Difference, Names, Which, World
-from everlog.engine.contradictions import SHOWN, messages
+from everlog.engine.spark.clashes import described
 from everlog.engine.spark.classes import SparkClasses
 from everlog.engine.spark.facts import fact_schema
 from everlog.engine.spark.facts.fact_schema import RELATION
@@ -109,9 +109,7 @@ class SparkNames(Names[FactSet, DataFrame, FactSet]):
         values = [pair for pair in equal if frozenset(pair) not in apart]
         excluded = [apart[ends] for ends in dict.fromkeys(map(frozenset, equal)) if ends in apart]
         alone = self.classes.selves(self.classes.different, I)
-        shown = {one for pairs in (values, excluded) for pair in pairs[:SHOWN] for one in pair}
-        known = self._backend.terms.values_of([*shown, *alone[:SHOWN]])
-        return messages(values, excluded, alone, known.__getitem__, kept_apart=True)
+        return described(self._backend.terms, values, excluded, alone, kept_apart=True)
 
     # ------------------------------------------------------------------------------------ what changes
 
