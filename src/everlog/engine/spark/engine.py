@@ -34,26 +34,8 @@ from everlog.engine.spark.facts.estimates import Estimates
 from everlog.engine.spark.facts.fact_schema import COUNT, RELATION
 from everlog.engine.spark.facts.lineage import Cut, CutName, cut_named
 from everlog.engine.spark.facts.region_filters import RegionFilter
-from everlog.engine.spark.facts.runs import (
-    CLASSES,
-    Local,
-    Run,
-    class_of,
-    columns_of,
-    local_run,
-    merged_length,
-    new_number,
-    total,
-)
-from everlog.engine.spark.facts.sets import (
-    EVERYTHING,
-    ComputedFacts,
-    SparkFacts,
-    Wanted,
-    as_spark_facts,
-    computed,
-    covered,
-)
+from everlog.engine.spark.facts.runs import CLASSES, Local, Run, class_of, columns_of, local_run, merged_length, total
+from everlog.engine.spark.facts.sets import EVERYTHING, ComputedFacts, SparkFacts, Wanted, as_spark_facts, computed
 from everlog.engine.spark.facts.sql_text import DISTINCT, Table, fact_columns, own_keys, select, union
 from everlog.engine.spark.joins.comparisons import comparable, nameable
 from everlog.engine.spark.joins.patterns import Parameters
@@ -205,7 +187,7 @@ class SparkEngine(Engine):
         }
         views = {predicate: self._named(self._here(frame)) for predicate, frame in frames.items()}
         rows = union([select(fact_columns(keys[name], self.width), f"{view} l") for name, view in views.items()])
-        known = frozenset[int]() if apart is None else covered(as_spark_facts(apart))
+        known = frozenset[int]() if apart is None else as_spark_facts(apart).covered()
         self._partition(self._most_partitions)  # nobody knows yet how many facts there are
         found = self.computed(DISTINCT, known, rows)
         if self._is_beside and 8 * self._worthwhile() <= self.partitions:
@@ -321,7 +303,7 @@ class SparkEngine(Engine):
         if excluding is None:
             return self.computed(DISTINCT, frozenset(), rows, counting, few)
         new = excluding.outside(DISTINCT, own_keys(self.width), wanted, None)
-        return self.computed(new, covered(excluding), rows, counting, few)
+        return self.computed(new, excluding.covered(), rows, counting, few)
 
     def run(
         self,
@@ -356,8 +338,8 @@ class SparkEngine(Engine):
         if self._estimates.has_grown(name, f"{query} {rows}"):
             kept = self._cut.settled(kept)
         self._kept[name] = kept
-        run = Run(name, columns, seen["rows"], {one: seen[one] or 0 for one in classed}, apart, parts or new_number())
-        run.sum = seen.get("sum") or 0
+        run = Run(name, columns, seen["rows"], {one: seen[one] or 0 for one in classed}, apart)
+        run.parts, run.sum = parts or run.parts, seen.get("sum") or 0
         weakref.finalize(run, self._forgotten.append, name)
         self._sizes[name] = run.rows
         self._forget()

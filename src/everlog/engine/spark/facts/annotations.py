@@ -23,7 +23,6 @@ from everlog.engine.spark.facts.sets import (
     Wanted,
     as_spark_facts,
     computed,
-    is_apart,
 )
 from everlog.engine.spark.facts.sql_text import Keys, Table, absent, own_keys, present, select, union
 
@@ -188,7 +187,7 @@ class SparkAnnotation(Annotation):
     def _append(self, runs: Iterable[Run]) -> bool:
         """Takes values of further facts as they are, if it is known that these have none."""
         new = [run for run in runs if run.rows]
-        if self._over is not None or not all(is_apart(run, self._runs) for run in new):
+        if self._over is not None or not all(run.is_apart(self._runs) for run in new):
             return False
         self._runs = (*self.engine.compacted(self._runs), *new)
         return True

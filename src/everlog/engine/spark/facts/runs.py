@@ -31,7 +31,7 @@ Numbers: TypeAlias = Mapping[Fact, int]
 """Facts on the driver with a number beside each: how often it occurs, or its annotation; 1 where nothing is counted."""
 
 
-def new_number() -> frozenset[int]:
+def _new_number() -> frozenset[int]:
     return frozenset({next(_numbers)})
 
 
@@ -54,7 +54,7 @@ class Run:
     """By column; a column that is not there holds padding only."""
     apart: frozenset[int] = frozenset()
     """The numbers of runs that have no fact of this one."""
-    parts: frozenset[int] = field(default_factory=new_number)
+    parts: frozenset[int] = field(default_factory=_new_number)
     """The numbers of the runs that were merged into this one; its own, if it is not a merger."""
     source: Run | None = None
     """The run that has the rows, where this one is part of its columns."""
@@ -78,11 +78,14 @@ class Run:
         """Whether there can be a fact whose ids are in given classes."""
         return all(self._classes(column) & classes for column, classes in wanted.items())
 
-    def is_apart(self, other: Run) -> bool:
-        """Whether two runs are known to have no fact in common."""
-        if other.parts <= self.apart or self.parts <= other.apart:
-            return True
-        return any(not self._classes(column) & other._classes(column) for column in {*self.classes, *other.classes})
+    def is_apart(self, others: Iterable[Run]) -> bool:
+        """Whether the run is known to have no fact in common with others."""
+        return all(
+            other.parts <= self.apart
+            or self.parts <= other.apart
+            or any(not self._classes(column) & other._classes(column) for column in {*self.classes, *other.classes})
+            for other in others
+        )
 
     def may_have(self, fact: Fact, width: int) -> bool:
         """Whether the run may have a fact, by the classes of its ids."""

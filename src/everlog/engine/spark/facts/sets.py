@@ -73,6 +73,10 @@ class SparkFacts(FactSet):
     def computed(self) -> ComputedFacts:
         """The set as runs, which a job computes unless that has been done."""
 
+    def covered(self) -> frozenset[int]:
+        """The numbers of runs whose facts the set certainly has."""
+        return frozenset()
+
     def inside(self, rows: Table, keys: Keys, wanted: Wanted, at_most: int | None) -> Table | None:
         """The rows whose keys are a fact of this set; None if there are certainly none.
 
@@ -94,7 +98,7 @@ class SparkFacts(FactSet):
             return right
         if isinstance(self, ComputedFacts) and isinstance(right, ComputedFacts):
             new = [run for run in right.runs if run not in self.runs]
-            if all(is_apart(run, self.runs) for run in new):
+            if all(run.is_apart(self.runs) for run in new):
                 return ComputedFacts(self.engine, (*self.runs, *new)) if new else self
         return View("|", self, right)
 
@@ -107,7 +111,7 @@ class SparkFacts(FactSet):
             left = ComputedFacts(self.engine, [run for run in left.runs if run not in shared])
             mine = left.runs
             right = ComputedFacts(
-                self.engine, [run for run in right.runs if run not in shared and not is_apart(run, mine)]
+                self.engine, [run for run in right.runs if run not in shared and not run.is_apart(mine)]
             )
         return View("-", left, right) if left.at_most() and right.at_most() else left
 
@@ -121,7 +125,7 @@ class SparkFacts(FactSet):
         if isinstance(left, ComputedFacts) and isinstance(right, ComputedFacts):
             shared = set(left.runs) & set(right.runs)
             others = [run for run in right.runs if run not in shared]
-            if all(is_apart(run, others) for run in left.runs if run not in shared):
+            if all(run.is_apart(others) for run in left.runs if run not in shared):
                 return ComputedFacts(self.engine, [run for run in left.runs if run in shared])
         return View("&", left, right)
 
@@ -194,6 +198,9 @@ class ComputedFacts(SparkFacts):
     def computed(self) -> ComputedFacts:
         return self
 
+    def covered(self) -> frozenset[int]:
+        return frozenset[int]().union(*(run.parts for run in self.runs))
+
     def united(self, other: SparkFacts) -> ComputedFacts:
         """The union with another set, as runs."""
         if not self.runs:
@@ -202,7 +209,7 @@ class ComputedFacts(SparkFacts):
             other = (other - self).computed()
             return ComputedFacts(self.engine, (*self.engine.compacted(self.runs), *other.runs)) if other.runs else self
         new = [run for run in other.runs if run not in self.runs]
-        apart = [run for run in new if is_apart(run, self.runs)]
+        apart = [run for run in new if run.is_apart(self.runs)]
         overlapping = [run for run in new if run not in apart]
         if overlapping:
             apart += (ComputedFacts(self.engine, overlapping) - self).computed().runs
@@ -226,10 +233,6 @@ class Tested(SparkFacts):
 
     def computed(self) -> ComputedFacts:
         raise TypeError("a test has no facts of its own: intersect it with a set")
-
-
-def is_apart(run: Run, runs: Sequence[Run]) -> bool:
-    return all(run.is_apart(other) for other in runs)
 
 
 class View(SparkFacts):
@@ -287,6 +290,9 @@ class View(SparkFacts):
         left = self.left.sources()
         return [*left, *self.right.sources()] if self.operator == "|" else left
 
+    def covered(self) -> frozenset[int]:
+        return self.left.covered() | self.right.covered() if self.operator == "|" else frozenset()
+
     def _is_settled(self) -> bool:
         """Whether the set is computed, or can be on the driver without a job: then it is no expression of a query."""
         return self._computed is not None or (self.on_driver and self.engine.driver.takes(self.at_most()))
@@ -321,19 +327,10 @@ class View(SparkFacts):
 
     def computed(self) -> ComputedFacts:
         if self._computed is None:
-            apart = covered(self.right) if self.operator == "-" else frozenset[int]()
+            apart = self.right.covered() if self.operator == "-" else frozenset[int]()
             local = self.local()
             if local is None:
                 self._computed = self.engine.computed(self.table(), apart)
             else:
                 self._computed = self.engine.local(local, apart)
         return self._computed
-
-
-def covered(facts: SparkFacts) -> frozenset[int]:
-    """The numbers of runs whose facts a set certainly has."""
-    if isinstance(facts, ComputedFacts):
-        return frozenset[int]().union(*(run.parts for run in facts.runs))
-    if isinstance(facts, View) and facts.operator == "|":
-        return covered(facts.left) | covered(facts.right)
-    return frozenset()

@@ -14,7 +14,7 @@ from everlog.datalog.values import Value
 from everlog.engine.spark import tuning
 from everlog.engine.spark.facts.annotations import SparkCounted, positive
 from everlog.engine.spark.facts.runs import Fact, Local
-from everlog.engine.spark.facts.sets import ComputedFacts, SparkFacts, covered
+from everlog.engine.spark.facts.sets import ComputedFacts, SparkFacts
 from everlog.engine.spark.joins.comparisons import holds
 from everlog.engine.spark.joins.conjunction import Literal
 from everlog.engine.spark.joins.patterns import Compared, Parameters, Pattern, Term
@@ -133,7 +133,7 @@ class DriverDelivery:
         found = frozenset(self._facts())
         if excluding is None:
             return self._engine.local(found)
-        return self._engine.local(found - excluding.among(found), covered(excluding))
+        return self._engine.local(found - excluding.among(found), excluding.covered())
 
     def multiset(self) -> SparkCounted:
         self._count(True)
