@@ -6,7 +6,8 @@ store's values came from, what changed is among the facts on the driver.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 from typing import NamedTuple, TypeAlias
 
@@ -19,12 +20,14 @@ from everlog.engine.backend import KeptState
 from everlog.engine.kept_kinds import BACKBONE, CLASSES, HIDDEN_FACTS
 from everlog.engine.spark.engine import SparkEngine
 from everlog.engine.spark.facts.annotations import AnnotationSnapshot, differences
-from everlog.engine.spark.facts.runs import Fact
 from everlog.engine.spark.facts.sets import computed
 from everlog.engine.spark.kept_relations import spark_annotations
 
 Changes: TypeAlias = dict[str, NDArray[np.int64]]
 """Rows by relation, one per column of the array."""
+
+
+_Found: TypeAlias = defaultdict[str, list[tuple[int, ...]]]
 
 
 class KeptSnapshot(NamedTuple):
@@ -49,7 +52,8 @@ def changes(
     engine: SparkEngine, then: KeptSnapshot, now: KeptSnapshot, kinds: frozenset[str]
 ) -> tuple[Changes, Changes] | None:
     """The rows of some kinds that are new since then, and those that are gone; None if they may be many."""
-    more, fewer = _Rows(engine), _Rows(engine)
+    more, fewer = _Found(list), _Found(list)
+    predicates = {number: name for name, (number, _) in engine.relations().items()}
     nothing = AnnotationSnapshot((), None)
     for key in {**then.values, **now.values}:
         kind, place = key
@@ -59,8 +63,8 @@ def changes(
         if found is None:
             return None
         for rows, numbers in zip((fewer, more), found, strict=True):
-            for fact, number in numbers.items():
-                rows.add(kind, fact, (*place, number))
+            for (relation, *arguments), number in numbers.items():
+                rows[f"{kind}:{predicates[relation]}"].append((*arguments, *place, number))
     backbones = zip_longest(then.backbones, now.backbones, fillvalue=engine.empty())
     sets: list[tuple[str, tuple[int, ...], FactSet, FactSet]] = [(HIDDEN_FACTS, (), then.hidden, now.hidden)]
     sets += [(BACKBONE, (number,), before, after) for number, (before, after) in enumerate(backbones)]
@@ -69,11 +73,15 @@ def changes(
             few = computed(changed).local()
             if few is None:
                 return None
-            for fact in few:
-                rows.add(kind, fact, place)
+            for relation, *arguments in few:
+                rows[f"{kind}:{predicates[relation]}"].append((*arguments, *place))
     for rows, one, other in ((fewer, then, now), (more, now, then)):
-        rows.classes(pair for pair in one.classes.items() if other.classes.get(pair[0]) != pair[1])
-    return more.relations(), fewer.relations()
+        rows[CLASSES] += [pair for pair in one.classes.items() if pair not in other.classes.items()]
+    return _arrays(more), _arrays(fewer)
+
+
+def _arrays(found: _Found) -> Changes:
+    return {name: np.array(rows, np.int64).T.reshape(len(rows[0]), -1) for name, rows in found.items() if rows}
 
 
 def hidden_facts(engine: SparkEngine, facts: FactSet) -> FactSet:
@@ -84,21 +92,3 @@ def hidden_facts(engine: SparkEngine, facts: FactSet) -> FactSet:
         if name.startswith(HIDDEN)
     ]
     return computed(facts.within(Region(tuple(atoms)))) if atoms else engine.empty()
-
-
-class _Rows:
-    """Rows of relations that are named after a kind and a predicate."""
-
-    def __init__(self, engine: SparkEngine) -> None:
-        self._names = {number: name for name, (number, _) in engine.relations().items()}
-        self._found: dict[str, list[tuple[int, ...]]] = {}
-
-    def add(self, kind: str, fact: Fact, further: Iterable[int]) -> None:
-        self._found.setdefault(f"{kind}:{self._names[fact[0]]}", []).append((*fact[1:], *further))
-
-    def classes(self, pairs: Iterable[tuple[int, int]]) -> None:
-        if found := list[tuple[int, ...]](pairs):
-            self._found[CLASSES] = found
-
-    def relations(self) -> Changes:
-        return {name: np.array(rows, np.int64).T.reshape(len(rows[0]), -1) for name, rows in self._found.items()}

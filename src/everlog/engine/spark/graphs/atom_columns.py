@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from everlog.datalog.syntax import Atom, Constant
+from everlog.engine.spark.engine import SparkEngine
 from everlog.engine.spark.facts.fact_schema import RELATION
 from everlog.engine.spark.facts.runs import class_of
 from everlog.engine.spark.facts.sets import SparkFacts
 from everlog.engine.spark.facts.sql_text import Table, fact_columns, select
 from everlog.engine.spark.joins.hubs import Hubs, hubs
-
-if TYPE_CHECKING:
-    from everlog.engine.spark.engine import SparkEngine
 
 _NAMES = ("x", "y")
 

@@ -9,19 +9,17 @@ and those from which a way leads along what has changed, which is found by going
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from everlog.datalog.syntax import Atom, Variable
 from everlog.engine.algebra import Chains, FactSet, Moves
 from everlog.engine.recent_results import Recent
 from everlog.engine.spark import tuning
+from everlog.engine.spark.engine import SparkEngine
 from everlog.engine.spark.facts.sets import ComputedFacts, computed
 from everlog.engine.spark.facts.sql_text import Table, broadcast, select, union
 from everlog.engine.spark.graphs.atom_columns import AtomColumns
 from everlog.engine.spark.graphs.paths import SparkPaths
-
-if TYPE_CHECKING:
-    from everlog.engine.spark.engine import SparkEngine
 
 _PAIR: Final = (Variable("x"), Variable("y"))
 _MATCH, _STEP = Atom("¬match", _PAIR), Atom("¬step", _PAIR)

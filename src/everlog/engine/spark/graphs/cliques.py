@@ -7,19 +7,16 @@ between labels: what an update adds costs what it adds, however large the compon
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from everlog.datalog.syntax import Atom
 from everlog.engine.algebra import Cliques, FactSet
 from everlog.engine.recent_results import Recent
+from everlog.engine.spark.engine import SparkEngine
 from everlog.engine.spark.facts.runs import Run
 from everlog.engine.spark.facts.sets import ComputedFacts, SparkFacts, as_spark_facts, computed
 from everlog.engine.spark.facts.sql_text import Table, broadcast, select, union
 from everlog.engine.spark.graphs.atom_columns import AtomColumns
 from everlog.engine.spark.graphs.components import components, nodes_of
-
-if TYPE_CHECKING:
-    from everlog.engine.spark.engine import SparkEngine
 
 
 class SparkCliques(Cliques):

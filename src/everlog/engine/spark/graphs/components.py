@@ -10,17 +10,15 @@ whether there is such a row is then known without another job.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from everlog.engine.spark import tuning
+from everlog.engine.spark.engine import SparkEngine
 from everlog.engine.spark.facts.fact_schema import RELATION
 from everlog.engine.spark.facts.runs import Run, class_of
 from everlog.engine.spark.facts.sql_text import Table, select
 from everlog.engine.spark.graphs import small_graphs
 from everlog.engine.spark.joins.hubs import hubs_of, least
-
-if TYPE_CHECKING:
-    from everlog.engine.spark.engine import SparkEngine
 
 _CHANGED: Final = 1
 

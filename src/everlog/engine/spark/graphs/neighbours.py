@@ -5,18 +5,16 @@ Neighbours across a cut are found from the least value of each range.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from everlog.datalog.syntax import Atom, Variable
 from everlog.engine.algebra import FactSet, Neighbours
 from everlog.engine.recent_results import Recent
 from everlog.engine.spark import tuning
+from everlog.engine.spark.engine import SparkEngine
 from everlog.engine.spark.facts.sets import ComputedFacts, SparkFacts, computed
 from everlog.engine.spark.facts.sql_text import Table, broadcast, select
 from everlog.engine.spark.graphs.atom_columns import AtomColumns
-
-if TYPE_CHECKING:
-    from everlog.engine.spark.engine import SparkEngine
 
 _RANGE: Final = "9223372036854775808D"
 """From here on a double is larger than any integer; below its negative, smaller."""

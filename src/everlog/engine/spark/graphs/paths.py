@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from everlog.datalog.syntax import Atom
 from everlog.engine.algebra import FactSet, Paths
 from everlog.engine.recent_results import Recent
 from everlog.engine.spark import tuning
+from everlog.engine.spark.engine import SparkEngine
 from everlog.engine.spark.facts.sets import ComputedFacts, computed
 from everlog.engine.spark.facts.sql_text import broadcast
 from everlog.engine.spark.graphs import small_graphs
 from everlog.engine.spark.graphs.atom_columns import AtomColumns
 from everlog.engine.spark.joins.hubs import SHARE, shared
-
-if TYPE_CHECKING:
-    from everlog.engine.spark.engine import SparkEngine
 
 
 class SparkPaths(Paths):

@@ -10,19 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from everlog.engine.spark import tuning
+from everlog.engine.spark.engine import SparkEngine
 from everlog.engine.spark.facts import fact_schema
+from everlog.engine.spark.facts.runs import Run
+from everlog.engine.spark.facts.sets import SparkFacts
 from everlog.engine.spark.facts.sql_text import Keys, Table, any_present, select
 from everlog.engine.spark.joins.comparisons import compared
 from everlog.engine.spark.joins.hubs import SHARE, Hubs, hubs, shared
 from everlog.engine.spark.joins.patterns import Compared, Parameters, Pattern, Term
-
-if TYPE_CHECKING:
-    from everlog.engine.spark.engine import SparkEngine
-    from everlog.engine.spark.facts.runs import Run
-    from everlog.engine.spark.facts.sets import SparkFacts
 
 
 @dataclass(frozen=True)

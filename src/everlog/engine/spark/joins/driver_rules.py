@@ -8,20 +8,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from everlog.datalog.values import Value
 from everlog.engine.spark import tuning
+from everlog.engine.spark.engine import SparkEngine
 from everlog.engine.spark.facts.annotations import SparkCounted, positive
+from everlog.engine.spark.facts.region_filters import RegionFilter
 from everlog.engine.spark.facts.runs import Fact, Local
 from everlog.engine.spark.facts.sets import ComputedFacts, SparkFacts
 from everlog.engine.spark.joins.comparisons import holds
 from everlog.engine.spark.joins.conjunction import Literal
 from everlog.engine.spark.joins.patterns import Compared, Parameters, Pattern, Term
-
-if TYPE_CHECKING:
-    from everlog.engine.spark.engine import SparkEngine
-    from everlog.engine.spark.facts.region_filters import RegionFilter
 
 Binding = dict[Term, int]
 Index = dict[Fact, list[Fact]]

@@ -6,20 +6,18 @@ The instances of all shapes are delivered together, by one job, which counts the
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from everlog.engine.spark.engine import SparkEngine
 from everlog.engine.spark.facts import fact_schema
 from everlog.engine.spark.facts.annotations import SparkCounted
 from everlog.engine.spark.facts.fact_schema import COUNT, RELATION
+from everlog.engine.spark.facts.region_filters import RegionFilter
 from everlog.engine.spark.facts.runs import classes_of
 from everlog.engine.spark.facts.sets import EVERYTHING, ComputedFacts, SparkFacts, Wanted
 from everlog.engine.spark.facts.sql_text import Keys, Table, fact_columns, own_keys, padded, select, union
 from everlog.engine.spark.joins.conjunction import Conjunction
 from everlog.engine.spark.joins.patterns import Parameters, Pattern, Term
-
-if TYPE_CHECKING:
-    from everlog.engine.spark.engine import SparkEngine
-    from everlog.engine.spark.facts.region_filters import RegionFilter
 
 _FACTS: Final = "facts"
 
