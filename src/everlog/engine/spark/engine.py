@@ -177,16 +177,13 @@ class SparkEngine(Engine):
         """
         if not frames:
             return self.empty()
-        arities = {predicate: _arity(frame) for predicate, frame in frames.items()}
-        keys: dict[str, list[str | int]] = {
-            predicate: [
-                self.relation(predicate, arity),
-                *(f"bigint(l.{name})" for name in fact_schema.arguments(arity)),
-            ]
-            for predicate, arity in arities.items()
-        }
+        numbers = {predicate: self.relation(predicate, _arity(frame)) for predicate, frame in frames.items()}
         views = {predicate: self._named(self._here(frame)) for predicate, frame in frames.items()}
-        rows = union([select(fact_columns(keys[name], self.width), f"{view} l") for name, view in views.items()])
+        parts = []
+        for predicate, number in numbers.items():
+            ids = [f"bigint(l.{name})" for name in fact_schema.arguments(self.arities[number])]
+            parts.append(select(fact_columns([number, *ids], self.width), f"{views[predicate]} l"))
+        rows = union(parts)
         known = frozenset[int]() if apart is None else as_spark_facts(apart).covered()
         self._partition(self._most_partitions)  # nobody knows yet how many facts there are
         found = self.computed(DISTINCT, known, rows)
