@@ -26,7 +26,6 @@ from everlog.engine.spark.kept_relations import spark_annotations
 Changes: TypeAlias = dict[str, NDArray[np.int64]]
 """Rows by relation, one per column of the array."""
 
-
 _Found: TypeAlias = defaultdict[str, list[tuple[int, ...]]]
 
 
@@ -81,7 +80,7 @@ def changes(
 
 
 def _arrays(found: _Found) -> Changes:
-    return {name: np.array(rows, np.int64).T.reshape(len(rows[0]), -1) for name, rows in found.items() if rows}
+    return {name: np.array(rows, np.int64).reshape(len(rows), -1).T for name, rows in found.items() if rows}
 
 
 def hidden_facts(engine: SparkEngine, facts: FactSet) -> FactSet:
