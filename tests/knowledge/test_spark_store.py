@@ -98,6 +98,21 @@ def test_a_knowledge_base_is_saved_from_spark(spark: SparkSession, tmp_path: Pat
         init_store(tmp_path / "store", PROGRAM, spark=spark)
 
 
+def test_a_hidden_fact_without_arguments_is_saved(spark: SparkSession, tmp_path: Path) -> None:
+    """What changed of it could not be written: rows without columns had no shape."""
+    program = parse_program("ok(?x) :- a(?x), NOT EXISTS ?y IN (b(?y)) .")
+    kb = everlog.KnowledgeBase(program, engine="spark", spark=spark, algorithm="fbf")
+    kb.add({"a": [(1,)]})
+    kb.save(tmp_path / "store")
+    for change, expected in (({"add": {"b": [(2,)]}}, []), ({"delete": {"b": [(2,)]}}, [(1,)])):
+        kb.update(**change)
+        kb.save(tmp_path / "store")
+        for engine in ("spark", "memory"):
+            opened = everlog.open(tmp_path / "store", engine=engine, spark=spark)
+            opened.update(add={"a": [(1,)]}, algorithm="fbf")
+            assert opened.query("ok(?x)") == expected
+
+
 def _plain(value: object) -> object:
     """Blank nodes have other names in a store."""
     return "blank" if type(value).__name__ == "BlankNode" else value

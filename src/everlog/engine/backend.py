@@ -117,9 +117,9 @@ class Measured(ABC):
 
     progress: Progress
 
-    @abstractmethod
     def seconds(self) -> dict[str, float]:
         """What else took time, by a report's names for it."""
+        return {}
 
     @abstractmethod
     def spark(self) -> dict[str, Any] | None:
@@ -285,13 +285,13 @@ class Backend(ABC, Generic[Batch, Listed, Part]):
         names: tuple[Names[Batch, Listed, Part], Names[Batch, Listed, Part]] | None = None,
         once: bool = True,
     ) -> tuple[Mapping[str, Any], Mapping[str, Any]] | None:
-        """What was added since a store had what was marked, and what was deleted; None if that is not known.
+        """What was added since a store had what was noted, and what was deleted; None if that is not known.
 
         There was one update since, unless `once` is false, and it changed some sets. Rows are columns of arrays. `names`
         are those before and now, where constants are rewritten.
         """
 
-    def mark(self, state: KeptState, names: Names[Batch, Listed, Part] | None = None) -> None:
+    def note_stored(self, state: KeptState, names: Names[Batch, Listed, Part] | None = None) -> None:
         """Is told what a store has, if anything that comes later is to be compared with it."""
 
     @abstractmethod

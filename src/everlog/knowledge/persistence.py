@@ -163,7 +163,7 @@ class _Making:
             layers = write_section(self._spark, self._writer, "state", layers, added, deleted, arities)
         else:
             layers, arities = self.shelf.kept(*reasoner.to_keep(), layers, arities, kinds)
-        reasoner.mark()
+        reasoner.note_stored()
         found = {name for layer in layers for name in layer.added}
         return _entries(layers, {name: arity for name, arity in arities.items() if name in found}, kinds)
 

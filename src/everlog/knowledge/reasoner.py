@@ -282,7 +282,7 @@ class Reasoner(Generic[Batch, Listed, Part]):
             refuse_undefined(kept, self._heads(compiled))
             compiled.recover(self.I, partial(self.backend.recovered, kept))
             self.materialisation, self._kept = compiled, dict
-            self.mark()
+            self.note_stored()
         return self.materialisation
 
     def _heads(self, compiled: Materialisation) -> frozenset[str]:
@@ -444,10 +444,10 @@ class Reasoner(Generic[Batch, Listed, Part]):
         """The kinds of what is kept (`engine/kept_kinds.py`), and what a store has to say about modules and rules."""
         return self._kinds if self.materialisation is None else self.materialisation.kinds()
 
-    def mark(self) -> None:
+    def note_stored(self) -> None:
         """What is kept now is what a store has."""
         if self.materialisation is not None:
-            self.backend.mark(self.materialisation.kept_state(), self._names)
+            self.backend.note_stored(self.materialisation.kept_state(), self._names)
 
     # ------------------------------------------------------------------------------------ facts out
 

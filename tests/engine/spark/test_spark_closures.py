@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
@@ -14,7 +15,7 @@ from everlog.engine.algebra import FactSet
 from everlog.engine.memory.engine import MemoryEngine
 from everlog.engine.memory.joins.rules import MemoryCompiler
 from everlog.engine.spark import tuning
-from everlog.engine.spark.joins.rules import SparkCompiler
+from everlog.engine.spark.joins.rules import SparkRules
 from everlog.planning.compiled_program import compile_program, prepared
 from everlog.reasoning.seminaive import materialise
 from oracles import naive
@@ -30,7 +31,7 @@ REACH = parse_program("reach(?x, ?y) :- edge(?x, ?y) . reach(?x, ?z) :- reach(?x
 
 
 def closed(facts: Facts, program: Program, E: FactSet) -> tuple[FactSet, int]:
-    strata = compile_program(program.rules, SparkCompiler(facts.engine))
+    strata = compile_program(program.rules, partial(SparkRules, facts.engine))
     return materialise(strata, E, facts.engine, lambda *_: None, {})
 
 

@@ -13,7 +13,7 @@ from everlog.datalog.reader import parse_program
 from everlog.datalog.syntax import Atom, Comparison, Rule, Variable
 from everlog.engine.algebra import FactSet, Region
 from everlog.engine.spark import tuning
-from everlog.engine.spark.joins.rules import SparkCompiler, SparkRules
+from everlog.engine.spark.joins.rules import SparkRules
 from oracles import naive
 from oracles.naive import Facts as FactsOf
 from support.joint import VALUES, Question, joint_questions
@@ -41,7 +41,7 @@ class Asked:
     def __init__(self, spark: SparkSession, seed: int, conditions: int) -> None:
         self.question: Question = joint_questions(seed, SIZE, conditions)
         self.facts = Facts(spark, VALUES)
-        self.rules: SparkRules = SparkCompiler(self.facts.engine)(self.question.rules)
+        self.rules: SparkRules = SparkRules(self.facts.engine, self.question.rules)
         self.random = Random(seed)
         self.positive = self.disguised(self.question.positive)
         self.negative = self.disguised(self.question.negative)
@@ -100,7 +100,7 @@ def test_provable_and_premises(spark: SparkSession) -> None:
 def test_a_negative_literal_is_driven_by_what_disappeared(spark: SparkSession) -> None:
     """(157): `not B` is matched in `N`; here B(1) has just become false."""
     facts = Facts(spark, VALUES)
-    rules = SparkCompiler(facts.engine)(parse_program("p(?x) :- a(?x), not b(?x) .").rules)
+    rules = SparkRules(facts.engine, parse_program("p(?x) :- a(?x), not b(?x) .").rules)
     a, b, gone = (
         facts.stored([naive.fact(name, x) for x in xs]) for name, xs in (("a", (1, 2, 3)), ("b", (2,)), ("b", (1,)))
     )
@@ -116,7 +116,7 @@ def test_names_are_what_equality_can_merge(spark: SparkSession) -> None:
     x, y = Variable("x"), Variable("y")
     rule = Rule(Atom("p", (x, y)), (Atom("q", (x,)), Atom("q", (y,)), Comparison("~", x, y)))
     given = facts.stored([naive.fact("q", one) for one in (*names, *others)])
-    found = SparkCompiler(facts.engine)([rule]).apply(given)
+    found = SparkRules(facts.engine, [rule]).apply(given)
     assert facts.facts_in(found) == {naive.fact("p", one, other) for one in names for other in names}
 
 
@@ -129,7 +129,7 @@ def test_few_facts_may_lead_to_many(spark: SparkSession, monkeypatch: pytest.Mon
     monkeypatch.setattr(tuning, "DRIVER_FACTS", tiny)
     monkeypatch.setattr(tuning, "BROADCAST_JOIN_FACTS", 4)
     facts = Facts(spark, VALUES)
-    rules = SparkCompiler(facts.engine)(parse_program("p(?x, ?y) :- a(?x), b(?y) .").rules)
+    rules = SparkRules(facts.engine, parse_program("p(?x, ?y) :- a(?x), b(?y) .").rules)
     a, b = (facts.stored([naive.fact(name, x) for x in range(3)]) for name in "ab")
     pairs = {naive.fact("p", x, y) for x in range(3) for y in range(3)}
     some = [(a, facts.engine.empty())]

@@ -5,6 +5,7 @@ Programs that compare values by their order are left to `test_spark_knowledge.py
 
 from __future__ import annotations
 
+from functools import partial
 from random import Random
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,7 @@ from everlog.datalog.constants import constants
 from everlog.datalog.syntax import HIDDEN, Comparison, Negation, Rule
 from everlog.engine.algebra import FactSet
 from everlog.engine.spark.facts.sets import as_spark_facts
-from everlog.engine.spark.joins.rules import SparkCompiler
+from everlog.engine.spark.joins.rules import SparkRules
 from everlog.knowledge.materialisation import Materialisation
 from everlog.planning.compiled_program import compile_program
 from everlog.reasoning.algorithms import algorithm, needed
@@ -56,7 +57,7 @@ class Followed:
         self.facts, self.engine = facts, facts.engine
         rules = expected.sequence.case.program.rules
         self.engine.ids(constants(rules))
-        strata = compile_program(rules, SparkCompiler(self.engine), mode)  # type: ignore[arg-type]
+        strata = compile_program(rules, partial(SparkRules, self.engine), mode)  # type: ignore[arg-type]
         E = facts.stored(expected.sequence.explicit()[0])
         self.materialisation = Materialisation(strata, self.engine, E, needed(name), {})
         self.materialisation.materialise(lambda *_: None)

@@ -6,18 +6,16 @@ names that differ from themselves. Only these come to the driver, not all that i
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from everlog.datalog.syntax import TRIPLE, Constant
 from everlog.datalog.values import DIFFERENT_FROM, SAME_AS
 from everlog.engine.algebra import FactSet
-from everlog.engine.contradictions import SHOWN, messages
+from everlog.engine.contradictions import SHOWN, Pairs, messages
 from everlog.engine.spark.engine import SparkEngine
 from everlog.engine.spark.facts.fact_schema import RELATION
 from everlog.engine.spark.facts.sets import computed
-
-if TYPE_CHECKING:
-    from everlog.engine.spark.terms import SparkTerms
+from everlog.engine.spark.terms import SparkTerms
 
 
 def clashes(engine: SparkEngine, terms: SparkTerms, I: FactSet) -> list[str]:
@@ -48,6 +46,11 @@ def clashes(engine: SparkEngine, terms: SparkTerms, I: FactSet) -> list[str]:
     excluded = [*{frozenset(pair): pair for pair in reversed(both)}.values()][::-1]
     known = {one for pair in excluded for one in pair}
     alone = [left for left, _ in pairs(f"SELECT * FROM {different} WHERE a0 = a2") if left not in known]
+    return described(terms, values, excluded, alone, kept_apart=False)
+
+
+def described(terms: SparkTerms, values: Pairs, excluded: Pairs, alone: Sequence[int], kept_apart: bool) -> list[str]:
+    """Messages about clashes, with the values of the constants that they show."""
     shown = {one for some in (values, excluded) for pair in some[:SHOWN] for one in pair}
     value_of = terms.values_of([*shown, *alone[:SHOWN]])
-    return messages(values, excluded, alone, value_of.__getitem__, kept_apart=False)
+    return messages(values, excluded, alone, value_of.__getitem__, kept_apart)

@@ -6,6 +6,7 @@ classes themselves are a dictionary from constants to representatives, and mergi
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
 from itertools import pairwise
 
@@ -35,11 +36,9 @@ class SparkClasses(Classes):
         self._engine, self._values_of = engine, values_of
         self._values: dict[int, Value] = {}
         self._vocabularies = Vocabularies(lambda mentioned: list(map(engine.ids(mentioned).__getitem__, mentioned)))
-        self._same, self._different = (
-            engine.ids([Constant(verb)])[Constant(verb)] for verb in (SAME_AS, DIFFERENT_FROM)
-        )
+        self.same, self.different = (engine.ids([Constant(verb)])[Constant(verb)] for verb in (SAME_AS, DIFFERENT_FROM))
         self._triple = engine.relation(TRIPLE, 3)
-        self._to: dict[int, int] = {}
+        self.represented: dict[int, int] = {}
         """The representative of each constant that another one represents."""
         self.members: dict[int, tuple[int, ...]] = {}
         """The constants of each class that has several, by its representative."""
@@ -49,19 +48,14 @@ class SparkClasses(Classes):
         """The classes as Spark sees them, until they change."""
 
     def representative(self, one: int) -> int:
-        return self._to.get(one, one)
-
-    @property
-    def represented(self) -> Mapping[int, int]:
-        """Every constant that another one represents, with that one."""
-        return self._to
+        return self.represented.get(one, one)
 
     def restore(self, represented: Mapping[int, int]) -> None:
         """Takes over classes that were there earlier; every constant was alone before."""
         self._know(set(represented.values()))
         for one, name in represented.items():
             self.members[name] = (*self.members.get(name, (name,)), one)
-        self._to = dict(represented)
+        self.represented = dict(represented)
 
     # ------------------------------------------------------------------------------------ merging
 
@@ -71,71 +65,62 @@ class SparkClasses(Classes):
         return other
 
     def merge(self, facts: FactSet) -> bool:
-        return bool(self._merged([pair for pair in self.ends(self._same, facts) if pair[0] != pair[1]]))
+        return bool(self._merged(self.ends(self.same, facts)))
 
     def separate(self, facts: FactSet) -> None:
-        pairs = [pair for pair in self.ends(self._different, facts) if pair[0] != pair[1]]
-        self.apart = [
-            pair for pair in pairs if self._mergeable({one for pair in pairs for one in pair}).issuperset(pair)
-        ]
+        self.apart = self._between_names(self.ends(self.different, facts))
 
     def refused(self, facts: FactSet) -> ComputedFacts:
-        pairs = [pair for pair in self.ends(self._same, facts) if pair[0] != pair[1]]
-        names = self._mergeable({one for pair in pairs for one in pair})
-        refused = [(left, self._same, right) for left, right in pairs if {left, right} <= names]
-        return self._engine.listed({TRIPLE: refused})
+        pairs = self._between_names(self.ends(self.same, facts))
+        return self._engine.listed({TRIPLE: [(left, self.same, right) for left, right in pairs]})
 
     def group(self, facts: FactSet, atom: Atom, value: Variable) -> tuple[ComputedFacts, bool]:
-        column = f"a{atom.terms.index(value)}"
-        first = {
-            term: f"a{place}" for place, term in reversed(list(enumerate(atom.terms))) if isinstance(term, Variable)
-        }
-        others = [name for term, name in first.items() if term != value]
-        found = self._engine.region_filter(Region((atom,))).of(as_spark_facts(facts))
+        places = {term: place for place, term in reversed([*enumerate(atom.terms)]) if isinstance(term, Variable)}
+        column = places.pop(value)
+        found = as_spark_facts(facts.within(Region((atom,))))
         pairs: list[tuple[int, int]] = []
-        for values in self._grouped(found, column, others):
+        for values in self._grouped(found, column, list(places.values())):
             self._know(values)
             ordered = sorted(values, key=self._order_of)  # where not all can be one, it matters which are side by side
             pairs += pairwise(ordered)
         grown = self.named({self.representative(one) for one in self._merged(pairs)})
         return grown, all(self.representative(one) == self.representative(other) for one, other in pairs)
 
-    def _grouped(self, facts: SparkFacts, column: str, others: Sequence[str]) -> list[list[int]]:
-        """The values of a column, by those of others, where there are several."""
+    def _grouped(self, facts: SparkFacts, value: int, others: Sequence[int]) -> list[list[int]]:
+        """The arguments at a place, by those at others, where there are several."""
         local = facts.local()
         if local is not None:
             groups: dict[tuple[int, ...], set[int]] = {}
-            for fact in local:
-                groups.setdefault(tuple(_at(fact, name) for name in others), set()).add(_at(fact, column))
+            for _, *arguments in local:
+                groups.setdefault(tuple(arguments[place] for place in others), set()).add(arguments[value])
             return [list(group) for group in groups.values() if len(group) > 1]
         table = facts.table()
         if table is None:
             return []
-        by = f" GROUP BY {', '.join(others)}" if others else ""
-        query = f"SELECT collect_set({column}) FROM {table}{by} HAVING count(DISTINCT {column}) > 1"
+        by = f" GROUP BY {', '.join(f'a{place}' for place in others)}" if others else ""
+        query = f"SELECT collect_set(a{value}) FROM {table}{by} HAVING count(DISTINCT a{value}) > 1"
         return [list(row[0]) for row in self._engine.spark.sql(query).collect()]
 
     def _merged(self, pairs: Pairs) -> set[int]:
         """Makes the two sides of pairs one, where they can be; gives constants of the classes that grew."""
-        names = self._mergeable({one for pair in pairs for one in pair})
-        ends = [
-            (self.representative(left), self.representative(right)) for left, right in pairs if {left, right} <= names
-        ]
+        named = self._between_names(pairs)
+        ends = [(self.representative(left), self.representative(right)) for left, right in named]
         ends = [(left, right) for left, right in ends if left != right]
         if not ends:
             return set()
         self._know({one for pair in ends for one in pair})
         united = {one: {one} for pair in ends for one in pair}
-        enemies: dict[int, set[int]] = {}
-        for left, right in self.apart:
-            enemies.setdefault(self.representative(left), set()).add(self.representative(right))
-            enemies.setdefault(self.representative(right), set()).add(self.representative(left))
+        enemies: dict[int, set[int]] = defaultdict(set)
+        for pair in self.apart:
+            left, right = map(self.representative, pair)
+            enemies[left].add(right)
+            enemies[right].add(left)
         if enemies:
             ordered = (sorted(pair, key=self._order_of) for pair in ends)
-            ends = sorted({(left, right) for left, right in ordered}, key=self._in_order)
+            ends = sorted({(left, right) for left, right in ordered}, key=lambda pair: [*map(self._order_of, pair)])
         for one, other in ends:
             mine, theirs = united[one], united[other]
-            if mine is not theirs and not any(enemies.get(end, _NONE) & theirs for end in mine):
+            if mine is not theirs and not any(enemies[end] & theirs for end in mine):
                 if len(mine) < len(theirs):
                     mine, theirs = theirs, mine
                 mine |= theirs
@@ -145,14 +130,11 @@ class SparkClasses(Classes):
             self._join(group)
         return set[int]().union(*groups.values())
 
-    def _in_order(self, pair: tuple[int, int]) -> list[tuple[int, str]]:
-        return [self._order_of(one) for one in pair]
-
     def _join(self, group: Collection[int]) -> None:
         """Makes one class of those that some constants represent."""
         least = min(group, key=self._order_of)
         members = tuple(one for name in group for one in self.members.pop(name, (name,)))
-        self._to.update((one, least) for one in members if one != least)
+        self.represented.update((one, least) for one in members if one != least)
         self.members[least] = members
         self._tables = {}
 
@@ -164,12 +146,23 @@ class SparkClasses(Classes):
         if missing:
             self._values.update(self._values_of(missing))
 
-    def _mergeable(self, ids: Collection[int]) -> set[int]:
-        self._know(ids)
-        return {one for one in ids if one != self._same and isinstance(self._values[one], (str, NamedNode, BlankNode))}
+    def _between_names(self, pairs: Pairs) -> Pairs:
+        """Those of some pairs whose constants may be made one with others."""
+        self._know({one for pair in pairs for one in pair})
+        return [pair for pair in pairs if all(map(self._is_name, pair))]
+
+    def _is_name(self, one: int) -> bool:
+        return one != self.same and isinstance(self._values[one], (str, NamedNode, BlankNode))
 
     def ends(self, verb: int, facts: FactSet) -> list[tuple[int, int]]:
-        """The two ends of the triples with a property."""
+        """The two ends of the triples with a property, where they are not the same."""
+        return [(left, right) for left, right in self._ends(verb, facts) if left != right]
+
+    def selves(self, verb: int, facts: FactSet) -> list[int]:
+        """The constants that are both ends of a triple with a property."""
+        return [left for left, right in self._ends(verb, facts) if left == right]
+
+    def _ends(self, verb: int, facts: FactSet) -> list[tuple[int, int]]:
         local = as_spark_facts(facts).local()
         if local is not None:
             return [(fact[1], fact[3]) for fact in local if fact[0] == self._triple and fact[2] == verb]
@@ -182,9 +175,9 @@ class SparkClasses(Classes):
     # ------------------------------------------------------------------------------------ rewriting
 
     def outdated(self, facts: FactSet) -> ComputedFacts:
-        return self._mentioning(self._to.keys(), facts, "gone")
+        return self.facts_mentioning(self.represented.keys(), facts, "gone")
 
-    def _mentioning(self, ids: Set[int], facts: FactSet, kept: str | None = None) -> ComputedFacts:
+    def facts_mentioning(self, ids: Set[int], facts: FactSet, kept: str | None = None) -> ComputedFacts:
         """Those of some facts that mention one of some constants; `kept` is a name under which these are remembered."""
         local = as_spark_facts(facts).local() if ids else frozenset()
         if local is not None:
@@ -214,12 +207,12 @@ class SparkClasses(Classes):
 
     def _renamed(self, table: Table, names: str = "a") -> Table:
         """Facts with a column for what each argument is rewritten to."""
-        map = self._listed("map", {"id": self._to.keys(), "name": self._to.values()})
+        map = self._listed("map", {"id": self.represented.keys(), "name": self.represented.values()})
         renamed = [f"coalesce(m{place}.name, l.a{place}) AS {names}{place}" for place in range(self._engine.width)]
         return self._beside(table, map, [f"l.{RELATION}" if names == "a" else "l.*", *renamed])
 
     def normal(self, facts: FactSet) -> ComputedFacts:
-        if not self._to:
+        if not self.represented:
             return computed(facts)
         local = as_spark_facts(facts).local()
         if local is not None:
@@ -235,7 +228,7 @@ class SparkClasses(Classes):
 
     def images_in(self, facts: SparkFacts, asked: SparkFacts) -> FactSet:
         """Those of some facts whose rewritten form is in a set."""
-        if not self._to:
+        if not self.represented:
             return facts & asked
         local, sought = facts.local(), asked.local()
         if local is not None and sought is not None:
@@ -244,11 +237,9 @@ class SparkClasses(Classes):
         if table is None:
             return self._engine.empty()
         keys = [f"l.{RELATION}", *(f"l.k{place}" for place in range(self._engine.width))]
+        columns = fact_schema.columns(self._engine.width)
         found = asked.inside(self._renamed(table, "k"), keys, EVERYTHING, facts.at_most())
-        return self._engine.empty() if found is None else self._engine.computed(select(self._columns(), found))
-
-    def _columns(self) -> list[str]:
-        return fact_schema.columns(self._engine.width)
+        return self._engine.empty() if found is None else self._engine.computed(select(columns, found))
 
     def of(self, facts: FactSet) -> ComputedFacts:
         if not self.members:
@@ -273,36 +264,28 @@ class SparkClasses(Classes):
 
     def named(self, ids: Iterable[int]) -> ComputedFacts:
         """The facts `c ≈ c` for some constants."""
-        return self._engine.listed({TRIPLE: [(one, self._same, one) for one in ids]})
-
-    def _names(self, classes: FactSet) -> list[int]:
-        """The representatives of classes."""
-        return [left for left, right in self.ends(self._same, classes) if left == right]
+        return self._engine.listed({TRIPLE: [(one, self.same, one) for one in ids]})
 
     def mentioning(self, classes: FactSet, facts: FactSet) -> ComputedFacts:
-        return self.facts_mentioning(set(self._names(classes)), facts)
-
-    def facts_mentioning(self, names: set[int], facts: FactSet) -> ComputedFacts:
-        """Those of some facts that mention one of some constants."""
-        return self._mentioning(names, facts)
+        return self.facts_mentioning(set(self.selves(self.same, classes)), facts)
 
     def whole(self, classes: FactSet, others: Classes) -> ComputedFacts:
         assert isinstance(others, SparkClasses)
         return self.named(
             name
-            for name in self._names(classes)
+            for name in self.selves(self.same, classes)
             if all(self.representative(one) == name for one in others.members.get(name, ()))
         )
 
     def split(self, classes: FactSet, others: Classes) -> SparkClasses:
         assert isinstance(others, SparkClasses)
         found = self.alone()
-        found.apart, found._to, found.members = self.apart, dict(self._to), dict(self.members)
-        for name in self._names(classes):
+        found.apart, found.represented, found.members = self.apart, dict(self.represented), dict(self.members)
+        for name in self.selves(self.same, classes):
             for one in found.members.pop(name, ()):
-                found._to.pop(one, None)
-                if one in others._to:
-                    found._to[one] = others._to[one]
+                found.represented.pop(one, None)
+                if one in others.represented:
+                    found.represented[one] = others.represented[one]
                 if one in others.members:
                     found.members[one] = others.members[one]
         return found
@@ -319,7 +302,7 @@ class SparkClasses(Classes):
 
     def _replacement(self, constant: Constant) -> Constant:
         known = self._engine.ids([constant])[constant]
-        return Constant(self._values[self._to[known]]) if known in self._to else constant
+        return Constant(self._values[self.represented[known]]) if known in self.represented else constant
 
     # ------------------------------------------------------------------------------------ names again
 
@@ -350,9 +333,6 @@ class SparkClasses(Classes):
         return {row[0]: int(row[1]) for row in self._engine.spark.sql(query).collect()}
 
 
-_NONE: frozenset[int] = frozenset()
-
-
 class SparkImages(Images):
     """Facts by what they are rewritten to, found when they are asked for."""
 
@@ -361,7 +341,3 @@ class SparkImages(Images):
 
     def of(self, facts: FactSet) -> FactSet:
         return self._classes.images_in(self._facts, as_spark_facts(facts))
-
-
-def _at(fact: tuple[int, ...], column: str) -> int:
-    return fact[int(column[1:]) + 1]

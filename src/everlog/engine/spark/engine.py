@@ -16,8 +16,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import count as counting_up
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from uuid import uuid4
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, Observation, SparkSession
+from pyspark.sql.functions import count, expr, lit
 
 from everlog.datalog.syntax import Constant
 from everlog.datalog.values import Value
@@ -30,35 +34,14 @@ from everlog.engine.spark.facts.estimates import Estimates
 from everlog.engine.spark.facts.fact_schema import COUNT, RELATION
 from everlog.engine.spark.facts.lineage import Cut, CutName, cut_named
 from everlog.engine.spark.facts.region_filters import RegionFilter
-from everlog.engine.spark.facts.runs import (
-    CLASSES,
-    Local,
-    Run,
-    class_of,
-    columns_of,
-    local_run,
-    merged_length,
-    new_number,
-    total,
-)
-from everlog.engine.spark.facts.sets import (
-    EVERYTHING,
-    ComputedFacts,
-    SparkFacts,
-    Wanted,
-    as_spark_facts,
-    computed,
-    covered,
-)
+from everlog.engine.spark.facts.runs import CLASSES, Local, Run, class_of, columns_of, local_run, merged_length, total
+from everlog.engine.spark.facts.sets import EVERYTHING, ComputedFacts, SparkFacts, Wanted, as_spark_facts, computed
 from everlog.engine.spark.facts.sql_text import DISTINCT, Table, fact_columns, own_keys, select, union
 from everlog.engine.spark.joins.comparisons import comparable, nameable
 from everlog.engine.spark.joins.patterns import Parameters
 from everlog.errors import ArityMistake, EverlogError
 from everlog.interrupts import look
 from everlog.spark.session import ENGINES_OWN
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
 
 _OWN_SETTINGS: Final = {
     "spark.sql.adaptive.enabled": "false",
@@ -99,15 +82,14 @@ class SparkEngine(Engine):
         """How often rules were applied on the driver (`driver_rules.py`)."""
         self.width = 0
         self._relations: dict[str, tuple[int, int]] = {}
-        self._arities: dict[int, int] = {}
-        self._numbers = counting_up()
+        self.arities: list[int] = []
+        """The arities of predicates, by their numbers."""
         self._encode = encode
         self._ids: dict[Constant, int] = {}
         self._regions: dict[Region, RegionFilter] = {}
         self._tables: dict[Parameters, Table] = {}
-        self._values: Table | None = None
-        self._nameable: Table | None = None
         self._texts: Table | None = None
+        self._chosen_terms: dict[Callable[[Table], str], Table] = {}
         self._cut: Cut = cut_named(self.spark, cut, scratch, lambda: self.partitions)
         self._prefix = f"everlog_{uuid4().hex[:8]}"
         self._names = counting_up()
@@ -127,17 +109,13 @@ class SparkEngine(Engine):
     def relation(self, predicate: str, arity: int) -> int:
         """The number of a predicate, given when it is first mentioned."""
         if predicate not in self._relations:
-            self._relations[predicate] = next(self._numbers), arity
-            self._arities[self._relations[predicate][0]] = arity
+            self._relations[predicate] = len(self.arities), arity
+            self.arities.append(arity)
         number, known = self._relations[predicate]
         if known != arity:
             raise ArityMistake(f"{predicate} has {known} arguments elsewhere and {arity} here")
         self.width = max(self.width, arity)
         return number
-
-    def arity(self, number: int) -> int:
-        """The arity of the predicate with a number."""
-        return self._arities[number]
 
     def relations(self) -> Mapping[str, tuple[int, int]]:
         """The number and the arity of each predicate."""
@@ -162,26 +140,25 @@ class SparkEngine(Engine):
 
     def comparables(self) -> Table:
         """The numbers and strings of the dictionary."""
-        texts = self.texts()
-        if self._values is None:
-            self._values = self._named(self.spark.sql(comparable(texts)))
-        return self._values
+        return self._terms_chosen(comparable)
 
     def names(self) -> Table:
         """The ids of the names in the dictionary: IRIs, blank nodes and strings."""
+        return self._terms_chosen(nameable)
+
+    def _terms_chosen(self, query: Callable[[Table], str]) -> Table:
         texts = self.texts()
-        if self._nameable is None:
-            self._nameable = self._named(self.spark.sql(nameable(texts)))
-        return self._nameable
+        if query not in self._chosen_terms:
+            self._chosen_terms[query] = self._named(self.spark.sql(query(texts)))
+        return self._chosen_terms[query]
 
     def texts(self) -> Table:
         """The dictionary: ids, and the N-Triples text of each as `term`."""
         if self._terms is None:
             raise EverlogError("a rule compares values, and the Spark engine was given no dictionary to find them in")
         terms = self._terms()
-        if terms is not self._known_terms:  # there are new ones
-            self._known_terms, self._texts, self._values, self._nameable = terms, None, None, None
-        if self._texts is None:
+        if self._texts is None or terms is not self._known_terms:  # there are new ones
+            self._known_terms, self._chosen_terms = terms, {}
             self._texts = self._named(self._here(terms.select("id", "term")))
         return self._texts
 
@@ -198,24 +175,23 @@ class SparkEngine(Engine):
 
         None of them is in the set `apart`, as the caller knows.
         """
-        arities = {predicate: _arity(frame) for predicate, frame in frames.items()}
-        numbers = {predicate: self.relation(predicate, arity) for predicate, arity in arities.items()}
-        names = {predicate: self._named(self._here(frame)) for predicate, frame in frames.items()}
+        if not frames:
+            return self.empty()
+        numbers = {predicate: self.relation(predicate, _arity(frame)) for predicate, frame in frames.items()}
+        views = {predicate: self._named(self._here(frame)) for predicate, frame in frames.items()}
         parts = []
-        for predicate, name in names.items():
-            places = fact_schema.arguments(arities[predicate])
-            keys: list[str | int] = [numbers[predicate], *(f"bigint(l.{place})" for place in places)]
-            parts.append(select(fact_columns(keys, self.width), f"{name} l"))
-        known = frozenset[int]() if apart is None else covered(as_spark_facts(apart))
-        found = self.empty()
-        if parts:
-            self._partition(self._most_partitions)  # nobody knows yet how many facts there are
-            found = self.computed(DISTINCT, known, union(parts))
-            if self._is_beside and 8 * self._worthwhile() <= self.partitions:
-                self._partition(self._worthwhile())
-                found = self.computed(DISTINCT, known, union(parts))
-                self._forget()
-        self._drop(names.values())
+        for predicate, number in numbers.items():
+            ids = [f"bigint(l.{name})" for name in fact_schema.arguments(self.arities[number])]
+            parts.append(select(fact_columns([number, *ids], self.width), f"{views[predicate]} l"))
+        rows = union(parts)
+        known = frozenset[int]() if apart is None else as_spark_facts(apart).covered()
+        self._partition(self._most_partitions)  # nobody knows yet how many facts there are
+        found = self.computed(DISTINCT, known, rows)
+        if self._is_beside and 8 * self._worthwhile() <= self.partitions:
+            self._partition(self._worthwhile())
+            found = self.computed(DISTINCT, known, rows)
+            self._forget()
+        self._drop(views.values())
         return found
 
     def listed(self, facts: Mapping[str, Iterable[Sequence[int]]]) -> ComputedFacts:
@@ -246,15 +222,15 @@ class SparkEngine(Engine):
 
     def frame(self, facts: FactSet, predicate: str, arity: int) -> DataFrame:
         """The facts of a predicate as ids; of a nullary one, a row if it holds. It is computed where it is used."""
-        number = self.relation(predicate, arity)
+        number, _ = self._relations.get(predicate, (fact_schema.PADDING, arity))
         return self.rows(computed(facts).table({RELATION: class_of(number)}), predicate, arity)
 
     def rows(self, table: Table | None, predicate: str, arity: int) -> DataFrame:
         """The facts of a predicate in a table as ids; see `frame`."""
-        number = self.relation(predicate, arity)
         names = fact_schema.arguments(arity) or ["true AS present"]
-        if table is None:
+        if table is None or predicate not in self._relations:
             return self._given.createDataFrame([], fact_schema.schema(arity)).selectExpr(*names)
+        number = self.relation(predicate, arity)
         return self._there(f"SELECT {', '.join(names)} FROM {table} WHERE {RELATION} = {number}")
 
     def together(self, facts: FactSet) -> DataFrame:
@@ -272,31 +248,27 @@ class SparkEngine(Engine):
     def counts(self, facts: FactSet) -> dict[str, int]:
         """How many facts of each predicate there are."""
         names = {number: predicate for predicate, (number, _) in self._relations.items()}
-        chosen = as_spark_facts(facts)
-        few = chosen.local()
+        few = as_spark_facts(facts).local()
         if few is not None:
             return dict(Counter(names[fact[0]] for fact in few))
-        table = chosen.table()
+        table = as_spark_facts(facts).table()
         if table is None:
             return {}
         rows = self.spark.sql(f"SELECT {RELATION}, count(*) FROM {table} GROUP BY {RELATION}").collect()
         return {names[number]: n for number, n in rows}
 
     def region_filter(self, region: Region) -> RegionFilter:
-        found = self._regions.get(region)
-        if found is None:
-            found = self._regions[region] = RegionFilter(self, region)
-        return found
+        if region not in self._regions:
+            self._regions[region] = RegionFilter(self, region)
+        return self._regions[region]
 
     def table(self, parameters: Parameters) -> Table:
         """The parameters that differ between the rules of a shape."""
-        found = self._tables.get(parameters)
-        if found is None:
-            names = [f"r{~parameter}" for parameter in parameters.varying]
-            rows = [tuple(row[~parameter] for parameter in parameters.varying) for row in parameters.rows]
-            columns = [list(column) for column in zip(*rows, strict=True)]
-            found = self._tables[parameters] = self._named(self._local(names, columns))
-        return found
+        if parameters not in self._tables:
+            numbers = [~parameter for parameter in parameters.varying]
+            columns = [[row[number] for row in parameters.rows] for number in numbers]
+            self._tables[parameters] = self._named(self._local([f"r{number}" for number in numbers], columns))
+        return self._tables[parameters]
 
     # ------------------------------------------------------------------------------------ computing
 
@@ -328,7 +300,7 @@ class SparkEngine(Engine):
         if excluding is None:
             return self.computed(DISTINCT, frozenset(), rows, counting, few)
         new = excluding.outside(DISTINCT, own_keys(self.width), wanted, None)
-        return self.computed(new, covered(excluding), rows, counting, few)
+        return self.computed(new, excluding.covered(), rows, counting, few)
 
     def run(
         self,
@@ -345,8 +317,6 @@ class SparkEngine(Engine):
         count as derivations if it is said so. If `few` facts are expected, they come to the driver; should they be many,
         the job is done a second time.
         """
-        from pyspark.sql.functions import count, expr, lit
-
         look()
         self._choose_codegen()
         self._partition(max(self._worthwhile(), self.partitions))
@@ -365,8 +335,8 @@ class SparkEngine(Engine):
         if self._estimates.has_grown(name, f"{query} {rows}"):
             kept = self._cut.settled(kept)
         self._kept[name] = kept
-        run = Run(name, columns, seen["rows"], {one: seen[one] or 0 for one in classed}, apart, parts or new_number())
-        run.sum = seen.get("sum") or 0
+        run = Run(name, columns, seen["rows"], {one: seen[one] or 0 for one in classed}, apart)
+        run.parts, run.sum = parts or run.parts, seen.get("sum") or 0
         weakref.finalize(run, self._forgotten.append, name)
         self._sizes[name] = run.rows
         self._forget()
@@ -404,9 +374,6 @@ class SparkEngine(Engine):
         would else be missing from the partitioning of what is made of these rows. Spark Connect tells nobody what it
         observed inside of a query; there the rows are computed by themselves.
         """
-        from pyspark.sql import Observation
-        from pyspark.sql.functions import count, lit
-
         if rows is None:
             yield None
             return
@@ -457,8 +424,6 @@ class SparkEngine(Engine):
 
     def _local(self, names: Sequence[str], columns: Sequence[Sequence[int]]) -> DataFrame:
         """A few rows from the driver, which Spark broadcasts without a job."""
-        import pyarrow as pa
-
         return self.spark.createDataFrame(pa.table([pa.array(column, pa.int64()) for column in columns], list(names)))
 
     def few(self, names: Sequence[str], columns: Sequence[Sequence[int]]) -> Run:

@@ -6,9 +6,13 @@ store's values came from, what changed is among the facts on the driver.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from itertools import zip_longest
-from typing import TYPE_CHECKING, TypeAlias
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
 
 from everlog.datalog.syntax import HIDDEN, Atom, Variable
 from everlog.engine.algebra import FactSet, Region
@@ -16,87 +20,74 @@ from everlog.engine.backend import KeptState
 from everlog.engine.kept_kinds import BACKBONE, CLASSES, HIDDEN_FACTS
 from everlog.engine.spark.engine import SparkEngine
 from everlog.engine.spark.facts.annotations import AnnotationSnapshot, differences
-from everlog.engine.spark.facts.region_filters import RegionFilter
-from everlog.engine.spark.facts.runs import Fact
-from everlog.engine.spark.facts.sets import as_spark_facts
+from everlog.engine.spark.facts.sets import computed
 from everlog.engine.spark.kept_relations import spark_annotations
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-_ALONE: Mapping[int, int] = {}
-
-Changes: TypeAlias = "dict[str, NDArray[np.int64]]"
+Changes: TypeAlias = dict[str, NDArray[np.int64]]
 """Rows by relation, one per column of the array."""
 
+_Found: TypeAlias = defaultdict[str, list[tuple[int, ...]]]
 
-class Marks:
+
+class KeptSnapshot(NamedTuple):
     """What is kept at a time when a store has it."""
 
-    def __init__(self, engine: SparkEngine, state: KeptState, classes: Mapping[int, int] = _ALONE) -> None:
-        kept = spark_annotations(state.annotations)
-        self.values = {(kind, place): annotation.values() for kind, place, annotation in kept}
-        self.hidden = _hidden(engine, state.I)
-        self.backbones = list(state.backbones)
-        self.classes = dict(classes)
-        """The constants that others represent, with these."""
+    values: Mapping[tuple[str, tuple[int, ...]], AnnotationSnapshot]
+    """By kind, and place in the trace."""
+    hidden: FactSet
+    backbones: Sequence[FactSet]
+    classes: Mapping[int, int]
+    """The constants that others represent, with these."""
 
-    def changes(self, engine: SparkEngine, now: Marks, kinds: frozenset[str]) -> tuple[Changes, Changes] | None:
-        """The rows of some kinds that are new since then, and those that are gone; None if they may be many."""
-        more, fewer = _Rows(engine), _Rows(engine)
-        nothing = AnnotationSnapshot((), None)
-        for kind, place in {**self.values, **now.values}:
-            if kind not in kinds:
-                continue
-            key = kind, place
-            found = differences(engine, self.values.get(key, nothing), now.values.get(key, nothing))
-            if found is None:
+
+def snapshot(state: KeptState, hidden: FactSet, classes: Mapping[int, int]) -> KeptSnapshot:
+    """What is kept now, with the hidden facts there are."""
+    kept = spark_annotations(state.annotations)
+    values = {(kind, place): annotation.values() for kind, place, annotation in kept}
+    return KeptSnapshot(values, hidden, state.backbones, dict(classes))
+
+
+def changes(
+    engine: SparkEngine, then: KeptSnapshot, now: KeptSnapshot, kinds: frozenset[str]
+) -> tuple[Changes, Changes] | None:
+    """The rows of some kinds that are new since then, and those that are gone; None if they may be many."""
+    more, fewer = _Found(list), _Found(list)
+    predicates = {number: name for name, (number, _) in engine.relations().items()}
+    nothing = AnnotationSnapshot((), None)
+    for key in {**then.values, **now.values}:
+        kind, place = key
+        if kind not in kinds:
+            continue
+        found = differences(engine, then.values.get(key, nothing), now.values.get(key, nothing))
+        if found is None:
+            return None
+        for rows, numbers in zip((fewer, more), found, strict=True):
+            for (relation, *arguments), number in numbers.items():
+                rows[f"{kind}:{predicates[relation]}"].append((*arguments, *place, number))
+    backbones = zip_longest(then.backbones, now.backbones, fillvalue=engine.empty())
+    sets: list[tuple[str, tuple[int, ...], FactSet, FactSet]] = [(HIDDEN_FACTS, (), then.hidden, now.hidden)]
+    sets += [(BACKBONE, (number,), before, after) for number, (before, after) in enumerate(backbones)]
+    for kind, place, before, after in sets:
+        for rows, changed in ((fewer, before - after), (more, after - before)):
+            few = computed(changed).local()
+            if few is None:
                 return None
-            for rows, numbers in zip((fewer, more), found, strict=True):
-                for fact, number in numbers.items():
-                    rows.add(kind, fact, (*place, number))
-        sets: list[tuple[str, tuple[int, ...], FactSet, FactSet]] = [(HIDDEN_FACTS, (), self.hidden, now.hidden)]
-        backbones = zip_longest(self.backbones, now.backbones, fillvalue=engine.empty())
-        for number, (before, after) in enumerate(backbones):
-            sets.append((BACKBONE, (number,), before, after))
-        for kind, place, before, after in sets:
-            for rows, changed in ((fewer, before - after), (more, after - before)):
-                few = as_spark_facts(changed).computed().local()
-                if few is None:
-                    return None
-                for fact in few:
-                    rows.add(kind, fact, place)
-        for rows, one, other in ((fewer, self, now), (more, now, self)):
-            rows.classes(pair for pair in one.classes.items() if other.classes.get(pair[0]) != pair[1])
-        return more.relations(), fewer.relations()
+            for relation, *arguments in few:
+                rows[f"{kind}:{predicates[relation]}"].append((*arguments, *place))
+    for rows, one, other in ((fewer, then, now), (more, now, then)):
+        rows[CLASSES] += [pair for pair in one.classes.items() if pair not in other.classes.items()]
+    return _arrays(more), _arrays(fewer)
 
 
-def _hidden(engine: SparkEngine, facts: FactSet) -> FactSet:
+def _arrays(found: _Found) -> Changes:
+    return {name: np.array(rows, np.int64).reshape(len(rows), -1).T for name, rows in found.items() if rows}
+
+
+def hidden_facts(engine: SparkEngine, facts: FactSet) -> FactSet:
     """The facts of hidden predicates."""
     atoms = [
         Atom(name, tuple(Variable(f"x{place}") for place in range(arity)))
         for name, (_, arity) in engine.relations().items()
         if name.startswith(HIDDEN)
     ]
-    return RegionFilter(engine, Region(tuple(atoms))).of(as_spark_facts(facts)).computed() if atoms else engine.empty()
-
-
-class _Rows:
-    """Rows of relations that are named after a kind and a predicate."""
-
-    def __init__(self, engine: SparkEngine) -> None:
-        self._names = {number: name for name, (number, _) in engine.relations().items()}
-        self._found: dict[str, list[Sequence[int]]] = {}
-
-    def add(self, kind: str, fact: Fact, further: Iterable[int]) -> None:
-        self._found.setdefault(f"{kind}:{self._names[fact[0]]}", []).append((*fact[1:], *further))
-
-    def classes(self, pairs: Iterable[tuple[int, int]]) -> None:
-        if found := list(pairs):
-            self._found[CLASSES] = list(found)
-
-    def relations(self) -> Changes:
-        import numpy as np
-
-        return {name: np.array(rows, np.int64).T.reshape(len(rows[0]), -1) for name, rows in self._found.items()}
+    return computed(facts.within(Region(tuple(atoms)))) if atoms else engine.empty()

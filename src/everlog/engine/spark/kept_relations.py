@@ -6,7 +6,12 @@ The relations are rows of one DataFrame, so that one job writes all of them.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from functools import reduce
+
+import pyarrow as pa
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql.functions import array, col, element_at, lit, when
+from pyspark.sql.functions import min as least
 
 from everlog.datalog.syntax import HIDDEN
 from everlog.engine.algebra import Annotation, FactSet
@@ -18,9 +23,6 @@ from everlog.engine.spark.facts.fact_schema import COUNT, RELATION
 from everlog.spark.handover import to_spark
 from everlog.store.spark_layers import Rows
 from everlog.store.term_dictionary import NUMBER
-
-if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
 
 _PADDING = -1
 
@@ -39,42 +41,38 @@ def arities(engine: SparkEngine, found: frozenset[str]) -> dict[str, int]:
 
 def whole(engine: SparkEngine, state: KeptState, sizes: Mapping[str, int], classes: Mapping[int, int]) -> Rows | None:
     """All there is to be kept, as rows of relations with some names and numbers of columns; `classes` is `π`."""
-    from pyspark.sql.functions import col, lit
-
     names, width = list(sizes), max(sizes.values(), default=0)
     numbers = {name: number for number, name in enumerate(names)}
     frames = []
     if classes:
-        import pyarrow as pa
-
-        pairs = {"a0": pa.array(classes.keys(), pa.int64()), "a1": pa.array(classes.values(), pa.int64())}
-        frames.append(_padded(to_spark(engine.spark, pa.table(pairs)), numbers[CLASSES], width))
+        frames.append(_padded(class_pairs(engine.spark, classes), numbers[CLASSES], width))
     if any(name.startswith(f"{HIDDEN_FACTS}:") for name in names):
         hidden = [number for name, (number, _) in engine.relations().items() if name.startswith(HIDDEN)]
         facts = engine.together(state.I).where(col(RELATION).isin(hidden))
-        frames.append(_laid_out(engine, facts, HIDDEN_FACTS, numbers, width, []))
+        frames.append(laid_out(engine, facts, numbers, width, f"{HIDDEN_FACTS}:"))
     for kind, place, annotation in spark_annotations(state.annotations):
         values = engine.values(annotation)
         if values is not None:
             further = [*(lit(number).cast("bigint") for number in place), col(COUNT)]
-            frames.append(_laid_out(engine, values, kind, numbers, width, further))
+            frames.append(laid_out(engine, values, numbers, width, f"{kind}:", further))
     for number, X in enumerate(state.backbones):
         if X:
             further = [lit(number).cast("bigint")]
-            frames.append(_laid_out(engine, engine.together(X), BACKBONE, numbers, width, further))
+            frames.append(laid_out(engine, engine.together(X), numbers, width, f"{BACKBONE}:", further))
     if not frames:
         return None
-    joint = frames[0]
-    for frame in frames[1:]:
-        joint = joint.unionAll(frame)
-    joint = joint.persist()
+    joint = reduce(DataFrame.unionAll, frames).persist()
     return Rows(joint, names, joint.count())
+
+
+def class_pairs(spark: SparkSession, classes: Mapping[int, int]) -> DataFrame:
+    """The constants that others represent, with these."""
+    columns = {"a0": pa.array(classes.keys(), pa.int64()), "a1": pa.array(classes.values(), pa.int64())}
+    return to_spark(spark, pa.table(columns))
 
 
 def apart(engine: SparkEngine, state: KeptState, kinds: frozenset[str]) -> dict[str, DataFrame]:
     """What there is to be kept of some kinds, each relation by itself, as a store gives them back."""
-    from pyspark.sql.functions import col, lit
-
     sizes = arities(engine, kinds)
     rows = whole(engine, state, sizes, {})
     if rows is None:
@@ -105,18 +103,12 @@ def padding(place: int) -> int:
 
 def stored(frames: Mapping[str, DataFrame], names: Sequence[str], width: int) -> DataFrame | None:
     """Relations as a store has them, in one DataFrame."""
-    joint = None
-    for number, name in enumerate(names):
-        if name in frames:
-            frame = _padded(frames[name], number, width)
-            joint = frame if joint is None else joint.unionAll(frame)
-    return joint
+    padded = [_padded(frames[name], number, width) for number, name in enumerate(names) if name in frames]
+    return reduce(DataFrame.unionAll, padded) if padded else None
 
 
 def _padded(frame: DataFrame, number: int, width: int) -> DataFrame:
     """A relation as rows beside those of others."""
-    from pyspark.sql.functions import lit
-
     given = [name for name in frame.columns if name != "present"]
     more = [lit(padding(place)).cast("bigint").alias(f"a{place}") for place in range(len(given), width)]
     return frame.select(lit(number).alias(NUMBER), *given, *more)
@@ -124,9 +116,6 @@ def _padded(frame: DataFrame, number: int, width: int) -> DataFrame:
 
 def recovered(engine: SparkEngine, frames: Mapping[str, DataFrame], kinds: frozenset[str], I: FactSet) -> Recovered:
     """What relations of some kinds say about the facts of `I`, and hidden facts."""
-    from pyspark.sql.functions import col
-    from pyspark.sql.functions import min as least
-
     hidden = {name.partition(":")[2]: frame for name, frame in frames.items() if name.startswith(f"{HIDDEN_FACTS}:")}
     found = Recovered(engine.facts(hidden, apart=I) if hidden else engine.empty())
     for kind in sorted(kinds & {NONRECURSIVE, RECURSIVE}):
@@ -160,19 +149,23 @@ def spark_annotations(
         yield kind, at, annotation
 
 
-def _laid_out(
-    engine: SparkEngine, facts: DataFrame, kind: str, numbers: Mapping[str, int], width: int, further: Sequence[Column]
+def laid_out(
+    engine: SparkEngine,
+    facts: DataFrame,
+    numbers: Mapping[str, int],
+    width: int,
+    prefix: str = "",
+    further: Sequence[Column] = (),
 ) -> DataFrame:
-    """Facts as rows of the relations of a kind, with further columns right behind their arguments."""
-    from pyspark.sql.functions import array, col, element_at, lit, when
+    """Facts as rows of relations with some numbers, with further columns right behind their arguments.
 
-    size = 1 + max(number for number, _ in engine.relations().values())
-    relation, arity = [-1] * size, [-1] * size
-    for predicate, (number, arguments) in engine.relations().items():
-        relation[number], arity[number] = numbers.get(f"{kind}:{predicate}", -1), arguments
+    A relation is called as the predicate is, with a prefix; facts of predicates without one are left out.
+    """
+    known = {number: numbers.get(f"{prefix}{name}", -1) for name, (number, _) in engine.relations().items()}
+    places = [known.get(number, -1) for number in range(len(engine.arities))]
     place = (col(RELATION) + 1).cast("int")
-    numbered = facts.withColumn(NUMBER, element_at(array(*map(lit, relation)), place))
-    numbered = numbered.withColumn("arity", element_at(array(*map(lit, arity)), place))
+    numbered = facts.withColumn(NUMBER, element_at(array(*map(lit, places)), place))
+    numbered = numbered.withColumn("arity", element_at(array(*map(lit, engine.arities)), place))
     columns = []
     for number in range(width):
         own = col(f"a{number}") if f"a{number}" in facts.columns else lit(_PADDING).cast("bigint")
@@ -187,12 +180,10 @@ def _as_facts(
     engine: SparkEngine, frames: Mapping[str, DataFrame], kind: str, further: Sequence[str]
 ) -> DataFrame | None:
     """The relations of a kind as facts of the engine, with further columns."""
-    from pyspark.sql.functions import col, lit
-
     mine = {name.partition(":")[2]: frame for name, frame in frames.items() if name.startswith(f"{kind}:")}
     sizes = {predicate: len(frame.columns) - len(further) for predicate, frame in mine.items()}
     numbers = {predicate: engine.relation(predicate, arity) for predicate, arity in sizes.items()}
-    joint = None
+    parts = []
     for predicate, frame in mine.items():
         arity = sizes[predicate]
         arguments = [
@@ -200,6 +191,5 @@ def _as_facts(
             for place in range(engine.width)
         ]
         values = [col(f"a{arity + place}").alias(name) for place, name in enumerate(further)]
-        part = frame.select(lit(numbers[predicate]).cast("bigint").alias(RELATION), *arguments, *values)
-        joint = part if joint is None else joint.unionAll(part)
-    return joint
+        parts.append(frame.select(lit(numbers[predicate]).cast("bigint").alias(RELATION), *arguments, *values))
+    return reduce(DataFrame.unionAll, parts) if parts else None

@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
+
+from pyspark.sql import DataFrame
 
 from everlog.datalog.syntax import TRIPLE, Atom, BodyLiteral, Constant, Variable
-from everlog.datalog.values import DIFFERENT_FROM, SAME_AS, Value
+from everlog.datalog.values import SAME_AS, Value
 from everlog.engine.algebra import Classes, FactSet
-from everlog.engine.backend import Backend, Difference, Names, Which
-from everlog.engine.contradictions import SHOWN, messages
+from everlog.engine.backend import Backend, Difference, Names, Which, World
+from everlog.engine.spark.clashes import described
 from everlog.engine.spark.classes import SparkClasses
+from everlog.engine.spark.facts import fact_schema
 from everlog.engine.spark.facts.fact_schema import RELATION
-from everlog.engine.spark.spark_backend import SparkBackend, SparkWorld, without
-from everlog.spark.handover import to_spark
+from everlog.engine.spark.facts.sql_text import Table, select
+from everlog.engine.spark.kept_relations import class_pairs
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from everlog.engine.spark.spark_backend import SparkBackend
+
+SparkWorld: TypeAlias = World[FactSet, DataFrame, FactSet]
 
 
-class SparkNames(Names[FactSet, "DataFrame", FactSet]):
+class SparkNames(Names[FactSet, DataFrame, FactSet]):
     """Facts are joined with the classes of several constants, which the driver has."""
 
     classes: SparkClasses
@@ -32,11 +37,7 @@ class SparkNames(Names[FactSet, "DataFrame", FactSet]):
         self.classes.restore({} if pairs is None else {row["a0"]: row["a1"] for row in pairs.collect()})
 
     def pairs(self) -> DataFrame:
-        import pyarrow as pa
-
-        known = self.classes.represented
-        columns = {"a0": pa.array(known.keys(), pa.int64()), "a1": pa.array(known.values(), pa.int64())}
-        return to_spark(self._backend.spark, pa.table(columns))
+        return class_pairs(self._backend.spark, self.classes.represented)
 
     def literal(self, literal: BodyLiteral) -> BodyLiteral:
         return self.classes.literal(literal)
@@ -44,28 +45,17 @@ class SparkNames(Names[FactSet, "DataFrame", FactSet]):
     def several(self) -> bool:
         return bool(self.classes.members)
 
-    def _id(self, value: Value) -> int:
-        return self._engine.ids([Constant(value)])[Constant(value)]
-
     # ------------------------------------------------------------------------------------ facts out
 
     def sizes(self, E: FactSet, I: FactSet) -> Mapping[str, int]:
         numbers, relations = self.classes.numbers(I), self._engine.relations()
         found = {name: numbers.get(relations[name][0], 0) for name in self._backend.arities()}
-        named = [left for left, right in self.classes.ends(self._id(SAME_AS), I) if left == right]
-        hidden = sum(len(self.classes.members.get(name, (name,))) for name in named)
+        hidden = sum(len(self.classes.members.get(name, (name,))) for name in self.classes.selves(self.classes.same, I))
         return {**found, TRIPLE: found.get(TRIPLE, 0) - hidden + len(self._reflexive(E))}
 
     def listed(self, E: FactSet, I: FactSet, predicate: str, which: Which, arity: int) -> DataFrame:
-        explicit = self._backend.listed(E, predicate, arity)
-        if predicate not in self._engine.relations():
-            return explicit
-        number, _ = self._engine.relations()[predicate]
-        table = self.classes.expanded(I)
-        if table is not None:
-            table = f"(SELECT * FROM {table} WHERE {RELATION} = {number} AND {self._is_shown()})"
-        found = self._engine.rows(table, predicate, arity)
-        names = [f"a{place}" for place in range(arity)]
+        explicit, names = self._backend.listed(E, predicate, arity), fact_schema.arguments(arity)
+        found = self._engine.rows(self._shown(I), predicate, arity)
         if not arity:
             return found if which == "all" else found.limit(0 if explicit.take(1) else 1)
         if which == "derived":
@@ -84,11 +74,7 @@ class SparkNames(Names[FactSet, "DataFrame", FactSet]):
         E: FactSet,
     ) -> list[tuple[Value, ...]]:
         arity = len(variables)
-        number = self._engine.relation(predicate, arity)
-        table = self.classes.expanded(found)
-        if table is not None:
-            table = f"(SELECT * FROM {table} WHERE {RELATION} = {number})"
-        rows = scratch.rows(self._engine.rows(table, predicate, arity), arity)
+        rows = scratch.rows(self._engine.rows(self.classes.expanded(found), predicate, arity), arity)
         reflexive = self._backend.listed(self._reflexive(E), TRIPLE, 3)
         explicit = {left for left, _, _ in self._backend.rows(reflexive, 3)}
         for atom in goal:
@@ -100,33 +86,30 @@ class SparkNames(Names[FactSet, "DataFrame", FactSet]):
         given = self._backend.entered(batches)
         return len((given & I) - E) if given else 0
 
-    def _is_shown(self) -> str:
-        """Whether a fact is not `c ≈ c`."""
-        triple, _ = self._engine.relations()[TRIPLE]
-        return f"NOT ({RELATION} = {triple} AND a1 = {self._id(SAME_AS)} AND a0 = a2)"
+    def _shown(self, facts: FactSet) -> Table | None:
+        """What facts about representatives stand for, without `c ≈ c`."""
+        table, triple = self.classes.expanded(facts), self._engine.relation(TRIPLE, 3)
+        reflexive = f"{RELATION} = {triple} AND a1 = {self.classes.same} AND a0 = a2"
+        return None if table is None else select(["*"], table, [f"NOT ({reflexive})"])
 
     def _reflexive(self, E: FactSet) -> FactSet:
         """The explicit facts `c ≈ c`."""
-        ends = self.classes.ends(self._id(SAME_AS), E)
-        return self.classes.named(left for left, right in ends if left == right)
+        return self.classes.named(self.classes.selves(self.classes.same, E))
 
     # ------------------------------------------------------------------------------------ contradictions
 
     def merged_apart(self, E: FactSet, I: FactSet) -> bool:
-        different, classes = self._id(DIFFERENT_FROM), self.classes
-        known = {classes.representative(left) for left, right in classes.ends(different, E) if left == right}
-        return any(left == right and left not in known for left, right in classes.ends(different, I))
+        different, classes = self.classes.different, self.classes
+        known = set(map(classes.representative, classes.selves(different, E)))
+        return not known.issuperset(classes.selves(different, I))
 
     def clashes(self, I: FactSet) -> list[str]:
-        same_as, different = self._id(SAME_AS), self._id(DIFFERENT_FROM)
         apart = {frozenset(map(self.classes.representative, pair)): pair for pair in self.classes.apart}
-        equal = [pair for pair in self.classes.ends(same_as, I) if pair[0] != pair[1]]
+        equal = self.classes.ends(self.classes.same, I)
         values = [pair for pair in equal if frozenset(pair) not in apart]
         excluded = [apart[ends] for ends in dict.fromkeys(map(frozenset, equal)) if ends in apart]
-        alone = [left for left, right in self.classes.ends(different, I) if left == right]
-        shown = {one for pairs in (values, excluded) for pair in pairs[:SHOWN] for one in pair}
-        known = self._backend.terms.values_of([*shown, *alone[:SHOWN]])
-        return messages(values, excluded, alone, known.__getitem__, kept_apart=True)
+        alone = self.classes.selves(self.classes.different, I)
+        return described(self._backend.terms, values, excluded, alone, kept_apart=True)
 
     # ------------------------------------------------------------------------------------ what changes
 
@@ -136,28 +119,24 @@ class SparkNames(Names[FactSet, "DataFrame", FactSet]):
         before = then.names
         assert isinstance(before, SparkNames)
         stayed = self.classes.facts_mentioning(before.classes.changed(self.classes), now.I & then.I)
-        gone, new = without(then.I, now.I), without(now.I, then.I)
-        plus, minus = without(now.E, then.E), without(then.E, now.E)
+        gone, new = then.I.minus(now.I), now.I.minus(then.I)
+        plus, minus = now.E.minus(then.E), then.E.minus(now.E)
         held = before._in_all_names(gone | stayed, then.E)
         holds = self._in_all_names(new | stayed, now.E)
-        touched = gone
-        for facts in (new, plus, minus):
-            touched |= facts
-        more, fewer = touched, touched
-        more &= now.I - now.E
-        fewer &= then.I - then.E
-        return Difference(
-            plus, minus, without(holds, held), without(held, holds), without(more, fewer), without(fewer, more)
-        )
+        touched = gone.plus(new).plus(plus).plus(minus)
+        more, fewer = touched.common(now.I - now.E), touched.common(then.I - then.E)
+        changes = ((holds, held), (held, holds), (more, fewer), (fewer, more))
+        return Difference(plus, minus, *(some.minus(others) for some, others in changes))
 
     def _in_all_names(self, facts: FactSet, E: FactSet) -> FactSet:
         """What facts about representatives stand for; of `c ≈ c` only what is explicit."""
-        table = self.classes.expanded(facts)
-        if table is None:
-            return self._reflexive(E)
-        found: FactSet = self._engine.distinct(f"(SELECT * FROM {table} WHERE {self._is_shown()})")
-        found |= self._reflexive(E)
-        return found
+        table = self._shown(facts)
+        return self._reflexive(E) if table is None else self._engine.distinct(table).plus(self._reflexive(E))
+
+
+def represented(names: Names[FactSet, DataFrame, FactSet] | None) -> Mapping[int, int]:
+    """Every constant that another one represents, with that one, if constants are rewritten."""
+    return names.classes.represented if isinstance(names, SparkNames) else {}
 
 
 def _is_seen(atom: Atom, answer: Mapping[Variable, Value], explicit: set[Value]) -> bool:

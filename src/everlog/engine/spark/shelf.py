@@ -7,20 +7,19 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pyspark.sql import DataFrame
+
 from everlog.engine.algebra import FactSet
 from everlog.engine.backend import KeptState, Names, Shelf
-from everlog.engine.spark.classes import SparkClasses
-from everlog.engine.spark.facts.fact_schema import RELATION
 from everlog.engine.spark.kept_relations import arities as kept_arities
-from everlog.engine.spark.kept_relations import difference, padding, stored, whole
+from everlog.engine.spark.kept_relations import difference, laid_out, stored, whole
+from everlog.engine.spark.names import represented
 from everlog.store.layers import facts_frame
 from everlog.store.manifest import Layer, Part
 from everlog.store.spark_layers import Rows, extended_dictionary, write_rows
 from everlog.store.term_dictionary import NUMBER
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
     from everlog.engine.spark.spark_backend import SparkBackend
     from everlog.store.commit import Writing
 
@@ -39,23 +38,11 @@ class SparkShelf(Shelf[FactSet, "DataFrame", FactSet]):
 
     def _rows(self, facts: FactSet, arities: Mapping[str, int]) -> Rows | None:
         """The facts of visible predicates."""
-        from pyspark.sql.functions import array, col, element_at, greatest, lit
-
         if not len(facts):
             return None
-        names, known = list(arities), self._backend.engine.relations()
-        numbers = [-1] * (1 + max(number for number, _ in known.values()))
-        for place, name in enumerate(names):
-            if name in known:
-                numbers[known[name][0]] = place
-        number = element_at(array(*map(lit, numbers)), (col(RELATION) + 1).cast("int"))
-        # The fact of a nullary predicate has 0 in its first column.
-        columns = [
-            greatest(col(f"a{place}"), lit(padding(place))).alias(f"a{place}")
-            for place in range(max(arities.values(), default=0))
-        ]
-        frame = self._backend.engine.together(facts).select(number.alias(NUMBER), *columns)
-        return Rows(frame.where(col(NUMBER) >= 0), names, len(facts))
+        engine, width = self._backend.engine, max(arities.values(), default=0)
+        numbers = {name: number for number, name in enumerate(arities)}
+        return Rows(laid_out(engine, engine.together(facts), numbers, width), list(arities), len(facts))
 
     def since(
         self, section: str, layers: Sequence[Layer], facts: FactSet, arities: Mapping[str, int]
@@ -95,9 +82,7 @@ class SparkShelf(Shelf[FactSet, "DataFrame", FactSet]):
             rows = stored(frames, list(frames), max(widths.values(), default=0))
             now = None if rows is None else Rows(rows, list(frames), rows.count())
         else:
-            classes = None if names is None else names.classes
-            represented = classes.represented if isinstance(classes, SparkClasses) else {}
-            now = whole(self._backend.engine, state, widths, represented)
+            now = whole(self._backend.engine, state, widths, represented(names))
         added, deleted = (now, None) if not layers else self._compared(now, layers, arities, widths)
         return write_rows(self._spark, self._writer, "state", tuple(layers), added, deleted, widths), widths
 

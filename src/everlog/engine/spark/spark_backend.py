@@ -8,27 +8,39 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import partial
+from functools import partial, reduce
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+from pyspark.sql import DataFrame, SparkSession
 
 from everlog.datalog.constants import constants
 from everlog.datalog.syntax import HIDDEN, Rule
 from everlog.datalog.values import Value
 from everlog.engine.algebra import Classes, FactSet
-from everlog.engine.backend import Backend, Difference, KeptState, Measured, Names, Policy, Progress, Recovered, World
+from everlog.engine.backend import Backend, Difference, KeptState, Measured, Names, Policy, Progress, Recovered
 from everlog.engine.kept_kinds import BACKBONE, HIDDEN_FACTS
+from everlog.engine.memory.dictionary import Dictionary
 from everlog.engine.spark import kept_relations, tuning
 from everlog.engine.spark.clashes import clashes
 from everlog.engine.spark.classes import SparkClasses
 from everlog.engine.spark.engine import SparkEngine
-from everlog.engine.spark.facts.lineage import CutName
+from everlog.engine.spark.facts import fact_schema
+from everlog.engine.spark.facts.sets import computed
 from everlog.engine.spark.graphs.graphs import SparkGraphs
 from everlog.engine.spark.joins.matcher import SparkMatcher
-from everlog.engine.spark.joins.rules import SparkCompiler
-from everlog.engine.spark.kept_changes import Changes, Marks
+from everlog.engine.spark.joins.rules import SparkRules
+from everlog.engine.spark.kept_changes import Changes, KeptSnapshot, changes, hidden_facts, snapshot
+from everlog.engine.spark.names import SparkNames, SparkWorld, represented
+from everlog.engine.spark.shelf import SparkShelf
 from everlog.engine.spark.statistics import spark_facts
 from everlog.engine.spark.terms import SparkTerms
+from everlog.planning.compiled_program import Compiler
 from everlog.planning.decomposition.decomposition_choice import Worth
 from everlog.planning.decomposition.size_estimates import Explicit
 from everlog.planning.modules.module_choice import Verdicts, judged
@@ -36,23 +48,14 @@ from everlog.sources.fact_columns import Columns
 from everlog.sources.typed_columns import typed_columns
 from everlog.spark.handover import to_arrow, to_spark
 from everlog.spark.metrics import Rounds
+from everlog.store.commit import Writing
 from everlog.store.term_dictionary import FEW, NUMBER, together
 
-if TYPE_CHECKING:
-    import numpy as np
-    import pyarrow as pa
-    from numpy.typing import NDArray
-    from pyspark.sql import DataFrame, SparkSession
-
-    from everlog.engine.memory.dictionary import Dictionary
-    from everlog.engine.spark.names import SparkNames
-    from everlog.engine.spark.shelf import SparkShelf
-    from everlog.store.commit import Writing
-
-SparkWorld: TypeAlias = "World[FactSet, DataFrame, FactSet]"
+Texts: TypeAlias = tuple[int, list[pa.Array]]
+"""The facts of a predicate: how many, and their columns of N-Triples texts; none for a nullary predicate."""
 
 
-class SparkBackend(Backend[FactSet, "DataFrame", FactSet]):
+class SparkBackend(Backend[FactSet, DataFrame, FactSet]):
     """A Spark engine and its dictionary; `scratch` gives places for files, if rounds end in some."""
 
     name = "spark"
@@ -62,17 +65,18 @@ class SparkBackend(Backend[FactSet, "DataFrame", FactSet]):
         decomposed_from=Worth(cheaper=4.0, much=5_000_000.0),  # nodes take jobs of their own
     )
 
-    def __init__(
-        self, spark: SparkSession, terms: SparkTerms, scratch: Callable[[], Path], cut: CutName | None = None
-    ) -> None:
+    def __init__(self, spark: SparkSession, terms: SparkTerms, scratch: Callable[[], Path]) -> None:
         self.spark, self.terms = spark, terms
-        cut = cut or default_cut(spark)
-        place = str(scratch()) if cut == "parquet" else None
-        self._engine = SparkEngine(spark, lambda: terms.frame, terms.encode_values, cut, place)
+        if str(spark.conf.get("spark.master", "local")).startswith("local"):
+            self._engine = SparkEngine(spark, lambda: terms.frame, terms.encode_values)
+        else:  # so that the death of an executor does no harm
+            self._engine = SparkEngine(spark, lambda: terms.frame, terms.encode_values, "parquet", str(scratch()))
         self.saved: tuple[FactSet, FactSet] = (self._engine.empty(), self._engine.empty())
         """`E` and `I ∖ E` as they were opened or saved last."""
-        self.marks: Marks | None = None
+        self.stored: KeptSnapshot | None = None
         """What was kept then; None if it was not asked for yet."""
+        self._hidden: WeakKeyDictionary[FactSet, FactSet] = WeakKeyDictionary()
+        """The hidden facts of sets that snapshots were made of: a save asks for one before and after it has written."""
 
     @property
     def engine(self) -> SparkEngine:
@@ -80,8 +84,8 @@ class SparkBackend(Backend[FactSet, "DataFrame", FactSet]):
 
     # ------------------------------------------------------------------------------------ rules
 
-    def compiler(self) -> SparkCompiler:
-        return SparkCompiler(self._engine)
+    def compiler(self) -> Compiler:
+        return partial(SparkRules, self._engine)
 
     def matcher(self) -> SparkMatcher:
         return SparkMatcher(self._engine)
@@ -111,8 +115,8 @@ class SparkBackend(Backend[FactSet, "DataFrame", FactSet]):
         there = frames or {}
         fetched = self._fetched_if_few(there)
         if fetched is not None:
-            return [self._set(self._looked_up({**here, **fetched}, add))]
-        found = [self._set(self._looked_up(here, add))]
+            return [self._looked_up({**here, **fetched}, add)]
+        found = [self._looked_up(here, add)]
         if not add:
             return [*found, self._engine.facts(self.terms.dictionary.find(there, few=False))]
         encoded = self.terms.encode(there, few=False)
@@ -120,63 +124,45 @@ class SparkBackend(Backend[FactSet, "DataFrame", FactSet]):
         encoded.release()
         return found
 
-    def _fetched_if_few(self, facts: Mapping[str, DataFrame]) -> dict[str, list[pa.Array]] | None:
-        """Facts in text form, in this process if they are few: by predicate, and column by column."""
-        import numpy as np
-        import pyarrow as pa
-
+    def _fetched_if_few(self, facts: Mapping[str, DataFrame]) -> dict[str, Texts] | None:
+        """Facts in text form, in this process if they are few."""
         if not facts:
             return {}
         joint, arities = together(self.spark, facts)
         table = joint.limit(FEW + 1).toArrow()
         if table.num_rows > FEW:
             return None
-        numbers, found = table.column(NUMBER).to_numpy(), {}
+        found = {}
         for number, (predicate, arity) in enumerate(arities.items()):
-            chosen = table.take(pa.array(np.flatnonzero(numbers == number)))
-            found[predicate] = [chosen.column(f"a{place}").combine_chunks() for place in range(arity)]
-            if not arity:
-                found[predicate] = [pa.nulls(min(chosen.num_rows, 1))]
+            chosen = table.filter(pc.field(NUMBER) == number)
+            columns = [chosen.column(name).combine_chunks() for name in fact_schema.arguments(arity)]
+            found[predicate] = chosen.num_rows, columns
         return found
 
-    def _looked_up(self, texts: Mapping[str, list[pa.Array]], add: bool) -> dict[str, NDArray[np.int64]]:
-        """Facts in this process as ids, one per column of an array; all terms are looked up at once."""
-        import numpy as np
-        import pyarrow as pa
-
-        flat = [column.cast(pa.large_string()) for some in texts.values() for column in some if not _is_null(column)]
+    def _looked_up(self, facts: Mapping[str, Texts], add: bool) -> FactSet:
+        """Facts in this process as a set; all terms are looked up at once."""
+        flat = [column.cast(pa.large_string()) for _, columns in facts.values() for column in columns]
         joint = pa.chunked_array(flat, pa.large_string()).combine_chunks()
         ids = self.terms.encode_texts(joint) if add else self.terms.find_texts(joint)
         found, start = {}, 0
-        for predicate, columns in texts.items():
-            height = len(columns[0])
-            if _is_null(columns[0]):  # the fact of a nullary predicate
-                found[predicate] = np.empty((0, height), np.int64)
-                continue
+        for predicate, (height, columns) in facts.items():
             rows = ids[start : start + height * len(columns)].reshape(len(columns), height)
+            start += rows.size
             found[predicate] = rows[:, (rows >= 0).all(axis=0)]
-            start += height * len(columns)
-        return found
-
-    def _set(self, facts: Mapping[str, NDArray[np.int64]]) -> FactSet:
-        """Facts in this process as a set."""
-        import pyarrow as pa
-
-        if sum(ids.size for ids in facts.values()) <= tuning.LISTED_IDS:
-            return self._engine.listed({predicate: ids.T.tolist() for predicate, ids in facts.items()})
+        if len(ids) <= tuning.LISTED_IDS:
+            return self._engine.listed({predicate: rows.T.tolist() for predicate, rows in found.items()})
         tables = {
-            predicate: pa.table({f"a{place}": pa.array(column) for place, column in enumerate(ids)})
-            if ids.shape[0]
-            else pa.table({"present": pa.array([True] * ids.shape[1])})
-            for predicate, ids in facts.items()
+            predicate: pa.table(
+                {f"a{place}": column for place, column in enumerate(rows)} or {"present": [True] * rows.shape[1]}
+            )
+            for predicate, rows in found.items()
         }
         return self._engine.facts({name: to_spark(self.spark, table) for name, table in tables.items()})
 
     def entered(self, batches: Sequence[FactSet], excluding: FactSet | None = None) -> FactSet:
-        found: FactSet = self._engine.empty()
-        for batch in batches:
-            found |= batch
-        return found if excluding is None else without(found, excluding)
+        nothing: FactSet = self._engine.empty()
+        found = reduce(FactSet.plus, batches, nothing)
+        return found if excluding is None else found.minus(excluding)
 
     def present(self, batches: Sequence[FactSet]) -> FactSet:
         return self.entered(batches)
@@ -188,9 +174,7 @@ class SparkBackend(Backend[FactSet, "DataFrame", FactSet]):
         return self
 
     def taken(self, facts: FactSet, other: Backend[FactSet, DataFrame, FactSet], new: bool = True) -> FactSet:
-        found: FactSet = self._engine.empty()
-        found |= facts
-        return found
+        return computed(facts)
 
     # ------------------------------------------------------------------------------------ facts out
 
@@ -206,9 +190,6 @@ class SparkBackend(Backend[FactSet, "DataFrame", FactSet]):
         return sum(self.counts(facts).values()) if hidden else len(facts)
 
     def listed(self, facts: FactSet, predicate: str, arity: int) -> DataFrame:
-        if predicate not in self._engine.relations():
-            schema = ", ".join(f"a{place} bigint" for place in range(arity)) or "present boolean"
-            return self.spark.createDataFrame([], schema)
         return self._engine.frame(facts, predicate, arity)
 
     def few(self, number: Callable[[], int]) -> bool:
@@ -216,32 +197,23 @@ class SparkBackend(Backend[FactSet, "DataFrame", FactSet]):
 
     def table(self, listed: DataFrame, arity: int, few: bool = True) -> pa.Table:
         """Each column has the type that all of its values share."""
-        import pyarrow as pa
-
-        texts = self._fetched(listed, arity, few)
         if not arity:
-            return pa.Table.from_struct_array(pa.array([{}] * texts.num_rows, pa.struct([])))
-        dictionary = _dictionary()
-        ids = ((name, dictionary.encode_ntriples(texts.column(name))) for name in texts.column_names)
-        decoded = [dictionary.decode_field(name, column) for name, column in ids]
+            return pa.Table.from_struct_array(pa.array([{}] * len(listed.take(1)), pa.struct([])))
+        dictionary, columns = self._fetched(listed, arity, few)
+        decoded = [dictionary.decode_field(f"a{place}", ids) for place, ids in enumerate(columns)]
         return pa.Table.from_arrays([array for _, array in decoded], schema=pa.schema([field for field, _ in decoded]))
 
     def rows(self, listed: DataFrame, arity: int, few: bool = True) -> list[tuple[Value, ...]]:
-        texts = self._fetched(listed, arity, few)
         if not arity:
-            return [()] * texts.num_rows
-        dictionary = _dictionary()
-        columns = (dictionary.values(dictionary.encode_ntriples(column)) for column in texts.columns)
-        return list(zip(*columns, strict=True))
+            return [()] * len(listed.take(1))
+        dictionary, columns = self._fetched(listed, arity, few)
+        return list(zip(*map(dictionary.values, columns), strict=True))
 
-    def _fetched(self, ids: DataFrame, arity: int, few: bool) -> pa.Table:
-        """Facts in text form, in this process."""
-        import pyarrow as pa
-
-        if not arity:
-            return pa.table({"present": pa.array([True] * len(ids.take(1)), pa.bool_())})
-        schema = pa.schema([(f"a{place}", pa.large_string()) for place in range(arity)])
-        return to_arrow(self.terms.texts(ids), schema, few)
+    def _fetched(self, listed: DataFrame, arity: int, few: bool) -> tuple[Dictionary, list[NDArray[np.int32]]]:
+        """The columns of facts in this process, as ids of a dictionary that has their values."""
+        schema = pa.schema([(name, pa.large_string()) for name in fact_schema.arguments(arity)])
+        texts, dictionary = to_arrow(self.terms.texts(listed), schema, few), Dictionary()
+        return dictionary, [dictionary.encode_ntriples(texts.column(name)) for name in schema.names]
 
     def texts(self, listed: DataFrame, spark: Callable[[], SparkSession]) -> DataFrame:
         return self.terms.texts(listed, stored=True)
@@ -278,9 +250,8 @@ class SparkBackend(Backend[FactSet, "DataFrame", FactSet]):
             nothing = self._engine.empty()
             return now.names.changed(then, now, nothing, nothing, nothing, nothing)
         E, I, F, J = then.E, then.I, now.E, now.I
-        return Difference(
-            without(F, E), without(E, F), without(J, I), without(I, J), without(J - F, I - E), without(I - E, J - F)
-        )
+        changes = ((F, E), (E, F), (J, I), (I, J), (J - F, I - E), (I - E, J - F))
+        return Difference(*(more.minus(less) for more, less in changes))
 
     # ------------------------------------------------------------------------------------ what is kept, and equality
 
@@ -296,41 +267,39 @@ class SparkBackend(Backend[FactSet, "DataFrame", FactSet]):
         names: tuple[Names[FactSet, DataFrame, FactSet], Names[FactSet, DataFrame, FactSet]] | None = None,
         once: bool = True,
     ) -> tuple[Changes, Changes] | None:
-        if self.marks is None:
+        if self.stored is None:
             return None
-        return self.marks.changes(self._engine, self.marked(state, None if names is None else names[1]), kinds)
+        now = self._snapshot(state, None if names is None else names[1])
+        return changes(self._engine, self.stored, now, kinds)
 
-    def mark(self, state: KeptState, names: Names[FactSet, DataFrame, FactSet] | None = None) -> None:
-        self.marks = self.marked(state, names)
+    def note_stored(self, state: KeptState, names: Names[FactSet, DataFrame, FactSet] | None = None) -> None:
+        self.stored = self._snapshot(state, names)
 
-    def marked(self, state: KeptState, names: Names[FactSet, DataFrame, FactSet] | None) -> Marks:
+    def _snapshot(self, state: KeptState, names: Names[FactSet, DataFrame, FactSet] | None) -> KeptSnapshot:
         """What is kept now."""
-        classes = None if names is None else names.classes
-        return Marks(self._engine, state, classes.represented if isinstance(classes, SparkClasses) else {})
+        if state.I not in self._hidden:
+            self._hidden[state.I] = hidden_facts(self._engine, state.I)
+        return snapshot(state, self._hidden[state.I], represented(names))
 
     def recovered(self, kept: Mapping[str, DataFrame], kinds: frozenset[str], I: FactSet) -> Recovered:
         return kept_relations.recovered(self._engine, kept, kinds, I)
 
     def shelf(self, spark: SparkSession, writer: Writing) -> SparkShelf:
-        from everlog.engine.spark.shelf import SparkShelf
-
         return SparkShelf(self, writer)
 
     def encode_values(self, values: Sequence[Value]) -> list[int]:
         return self.terms.encode_values(values)
 
     def savepoint(self) -> Callable[[], None]:
-        before, undo_terms = (self.saved, self.marks), self.terms.savepoint()
+        before, undo_terms = (self.saved, self.stored), self.terms.savepoint()
 
         def undo() -> None:
-            self.saved, self.marks = before
+            self.saved, self.stored = before
             undo_terms()
 
         return undo
 
     def names(self, classes: Classes | None = None) -> SparkNames:
-        from everlog.engine.spark.names import SparkNames
-
         return SparkNames(self, SparkClasses(self._engine, self.terms.values_of) if classes is None else classes)
 
 
@@ -342,43 +311,12 @@ class _Jobs(Measured):
         self._rounds = Rounds(progress)
         self.progress = self._rounds
 
-    def seconds(self) -> dict[str, float]:
-        return {}
-
     def spark(self) -> dict[str, Any]:
         on_driver = self._backend.engine.driver_applications - self._before
         return {**self._rounds.summary(self._backend.spark), "on_driver": on_driver}
 
 
-def default_cut(spark: SparkSession) -> CutName:
-    """How rounds are cut apart: on a cluster so that the death of an executor does no harm."""
-    master = spark.conf.get("spark.master", "local")
-    return "local_checkpoint" if str(master).startswith("local") else "parquet"
-
-
-def without(left: FactSet, right: FactSet) -> FactSet:
-    """`left ∖ right`, computed."""
-    left -= right
-    return left
-
-
-def _texts_of(columns: Columns) -> list[pa.Array]:
-    """The N-Triples texts of facts in this process, column by column; of a nullary predicate, nulls."""
-    import pyarrow as pa
-
-    if not columns.columns:
-        return [pa.nulls(min(columns.height, 1))]
-    dictionary = _dictionary()
-    return [dictionary.ntriples_column(column.encoded(dictionary)) for column in columns.columns]
-
-
-def _is_null(column: pa.Array) -> bool:
-    import pyarrow as pa
-
-    return bool(pa.types.is_null(column.type))
-
-
-def _dictionary() -> Dictionary:
-    from everlog.engine.memory.dictionary import Dictionary
-
-    return Dictionary()
+def _texts_of(columns: Columns) -> Texts:
+    """Facts in this process in text form."""
+    dictionary = Dictionary()
+    return columns.height, [dictionary.ntriples_column(column.encoded(dictionary)) for column in columns.columns]

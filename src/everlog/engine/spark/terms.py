@@ -9,7 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.functions import broadcast, coalesce, col
 
 from everlog.datalog.ntriples import read_term, write_term
 from everlog.datalog.values import Value
@@ -17,12 +24,6 @@ from everlog.engine.spark import tuning
 from everlog.spark.handover import to_arrow, to_spark
 from everlog.store.parquet_files import files_in, reader, rows_in
 from everlog.store.term_dictionary import BLANK, TERMS, Encoded, StoredDictionary
-
-if TYPE_CHECKING:
-    import numpy as np
-    import pyarrow as pa
-    from numpy.typing import NDArray
-    from pyspark.sql import DataFrame, SparkSession
 
 
 class SparkTerms:
@@ -55,8 +56,6 @@ class SparkTerms:
         return self._frame
 
     def _terms(self, by_label: bool) -> DataFrame:
-        from pyspark.sql.functions import coalesce, col
-
         read = reader(self._spark).schema(TERMS)
         frames = [read.parquet(*self._stored).select("id", "term")] if self._stored else []
         if new := [*self._unnamed, *self.new]:
@@ -103,15 +102,11 @@ class SparkTerms:
 
     def encode_values(self, values: Sequence[Value]) -> list[int]:
         """The ids of some values."""
-        import pyarrow as pa
-
         texts = pa.array([write_term(value) for value in values], pa.large_string())
         return [int(id) for id in self.encode_texts(texts)]
 
     def encode_texts(self, texts: pa.Array) -> NDArray[np.int64]:
         """The ids of terms in this process; those that have none get the next ones."""
-        import numpy as np
-
         ids, distinct, places = self._looked_up(texts)
         missing = np.flatnonzero(ids < 0)
         if len(missing):
@@ -126,9 +121,6 @@ class SparkTerms:
 
     def values_of(self, ids: Sequence[int]) -> dict[int, Value]:
         """The values that some ids, not too many, stand for."""
-        import pyarrow as pa
-        from pyspark.sql.functions import broadcast
-
         asked = broadcast(to_spark(self._spark, pa.table({"id": pa.array(ids, pa.int64())})))
         schema = pa.schema([("id", pa.int64()), ("term", pa.string())])
         found = to_arrow(self.frame.join(asked, "id").select("id", "term"), schema, few=len(ids) <= tuning.FETCHED_IDS)
@@ -142,10 +134,6 @@ class SparkTerms:
 
     def _looked_up(self, texts: pa.Array) -> tuple[NDArray[np.int64], pa.Array, NDArray[np.int64]]:
         """The ids of the distinct terms, these terms, and for each term its place among them."""
-        import numpy as np
-        import pyarrow as pa
-        from pyspark.sql.functions import broadcast
-
         encoded = texts.cast(pa.large_string()).dictionary_encode()
         distinct, places = encoded.dictionary, encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
         ids = np.full(len(distinct), -1, np.int64)
@@ -158,10 +146,6 @@ class SparkTerms:
         return ids, distinct, places
 
     def _write(self, ids: NDArray[np.int64], texts: pa.Array) -> None:
-        import pyarrow as pa
-        import pyarrow.compute as pc
-        import pyarrow.parquet as pq
-
         large = pa.large_string()
         blank = pc.starts_with(texts, "_:")
         names = pc.binary_join_element_wise(pa.scalar(BLANK, large), pa.array(ids).cast(large), pa.scalar("", large))

@@ -7,7 +7,7 @@ Runs and what lies over them are replaced, never changed, so that a savepoint is
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
 from everlog.engine.algebra import Annotation, Counted, FactSet
@@ -19,10 +19,10 @@ from everlog.engine.spark.facts.sets import (
     EVERYTHING,
     ComputedFacts,
     SparkFacts,
+    Tested,
     Wanted,
     as_spark_facts,
     computed,
-    is_apart,
 )
 from everlog.engine.spark.facts.sql_text import Keys, Table, absent, own_keys, present, select, union
 
@@ -187,7 +187,7 @@ class SparkAnnotation(Annotation):
     def _append(self, runs: Iterable[Run]) -> bool:
         """Takes values of further facts as they are, if it is known that these have none."""
         new = [run for run in runs if run.rows]
-        if self._over is not None or not all(is_apart(run, self._runs) for run in new):
+        if self._over is not None or not all(run.is_apart(self._runs) for run in new):
             return False
         self._runs = (*self.engine.compacted(self._runs), *new)
         return True
@@ -268,36 +268,21 @@ class SparkAnnotation(Annotation):
         return SparkCounted(self.engine, [self.engine.run(select(["*"], table, [f"{COUNT} > 0"]))])
 
 
-class Between(SparkFacts):
-    """All facts whose annotation lies in a range; it has no facts of its own, only a test."""
+class Between(Tested):
+    """All facts whose annotation lies in a range."""
 
     def __init__(self, annotation: SparkAnnotation, least: int, greatest: int) -> None:
         super().__init__(annotation.engine)
         self._annotation, self._least, self._greatest = annotation, least, greatest
         self._has_zero = least <= 0 <= greatest
 
-    def table(self, wanted: Wanted = EVERYTHING, to_broadcast: bool = False) -> Table | None:
-        raise TypeError("a range of annotations has no facts of its own: intersect it with a set")
-
-    def at_most(self, wanted: Wanted = EVERYTHING) -> int:
-        return 2**62
-
     @property
     def on_driver(self) -> bool:
         return self._annotation.on_driver
 
-    def local(self) -> Local | None:
-        return None
-
     def among(self, facts: Local) -> Local:
         values = self._annotation.of(facts)
         return frozenset(fact for fact in facts if self._least <= values.get(fact, 0) <= self._greatest)
-
-    def sources(self) -> Sequence[Run]:
-        return ()
-
-    def computed(self) -> ComputedFacts:
-        raise TypeError("a range of annotations has no facts of its own: intersect it with a set")
 
     def inside(self, rows: Table, keys: Keys, wanted: Wanted, at_most: int | None) -> Table | None:
         values = self._annotation.table()

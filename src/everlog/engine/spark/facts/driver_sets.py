@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from pyspark.sql import DataFrame, Row
+
 from everlog.datalog.ntriples import read_term
 from everlog.datalog.values import Value
 from everlog.engine.spark import tuning
@@ -18,8 +20,6 @@ from everlog.engine.spark.facts.runs import Fact, Local, Numbers, Run, local_run
 from everlog.engine.spark.facts.sql_text import own_keys, same, select, union
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, Row
-
     from everlog.engine.spark.engine import SparkEngine
     from everlog.engine.spark.facts.sets import SparkFacts
 
@@ -122,8 +122,10 @@ class Driver:
         """Rows as facts without padding, with the number beside each, or 1."""
         places = [columns.index(name) for name in fact_schema.columns(self._engine.width) if name in columns]
         numbered = columns.index(COUNT) if COUNT in columns else None
-        arity = self._engine.arity
+        arities = self._engine.arities
         return {
-            tuple(row[place] for place in places[: arity(row[places[0]]) + 1]): 1 if numbered is None else row[numbered]
+            tuple(row[place] for place in places[: arities[row[places[0]]] + 1]): 1
+            if numbered is None
+            else row[numbered]
             for row in rows
         }

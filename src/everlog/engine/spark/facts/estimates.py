@@ -9,13 +9,12 @@ asked, and a run whose estimate has grown is *settled*: Spark looks how large it
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+from pyspark.sql import SparkSession
 
 from everlog.engine.spark import tuning
 from everlog.engine.spark.facts.sql_text import Table
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 _REAL: Final = 20
 """So many digits a real size has at most, and the one that Spark takes where it knows nothing."""

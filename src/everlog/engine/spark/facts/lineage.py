@@ -11,31 +11,41 @@ Rows come out partitioned as they went in, and Spark knows it: joins of sets on 
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import Any, Literal
 from uuid import uuid4
 from weakref import WeakSet
 
+from pyspark import StorageLevel
+from pyspark.sql import Column, DataFrame, Observation, SparkSession
+
 from everlog.errors import EverlogError
 
-if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame, SparkSession
-
 CutName = Literal["local_checkpoint", "persist", "parquet"]
-Statistics = dict[str, Any]
 
 
-class Cut(Protocol):
+class Cut(ABC):
     """A way to compute a DataFrame and to drop the plan that it was computed by."""
 
-    def __call__(self, frame: DataFrame, statistics: Sequence[Column]) -> tuple[DataFrame, Statistics]:
+    def __call__(self, frame: DataFrame, statistics: Sequence[Column]) -> tuple[DataFrame, dict[str, Any]]:
         """A frame with the same rows and no past, and some aggregates of it, by their names."""
+        seen = Observation()
+        kept = self._kept(frame.observe(seen, *statistics))
+        return kept, seen.get or kept.agg(*statistics).collect()[0].asDict()
+
+    @abstractmethod
+    def _kept(self, frame: DataFrame) -> DataFrame:
+        """The rows of a frame, computed."""
 
     def settled(self, frame: DataFrame) -> DataFrame:
         """The frame after Spark has learned how large it really is; see `estimates.py`."""
+        frame.count()
+        return frame
 
     def forget(self, frame: DataFrame) -> None:
         """Gives back what is kept of a frame that nobody will use again."""
+        frame.unpersist()
 
 
 def cut_named(spark: SparkSession, name: str, scratch: str | None, partitions: Callable[[], int]) -> Cut:
@@ -50,7 +60,7 @@ def cut_named(spark: SparkSession, name: str, scratch: str | None, partitions: C
     return Parquet(spark, scratch, partitions)
 
 
-class LocalCheckpoint:
+class LocalCheckpoint(Cut):
     """Rows in the executors; Spark frees them when the JVM has noticed that nobody refers to them.
 
     Those that are settled are there a second time, as columns: Spark has no other way to learn the size of a checkpoint.
@@ -59,71 +69,36 @@ class LocalCheckpoint:
     def __init__(self) -> None:
         self._settled: WeakSet[DataFrame] = WeakSet()
 
-    def __call__(self, frame: DataFrame, statistics: Sequence[Column]) -> tuple[DataFrame, Statistics]:
-        from pyspark.sql import Observation
-
-        seen = Observation()
-        kept = frame.observe(seen, *statistics).localCheckpoint()
-        return kept, seen.get or _statistics(kept, statistics)
+    def _kept(self, frame: DataFrame) -> DataFrame:
+        return frame.localCheckpoint()
 
     def settled(self, frame: DataFrame) -> DataFrame:
-        self._settled.add(frame)
-        return _loaded(frame.persist())
+        self._settled.add(frame.persist())
+        return super().settled(frame)
 
     def forget(self, frame: DataFrame) -> None:
         if frame in self._settled:
-            frame.unpersist()
+            super().forget(frame)
 
 
-class Persist:
+class Persist(Cut):
     """Columns in the executors, and rows on their disks."""
 
-    def __call__(self, frame: DataFrame, statistics: Sequence[Column]) -> tuple[DataFrame, Statistics]:
-        from pyspark import StorageLevel
-        from pyspark.sql import Observation
-
-        seen = Observation()
-        rows = frame.observe(seen, *statistics).localCheckpoint(storageLevel=StorageLevel.DISK_ONLY)
-        return rows.persist(), seen.get or _statistics(rows, statistics)
-
-    def settled(self, frame: DataFrame) -> DataFrame:
-        return _loaded(frame)
-
-    def forget(self, frame: DataFrame) -> None:
-        frame.unpersist()
+    def _kept(self, frame: DataFrame) -> DataFrame:
+        return frame.localCheckpoint(storageLevel=StorageLevel.DISK_ONLY).persist()
 
 
-class Parquet:
+class Parquet(Cut):
     """Files in a folder, and columns in the executors."""
 
     def __init__(self, spark: SparkSession, scratch: str, partitions: Callable[[], int]) -> None:
-        self._spark = spark
-        self._scratch = scratch
-        self._partitions = partitions
+        self._spark, self._scratch, self._partitions = spark, scratch, partitions
 
-    def __call__(self, frame: DataFrame, statistics: Sequence[Column]) -> tuple[DataFrame, Statistics]:
-        from pyspark.sql import Observation
-
-        seen = Observation()
+    def _kept(self, frame: DataFrame) -> DataFrame:
         folder = f"{self._scratch}/{uuid4().hex}"
-        frame.observe(seen, *statistics).write.parquet(folder)
+        frame.write.parquet(folder)
         read = self._spark.read.schema(frame.schema).parquet(folder)
-        kept = read.repartition(self._partitions(), *read.columns).persist()
-        return kept, seen.get or _statistics(kept, statistics)
+        return read.repartition(self._partitions(), *read.columns).persist()
 
     def settled(self, frame: DataFrame) -> DataFrame:
         return frame
-
-    def forget(self, frame: DataFrame) -> None:
-        frame.unpersist()
-
-
-def _loaded(frame: DataFrame) -> DataFrame:
-    """A persisted frame, once Spark has it in memory."""
-    frame.count()
-    return frame
-
-
-def _statistics(frame: DataFrame, statistics: Sequence[Column]) -> Statistics:
-    (row,) = frame.agg(*statistics).collect()
-    return row.asDict()

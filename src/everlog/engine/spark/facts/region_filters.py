@@ -6,15 +6,16 @@ and variables, and the same constants but for the last one, become one test of t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from everlog.datalog.syntax import Atom, Constant, Variable
 from everlog.engine.algebra import Region
+from everlog.engine.spark.facts import fact_schema
 from everlog.engine.spark.facts.fact_schema import PADDING, RELATION
 from everlog.engine.spark.facts.runs import Local, Run, classes_of
-from everlog.engine.spark.facts.sets import EVERYTHING, ComputedFacts, SparkFacts, Wanted
-from everlog.engine.spark.facts.sql_text import Table, select
+from everlog.engine.spark.facts.sets import ComputedFacts, SparkFacts, Tested, Wanted
+from everlog.engine.spark.facts.sql_text import Keys, Table, padded, select
 
 if TYPE_CHECKING:
     from everlog.engine.spark.engine import SparkEngine
@@ -51,13 +52,13 @@ class Tests:
     def __bool__(self) -> bool:
         return bool(self._groups)
 
-    def condition(self) -> str:
-        """The test as an SQL condition on a row of facts."""
+    def condition(self, keys: Mapping[str, str]) -> str:
+        """The test as an SQL condition on the fact whose columns are some expressions."""
         found = []
         for (bound, last, twins), values in self._groups.items():
-            tests = [f"{last} IN ({', '.join(f'{value}L' for value in sorted(values))})"]
-            tests += [f"{column} = {value}L" for column, value in bound]
-            tests += [f"{column} = {other}" for column, other in twins]
+            tests = [f"{keys[last]} IN ({', '.join(f'{value}L' for value in sorted(values))})"]
+            tests += [f"{keys[column]} = {value}L" for column, value in bound]
+            tests += [f"{keys[column]} = {keys[other]}" for column, other in twins]
             found.append(" AND ".join(tests))
         return f"({' OR '.join(found)})" if found else "false"
 
@@ -80,22 +81,15 @@ class Tests:
         return any(run.may_match(wanted) for wanted in self._wanted)
 
 
-class RegionFilter:
-    """A region as a test of facts, in queries and on the driver."""
+class RegionFilter(Tested):
+    """The facts of a region, as a test in queries and on the driver."""
+
+    on_driver = True
 
     def __init__(self, engine: SparkEngine, region: Region) -> None:
-        self._inside = Tests(engine, region.patterns)
-        self._elsewhere = Tests(engine, region.elsewhere)
+        super().__init__(engine)
+        self._inside, self._elsewhere = Tests(engine, region.patterns), Tests(engine, region.elsewhere)
         self._rest = region.rest
-
-    def condition(self) -> str:
-        """The region as an SQL condition on a row of facts."""
-        inside = self._inside.condition()
-        return f"({inside} OR NOT {self._elsewhere.condition()})" if self._rest else inside
-
-    def has(self, fact: tuple[int, ...]) -> bool:
-        """Whether a fact on the driver is in the region."""
-        return self._inside.has(fact) or (self._rest and not self._elsewhere.has(fact))
 
     def of(self, facts: SparkFacts) -> SparkFacts:
         """The facts that are in the region."""
@@ -104,48 +98,21 @@ class RegionFilter:
         if isinstance(facts, ComputedFacts):
             runs = [run for run in facts.runs if self._rest or self._inside.may_match(run)]
             facts = ComputedFacts(facts.engine, runs)
-        return Within(facts, self) if facts.at_most() else facts.engine.empty()
-
-
-class Within(SparkFacts):
-    """The facts of a set that are in a region; computed at most once, when it must be."""
-
-    def __init__(self, facts: SparkFacts, region: RegionFilter) -> None:
-        super().__init__(facts.engine)
-        self._facts = facts
-        self._region = region
-        self._computed: ComputedFacts | None = None
-
-    def table(self, wanted: Wanted = EVERYTHING, to_broadcast: bool = False) -> Table | None:
-        if self._computed is not None:
-            return self._computed.table(wanted, to_broadcast)
-        table = self._facts.table(wanted)
-        return None if table is None else select(["*"], table, [self._region.condition()])
-
-    def at_most(self, wanted: Wanted = EVERYTHING) -> int:
-        return (self._facts if self._computed is None else self._computed).at_most(wanted)
-
-    @property
-    def on_driver(self) -> bool:
-        return self._facts.on_driver
-
-    def local(self) -> Local | None:
-        if self._computed is not None:
-            return self._computed.local()
-        facts = self._facts.local()
-        return None if facts is None else self._chosen(facts)
+        return facts & self
 
     def among(self, facts: Local) -> Local:
-        return self._facts.among(self._chosen(facts))
+        return frozenset(
+            fact for fact in facts if self._inside.has(fact) or (self._rest and not self._elsewhere.has(fact))
+        )
 
-    def _chosen(self, facts: Local) -> Local:
-        return frozenset(fact for fact in facts if self._region.has(fact))
+    def inside(self, rows: Table, keys: Keys, wanted: Wanted, at_most: int | None) -> Table:
+        return select(["l.*"], f"{rows} l", [self._condition(keys)])
 
-    def sources(self) -> Sequence[Run]:
-        return (self._facts if self._computed is None else self._computed).sources()
+    def outside(self, rows: Table, keys: Keys, wanted: Wanted, at_most: int | None) -> Table:
+        return select(["l.*"], f"{rows} l", [f"NOT {self._condition(keys)}"])
 
-    def computed(self) -> ComputedFacts:
-        if self._computed is None:
-            local = self.local()
-            self._computed = self.engine.computed(self.table()) if local is None else self.engine.local(local)
-        return self._computed
+    def _condition(self, keys: Keys) -> str:
+        """The region as an SQL condition on a row that has a fact as its keys."""
+        columns = dict(zip(fact_schema.columns(self.engine.width), padded(keys, self.engine.width), strict=True))
+        inside = self._inside.condition(columns)
+        return f"({inside} OR NOT {self._elsewhere.condition(columns)})" if self._rest else inside

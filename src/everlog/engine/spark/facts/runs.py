@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
 from itertools import count
+from operator import or_
 from typing import Final, TypeAlias
 
 from everlog.engine.spark.facts import fact_schema
@@ -29,7 +31,7 @@ Numbers: TypeAlias = Mapping[Fact, int]
 """Facts on the driver with a number beside each: how often it occurs, or its annotation; 1 where nothing is counted."""
 
 
-def new_number() -> frozenset[int]:
+def _new_number() -> frozenset[int]:
     return frozenset({next(_numbers)})
 
 
@@ -38,10 +40,7 @@ def class_of(id: int) -> int:
 
 
 def classes_of(ids: Iterable[int]) -> int:
-    found = 0
-    for id in ids:
-        found |= class_of(id)
-    return found
+    return reduce(or_, map(class_of, ids), 0)
 
 
 @dataclass(eq=False)
@@ -55,7 +54,7 @@ class Run:
     """By column; a column that is not there holds padding only."""
     apart: frozenset[int] = frozenset()
     """The numbers of runs that have no fact of this one."""
-    parts: frozenset[int] = field(default_factory=new_number)
+    parts: frozenset[int] = field(default_factory=_new_number)
     """The numbers of the runs that were merged into this one; its own, if it is not a merger."""
     source: Run | None = None
     """The run that has the rows, where this one is part of its columns."""
@@ -79,11 +78,14 @@ class Run:
         """Whether there can be a fact whose ids are in given classes."""
         return all(self._classes(column) & classes for column, classes in wanted.items())
 
-    def is_apart(self, other: Run) -> bool:
-        """Whether two runs are known to have no fact in common."""
-        if other.parts <= self.apart or self.parts <= other.apart:
-            return True
-        return any(not self._classes(column) & other._classes(column) for column in {*self.classes, *other.classes})
+    def is_apart(self, others: Iterable[Run]) -> bool:
+        """Whether the run is known to have no fact in common with others."""
+        return all(
+            other.parts <= self.apart
+            or self.parts <= other.apart
+            or any(not self._classes(column) & other._classes(column) for column in {*self.classes, *other.classes})
+            for other in others
+        )
 
     def may_have(self, fact: Fact, width: int) -> bool:
         """Whether the run may have a fact, by the classes of its ids."""
@@ -105,18 +107,19 @@ def local_run(facts: Numbers, width: int, apart: frozenset[int] = frozenset(), c
 
 def numbered(run: Run, number: int) -> Run:
     """The facts of a run, each with the same number beside it."""
-    local = None if run.local is None else dict.fromkeys(run.local, number)
-    name = None if run.name is None else select([*run.columns, f"{number}L AS {COUNT}"], run.name)
-    columns = (*run.columns, COUNT)
-    return Run(name, columns, run.rows, run.classes, run.apart, run.parts, run, number * run.rows, local)
+    return _renumbered(run, (*run.columns, COUNT), [*run.columns, f"{number}L AS {COUNT}"], number)
 
 
 def unnumbered(run: Run) -> Run:
     """The facts of a run without the numbers."""
-    local = None if run.local is None else dict.fromkeys(run.local, 1)
     columns = tuple(name for name in run.columns if name != COUNT)
-    name = None if run.name is None else select(columns, run.name)
-    return Run(name, columns, run.rows, run.classes, run.apart, run.parts, run, run.rows, local)
+    return _renumbered(run, columns, columns, 1)
+
+
+def _renumbered(run: Run, columns: tuple[str, ...], selected: Sequence[str], number: int) -> Run:
+    local = None if run.local is None else dict.fromkeys(run.local, number)
+    name = None if run.name is None else select(selected, run.name)
+    return Run(name, columns, run.rows, run.classes, run.apart, run.parts, run, number * run.rows, local)
 
 
 def _padded(fact: Fact, width: int) -> Fact:

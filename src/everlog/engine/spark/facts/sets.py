@@ -73,6 +73,10 @@ class SparkFacts(FactSet):
     def computed(self) -> ComputedFacts:
         """The set as runs, which a job computes unless that has been done."""
 
+    def covered(self) -> frozenset[int]:
+        """The numbers of runs whose facts the set certainly has."""
+        return frozenset()
+
     def inside(self, rows: Table, keys: Keys, wanted: Wanted, at_most: int | None) -> Table | None:
         """The rows whose keys are a fact of this set; None if there are certainly none.
 
@@ -87,13 +91,43 @@ class SparkFacts(FactSet):
         return rows if sought is None else absent(rows, keys, sought, self.at_most(wanted), at_most, self.engine.width)
 
     def __or__(self, other: FactSet) -> SparkFacts:
-        return _either(self, as_spark_facts(other))
+        right = as_spark_facts(other)
+        if self is right or not right.at_most():
+            return self
+        if not self.at_most():
+            return right
+        if isinstance(self, ComputedFacts) and isinstance(right, ComputedFacts):
+            new = [run for run in right.runs if run not in self.runs]
+            if all(run.is_apart(self.runs) for run in new):
+                return ComputedFacts(self.engine, (*self.runs, *new)) if new else self
+        return View("|", self, right)
 
     def __sub__(self, other: FactSet) -> SparkFacts:
-        return _without(self, as_spark_facts(other))
+        left, right = self, as_spark_facts(other)
+        if left is right:
+            return self.engine.empty()
+        if isinstance(left, ComputedFacts) and isinstance(right, ComputedFacts):
+            shared = set(left.runs) & set(right.runs)
+            left = ComputedFacts(self.engine, [run for run in left.runs if run not in shared])
+            mine = left.runs
+            right = ComputedFacts(
+                self.engine, [run for run in right.runs if run not in shared and not run.is_apart(mine)]
+            )
+        return View("-", left, right) if left.at_most() and right.at_most() else left
 
     def __and__(self, other: FactSet) -> SparkFacts:
-        return _both(self, as_spark_facts(other))
+        # A test, of which nobody knows the size, comes second.
+        left, right = sorted((self, as_spark_facts(other)), key=lambda facts: facts.at_most())
+        if left is right:
+            return left
+        if not left.at_most():
+            return self.engine.empty()
+        if isinstance(left, ComputedFacts) and isinstance(right, ComputedFacts):
+            shared = set(left.runs) & set(right.runs)
+            others = [run for run in right.runs if run not in shared]
+            if all(run.is_apart(others) for run in left.runs if run not in shared):
+                return ComputedFacts(self.engine, [run for run in left.runs if run in shared])
+        return View("&", left, right)
 
     def __ior__(self, other: FactSet) -> ComputedFacts:
         return self.computed().united(as_spark_facts(other))
@@ -135,19 +169,14 @@ class ComputedFacts(SparkFacts):
 
     def outside(self, rows: Table, keys: Keys, wanted: Wanted, at_most: int | None) -> Table:
         # Runs on the driver are not partitioned, so each sort of runs is asked by itself.
-        there = [run for run in self.runs if run.may_match(wanted) and run.name is not None]
-        on_driver = [run for run in self.runs if run.may_match(wanted) and run.name is None]
-        found = rows
-        for runs in (on_driver, there):
+        for on_driver in (True, False):
+            runs = [run for run in self.runs if run.may_match(wanted) and (run.name is None) == on_driver]
             if runs:
-                sought = union(
-                    [
-                        self.engine.table_of(run, to_broadcast=total(runs) <= tuning.BROADCAST_LOOK_UP_FACTS)
-                        for run in runs
-                    ]
-                )
-                found = absent(found, keys, sought, total(runs), at_most, self.engine.width)
-        return found
+                size = total(runs)
+                few = size <= tuning.BROADCAST_LOOK_UP_FACTS
+                sought = union([self.engine.table_of(run, to_broadcast=few) for run in runs])
+                rows = absent(rows, keys, sought, size, at_most, self.engine.width)
+        return rows
 
     @property
     def on_driver(self) -> bool:
@@ -169,23 +198,41 @@ class ComputedFacts(SparkFacts):
     def computed(self) -> ComputedFacts:
         return self
 
+    def covered(self) -> frozenset[int]:
+        return frozenset[int]().union(*(run.parts for run in self.runs))
+
     def united(self, other: SparkFacts) -> ComputedFacts:
         """The union with another set, as runs."""
         if not self.runs:
             return other.computed()
         if not isinstance(other, ComputedFacts):
-            other = _without(other, self).computed()
+            other = (other - self).computed()
             return ComputedFacts(self.engine, (*self.engine.compacted(self.runs), *other.runs)) if other.runs else self
         new = [run for run in other.runs if run not in self.runs]
-        apart = [run for run in new if is_apart(run, self.runs)]
+        apart = [run for run in new if run.is_apart(self.runs)]
         overlapping = [run for run in new if run not in apart]
         if overlapping:
-            apart += _without(ComputedFacts(self.engine, overlapping), self).computed().runs
+            apart += (ComputedFacts(self.engine, overlapping) - self).computed().runs
         return ComputedFacts(self.engine, (*self.engine.compacted(self.runs), *apart)) if apart else self
 
 
-def is_apart(run: Run, runs: Sequence[Run]) -> bool:
-    return all(run.is_apart(other) for other in runs)
+class Tested(SparkFacts):
+    """All facts that pass a test; nobody knows how many there are, and it has none of its own."""
+
+    def table(self, wanted: Wanted = EVERYTHING, to_broadcast: bool = False) -> Table | None:
+        raise TypeError("a test has no facts of its own: intersect it with a set")
+
+    def at_most(self, wanted: Wanted = EVERYTHING) -> int:
+        return 2**62
+
+    def local(self) -> Local | None:
+        return None
+
+    def sources(self) -> Sequence[Run]:
+        return ()
+
+    def computed(self) -> ComputedFacts:
+        raise TypeError("a test has no facts of its own: intersect it with a set")
 
 
 class View(SparkFacts):
@@ -243,6 +290,9 @@ class View(SparkFacts):
         left = self.left.sources()
         return [*left, *self.right.sources()] if self.operator == "|" else left
 
+    def covered(self) -> frozenset[int]:
+        return self.left.covered() | self.right.covered() if self.operator == "|" else frozenset()
+
     def _is_settled(self) -> bool:
         """Whether the set is computed, or can be on the driver without a job: then it is no expression of a query."""
         return self._computed is not None or (self.on_driver and self.engine.driver.takes(self.at_most()))
@@ -277,58 +327,10 @@ class View(SparkFacts):
 
     def computed(self) -> ComputedFacts:
         if self._computed is None:
-            apart = covered(self.right) if self.operator == "-" else frozenset[int]()
+            apart = self.right.covered() if self.operator == "-" else frozenset[int]()
             local = self.local()
             if local is None:
                 self._computed = self.engine.computed(self.table(), apart)
             else:
                 self._computed = self.engine.local(local, apart)
         return self._computed
-
-
-def covered(facts: SparkFacts) -> frozenset[int]:
-    """The numbers of runs whose facts a set certainly has."""
-    if isinstance(facts, ComputedFacts):
-        return frozenset[int]().union(*(run.parts for run in facts.runs))
-    if isinstance(facts, View) and facts.operator == "|":
-        return covered(facts.left) | covered(facts.right)
-    return frozenset()
-
-
-def _either(left: SparkFacts, right: SparkFacts) -> SparkFacts:
-    if left is right or not right.at_most():
-        return left
-    if not left.at_most():
-        return right
-    if isinstance(left, ComputedFacts) and isinstance(right, ComputedFacts):
-        new = [run for run in right.runs if run not in left.runs]
-        if all(is_apart(run, left.runs) for run in new):
-            return ComputedFacts(left.engine, (*left.runs, *new)) if new else left
-    return View("|", left, right)
-
-
-def _without(left: SparkFacts, right: SparkFacts) -> SparkFacts:
-    if left is right:
-        return left.engine.empty()
-    if isinstance(left, ComputedFacts) and isinstance(right, ComputedFacts):
-        shared = set(left.runs) & set(right.runs)
-        left = ComputedFacts(left.engine, [run for run in left.runs if run not in shared])
-        mine = left.runs
-        apart = [run for run in right.runs if run in shared or all(run.is_apart(one) for one in mine)]
-        right = ComputedFacts(right.engine, [run for run in right.runs if run not in apart])
-    return View("-", left, right) if left.at_most() and right.at_most() else left
-
-
-def _both(left: SparkFacts, right: SparkFacts) -> SparkFacts:
-    if left is right:
-        return left
-    if not left.at_most() or not right.at_most():
-        return left.engine.empty()
-    if left.at_most() > right.at_most():  # a range of an annotation, of which nobody knows the size, comes second
-        left, right = right, left
-    if isinstance(left, ComputedFacts) and isinstance(right, ComputedFacts):
-        shared = set(left.runs) & set(right.runs)
-        others = [run for run in right.runs if run not in shared]
-        if all(is_apart(run, others) for run in left.runs if run not in shared):
-            return ComputedFacts(left.engine, [run for run in left.runs if run in shared])
-    return View("&", left, right)

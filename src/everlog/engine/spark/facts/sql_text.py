@@ -43,8 +43,12 @@ def broadcast(aliases: str, facts: int | None) -> str:
 
 def fact_columns(keys: Keys, width: int) -> list[str]:
     """The columns of the facts that rows ask for, padded."""
-    padded = [*keys, *[PADDING] * (width + 1 - len(keys))]
-    return [f"{_text(key)} AS {name}" for key, name in zip(padded, fact_schema.columns(width), strict=True)]
+    return [f"{key} AS {name}" for key, name in zip(padded(keys, width), fact_schema.columns(width), strict=True)]
+
+
+def padded(keys: Keys, width: int) -> list[str]:
+    """Keys as expressions for all columns of a fact."""
+    return [_text(key) for key in [*keys, *[PADDING] * (width + 1 - len(keys))]]
 
 
 def own_keys(width: int) -> list[str]:
@@ -61,21 +65,23 @@ def own_keys(width: int) -> list[str]:
 
 def present(rows: Table, keys: Keys, sought: Table, size: int, at_most: int | None, width: int) -> Table:
     """The rows whose keys are among `size` facts or fewer; the rows are at most `at_most` (None: nobody knows)."""
-    if size <= tuning.BROADCAST_LOOK_UP_FACTS:
-        return select(["l.*"], f"{rows} l LEFT SEMI JOIN {sought} s ON {same(keys)}", hint="BROADCAST(s)")
-    if at_most is not None and at_most > tuning.HASHED_ROWS:
-        return select(["l.*"], f"{rows} l LEFT SEMI JOIN {sought} s ON {_same_everywhere(keys, width)}")
-    return select(["l.*"], f"{rows} l JOIN {sought} s ON {_same_everywhere(keys, width)}", hint="SHUFFLE_HASH(l)")
+    return _looked_up("SEMI", rows, keys, sought, size, at_most, width)
 
 
 def absent(rows: Table, keys: Keys, sought: Table, size: int, at_most: int | None, width: int) -> Table:
     """The rows whose keys are not among some facts."""
+    return _looked_up("ANTI", rows, keys, sought, size, at_most, width)
+
+
+def _looked_up(kind: str, rows: Table, keys: Keys, sought: Table, size: int, at_most: int | None, width: int) -> Table:
     if size <= tuning.BROADCAST_LOOK_UP_FACTS:
-        return select(["l.*"], f"{rows} l LEFT ANTI JOIN {sought} s ON {same(keys)}", hint="BROADCAST(s)")
+        return select(["l.*"], f"{rows} l LEFT {kind} JOIN {sought} s ON {same(keys)}", hint="BROADCAST(s)")
+    everywhere = _same_everywhere(keys, width)
     if at_most is not None and at_most > tuning.HASHED_ROWS:
-        return select(["l.*"], f"{rows} l LEFT ANTI JOIN {sought} s ON {_same_everywhere(keys, width)}")
-    known = select(["*", "true AS known"], sought)
-    joined = f"{rows} l LEFT JOIN {known} s ON {_same_everywhere(keys, width)}"
+        return select(["l.*"], f"{rows} l LEFT {kind} JOIN {sought} s ON {everywhere}")
+    if kind == "SEMI":
+        return select(["l.*"], f"{rows} l JOIN {sought} s ON {everywhere}", hint="SHUFFLE_HASH(l)")
+    joined = f"{rows} l LEFT JOIN {select(['*', 'true AS known'], sought)} s ON {everywhere}"
     return select(["l.*"], joined, ["s.known IS NULL"], hint="SHUFFLE_HASH(l)")
 
 
@@ -106,8 +112,8 @@ def _same_everywhere(keys: Keys, width: int) -> str:
     column = next((key for key in keys if isinstance(key, str)), None)
     if column is None:
         return same(keys)
-    padded = [*keys, *[PADDING] * (width + 1 - len(keys))]
-    return same([key if isinstance(key, str) else f"if({column} = {_NO_ID}L, {_NO_ID}L, {key}L)" for key in padded])
+    everywhere = [*keys, *[PADDING] * (width + 1 - len(keys))]
+    return same([key if isinstance(key, str) else f"if({column} = {_NO_ID}L, {_NO_ID}L, {key}L)" for key in everywhere])
 
 
 def _text(key: str | int) -> str:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 from everlog.datalog.syntax import Atom, Constant
+from everlog.engine.spark.engine import SparkEngine
 from everlog.engine.spark.facts.fact_schema import RELATION
 from everlog.engine.spark.facts.runs import class_of
 from everlog.engine.spark.facts.sets import SparkFacts
-from everlog.engine.spark.facts.sql_text import Keys, Table, select
+from everlog.engine.spark.facts.sql_text import Table, fact_columns, select
 from everlog.engine.spark.joins.hubs import Hubs, hubs
-
-if TYPE_CHECKING:
-    from everlog.engine.spark.engine import SparkEngine
 
 _NAMES = ("x", "y")
 
@@ -54,10 +52,11 @@ class AtomColumns:
             if fact[0] == self.relation and all(fact[place + 1] == id for place, id in self._fixed.items())
         ]
 
-    def keys(self, *values: str) -> Keys:
-        """The keys of the fact that the atom becomes with some expressions for its variables."""
-        given = dict(zip(self._places, values, strict=True))
-        return [self.relation, *(given[place] if id is None else id for place, id in enumerate(self._terms))]
+    def rows(self, x: str, y: str, tables: str, conditions: Iterable[str] = (), hint: str = "") -> Table:
+        """The facts that the atom becomes with two expressions, over some tables, for its variables."""
+        given = dict(zip(self._places, (x, y), strict=True))
+        keys = [self.relation, *(given[place] if id is None else id for place, id in enumerate(self._terms))]
+        return select(fact_columns(keys, self._engine.width), tables, conditions, hint)
 
     def fact(self, *values: int) -> tuple[int, ...]:
         """The fact that the atom becomes with some ids for its variables."""

@@ -9,19 +9,17 @@ and those from which a way leads along what has changed, which is found by going
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from everlog.datalog.syntax import Atom, Variable
 from everlog.engine.algebra import Chains, FactSet, Moves
 from everlog.engine.recent_results import Recent
 from everlog.engine.spark import tuning
+from everlog.engine.spark.engine import SparkEngine
 from everlog.engine.spark.facts.sets import ComputedFacts, computed
-from everlog.engine.spark.facts.sql_text import Table, broadcast, fact_columns, select, union
+from everlog.engine.spark.facts.sql_text import Table, broadcast, select, union
 from everlog.engine.spark.graphs.atom_columns import AtomColumns
 from everlog.engine.spark.graphs.paths import SparkPaths
-
-if TYPE_CHECKING:
-    from everlog.engine.spark.engine import SparkEngine
 
 _PAIR: Final = (Variable("x"), Variable("y"))
 _MATCH, _STEP = Atom("¬match", _PAIR), Atom("¬step", _PAIR)
@@ -98,10 +96,7 @@ class SparkChains(Chains):
             return self._engine.local(frozenset(of_heads))
         wanted = self._match.table(near)
         parts = [
-            select(
-                fact_columns(head.keys("l.x", "l.y"), self._engine.width),
-                f"{table} l LEFT SEMI JOIN {wanted} s ON {begin} + {self._states}L * l.x = s.y",
-            )
+            head.rows("l.x", "l.y", f"{table} l LEFT SEMI JOIN {wanted} s ON {begin} + {self._states}L * l.x = s.y")
             for begin, head in zip(self._begin, self._heads, strict=True)
             if (table := head.table(asked)) is not None
         ]
@@ -140,13 +135,9 @@ class SparkChains(Chains):
         if not tables:
             return self._engine.empty()
         delta = self._engine.few(["letter", "q", "r"], [list(column) for column in zip(*self._delta, strict=True)])
-        keys = self._step.keys(f"d.q + {self._states}L * l.x", f"d.r + {self._states}L * l.y")
-        rows = select(
-            fact_columns(keys, self._engine.width),
-            f"{union(tables)} l JOIN {delta.view()} d ON d.letter = l.letter",
-            hint="BROADCAST(d)",
-        )
-        return self._engine.distinct(rows)
+        before, after = f"d.q + {self._states}L * l.x", f"d.r + {self._states}L * l.y"
+        joined = f"{union(tables)} l JOIN {delta.view()} d ON d.letter = l.letter"
+        return self._engine.distinct(self._step.rows(before, after, joined, hint="BROADCAST(d)"))
 
     def _begun(self, steps: ComputedFacts, near: ComputedFacts | None = None) -> ComputedFacts:
         """The matches of one step from a first state; `near` has the product nodes that matter."""
@@ -171,8 +162,8 @@ class SparkChains(Chains):
                 return self._engine.empty()
             tables += f" LEFT SEMI JOIN {wanted_here} s ON l.x = s.y"
             hint = broadcast("s", len(near))
-        columns = fact_columns(self._match.keys(f"l.x DIV {self._states}L", "l.y"), self._engine.width)
-        return self._made([select(columns, tables, [f"pmod(l.x, {self._states}L) IN ({begin})"], hint)])
+        first_state = f"pmod(l.x, {self._states}L) IN ({begin})"
+        return self._made([self._match.rows(f"l.x DIV {self._states}L", "l.y", tables, [first_state], hint)])
 
     def _leading_to(self, steps: ComputedFacts, changed: ComputedFacts) -> ComputedFacts:
         """The product nodes from which a way leads along some facts, as matches of no source."""
@@ -182,8 +173,7 @@ class SparkChains(Chains):
             start = self._local(self._match, ((0, place) for place, _ in pairs))
         else:
             table = self._step.table(seeds)
-            columns = fact_columns(self._match.keys("0L", "l.x"), self._engine.width)
-            start = self._made([] if table is None else [select(columns, f"{table} l")])
+            start = self._made([] if table is None else [self._match.rows("0L", "l.x", f"{table} l")])
         return self._paths.led_to(start, back)
 
     def _turned(self, steps: ComputedFacts) -> ComputedFacts:
@@ -192,8 +182,7 @@ class SparkChains(Chains):
         if pairs is not None:
             return self._local(self._step, ((y, x) for x, y in pairs))
         table = self._step.table(steps)
-        columns = fact_columns(self._step.keys("l.y", "l.x"), self._engine.width)
-        return self._made([] if table is None else [select(columns, f"{table} l")])
+        return self._made([] if table is None else [self._step.rows("l.y", "l.x", f"{table} l")])
 
     def _first_ends(self, asked: ComputedFacts) -> ComputedFacts:
         """The product nodes at which paths for some facts begin, as matches of no source."""
@@ -206,10 +195,7 @@ class SparkChains(Chains):
             )
             return self._local(self._match, places)
         parts = [
-            select(
-                fact_columns(self._match.keys("0L", f"{begin} + {self._states}L * l.x"), self._engine.width),
-                f"{table} l",
-            )
+            self._match.rows("0L", f"{begin} + {self._states}L * l.x", f"{table} l")
             for begin, head in zip(self._begin, self._heads, strict=True)
             if (table := head.table(asked)) is not None
         ]
@@ -230,10 +216,8 @@ class SparkChains(Chains):
         if table is None:
             return self._engine.empty()
         parts = [
-            select(
-                fact_columns(head.keys("l.x", f"l.y DIV {size}L"), self._engine.width),
-                f"{table} l",
-                [f"pmod(l.y, {size}L) IN ({', '.join(map(str, finals))})"],
+            head.rows(
+                "l.x", f"l.y DIV {size}L", f"{table} l", [f"pmod(l.y, {size}L) IN ({', '.join(map(str, finals))})"]
             )
             for head, finals in zip(self._heads, self._finals, strict=True)
             if finals

@@ -6,19 +6,17 @@ between labels: what an update adds costs what it adds, however large the compon
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from everlog.datalog.syntax import Atom
 from everlog.engine.algebra import Cliques, FactSet
 from everlog.engine.recent_results import Recent
+from everlog.engine.spark.engine import SparkEngine
 from everlog.engine.spark.facts.runs import Run
 from everlog.engine.spark.facts.sets import ComputedFacts, SparkFacts, as_spark_facts, computed
-from everlog.engine.spark.facts.sql_text import Table, broadcast, fact_columns, select
+from everlog.engine.spark.facts.sql_text import Table, broadcast, select, union
 from everlog.engine.spark.graphs.atom_columns import AtomColumns
-from everlog.engine.spark.graphs.components import components
-
-if TYPE_CHECKING:
-    from everlog.engine.spark.engine import SparkEngine
+from everlog.engine.spark.graphs.components import components, nodes_of
 
 
 class SparkCliques(Cliques):
@@ -42,35 +40,27 @@ class SparkCliques(Cliques):
             return self._engine.empty()
         merged = components(self._engine, self._between_labels(pairs, labels, len(edges)), len(edges))
         members = self._engine.run(_members(merged, labels))
-        view = members.view()
+        both = f"{members.view()} a JOIN {members.view()} b ON a.new = b.new"
         apart = "a.old < 0 OR a.old != b.old"
-        rows = select(
-            fact_columns(self._ends.keys("a.id", "b.id"), self._engine.width),
-            f"{view} a JOIN {view} b ON a.new = b.new",
-            [apart],
-            hint=broadcast("b", members.rows),
-        )
+        rows = self._ends.rows("a.id", "b.id", both, [apart], broadcast("b", members.rows))
         return self._engine.distinct(rows, known, self._ends.wanted)
 
     def _between_labels(self, pairs: Table, labels: Run | None, at_most: int) -> Table:
         """Pairs with labels in the place of nodes that have one."""
         if labels is None:
             return pairs
-        nodes = f"(SELECT x AS node FROM {pairs} UNION SELECT y AS node FROM {pairs})"
-        hint = broadcast("n", at_most)
-        known = select(["l.a0", "l.a1"], f"{labels.view()} l LEFT SEMI JOIN {nodes} n ON l.a0 = n.node", hint=hint)
+        found = f"{labels.view()} l LEFT SEMI JOIN {nodes_of(pairs)} n ON l.a0 = n.node"
+        known = select(["l.a0", "l.a1"], found, hint=broadcast("n", at_most))
         joins = f"{pairs} e LEFT JOIN {known} p ON e.x = p.a0 LEFT JOIN {known} q ON e.y = q.a0"
-        hint = broadcast("p, q", at_most)
-        return select(["coalesce(p.a1, e.x) AS x", "coalesce(q.a1, e.y) AS y"], joins, hint=hint)
+        columns = ["coalesce(p.a1, e.x) AS x", "coalesce(q.a1, e.y) AS y"]
+        return select(columns, joins, hint=broadcast("p, q", at_most))
 
     def outside(self, X: FactSet, facts: FactSet) -> ComputedFacts:
         asked, labels = computed(facts), self._labels(X)
         pairs = self._ends.table(asked)
         if pairs is None or labels is None:
             return asked
-        first = self._labelled(pairs, labels.view(), "x", asked)
-        both = self._labelled(first, labels.view(), "y", asked)
-        asked -= self._made(select(["x", "y"], both, ["label_x = label_y"]))
+        asked -= self._made(self._labelled(pairs, labels, asked), ["label_x = label_y"])
         return asked
 
     def around(self, X: FactSet, edges: FactSet, facts: FactSet) -> ComputedFacts:
@@ -78,27 +68,23 @@ class SparkCliques(Cliques):
         pairs, near = self._ends.table(asked), self._ends.table(gone)
         if pairs is None or labels is None or near is None:
             return self._engine.empty()
-        nodes = f"(SELECT x AS node FROM {near} UNION SELECT y AS node FROM {near})"
-        hint = broadcast("n", len(gone))
         view = labels.view()
-        touched = f"(SELECT DISTINCT a1 AS label FROM {view} l LEFT SEMI JOIN {nodes} n ON l.a0 = n.node)"
-        of_them = self._engine.run(
-            select(["l.a0", "l.a1"], f"{view} l LEFT SEMI JOIN {touched} n ON l.a1 = n.label", hint=hint)
-        )
-        if not of_them.rows:
-            return self._engine.empty()
-        first = self._labelled(pairs, of_them.view(), "x", asked)
-        return self._made(select(["x", "y"], self._labelled(first, of_them.view(), "y", asked)))
+        touched = f"(SELECT DISTINCT a1 AS label FROM {view} l LEFT SEMI JOIN {nodes_of(near)} n ON l.a0 = n.node)"
+        found = f"{view} l LEFT SEMI JOIN {touched} n ON l.a1 = n.label"
+        of_them = self._engine.run(select(["l.a0", "l.a1"], found, hint=broadcast("n", len(gone))))
+        return self._made(self._labelled(pairs, of_them, asked)) if of_them.rows else self._engine.empty()
 
-    def _labelled(self, pairs: Table, labels: Table, end: str, asked: SparkFacts) -> Table:
-        """Those of some pairs whose end has a label, with that label."""
+    def _labelled(self, pairs: Table, labels: Run, asked: SparkFacts) -> Table:
+        """Those of some pairs whose ends have labels, with these."""
         hint = broadcast("l", asked.at_most())
-        return select(["l.*", f"n.a1 AS label_{end}"], f"{labels} n JOIN {pairs} l ON n.a0 = l.{end}", hint=hint)
+        for end in ("x", "y"):
+            joined = f"{labels.view()} n JOIN {pairs} l ON n.a0 = l.{end}"
+            pairs = select(["l.*", f"n.a1 AS label_{end}"], joined, hint=hint)
+        return pairs
 
-    def _made(self, pairs: Table) -> ComputedFacts:
-        """The facts of some pairs."""
-        columns = fact_columns(self._ends.keys("l.x", "l.y"), self._engine.width)
-        return self._engine.distinct(select(columns, f"{pairs} l"))
+    def _made(self, pairs: Table, conditions: Sequence[str] = ()) -> ComputedFacts:
+        """The facts of those pairs that some conditions hold for."""
+        return self._engine.distinct(self._ends.rows("l.x", "l.y", f"{pairs} l", conditions))
 
 
 def _members(merged: Run, labels: Run | None) -> Table:
@@ -106,14 +92,9 @@ def _members(merged: Run, labels: Run | None) -> Table:
     if labels is None:
         return select(["a0 AS id", "-1L AS old", "a1 AS new"], merged.view())
     hint = broadcast("m", merged.rows)
-    known = select(
-        ["n.a0 AS id", "n.a1 AS old", "m.a1 AS new"],
-        f"{labels.view()} n JOIN {merged.view()} m ON n.a1 = m.a0",
-        hint=hint,
-    )
+    joined = f"{labels.view()} n JOIN {merged.view()} m ON n.a1 = m.a0"
+    known = select(["n.a0 AS id", "n.a1 AS old", "m.a1 AS new"], joined, hint=hint)
     # A node that has no label is its own; so is the least one of a component, which has one.
     of_them = select(["n.a0"], f"{labels.view()} n LEFT SEMI JOIN {merged.view()} m ON n.a0 = m.a0", hint=hint)
-    fresh = select(
-        ["m.a0 AS id", "-1L AS old", "m.a1 AS new"], f"{merged.view()} m LEFT ANTI JOIN {of_them} n ON n.a0 = m.a0"
-    )
-    return f"(SELECT * FROM {known} UNION ALL SELECT * FROM {fresh})"
+    alone = f"{merged.view()} m LEFT ANTI JOIN {of_them} n ON n.a0 = m.a0"
+    return union([known, select(["m.a0 AS id", "-1L AS old", "m.a1 AS new"], alone)])

@@ -10,17 +10,15 @@ whether there is such a row is then known without another job.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from everlog.engine.spark import tuning
+from everlog.engine.spark.engine import SparkEngine
 from everlog.engine.spark.facts.fact_schema import RELATION
 from everlog.engine.spark.facts.runs import Run, class_of
 from everlog.engine.spark.facts.sql_text import Table, select
 from everlog.engine.spark.graphs import small_graphs
 from everlog.engine.spark.joins.hubs import hubs_of, least
-
-if TYPE_CHECKING:
-    from everlog.engine.spark.engine import SparkEngine
 
 _CHANGED: Final = 1
 
@@ -31,15 +29,17 @@ def components(engine: SparkEngine, pairs: Table, at_most: int) -> Run:
         rows = engine.spark.sql(f"SELECT x, y FROM {pairs}").collect()
         found = small_graphs.components((row["x"], row["y"]) for row in rows)
         return engine.few(["a0", "a1"], [list(found), list(found.values())])
-    edges_of = select(
-        ["DISTINCT bigint(1) AS p", "greatest(x, y) AS a0", "least(x, y) AS a1"], f"{pairs} l", ["x != y"]
-    )
-    edges = engine.run(edges_of)
+    columns = ["DISTINCT bigint(1) AS p", "greatest(x, y) AS a0", "least(x, y) AS a1"]
+    edges = engine.run(select(columns, f"{pairs} l", ["x != y"]))
     while edges.rows and edges.classes[RELATION] & class_of(_CHANGED):
         edges = engine.run(_round(engine, edges))
-    nodes = f"(SELECT x AS node FROM {pairs} UNION SELECT y AS node FROM {pairs})"
-    joined = f"{nodes} n LEFT JOIN {edges.view()} e ON e.a0 = n.node"
+    joined = f"{nodes_of(pairs)} n LEFT JOIN {edges.view()} e ON e.a0 = n.node"
     return engine.run(select(["n.node AS a0", "coalesce(e.a1, n.node) AS a1"], joined))
+
+
+def nodes_of(pairs: Table) -> Table:
+    """The nodes of some pairs, each once."""
+    return f"(SELECT x AS node FROM {pairs} UNION SELECT y AS node FROM {pairs})"
 
 
 def _round(engine: SparkEngine, edges: Run) -> Table:

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from everlog.datalog.syntax import Atom, Variable
 from everlog.engine.algebra import Graphs, Moves
+from everlog.engine.spark.engine import SparkEngine
 from everlog.engine.spark.graphs.chains import SparkChains
 from everlog.engine.spark.graphs.cliques import SparkCliques
 from everlog.engine.spark.graphs.neighbours import SparkNeighbours
 from everlog.engine.spark.graphs.paths import SparkPaths
-
-if TYPE_CHECKING:
-    from everlog.engine.spark.engine import SparkEngine
 
 
 class SparkGraphs(Graphs):

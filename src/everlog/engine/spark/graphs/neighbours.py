@@ -5,18 +5,16 @@ Neighbours across a cut are found from the least value of each range.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from everlog.datalog.syntax import Atom, Variable
 from everlog.engine.algebra import FactSet, Neighbours
 from everlog.engine.recent_results import Recent
 from everlog.engine.spark import tuning
+from everlog.engine.spark.engine import SparkEngine
 from everlog.engine.spark.facts.sets import ComputedFacts, SparkFacts, computed
-from everlog.engine.spark.facts.sql_text import Table, broadcast, fact_columns, select
+from everlog.engine.spark.facts.sql_text import Table, broadcast, select
 from everlog.engine.spark.graphs.atom_columns import AtomColumns
-
-if TYPE_CHECKING:
-    from everlog.engine.spark.engine import SparkEngine
 
 _RANGE: Final = "9223372036854775808D"
 """From here on a double is larger than any integer; below its negative, smaller."""
@@ -68,28 +66,20 @@ class SparkNeighbours(Neighbours):
         least = f"(SELECT part, min(k) AS k FROM {keys} GROUP BY part)"
         after = select(["part", "lead(k) OVER (ORDER BY part) AS k"], least)
         following = select(["k", "part", "lead(k) OVER (PARTITION BY part ORDER BY k) AS next"], keys)
-        steps = select(
-            ["l.k", "coalesce(l.next, s.k) AS next"],
-            f"{following} l LEFT JOIN {after} s ON l.part = s.part",
-            hint="BROADCAST(s)",
-        )
-        rows = select(
-            fact_columns(self._ends.keys("f.id", "t.id"), self._engine.width),
-            f"{view} f JOIN {steps} n ON f.k = n.k JOIN {view} t ON t.k = n.next",
-            ["n.k.kind = n.next.kind"],
-        )
-        return self._engine.distinct(rows)
+        joined = f"{following} l LEFT JOIN {after} s ON l.part = s.part"
+        steps = select(["l.k", "coalesce(l.next, s.k) AS next"], joined, hint="BROADCAST(s)")
+        tables = f"{view} f JOIN {steps} n ON f.k = n.k JOIN {view} t ON t.k = n.next"
+        return self._engine.distinct(self._ends.rows("f.id", "t.id", tables, ["n.k.kind = n.next.kind"]))
 
     def _in_ranges(self, items: Table, at_most: int) -> Table:
         """Items as `id`, with the key `k` that they are ordered by, and the `part` of the order that they are in."""
-        few = at_most <= tuning.BROADCAST_JOIN_FACTS
         keyed = select(
             [f"l.{self._value} AS id", f"{_KEY} AS k"],
             f"{self._engine.comparables()} v JOIN {items} l ON v.id = l.{self._key}",
             ["(v.i IS NOT NULL OR v.d IS NOT NULL OR v.s IS NOT NULL)"],
             hint=broadcast("l", at_most),
         )
-        if few:
+        if at_most <= tuning.BROADCAST_JOIN_FACTS:
             return select(["*", "0 AS part"], keyed)
         cut = f"REPARTITION_BY_RANGE({self._engine.partitions}, k)"
         return select(["*", "spark_partition_id() AS part"], select(["*"], keyed, hint=cut))

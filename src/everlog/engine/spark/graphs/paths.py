@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from everlog.datalog.syntax import Atom
 from everlog.engine.algebra import FactSet, Paths
 from everlog.engine.recent_results import Recent
 from everlog.engine.spark import tuning
+from everlog.engine.spark.engine import SparkEngine
 from everlog.engine.spark.facts.sets import ComputedFacts, computed
-from everlog.engine.spark.facts.sql_text import broadcast, fact_columns, select
+from everlog.engine.spark.facts.sql_text import broadcast
 from everlog.engine.spark.graphs import small_graphs
 from everlog.engine.spark.graphs.atom_columns import AtomColumns
 from everlog.engine.spark.joins.hubs import SHARE, shared
-
-if TYPE_CHECKING:
-    from everlog.engine.spark.engine import SparkEngine
 
 
 class SparkPaths(Paths):
@@ -54,12 +50,8 @@ class SparkPaths(Paths):
         left, right = self._ends.table(start), self._ends.table(asked)
         if left is None or right is None:
             return self._engine.empty()
-        rows = select(
-            fact_columns(self._ends.keys("l.x", "l.y"), self._engine.width),
-            f"{left} l LEFT SEMI JOIN {right} s ON l.x = s.x",
-            hint=broadcast("s", len(asked)),
-        )
-        return self._engine.distinct(rows)
+        tables, hint = f"{left} l LEFT SEMI JOIN {right} s ON l.x = s.x", broadcast("s", len(asked))
+        return self._engine.distinct(self._ends.rows("l.x", "l.y", tables, hint=hint))
 
     def led_to(self, start: ComputedFacts, T: ComputedFacts) -> ComputedFacts:
         """What steps lead on to from some facts, these included."""
@@ -89,9 +81,5 @@ class SparkPaths(Paths):
                 left = shared(left, "y", ["x", "y"], ours - theirs, theirs, partitions)
                 right = shared(right, "x", ["x", "y"], theirs, ours - theirs, partitions)
                 same += f" AND l.{SHARE} = s.{SHARE}"
-        rows = select(
-            fact_columns(self._ends.keys("l.x", "s.y"), self._engine.width),
-            f"{left} l JOIN {right} s ON {same}",
-            hint=hint,
-        )
+        rows = self._ends.rows("l.x", "s.y", f"{left} l JOIN {right} s ON {same}", hint=hint)
         return self._engine.distinct(rows, found, self._ends.wanted)

@@ -10,19 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from everlog.engine.spark import tuning
+from everlog.engine.spark.engine import SparkEngine
 from everlog.engine.spark.facts import fact_schema
+from everlog.engine.spark.facts.runs import Run
+from everlog.engine.spark.facts.sets import SparkFacts
 from everlog.engine.spark.facts.sql_text import Keys, Table, any_present, select
 from everlog.engine.spark.joins.comparisons import compared
 from everlog.engine.spark.joins.hubs import SHARE, Hubs, hubs, shared
 from everlog.engine.spark.joins.patterns import Compared, Parameters, Pattern, Term
-
-if TYPE_CHECKING:
-    from everlog.engine.spark.engine import SparkEngine
-    from everlog.engine.spark.facts.runs import Run
-    from everlog.engine.spark.facts.sets import SparkFacts
 
 
 @dataclass(frozen=True)
@@ -200,12 +197,8 @@ class Conjunction:
     def with_parameters(self, parameters: Parameters) -> Conjunction:
         """A conjunction with the same bindings, whose parameters are those of further patterns."""
         copy = Conjunction(self._engine, parameters, self._needed)
-        copy.table, copy._columns, copy._held, copy.started_from = (
-            self.table,
-            self._columns,
-            self._held,
-            self.started_from,
-        )
+        copy.table, copy.started_from = self.table, self.started_from
+        copy._columns, copy._held = self._columns, self._held
         copy._bound |= self._bound
         return copy
 

@@ -8,20 +8,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from everlog.datalog.values import Value
 from everlog.engine.spark import tuning
+from everlog.engine.spark.engine import SparkEngine
 from everlog.engine.spark.facts.annotations import SparkCounted, positive
+from everlog.engine.spark.facts.region_filters import RegionFilter
 from everlog.engine.spark.facts.runs import Fact, Local
-from everlog.engine.spark.facts.sets import ComputedFacts, SparkFacts, covered
+from everlog.engine.spark.facts.sets import ComputedFacts, SparkFacts
 from everlog.engine.spark.joins.comparisons import holds
 from everlog.engine.spark.joins.conjunction import Literal
 from everlog.engine.spark.joins.patterns import Compared, Parameters, Pattern, Term
-
-if TYPE_CHECKING:
-    from everlog.engine.spark.engine import SparkEngine
-    from everlog.engine.spark.facts.region_filters import RegionFilter
 
 Binding = dict[Term, int]
 Index = dict[Fact, list[Fact]]
@@ -35,7 +32,7 @@ class DriverConjunction:
     """Bindings of variables and parameters, matched literal by literal."""
 
     def __init__(self, parameters: Parameters, tables: DriverTables) -> None:
-        self._bindings: list[Binding] = [{~place: id for place, id in enumerate(row)} for row in parameters.rows]
+        self.bindings: list[Binding] = [{~place: id for place, id in enumerate(row)} for row in parameters.rows]
         self._bound: set[Term] = {~place for place in range(len(parameters.values))}
         self._tables = tables
 
@@ -43,26 +40,26 @@ class DriverConjunction:
         self, positive: Sequence[Literal], negative: Sequence[Literal], comparisons: Sequence[Compared]
     ) -> None:
         for literal in positive:
-            self._bindings = list(self._extended(literal))
+            self.bindings = list(self._extended(literal))
         for test in comparisons:
-            self._bindings = list(self._compared(test))
+            self.bindings = list(self._compared(test))
         for literal in negative:
             facts = self._tables.local(literal.view)
-            self._bindings = [one for one in self._bindings if fact_of(literal.pattern, one) not in facts]
+            self.bindings = [one for one in self.bindings if fact_of(literal.pattern, one) not in facts]
 
     def _compared(self, test: Compared) -> Iterator[Binding]:
         """The bindings for which a comparison holds."""
         if test.operator in ("=", "!="):
             same = test.operator == "="
-            return (one for one in self._bindings if (one[test.left] == one[test.right]) == same)
-        values = self._tables.values({one[term] for one in self._bindings for term in (test.left, test.right)})
-        return (one for one in self._bindings if holds(test.operator, values[one[test.left]], values[one[test.right]]))
+            return (one for one in self.bindings if (one[test.left] == one[test.right]) == same)
+        values = self._tables.values({one[term] for one in self.bindings for term in (test.left, test.right)})
+        return (one for one in self.bindings if holds(test.operator, values[one[test.left]], values[one[test.right]]))
 
     def any_of(self, literals: Sequence[Literal]) -> None:
         """Keeps the bindings that have an instance of one of some patterns in its view."""
         views = [(literal.pattern, self._tables.local(literal.view)) for literal in literals]
-        self._bindings = [
-            one for one in self._bindings if any(fact_of(pattern, one) in facts for pattern, facts in views)
+        self.bindings = [
+            one for one in self.bindings if any(fact_of(pattern, one) in facts for pattern, facts in views)
         ]
 
     def _extended(self, literal: Literal) -> Iterator[Binding]:
@@ -71,7 +68,7 @@ class DriverConjunction:
         free = [(place, term) for place, term in enumerate(terms) if term not in self._bound]
         self._bound.update(terms)
         index, found = self._tables.index(literal.view, places), 0
-        for one in self._bindings:
+        for one in self.bindings:
             for fact in index.get(tuple(one[terms[place]] for place in places), ()):
                 more = one.copy()
                 if all(more.setdefault(term, fact[place]) == fact[place] for place, term in free):
@@ -79,9 +76,6 @@ class DriverConjunction:
                     if found > tuning.BROADCAST_JOIN_FACTS:
                         raise TooMany
                     yield more
-
-    def bindings(self) -> Sequence[Binding]:
-        return self._bindings
 
 
 def fact_of(pattern: Pattern, binding: Binding) -> Fact:
@@ -129,14 +123,14 @@ class DriverDelivery:
         return DriverConjunction(parameters, self._tables)
 
     def take(self, instances: DriverConjunction, patterns: Sequence[Pattern]) -> None:
-        self._found.append((instances.bindings(), patterns))
+        self._found.append((instances.bindings, patterns))
 
     def facts(self, excluding: SparkFacts | None = None, counting: bool = True) -> ComputedFacts:
         self._count(counting)
         found = frozenset(self._facts())
         if excluding is None:
             return self._engine.local(found)
-        return self._engine.local(found - excluding.among(found), covered(excluding))
+        return self._engine.local(found - excluding.among(found), excluding.covered())
 
     def multiset(self) -> SparkCounted:
         self._count(True)
@@ -144,7 +138,7 @@ class DriverDelivery:
 
     def facts_within(self, place: RegionFilter) -> ComputedFacts:
         self._count(True)
-        return self._engine.local(frozenset(fact for fact in self._facts() if place.has(fact)))
+        return self._engine.local(place.among(frozenset(self._facts())))
 
     def _facts(self) -> Iterator[Fact]:
         return (fact_of(pattern, one) for found, patterns in self._found for one in found for pattern in patterns)

@@ -8,17 +8,15 @@ from a sample of each run, once; runs without hubs are joined as they are.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from everlog.engine.spark import tuning
+from everlog.engine.spark.engine import SparkEngine
 from everlog.engine.spark.facts import fact_schema
 from everlog.engine.spark.facts.fact_schema import RELATION
 from everlog.engine.spark.facts.runs import Run
+from everlog.engine.spark.facts.sets import SparkFacts
 from everlog.engine.spark.facts.sql_text import Table, select, union
-
-if TYPE_CHECKING:
-    from everlog.engine.spark.engine import SparkEngine
-    from everlog.engine.spark.facts.sets import SparkFacts
 
 Hubs = frozenset[int]
 SHARE: Final = "share"

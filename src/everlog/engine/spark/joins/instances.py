@@ -6,20 +6,18 @@ The instances of all shapes are delivered together, by one job, which counts the
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from everlog.engine.spark.engine import SparkEngine
 from everlog.engine.spark.facts import fact_schema
 from everlog.engine.spark.facts.annotations import SparkCounted
 from everlog.engine.spark.facts.fact_schema import COUNT, RELATION
+from everlog.engine.spark.facts.region_filters import RegionFilter
 from everlog.engine.spark.facts.runs import classes_of
-from everlog.engine.spark.facts.sets import ComputedFacts, SparkFacts, Wanted
-from everlog.engine.spark.facts.sql_text import Keys, Table, fact_columns, select, union
+from everlog.engine.spark.facts.sets import EVERYTHING, ComputedFacts, SparkFacts, Wanted
+from everlog.engine.spark.facts.sql_text import Keys, Table, fact_columns, own_keys, padded, select, union
 from everlog.engine.spark.joins.conjunction import Conjunction
 from everlog.engine.spark.joins.patterns import Parameters, Pattern, Term
-
-if TYPE_CHECKING:
-    from everlog.engine.spark.engine import SparkEngine
-    from everlog.engine.spark.facts.region_filters import RegionFilter
 
 _FACTS: Final = "facts"
 
@@ -67,8 +65,8 @@ class Delivery:
             parts.append(select([f"slice({facts}, 1, {len(keys)}) AS {_FACTS}"], f"{table} l"))
         if not parts:
             return self._engine.empty()
-        facts = select([f"inline({_FACTS})"], "{rows}")
-        found = f"(SELECT DISTINCT * FROM {facts} WHERE {place.condition()})"
+        facts = place.inside(select([f"inline({_FACTS})"], "{rows}"), own_keys(width), EVERYTHING, None)
+        found = select(["DISTINCT *"], facts)
         return self._engine.computed(found, rows=union(parts), counting=True, few=self._are_few())
 
     def _rows(self) -> Table | None:
@@ -92,6 +90,6 @@ class Delivery:
 
 def _structure(keys: Keys, width: int) -> str:
     """A fact as a struct."""
-    columns = (column.rpartition(" AS ")[::2] for column in fact_columns(keys, width))
-    fields = [f"'{name}', {expression}" for expression, name in columns]
+    pairs = zip(fact_schema.columns(width), padded(keys, width), strict=True)
+    fields = [f"'{name}', {expression}" for name, expression in pairs]
     return f"named_struct({', '.join(fields)})"

@@ -27,7 +27,8 @@ class SparkMatcher(Matcher):
     def match(self, literals: Sequence[Labelled], comparisons: Sequence[Comparison] = ()) -> SparkBindings:
         terms = [term for literal in literals for term in literal.atom.terms]
         terms += [term for comparison in comparisons for term in (comparison.left, comparison.right)]
-        shaping = Shaping(self._engine, [term for term in terms if isinstance(term, Constant)])
+        self._engine.ids(term for term in terms if isinstance(term, Constant))  # all at once: each look-up is a job
+        shaping = Shaping(self._engine)
         matched = [Literal(shaping.pattern(one.atom), as_spark_facts(one.view), one.negative) for one in literals]
         tests = [Compared(one.operator, shaping.term(one.left), shaping.term(one.right)) for one in comparisons]
         parameters = Parameters([tuple(shaping.parameters)])
@@ -45,9 +46,7 @@ class SparkBindings(Bindings):
     """The matches of a query, each once."""
 
     def __init__(self, engine: SparkEngine, shaping: Shaping, found: Conjunction) -> None:
-        self._engine = engine
-        self._shaping = shaping
-        self._found = found
+        self._engine, self._shaping, self._found = engine, shaping, found
 
     def facts(self, atom: Atom, excluding: FactSet | None = None) -> ComputedFacts:
         delivery = Delivery(self._engine)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from everlog.datalog.constants import constants
 from everlog.datalog.syntax import Atom, Constant, Rule, Variable
 from everlog.datalog.syntax import Term as SyntaxTerm
 from everlog.engine.spark.engine import SparkEngine
@@ -18,9 +19,8 @@ from everlog.engine.spark.joins.patterns import Compared, Parameters, Pattern, S
 class Shaping:
     """The numbering of the variables and parameters of one rule or query."""
 
-    def __init__(self, engine: SparkEngine, constants: Sequence[Constant]) -> None:
+    def __init__(self, engine: SparkEngine) -> None:
         self._engine = engine
-        self._ids = engine.ids(constants)
         self.variables: dict[Variable, int] = {}
         self.parameters: list[int] = []
 
@@ -30,12 +30,11 @@ class Shaping:
 
     def term(self, term: SyntaxTerm) -> Term:
         if isinstance(term, Constant):
-            return self._parameter(self._ids[term])
+            return self._parameter(self._engine.ids([term])[term])
         return self.variables.setdefault(term, len(self.variables))
 
     def projected(self, atom: Atom) -> tuple[Pattern, tuple[int, ...]]:
         """An atom over variables that are numbered already, and all parameters with those of the atom."""
-        self._ids = self._engine.ids(term for term in atom.terms if isinstance(term, Constant))
         assert all(variable in self.variables for variable in atom.variables()), "an atom has a variable of its own"
         return self.pattern(atom), tuple(self.parameters)
 
@@ -44,16 +43,9 @@ class Shaping:
         return ~(len(self.parameters) - 1)
 
 
-def constants_of(rule: Rule) -> list[Constant]:
-    atoms = [rule.head, *rule.positive, *(negation.atoms[0] for negation in rule.negative)]
-    terms = [term for atom in atoms for term in atom.terms]
-    terms += [term for comparison in rule.comparisons for term in (comparison.left, comparison.right)]
-    return [term for term in terms if isinstance(term, Constant)]
-
-
 def shape_of(engine: SparkEngine, rule: Rule) -> tuple[Shape, tuple[int, ...]]:
     """The shape of a rule whose negations are single atoms, and its parameters."""
-    shaping = Shaping(engine, constants_of(rule))
+    shaping = Shaping(engine)
     shape = Shape(
         shaping.pattern(rule.head),
         tuple(shaping.pattern(atom) for atom in rule.positive),
@@ -65,7 +57,7 @@ def shape_of(engine: SparkEngine, rule: Rule) -> tuple[Shape, tuple[int, ...]]:
 
 def shapes_of(engine: SparkEngine, rules: Sequence[Rule]) -> list[tuple[Shape, Parameters]]:
     """The shapes of some rules, each with the parameters of all its rules."""
-    engine.ids(constant for rule in rules for constant in constants_of(rule))
+    engine.ids(constants(rules))  # all at once: each look-up is a job
     groups: dict[Shape, dict[tuple[int, ...], None]] = {}
     for rule in rules:
         shape, parameters = shape_of(engine, rule)

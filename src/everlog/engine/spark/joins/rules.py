@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from everlog.datalog.syntax import Rule
@@ -22,16 +23,6 @@ from everlog.engine.spark.joins.patterns import Parameters, Pattern, Shape
 from everlog.engine.spark.joins.rule_shapes import shapes_of
 
 _Some = tuple[SparkFacts, SparkFacts]
-
-
-class SparkCompiler:
-    """Compiles rules for one Spark engine."""
-
-    def __init__(self, engine: SparkEngine) -> None:
-        self._engine = engine
-
-    def __call__(self, rules: Sequence[Rule]) -> SparkRules:
-        return SparkRules(self._engine, rules)
 
 
 class SparkRules(Rules):
@@ -130,66 +121,47 @@ class SparkRules(Rules):
         return on_spark
 
 
+@dataclass(frozen=True)
 class _Call:
     """The evaluation of one shape: its literals with their views."""
 
-    def __init__(
-        self,
-        conjunction: Callable[[Parameters, set[int]], Any],
-        shape: Shape,
-        parameters: Parameters,
-        positive: SparkFacts,
-        negative: SparkFacts,
-        asked: SparkFacts | None,
-        needed: set[int],
-    ) -> None:
-        self._conjunction = conjunction
-        self._shape = shape
-        self._parameters = parameters
-        self._positive = positive
-        self._negative = negative
-        self._asked = asked
-        self._needed = needed
+    conjunction: Callable[[Parameters, set[int]], Any]
+    shape: Shape
+    parameters: Parameters
+    positive: SparkFacts
+    negative: SparkFacts
+    asked: SparkFacts | None
+    needed: set[int]
 
     def places(self, some: _Some) -> Iterator[int]:
         """The literals, positive ones first, that a fact of `some` can match."""
-        patterns = [*self._shape.positive, *self._shape.negative]
-        for place, pattern in enumerate(patterns):
-            if self._at_most(pattern, some[0] if place < len(self._shape.positive) else some[1]):
+        for place, pattern in enumerate((*self.shape.positive, *self.shape.negative)):
+            if self._at_most(pattern, some[0] if place < len(self.shape.positive) else some[1]):
                 yield place
 
     def evaluated(self, some: _Some | None, place: int | None) -> Any:
         """The instances, with the literal at `place` matched in `some`; (156) and (157) of *Revisited*."""
-        shape, size = self._shape, len(self._shape.positive)
-        views = [self._positive] * size
-        avoided = [self._negative] * len(shape.negative)
+        shape = self.shape
         driver: Literal | None = None
+        literals = [Literal(pattern, self.positive) for pattern in shape.positive]
+        literals += [Literal(pattern, self.negative, negative=True) for pattern in shape.negative]
         if some is not None and place is not None:
-            for before in range(min(place, size)):
-                views[before] = as_spark_facts(self._positive - some[0])
-            for before in range(size, place):
-                avoided[before - size] = as_spark_facts(self._negative | some[1])
-            driver = (
-                Literal(shape.positive[place], some[0])
-                if place < size
-                else Literal(shape.negative[place - size], some[1])
-            )
-        positive = [
-            Literal(pattern, view)
-            for number, (pattern, view) in enumerate(zip(shape.positive, views, strict=True))
-            if number != place
-        ]
-        # A fact of `N` is outside of the negative set, so that the literal it drives is true already.
-        negative = [
-            Literal(pattern, view, negative=True)
-            for number, (pattern, view) in enumerate(zip(shape.negative, avoided, strict=True))
-            if number + size != place
-        ]
-        if self._asked is not None:
-            driver = Literal(shape.head, self._asked)
-        conjunction = self._conjunction(self._parameters, self._needed)
+            # A fact of `N` is outside of the negative set, so that the literal it drives is true already.
+            driver = Literal(literals[place].pattern, some[1] if literals[place].negative else some[0])
+            before = [replace(one, view=_kept_out(one, some)) for one in literals[:place]]
+            literals = [*before, *literals[place + 1 :]]
+        positive = [one for one in literals if not one.negative]
+        negative = [one for one in literals if one.negative]
+        if self.asked is not None:
+            driver = Literal(shape.head, self.asked)
+        conjunction = self.conjunction(self.parameters, self.needed)
         conjunction.evaluate(in_order(driver, positive, self._at_most), negative, shape.comparisons)
         return conjunction
 
     def _at_most(self, pattern: Pattern, facts: SparkFacts) -> int:
-        return facts.at_most(self._parameters.wanted(pattern))
+        return facts.at_most(self.parameters.wanted(pattern))
+
+
+def _kept_out(literal: Literal, some: _Some) -> SparkFacts:
+    """The view of a literal before the one that is matched in `some`, with that kept out of it."""
+    return as_spark_facts(literal.view | some[1] if literal.negative else literal.view - some[0])
