@@ -343,10 +343,8 @@ class MemoryClasses(Classes):
         return self._looks[table] > tuning.LOOKS_BEFORE_INDEXES
 
     def normal(self, facts: FactSet) -> ComputedFacts:
-        found = self._engine.empty()
-        for table, _, ids in self._rewritten(as_memory_facts(facts)):
-            found |= self._engine.insert(table.predicate, ids)
-        return found
+        rewritten = self._rewritten(as_memory_facts(facts))
+        return self._engine.union(self._engine.insert(table.predicate, ids) for table, _, ids in rewritten)
 
     def _rewritten(self, facts: MemoryFacts) -> Iterator[tuple[Table, Ids, Ids]]:
         """Rows of tables and what their facts are rewritten to."""
