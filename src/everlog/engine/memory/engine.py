@@ -17,9 +17,10 @@ from threading import Lock
 from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from everlog.datalog.syntax import TRIPLE, Atom, Constant, Term, Variable
-from everlog.datalog.values import RDF_TYPE, Value, identity
+from everlog.datalog.values import RDF_TYPE, SAME_AS, Value, identity
 from everlog.engine.algebra import Engine, Region
 from everlog.engine.memory import tuning
 from everlog.engine.memory.dictionary import Dictionary
@@ -32,6 +33,7 @@ from everlog.engine.memory.facts.sets import ComputedFacts, MemoryFacts
 from everlog.engine.memory.facts.table import Ids, Table
 from everlog.engine.memory.facts.table_entry import Entry
 from everlog.engine.memory.joins.join_plan import Buffers, Call, JoinPlan, Literal, facts_of
+from everlog.engine.memory.term_kinds import BLANK, STRING
 from everlog.errors import ArityMistake
 from everlog.interrupts import Team, look
 
@@ -88,6 +90,19 @@ class MemoryEngine(Engine):
         found: Ids = full_facts(table, facts.rows(table), 3)[[0, 2]]
         return found
 
+    def loops(self, verb: Value, facts: MemoryFacts) -> Ids:
+        """The constants that are both subject and object of a triple with a property in a set."""
+        left, right = self.ends(verb, facts)
+        found: Ids = left[left == right]
+        return found
+
+    def different_names(self, pairs: Ids) -> NDArray[np.bool_]:
+        """Which pairs, one per column, are of two strings, IRIs or blank nodes: only these can be made one."""
+        kinds = self.dictionary.order().kinds[pairs]
+        names = (kinds >= STRING) & (kinds <= BLANK) & (pairs != self.constant(SAME_AS))
+        found: NDArray[np.bool_] = (pairs[0] != pairs[1]) & names.all(axis=0)
+        return found
+
     def relations(self) -> Mapping[str, Relation]:
         return self._relations
 
@@ -134,10 +149,9 @@ class MemoryEngine(Engine):
         parts: dict[Table, Rows] = {}
         for table, tuples, _ in self.relation(predicate, facts.shape[0]).split(facts):
             entry = Entry(table, 1, None if excluding is None else excluding.view(table))
-            n, most = tuples.shape[1], tuning.ENTERED_FACTS
-            for lo in range(0, n, most):
+            for lo in range(0, tuples.shape[1], tuning.ENTERED_FACTS):
                 look()
-                piece = tuples if n <= most else np.ascontiguousarray(tuples[:, lo : lo + most])
+                piece = np.ascontiguousarray(tuples[:, lo : lo + tuning.ENTERED_FACTS])
                 entry.put(0, piece, piece.shape[1], np.arange(table.arity), NO_ROWS)
                 entry.enter(self.parallel)
             parts[table] = entry.rows()

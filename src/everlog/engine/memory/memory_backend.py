@@ -61,9 +61,8 @@ class MemoryBackend(Backend[MemoryBatch, Ids, ByPredicate]):
         self._compiling: list[float] = []
         """The seconds that compiling kernels took, since that was last reported."""
         if engine is None:
-            started, seconds = start_engine(workers)
-            self._compiling.append(seconds)
-            engine = started if dictionary is None else MemoryEngine(dictionary, started.workers)
+            self._compiling.append(start_engine())
+            engine = MemoryEngine(dictionary, workers)
         self._engine = engine
 
     @property
@@ -242,11 +241,11 @@ class MemoryBackend(Backend[MemoryBatch, Ids, ByPredicate]):
     def compared(
         self, then: MemoryWorld, now: MemoryWorld, deleted: Sequence[MemoryBatch], added: Sequence[MemoryBatch]
     ) -> Difference[ByPredicate]:
+        if then.names is not None and now.names is not None and (then.names.several() or now.names.several()):
+            return names.compared(then, now, deleted, added)
         before, after = then.backend, now.backend
         assert isinstance(before, MemoryBackend)
         assert isinstance(after, MemoryBackend)
-        if then.names is not None and now.names is not None and (then.names.several() or now.names.several()):
-            return names.compared(then, now, before, after, deleted, added)
         gained = after.missing(now.I, after.arities(), before, then.I)
         lost = before.missing(then.I, before.arities(), after, now.I)
         plus = after.missing(now.E, self.predicates(added), before, then.E)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import reduce
+from operator import ior
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -118,13 +120,9 @@ class MemoryNames(AnyNames):
         names = self.classes.representatives()
         if np.equal(*names[self.classes.apart]).any():
             return True
-        derived, given = (names[self._unlike_themselves(facts)] for facts in (I, E))
-        return not {*derived.tolist()} <= {*given.tolist()}
-
-    def _unlike_themselves(self, facts: FactSet) -> Ids:
-        left, right = self._backend.engine.ends(DIFFERENT_FROM, as_memory_facts(facts))
-        names: Ids = left[left == right]
-        return names
+        unlike = (self._backend.engine.loops(DIFFERENT_FROM, as_memory_facts(facts)) for facts in (I, E))
+        derived, given = ({*names[one].tolist()} for one in unlike)
+        return not derived <= given
 
     def clashes(self, I: FactSet) -> list[str]:
         classes, engine = self.classes, self._backend.engine
@@ -142,6 +140,7 @@ class MemoryNames(AnyNames):
         self, then: MemoryWorld, now: MemoryWorld, gone: FactSet, new: FactSet, minus: FactSet, plus: FactSet
     ) -> Difference[ByPredicate]:
         backend, before = self._backend, names_of(then)
+        added, deleted = backend.part(plus), backend.part(minus)
         I, J = (now.I - new) | gone, now.I  # `then.I`, which costs as much as it is large by now
         changed = before.classes.changed(self.classes)
         if len(changed):
@@ -149,44 +148,29 @@ class MemoryNames(AnyNames):
             went, came = gone, new
             went |= stayed
             came |= stayed
-            lost = before.lost(backend.part(went), backend, J, self, renaming)
-            gained = self.lost(backend.part(came), backend, I, before, renaming)
+            lost = before.lost(backend.part(went), deleted, backend, J, self, renaming)
+            gained = self.lost(backend.part(came), added, backend, I, before, renaming)
         else:
             lost, gained = (
-                self._irreflexive({name: self.classes.expanded(ids) for name, ids in backend.part(facts).items()})
-                for facts in (gone, new)
+                self._seen({name: self.classes.expanded(ids) for name, ids in backend.part(facts).items()}, explicit)
+                for facts, explicit in ((gone, deleted), (new, added))
             )
         stored, derived = I - ((now.E - plus) | minus), J - now.E
-        touched = gone
-        for facts in (new, minus, plus):
-            touched |= facts
-        more = fewer = touched
+        more = fewer = reduce(ior, (gone, new, minus, plus))
         more &= derived
         more -= stored
         fewer &= stored
         fewer -= derived
-        return self.difference(gained, lost, minus, plus, backend.part(more), backend.part(fewer))
-
-    def difference(
-        self,
-        gained: ByPredicate,
-        lost: ByPredicate,
-        minus: FactSet,
-        plus: FactSet,
-        derived_added: ByPredicate,
-        derived_deleted: ByPredicate,
-    ) -> Difference[ByPredicate]:
-        """What an update did; of `c ≈ c` only what is explicit counts."""
-        for found, explicit in ((lost, minus), (gained, plus)):
-            given = self._backend.engine.columns(as_memory_facts(explicit), TRIPLE)
-            given = given[:, self._is_reflexive(given)]
-            if given.shape[1]:
-                found[TRIPLE] = np.concatenate([found.get(TRIPLE, given[:, :0]), given], axis=1)
-        part = self._backend.part
-        return Difference(part(plus), part(minus), gained, lost, derived_added, derived_deleted)
+        return Difference(added, deleted, gained, lost, backend.part(more), backend.part(fewer))
 
     def lost(
-        self, facts: ByPredicate, other: MemoryBackend, I: FactSet, others: MemoryNames, renaming: Ids
+        self,
+        facts: ByPredicate,
+        explicit: ByPredicate,
+        other: MemoryBackend,
+        I: FactSet,
+        others: MemoryNames,
+        renaming: Ids,
     ) -> ByPredicate:
         """In all names, what does not hold elsewhere, of facts that are not there or have other names there.
 
@@ -200,13 +184,14 @@ class MemoryNames(AnyNames):
             there = other.among(I, predicate, renaming[ids])
             ids = np.concatenate([classes.expanded(ids[:, ~there]), classes.expanded(ids[:, there], moved)], axis=1)
             lost[predicate] = ids[:, ~other.among(I, predicate, now[ids])]
-        return self._irreflexive(lost)
+        return self._seen(lost, explicit)
 
-    def _irreflexive(self, facts: ByPredicate) -> ByPredicate:
-        """Some facts without `c ≈ c`."""
-        if TRIPLE in facts:
-            facts[TRIPLE] = facts[TRIPLE][:, ~self._is_reflexive(facts[TRIPLE])]
-        return nonempty(facts.items())
+    def _seen(self, facts: ByPredicate, explicit: ByPredicate) -> ByPredicate:
+        """Some facts, of `c ≈ c` only what is explicit."""
+        given = explicit.get(TRIPLE, np.empty((3, 0), np.int32))
+        found = facts.get(TRIPLE, given[:, :0])
+        found = np.concatenate([found[:, ~self._is_reflexive(found)], given[:, self._is_reflexive(given)]], axis=1)
+        return nonempty({**facts, TRIPLE: found}.items())
 
 
 def nonempty(facts: Iterable[MemoryBatch]) -> ByPredicate:
@@ -221,28 +206,23 @@ def names_of(world: MemoryWorld) -> MemoryNames:
 
 
 def compared(
-    then: MemoryWorld,
-    now: MemoryWorld,
-    before: MemoryBackend,
-    after: MemoryBackend,
-    deleted: Sequence[MemoryBatch],
-    added: Sequence[MemoryBatch],
+    then: MemoryWorld, now: MemoryWorld, deleted: Sequence[MemoryBatch], added: Sequence[MemoryBatch]
 ) -> Difference[ByPredicate]:
     """What is different between worlds of two engines whose constants are rewritten."""
     old, new = names_of(then), names_of(now)
+    before, after = old._backend, new._backend
     minus, plus = before.present(deleted), before.entered(added)
     minus &= then.E
     minus -= plus
     plus -= then.E
-    renaming = old.classes.renaming(new.classes)
-    lost = old.lost(before.part(then.I), after, now.I, new, renaming)
-    gained = new.lost(after.part(now.I), before, then.I, old, renaming)
-    derived_now, derived_then = now.I - now.E, then.I - then.E
-    return old.difference(
-        gained,
-        lost,
-        minus,
-        plus,
-        after.missing(derived_now, after.arities(), before, derived_then),
-        before.missing(derived_then, before.arities(), after, derived_now),
+    explicit_added, explicit_deleted, renaming = (
+        before.part(plus),
+        before.part(minus),
+        old.classes.renaming(new.classes),
     )
+    gained = new.lost(after.part(now.I), explicit_added, before, then.I, old, renaming)
+    lost = old.lost(before.part(then.I), explicit_deleted, after, now.I, new, renaming)
+    derived_now, derived_then = now.I - now.E, then.I - then.E
+    derived_added = after.missing(derived_now, after.arities(), before, derived_then)
+    derived_deleted = before.missing(derived_then, before.arities(), after, derived_now)
+    return Difference(explicit_added, explicit_deleted, gained, lost, derived_added, derived_deleted)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
 from everlog.engine.memory.kernels.dictionary_kernels import compare
 
@@ -246,16 +247,9 @@ def clear_graph(ids, old, number, bits):
                 base += 1
 
 
-@njit(cache=True, nogil=True)
-def count_bits(bits, lo, hi):
+def count_bits(bits: NDArray[np.uint64], lo: int, hi: int) -> int:
     """How many bits the rows `lo..hi` have."""
-    total = 0
-    for row in range(lo, hi):
-        for word in bits[row]:
-            while word:
-                word &= word - np.uint64(1)
-                total += 1
-    return total
+    return int(np.bitwise_count(bits[lo:hi]).sum())
 
 
 @njit(cache=True, nogil=True)
