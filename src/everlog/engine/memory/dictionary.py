@@ -207,12 +207,11 @@ class Dictionary:
         return pa.field(name, array.type, nullable=False, metadata=metadata), array
 
     def _values_of_kind(self, kind: int, ids: Ids) -> list[Value]:
-        if kind <= STRING:
-            values: list[Value]
-            values = (
-                _python_strings(self._texts(ids)) if kind == STRING else _numbers(kind, self._payload[ids]).tolist()
-            )
-            return values
+        if kind == STRING:
+            return _python_strings(self._texts(ids))
+        if kind < FIRST_TEXT:
+            numbers: list[Value] = _numbers(kind, self._payload[ids]).tolist()
+            return numbers
         # An RDF term costs a parse: once per distinct id.
         encoded = pa.array(ids).dictionary_encode()
         terms = [_from_text(kind, text) for text in _python_strings(self._texts(encoded.dictionary.to_numpy()))]
