@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from everlog.engine.memory.dictionary import Dictionary
     from everlog.engine.memory.facts.table import Ids
-    from everlog.engine.memory.memory_backend import MemoryBatch
+    from everlog.engine.memory.names import MemoryBatch
     from everlog.sources.read_facts import Read
 
 

@@ -14,7 +14,6 @@ from everlog.engine.contradictions import messages
 from everlog.engine.memory.engine import MemoryEngine
 from everlog.engine.memory.facts.sets import MemoryFacts
 from everlog.engine.memory.facts.table import Ids
-from everlog.engine.memory.term_kinds import BLANK, STRING
 
 
 def clashes(engine: MemoryEngine, I: MemoryFacts, kept_apart: Ids | None = None) -> list[str]:
@@ -23,12 +22,9 @@ def clashes(engine: MemoryEngine, I: MemoryFacts, kept_apart: Ids | None = None)
     `kept_apart` are pairs of names that owl:differentFrom tells apart, and that are equal but for that.
     """
     same, different = engine.ends(SAME_AS, I), engine.ends(DIFFERENT_FROM, I)
-    same_as = engine.constant(SAME_AS)
-    kinds = engine.dictionary.order().kinds[same]
-    names = (kinds >= STRING) & (kinds <= BLANK) & (same != same_as)
-    values = same[:, (same[0] != same[1]) & ~names.all(axis=0)]
+    values = same[:, (same[0] != same[1]) & ~engine.different_names(same)]
     excluded = _in_both(same, different) if kept_apart is None else kept_apart
-    alone = np.setdiff1d(different[0, different[0] == different[1]], excluded)
+    alone = np.setdiff1d(engine.loops(DIFFERENT_FROM, I), excluded)
     return messages(
         values.T.tolist(), excluded.T.tolist(), alone.tolist(), engine.dictionary.value, kept_apart is not None
     )

@@ -24,8 +24,7 @@ from everlog.engine.memory.facts.rows import full_facts
 from everlog.engine.memory.facts.sets import ComputedFacts, MemoryFacts, as_memory_facts
 from everlog.engine.memory.facts.table import Ids, Table
 from everlog.engine.memory.joins.join_plan import facts_of
-from everlog.engine.memory.kernels import class_kernels
-from everlog.engine.memory.term_kinds import BLANK, STRING
+from everlog.engine.memory.kernels.graph_kernels import connected_components
 from everlog.engine.rule_constants import Vocabularies
 
 Flags = npt.NDArray[np.bool_]
@@ -77,13 +76,14 @@ class MemoryClasses(Classes):
 
     def separate(self, facts: FactSet) -> None:
         ends = self._engine.ends(DIFFERENT_FROM, as_memory_facts(facts))
-        self.apart = ends[:, (ends[0] != ends[1]) & self._mergeable(ends).all(axis=0)]
+        self.apart = ends[:, self._engine.different_names(ends)]
 
     def refused(self, facts: FactSet) -> ComputedFacts:
-        left, right = self._engine.ends(SAME_AS, as_memory_facts(facts))
-        chosen = (left != right) & self._mergeable(left) & self._mergeable(right)
-        verbs = np.full(int(chosen.sum()), self._same, np.int32)
-        return self._engine.present(TRIPLE, np.stack([left[chosen], verbs, right[chosen]]))
+        ends = self._engine.ends(SAME_AS, as_memory_facts(facts))
+        return self._engine.present(TRIPLE, self._equalities(*ends[:, self._engine.different_names(ends)]))
+
+    def _equalities(self, left: Ids, right: Ids) -> Ids:
+        return np.stack([left, np.full(len(left), self._same, np.int32), right])
 
     def group(self, facts: FactSet, atom: Atom, value: Variable) -> tuple[ComputedFacts, bool]:
         numbers = {variable: number for number, variable in enumerate(dict.fromkeys(atom.variables()))}
@@ -97,8 +97,8 @@ class MemoryClasses(Classes):
             mine = numbers[value]
             places = [literal.terms.index(number) for number in numbers.values() if number != mine]
             if ids.shape[1] * tuning.KEY_FACTS_SHARE > len(self.representatives()):
-                for place in places:
-                    ids = ids[:, self._repeated(ids[place])]
+                for place in places:  # what no other fact has there is not sorted
+                    ids = ids[:, np.bincount(ids[place])[ids[place]] > 1]
             others, values = [ids[place] for place in places], ids[literal.terms.index(mine)]
             pairs = _beside(values, others, values)
             if self.apart.shape[1] and len(torn := self._torn(*self._different(*pairs))):
@@ -109,17 +109,6 @@ class MemoryClasses(Classes):
             grown.append(self._merged(*pairs))
             united &= np.array_equal(*self.representatives()[np.stack(pairs)])
         return self.named(self.representatives()[np.concatenate(grown)]), united
-
-    def _repeated(self, column: Ids) -> Flags:
-        """Which places have a constant that another place has, too."""
-        numbers = np.arange(len(column), dtype=np.int32)
-        last = np.empty(len(self.representatives()), np.int32)
-        last[column] = numbers
-        earlier = column[last[column] != numbers]
-        flags = np.zeros(len(last) if len(earlier) else 1, np.bool_)
-        flags[earlier] = True
-        found: Flags = flags[column] if len(earlier) else np.broadcast_to(flags, column.shape)
-        return found
 
     def _merged(self, left: Ids, right: Ids) -> Ids:
         """Makes the two sides of pairs one, where they can be; gives constants of the classes that grew."""
@@ -135,24 +124,20 @@ class MemoryClasses(Classes):
         ids, roots = self._components(left, right)
         order = np.argsort(roots, kind="stable")
         for group in np.split(ids[order], np.flatnonzero(np.diff(roots[order])) + 1):
-            self._join([int(one) for one in group])
+            self._join(group.tolist())
         return ids
 
     def _components(self, left: Ids, right: Ids) -> tuple[Ids, Ids]:
         """The ends of pairs, each once, with one name for all that the pairs connect."""
-        parent: Ids = np.arange(len(self.representatives()), dtype=np.int32)
-        class_kernels.unite(left, right, parent)
-        touched = np.zeros(len(parent), np.bool_)
-        touched[left] = touched[right] = True
-        ids = np.flatnonzero(touched).astype(np.int32)
-        return ids, class_kernels.roots(ids, parent)
+        ids, numbers = np.unique(np.stack([left, right]), return_inverse=True)
+        first, second = numbers.reshape(2, -1).astype(np.int32)
+        return ids, ids[connected_components(first, second, len(ids))]
 
     def _different(self, left: Ids, right: Ids) -> tuple[Ids, Ids]:
         """The representatives of pairs, where they differ and can be merged."""
-        representatives = self.representatives()
-        left, right = representatives[left], representatives[right]
-        good = (left != right) & self._mergeable(left) & self._mergeable(right)
-        return left[good], right[good]
+        pairs = self.representatives()[np.stack([left, right])]
+        first, second = pairs[:, self._engine.different_names(pairs)]
+        return first, second
 
     def _torn(self, left: Ids, right: Ids) -> Ids:
         """Those ends of pairs that cannot all be made one, as the pairs say, without what is to stay apart."""
@@ -188,16 +173,10 @@ class MemoryClasses(Classes):
         """The place of a constant in the order of terms."""
         return term_order(self._engine.dictionary.value(int(one)))
 
-    def _mergeable(self, ids: Ids) -> Flags:
-        kinds = self._engine.dictionary.order().kinds[ids]
-        found: Flags = (kinds >= STRING) & (kinds <= BLANK) & (ids != self._same)
-        return found
-
     def _join(self, group: Sequence[int]) -> None:
         """Makes one class of those that some constants represent."""
         least = min(group, key=self.order_of)
-        alone = [np.array([one], np.int32) for one in group]
-        members = np.concatenate([self.members.pop(one, single) for one, single in zip(group, alone, strict=True)])
+        members = np.concatenate([self.members.pop(one, np.array([one], np.int32)) for one in group])
         self._changeable()[members] = least
         self.members[least] = members
 
@@ -205,13 +184,8 @@ class MemoryClasses(Classes):
 
     def pairs(self) -> Ids:
         """Every constant that another one represents, with that one: two rows of an array."""
-        sizes = np.array([len(members) for members in self.members.values()], np.int64)
-        both = np.stack(
-            [
-                np.concatenate([np.empty(0, np.int32), *self.members.values()]),
-                np.repeat(np.array([*self.members], np.int32), sizes),
-            ]
-        )
+        names = [np.full(len(members), name, np.int32) for name, members in self.members.items()]
+        both = np.stack([np.concatenate([np.empty(0, np.int32), *ids]) for ids in (self.members.values(), names)])
         found: Ids = both[:, both[0] != both[1]]
         return found
 
@@ -224,19 +198,15 @@ class MemoryClasses(Classes):
         """Takes over the classes that `pairs` gave; every constant was alone before."""
         order = np.argsort(pairs[1], kind="stable")
         names, starts = np.unique(pairs[1][order], return_index=True)
-        ends = [*starts[1:], len(order)]
-        for name, start, end in zip(names, starts, ends, strict=False):
-            self.members[int(name)] = np.append(np.int32(name), pairs[0][order[start:end]]).astype(np.int32)
+        for name, members in zip(names.tolist(), np.split(pairs[0][order], starts[1:]), strict=False):
+            self.members[name] = np.append(np.int32(name), members)
         self._changeable()[pairs[0]] = pairs[1]
 
     # ------------------------------------------------------------------------------------ names again
 
     def sizes(self) -> npt.NDArray[np.int64]:
         """How many constants each representative stands for."""
-        found = np.ones(len(self.representatives()), np.int64)
-        for name, members in self.members.items():
-            found[name] = len(members)
-        return found
+        return self._names_of(None).sizes
 
     def expanded(self, ids: Ids, some: Flags | None = None) -> Ids:
         """All facts that some facts about representatives, one per column of the array, stand for.
@@ -245,16 +215,14 @@ class MemoryClasses(Classes):
         """
         if not self.members:
             return ids if some is None else ids[:, some[ids].any(axis=0)]
+        arity, any_of = ids.shape[0], self._names_of(None)
         if some is None:
-            return _expanded(ids, [self._names_of(None)] * ids.shape[0])
-        flagged, others, any_of = self._names_of(some), self._names_of(~some), self._names_of(None)
-        arity = ids.shape[0]
-        pieces = [np.empty((arity, 0), np.int32)]
-        for place in range(arity):
-            # Each fact once: by the first place that has a flagged constant.
-            chosen = [others] * place + [flagged] + [any_of] * (arity - place - 1)
-            pieces.append(_expanded(ids, chosen, first=place))
-        return np.concatenate(pieces, axis=1)
+            return _expanded(ids, [any_of] * arity)
+        flagged, others = self._names_of(some), self._names_of(~some)
+        # Each fact once: by the first place that has a flagged constant.
+        chosen = [[others] * place + [flagged] + [any_of] * (arity - place - 1) for place in range(arity)]
+        pieces = [_expanded(ids, names, first=place) for place, names in enumerate(chosen)]
+        return np.concatenate([ids[:, :0], *pieces], axis=1)
 
     def _names_of(self, only: Flags | None) -> _Names:
         """The constants that each representative stands for, all or the flagged ones."""
@@ -286,10 +254,10 @@ class MemoryClasses(Classes):
                 likely.append((int(counts.max()), name, int(names[counts.argmax()])))
         chosen: dict[int, int] = {}
         for _, name, others in sorted(likely, reverse=True):
-            if others not in chosen.values() and theirs[others] == others and others not in self.members:
-                chosen[name] = others
+            if others not in chosen and theirs[others] == others and others not in self.members:
+                chosen[others] = name
         found: Ids = np.arange(len(self.representatives()), dtype=np.int32)
-        for name, others in chosen.items():
+        for others, name in chosen.items():
             found[name], found[others] = others, name
         return found
 
@@ -300,8 +268,7 @@ class MemoryClasses(Classes):
 
     def _represented(self, names: Iterable[int]) -> Ids:
         """The members of the classes that some constants represent."""
-        found = [np.empty(0, np.int32), *(self.members[name] for name in names)]
-        ids = np.concatenate(found)
+        ids = np.concatenate([np.empty(0, np.int32), *(self.members[name] for name in names)])
         gone: Ids = ids[self.representatives()[ids] != ids]
         return gone
 
@@ -343,10 +310,8 @@ class MemoryClasses(Classes):
         return self._looks[table] > tuning.LOOKS_BEFORE_INDEXES
 
     def normal(self, facts: FactSet) -> ComputedFacts:
-        found = self._engine.empty()
-        for table, _, ids in self._rewritten(as_memory_facts(facts)):
-            found |= self._engine.insert(table.predicate, ids)
-        return found
+        rewritten = self._rewritten(as_memory_facts(facts))
+        return self._engine.union(self._engine.insert(table.predicate, ids) for table, _, ids in rewritten)
 
     def _rewritten(self, facts: MemoryFacts) -> Iterator[tuple[Table, Ids, Ids]]:
         """Rows of tables and what their facts are rewritten to."""
@@ -378,17 +343,14 @@ class MemoryClasses(Classes):
 
     def named(self, ids: Ids) -> ComputedFacts:
         """The facts `c ≈ c` for some constants."""
-        verbs = np.full(len(ids), self._same, np.int32)
-        return self._engine.insert(TRIPLE, np.stack([ids, verbs, ids])) if len(ids) else self._engine.empty()
+        return self._engine.insert(TRIPLE, self._equalities(ids, ids)) if len(ids) else self._engine.empty()
 
-    def _names(self, classes: MemoryFacts) -> Ids:
+    def _names(self, classes: FactSet) -> Ids:
         """The representatives of classes."""
-        left, right = self._engine.ends(SAME_AS, classes)
-        names: Ids = left[left == right]
-        return names
+        return self._engine.loops(SAME_AS, as_memory_facts(classes))
 
     def mentioning(self, classes: FactSet, facts: FactSet) -> ComputedFacts:
-        return self.facts_mentioning(self._names(as_memory_facts(classes)), facts)
+        return self.facts_mentioning(self._names(classes), facts)
 
     def facts_mentioning(self, names: Ids, facts: FactSet) -> ComputedFacts:
         """Those of some facts that mention one of some constants."""
@@ -396,25 +358,20 @@ class MemoryClasses(Classes):
 
     def whole(self, classes: FactSet, others: Classes) -> ComputedFacts:
         assert isinstance(others, MemoryClasses)
-        representatives = self.representatives()
-        alone = np.empty(0, np.int32)
-        kept = [
-            one
-            for one in self._names(as_memory_facts(classes))
-            if (representatives[others.members.get(int(one), alone)] == one).all()
-        ]
-        return self.named(np.array(kept, np.int32))
+        known, alone = self.representatives(), np.empty(0, np.int32)
+        names = self._names(classes)
+        kept = [(known[others.members.get(name, alone)] == name).all() for name in names.tolist()]
+        return self.named(names[np.array(kept, np.bool_)])
 
     def split(self, classes: FactSet, others: Classes) -> MemoryClasses:
         assert isinstance(others, MemoryClasses)
         found = copy(self)
         found.members = dict(self.members)
         found._is_shared = self._is_shared = True
-        for name in self._names(as_memory_facts(classes)):
-            for one in found.members.pop(int(name), ()):
-                found._changeable()[one] = others.representatives()[one]
-                if int(one) in others.members:
-                    found.members[int(one)] = others.members[int(one)]
+        for name in self._names(classes).tolist():
+            if (members := found.members.pop(name, None)) is not None:
+                found._changeable()[members] = others.representatives()[members]
+                found.members |= {one: others.members[one] for one in members.tolist() if one in others.members}
         return found
 
     def rewritten(self, rules: tuple[Rule, ...]) -> tuple[Rule, ...]:
@@ -487,20 +444,15 @@ class MemoryImages(Images):
         self._listed: Ids = np.empty(0, np.int32)
         self._moved: list[tuple[Table, Ids, Table, Ids]] = []
 
-    def _list(self, names: Ids) -> None:
-        """Lists the facts that mention what some constants represent."""
-        for source, rows, ids in self._classes.rewritten_about(names, self._facts):
-            for target, tuples, places in self._engine.relation(source.predicate, ids.shape[0]).split(ids):
-                found = target.find(tuples)
-                known = found >= 0
-                self._moved.append((target, found[known], source, rows[places][known]))
-
     def of(self, facts: FactSet) -> ComputedFacts:
         asked = as_memory_facts(facts)
         new = np.setdiff1d(self._classes.several(asked), self._listed)
-        if len(new):
-            self._list(new)
-            self._listed = np.concatenate([self._listed, new])
+        self._listed = np.concatenate([self._listed, new])
+        for source, rows, ids in self._classes.rewritten_about(new, self._facts):
+            for target, tuples, places in self._engine.relation(source.predicate, ids.shape[0]).split(ids):
+                found_rows = target.find(tuples)
+                known = found_rows >= 0
+                self._moved.append((target, found_rows[known], source, rows[places][known]))
         found: FactSet = asked
         found &= self._facts
         tables = asked.tables()

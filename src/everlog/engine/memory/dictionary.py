@@ -12,6 +12,7 @@ thread may add at a time. Numba is imported when the first value is looked up, n
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from types import ModuleType
 from typing import Any, NamedTuple, TypeAlias
 
@@ -37,6 +38,18 @@ MAX_VALUES = 2**31
 _MAX_TEXT = 2**31 - 1
 _NAN = int(np.array(np.nan).view(np.int64))
 _LARGE = pa.large_string()
+_ARROW_TYPES: dict[type, pa.DataType] = {int: pa.int64(), float: pa.float64(), bool: pa.bool_(), str: _LARGE}
+
+# What stands before and behind the text of a value in N-Triples, by kind.
+_NTRIPLES = {
+    INT: ('"', f'"^^<{XSD}integer>'),
+    FLOAT: ('"', f'"^^<{XSD}double>'),
+    BOOL: ('"', f'"^^<{XSD}boolean>'),
+    STRING: ('"', '"'),
+    IRI: ("<", ">"),
+    BLANK: ("_:", ""),
+    LITERAL: ("", ""),
+}
 
 # Escapes of a string in N-Triples, the backslash first. The rare ones are tried one by one only after a look for any.
 _COMMON_ESCAPES = {"\\": r"\\", '"': r"\"", "\n": r"\n", "\r": r"\r", "\t": r"\t"}
@@ -107,12 +120,9 @@ class Dictionary:
         if not 0 <= id < len(self):
             raise IndexError(f"no value has the id {id}")
         kind, payload = int(self._kinds[id]), self._payload[id]
-        if kind == INT:
-            return int(payload)
-        if kind == FLOAT:
-            return float(payload.view(np.float64))
-        if kind == BOOL:
-            return bool(payload)
+        if kind < FIRST_TEXT:
+            number: Value = _numbers(kind, payload).item()
+            return number
         return _from_text(kind, self._text[payload : payload + self._lengths[id]].tobytes().decode())
 
     # Columns in
@@ -145,24 +155,9 @@ class Dictionary:
             pieces = (values[lo : lo + most] for lo in range(0, len(values), most))
             return np.concatenate([self.encode_values(piece) for piece in pieces])
         types = set(map(type, values))
-        if types == {int}:
-            try:
-                return self._look_up(_number_probes(INT, np.array(values, dtype=np.int64)))
-            except OverflowError:
-                for value in values:
-                    normalise(value)
-                raise
-        if types == {float}:
-            return self._look_up(_number_probes(FLOAT, _float_bits(np.array(values, dtype=np.float64))))
-        if types == {bool}:
-            return self._look_up(_number_probes(BOOL, np.array(values, dtype=np.int64)))
-        if types == {str}:
-            try:
-                return self._look_up(_text_probes(pa.array(values, type=_LARGE)))
-            except (UnicodeEncodeError, pa.ArrowInvalid):
-                for value in values:
-                    _utf8(str(value))
-                raise
+        if len(types) == 1 and (arrow_type := _ARROW_TYPES.get(*types)) is not None:
+            with suppress(OverflowError, UnicodeEncodeError, pa.ArrowInvalid):  # said below of the value in question
+                return self._look_up(_column_probes(pa.array(values, arrow_type)))
         distinct: dict[object, int] = {}
         fresh: list[Value] = []
         places = np.empty(len(values), dtype=np.int64)
@@ -203,71 +198,49 @@ class Dictionary:
         kinds = self._kinds[ids]
         kind = int(kinds[0]) if ids.size else STRING
         metadata = None
-        if not (kinds == kind).all():
-            array, metadata = self._ntriples(ids, kinds), NTRIPLES_METADATA
-        elif kind == INT:
-            array = pa.array(self._payload[ids])
-        elif kind == FLOAT:
-            array = pa.array(self._payload[ids].view(np.float64))
-        elif kind == BOOL:
-            array = pa.array(self._payload[ids].astype(np.bool_))
-        elif kind == STRING:
-            array = self._texts(ids)
+        if kind > STRING or not (kinds == kind).all():
+            array, metadata = self.ntriples_column(ids), NTRIPLES_METADATA
         else:
-            array, metadata = self._ntriples(ids, kinds), NTRIPLES_METADATA
-        array = _narrow(array)
+            array = self._texts(ids) if kind == STRING else pa.array(_numbers(kind, self._payload[ids]))
+        if array.type == _LARGE and array.nbytes < 2**31:
+            array = array.cast(pa.string())
         return pa.field(name, array.type, nullable=False, metadata=metadata), array
 
-    def ntriples_column(self, ids: Ids) -> pa.Array:
-        """A column of ids as N-Triples terms, whatever their kinds, as large_string."""
-        return self._ntriples(ids, self._kinds[ids]) if ids.size else pa.array([], _LARGE)
-
     def _values_of_kind(self, kind: int, ids: Ids) -> list[Value]:
-        if kind < FIRST_TEXT:
-            payload = self._payload[ids]
-            numbers = (
-                payload if kind == INT else payload.view(np.float64) if kind == FLOAT else payload.astype(np.bool_)
-            )
-            values: list[Value] = numbers.tolist()
-            return values
         if kind == STRING:
-            strings: list[Value] = _python_strings(self._texts(ids))
-            return strings
+            return _python_strings(self._texts(ids))
+        if kind < FIRST_TEXT:
+            numbers: list[Value] = _numbers(kind, self._payload[ids]).tolist()
+            return numbers
         # An RDF term costs a parse: once per distinct id.
         encoded = pa.array(ids).dictionary_encode()
         terms = [_from_text(kind, text) for text in _python_strings(self._texts(encoded.dictionary.to_numpy()))]
         return [terms[place] for place in encoded.indices.to_numpy().tolist()]
 
-    def _ntriples(self, ids: Ids, kinds: NDArray[np.uint8]) -> pa.Array:
-        parts, places = [], []
-        for kind in _present(kinds):
-            rows = np.flatnonzero(kinds == kind)
-            parts.append(self._ntriples_of_kind(kind, ids[rows]))
-            places.append(rows)
+    def ntriples_column(self, ids: Ids) -> pa.Array:
+        """A column of ids as N-Triples terms, whatever their kinds, as large_string."""
+        kinds = self._kinds[ids]
+        places = [np.flatnonzero(kinds == kind) for kind in _present(kinds)]
+        parts = [self._ntriples_of_kind(int(kinds[rows[0]]), ids[rows]) for rows in places]
         if len(parts) == 1:
             return parts[0]
         position = np.empty(ids.size, dtype=np.int64)
-        position[np.concatenate(places)] = np.arange(ids.size)
-        return pa.concat_arrays(parts).take(pa.array(position))
+        position[np.concatenate([position[:0], *places])] = np.arange(ids.size)
+        return pa.concat_arrays([pa.array([], _LARGE), *parts]).take(pa.array(position))
 
     def _ntriples_of_kind(self, kind: int, ids: Ids) -> pa.Array:
+        before, after = _NTRIPLES[kind]
+        if kind == FLOAT:
+            encoded = pa.array(self._payload[ids]).dictionary_encode()
+            numbers = _numbers(FLOAT, encoded.dictionary.to_numpy()).tolist()
+            texts = pa.array([canonical_double(number) for number in numbers], type=_LARGE).take(encoded.indices)
+        elif kind < FIRST_TEXT:
+            texts = pa.array(_numbers(kind, self._payload[ids])).cast(_LARGE)
+        else:
+            texts = self._texts(ids)
         if kind == LITERAL:
-            return self._texts(ids)
-        if kind == IRI:
-            return _join("<", self._texts(ids), ">")
-        if kind == BLANK:
-            return _join("_:", self._texts(ids), "")
-        if kind == STRING:
-            return _join('"', _escape(self._texts(ids)), '"')
-        payload = self._payload[ids]
-        if kind == INT:
-            return _join('"', pa.array(payload).cast(_LARGE), f'"^^<{XSD}integer>')
-        if kind == BOOL:
-            return _join('"', pa.array(payload.astype(np.bool_)).cast(_LARGE), f'"^^<{XSD}boolean>')
-        encoded = pa.array(payload).dictionary_encode()
-        numbers = encoded.dictionary.to_numpy().view(np.float64).tolist()
-        forms = pa.array([canonical_double(number) for number in numbers], type=_LARGE)
-        return _join('"', forms.take(encoded.indices), f'"^^<{XSD}double>')
+            return texts
+        return _join(before, _escape(texts) if kind == STRING else texts, after)
 
     def _texts(self, ids: Ids) -> pa.Array:
         """The stored texts of ids of textual kinds, as large_string."""
@@ -294,11 +267,10 @@ class Dictionary:
 
     def _encode_chunk(self, chunk: pa.Array, probes_of: Callable[[pa.Array], _Probes], add: bool) -> Ids:
         if isinstance(chunk, pa.DictionaryArray):
-            if len(chunk.dictionary) <= len(chunk) and not chunk.dictionary.null_count:
-                places = chunk.indices.to_numpy()
-                ids: Ids = self._encode_chunk(chunk.dictionary, probes_of, add)[places]
-                return ids
-            return self._encode_chunk(chunk.dictionary_decode(), probes_of, add)
+            if len(chunk.dictionary) > len(chunk) or chunk.dictionary.null_count:
+                return self._encode_chunk(chunk.dictionary_decode(), probes_of, add)
+            ids: Ids = self._encode_chunk(chunk.dictionary, probes_of, add)[chunk.indices.to_numpy()]
+            return ids
         if chunk.null_count:
             raise _nulls(chunk.null_count)
         return self._look_up(probes_of(chunk), add) if len(chunk) else np.empty(0, dtype=np.int32)
@@ -307,16 +279,15 @@ class Dictionary:
         kinds, keys, lengths, data = probes
         ids: Ids = np.empty(kinds.size, dtype=np.int32)
         encode, row, end = _kernels().encode, 0, 0
-        while True:
+        while row < kinds.size:
             if row == end:
-                if end == kinds.size:
-                    return ids
                 look()
                 end = min(end + tuning.LOOKED_UP_VALUES, kinds.size)
-            piece = (kinds, keys, lengths) if end == kinds.size else (kinds[:end], keys[:end], lengths[:end])
+            piece = kinds[:end], keys[:end], lengths[:end]
             row = encode(*piece, data, row, add, ids, *self.order(), self._slots, self._used)
             if row < end:
                 self._make_room(int(lengths[row]) if kinds[row] >= FIRST_TEXT else 0)
+        return ids
 
     def _capacity(self, slots: int) -> int:
         """How many ids this many slots serve; beyond five eighths, probing walks too far."""
@@ -438,26 +409,23 @@ def _from_text(kind: int, text: str) -> Value:
 def _column_probes(chunk: pa.Array) -> _Probes:
     kind = _kind_of_type(chunk.type)
     if kind is None:
-        raise _unsupported(chunk.type)
+        raise UnsupportedValue(
+            f"a column of type {chunk.type} does not fit into facts, which hold integers, floats, booleans and strings; "
+            "cast it to one of these, for instance to string, or split it into such columns"
+        )
+    lengths, data = np.zeros(len(chunk), dtype=np.int32), np.empty(0, dtype=np.uint8)
     if kind == STRING:
-        return _text_probes(chunk)
-    if kind == FLOAT:
+        keys, lengths, data = _spans(chunk)
+    elif kind == FLOAT:
         # Not by Arrow's cast, which refuses float16 in older versions.
-        return _number_probes(FLOAT, _float_bits(chunk.to_numpy(zero_copy_only=False).astype(np.float64, copy=False)))
-    if chunk.type == pa.uint64() and (largest := pc.max(chunk).as_py()) >= 2**63:
+        keys = _float_bits(chunk.to_numpy(zero_copy_only=False).astype(np.float64, copy=False))
+    elif chunk.type == pa.uint64() and (largest := pc.max(chunk).as_py()) >= 2**63:
         raise UnsupportedValue(
             f"the integer {largest} does not fit into 64 bits with a sign; cast the column to string"
         )
-    return _number_probes(kind, chunk.cast(pa.int64()).to_numpy())
-
-
-def _number_probes(kind: int, keys: NDArray[np.int64]) -> _Probes:
-    return _frozen_probes(np.full(keys.size, kind), keys, np.zeros(keys.size, dtype=np.int32), np.empty(0))
-
-
-def _text_probes(chunk: pa.Array) -> _Probes:
-    begins, lengths, data = _spans(chunk)
-    return _frozen_probes(np.full(begins.size, STRING, dtype=np.uint8), begins, lengths, data)
+    else:
+        keys = chunk.cast(pa.int64()).to_numpy()
+    return _frozen_probes(np.full(len(chunk), kind, dtype=np.uint8), keys, lengths, data)
 
 
 def _ntriples_probes(chunk: pa.Array) -> _Probes:
@@ -497,6 +465,11 @@ def _spans(chunk: pa.Array) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArr
     return _frozen(bounds[:-1], np.int64), _frozen(lengths, np.int32), _frozen(text, np.uint8)
 
 
+def _numbers(kind: int, payload: Any) -> Any:
+    """Payloads as what they stand for, for the kinds without text."""
+    return payload if kind == INT else payload.view(np.float64) if kind == FLOAT else payload.astype(np.bool_)
+
+
 def _float_bits(numbers: NDArray[np.float64]) -> NDArray[np.int64]:
     """The bits of floats, the same for every NaN."""
     bits = np.ascontiguousarray(numbers).view(np.int64)
@@ -511,16 +484,7 @@ def _kind_of_type(type: pa.DataType) -> int | None:
         return FLOAT
     if pa.types.is_boolean(type):
         return BOOL
-    if pa.types.is_string(type) or pa.types.is_large_string(type) or pa.types.is_string_view(type):
-        return STRING
-    return None
-
-
-def _unsupported(type: pa.DataType) -> UnsupportedValue:
-    return UnsupportedValue(
-        f"a column of type {type} does not fit into facts, which hold integers, floats, booleans and strings; cast it "
-        "to one of these, for instance to string, or split it into such columns"
-    )
+    return STRING if type in (pa.string(), _LARGE, pa.string_view()) else None
 
 
 def _nulls(count: int) -> UnsupportedValue:
@@ -541,8 +505,7 @@ def _python_strings(texts: pa.Array) -> list[Any]:
 
 
 def _join(before: str, texts: pa.Array, after: str) -> pa.Array:
-    pieces = (pa.scalar(piece, type=_LARGE) for piece in (before, after, ""))
-    start, end, separator = pieces
+    start, end, separator = (pa.scalar(piece, type=_LARGE) for piece in (before, after, ""))
     return pc.binary_join_element_wise(start, texts, end, separator)
 
 
@@ -558,10 +521,3 @@ def _escape(texts: pa.Array) -> pa.Array:
     for character, escape in escapes.items():
         escaped = pc.replace_substring(escaped, character, escape)
     return pc.replace_with_mask(texts, needy, escaped)
-
-
-def _narrow(array: pa.Array) -> pa.Array:
-    """A large_string array as string, where 2 GiB hold it."""
-    if array.type == _LARGE and array.nbytes < 2**31:
-        return array.cast(pa.string())
-    return array

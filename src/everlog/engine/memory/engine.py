@@ -11,14 +11,16 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from functools import partial
+from functools import partial, reduce
+from operator import ior
 from threading import Lock
 from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from everlog.datalog.syntax import TRIPLE, Atom, Constant, Term, Variable
-from everlog.datalog.values import RDF_TYPE, Value, identity
+from everlog.datalog.values import RDF_TYPE, SAME_AS, Value, identity
 from everlog.engine.algebra import Engine, Region
 from everlog.engine.memory import tuning
 from everlog.engine.memory.dictionary import Dictionary
@@ -31,6 +33,7 @@ from everlog.engine.memory.facts.sets import ComputedFacts, MemoryFacts
 from everlog.engine.memory.facts.table import Ids, Table
 from everlog.engine.memory.facts.table_entry import Entry
 from everlog.engine.memory.joins.join_plan import Buffers, Call, JoinPlan, Literal, facts_of
+from everlog.engine.memory.term_kinds import BLANK, STRING
 from everlog.errors import ArityMistake
 from everlog.interrupts import Team, look
 
@@ -87,6 +90,19 @@ class MemoryEngine(Engine):
         found: Ids = full_facts(table, facts.rows(table), 3)[[0, 2]]
         return found
 
+    def loops(self, verb: Value, facts: MemoryFacts) -> Ids:
+        """The constants that are both subject and object of a triple with a property in a set."""
+        left, right = self.ends(verb, facts)
+        found: Ids = left[left == right]
+        return found
+
+    def different_names(self, pairs: Ids) -> NDArray[np.bool_]:
+        """Which pairs, one per column, are of two strings, IRIs or blank nodes: only these can be made one."""
+        kinds = self.dictionary.order().kinds[pairs]
+        names = (kinds >= STRING) & (kinds <= BLANK) & (pairs != self.constant(SAME_AS))
+        found: NDArray[np.bool_] = (pairs[0] != pairs[1]) & names.all(axis=0)
+        return found
+
     def relations(self) -> Mapping[str, Relation]:
         return self._relations
 
@@ -122,6 +138,9 @@ class MemoryEngine(Engine):
     def empty(self) -> ComputedFacts:
         return ComputedFacts(self.within, {})
 
+    def union(self, sets: Iterable[ComputedFacts]) -> ComputedFacts:
+        return reduce(ior, sets, self.empty())
+
     def annotation(self, sparse: bool = False) -> RowAnnotation:
         return (SparseAnnotation if sparse else DenseAnnotation)(self.within)
 
@@ -130,10 +149,9 @@ class MemoryEngine(Engine):
         parts: dict[Table, Rows] = {}
         for table, tuples, _ in self.relation(predicate, facts.shape[0]).split(facts):
             entry = Entry(table, 1, None if excluding is None else excluding.view(table))
-            n, most = tuples.shape[1], tuning.ENTERED_FACTS
-            for lo in range(0, n, most):
+            for lo in range(0, tuples.shape[1], tuning.ENTERED_FACTS):
                 look()
-                piece = tuples if n <= most else np.ascontiguousarray(tuples[:, lo : lo + most])
+                piece = np.ascontiguousarray(tuples[:, lo : lo + tuning.ENTERED_FACTS])
                 entry.put(0, piece, piece.shape[1], np.arange(table.arity), NO_ROWS)
                 entry.enter(self.parallel)
             parts[table] = entry.rows()
@@ -160,11 +178,11 @@ class MemoryEngine(Engine):
             parts[table] = row_sets.listed(table, row_sets.distinct(table, found[found >= 0]))
         return ComputedFacts(self.within, {table: rows for table, rows in parts.items() if len(rows)})
 
-    def columns(self, facts: MemoryFacts, predicate: str) -> Ids:
-        """The facts of one predicate in a set, one per column of the array."""
+    def columns(self, facts: MemoryFacts, predicate: str, arity: int = 0) -> Ids:
+        """The facts of one predicate in a set, one per column of the array; of the given arity if there is none."""
         relation = self._relations.get(predicate)
         if relation is None:
-            return np.empty((0, 0), np.int32)
+            return np.empty((arity, 0), np.int32)
         mine = [table for table in facts.tables() if table.predicate == predicate]
         pieces = [full_facts(table, facts.rows(table), relation.arity) for table in mine]
         if len(pieces) == 1:
@@ -190,13 +208,18 @@ class MemoryEngine(Engine):
 
     def run(self, calls: Sequence[tuple[JoinPlan, Call, MemoryFacts]], sink: CountingSink, shared: bool = True) -> None:
         """Evaluates plans, each driven by the facts of a set; with `shared`, on all threads if there is enough to do."""
-        tasks = list(self._tasks(calls))
+        tasks = list(_tasks(calls))
         total = sum(hi - lo for *_, lo, hi in tasks)
         least, share = tuning.SHARED_DRIVER_ROWS, tuning.BINDINGS_PER_BLOCK
         workers = self.workers if shared and total >= least else 1
         if workers > 1:
             share = max(least, min(share, total // (8 * workers)))
-        pieces = _pieces(tasks, share)
+        shares = (
+            (plan, call, table, rows, start, min(start + share, hi))
+            for plan, call, table, rows, lo, hi in tasks
+            for start in range(lo, hi, share)
+        )
+        lock = Lock()
         running: list[Iterator[None] | None] = [None] * workers
         idle = [False] * workers
 
@@ -204,7 +227,8 @@ class MemoryEngine(Engine):
             while True:
                 current = running[worker]
                 if current is None:
-                    piece = next(pieces, None)
+                    with lock:
+                        piece = next(shares, None)
                     if piece is None:
                         idle[worker] = True
                         return
@@ -216,26 +240,12 @@ class MemoryEngine(Engine):
                 if self.guard is not None:
                     self.guard(sum(sink.instances))
 
-        if workers > 1:
-            pieces = _Locked(pieces)
         while not all(idle):
             look()
             self.parallel([partial(fill, worker) for worker in range(workers) if not idle[worker]], undoable=True)
             sink.flush()
             if self.guard is not None:
                 self.guard(sum(sink.instances))
-
-    @staticmethod
-    def _tasks(
-        calls: Sequence[tuple[JoinPlan, Call, MemoryFacts]],
-    ) -> Iterator[tuple[JoinPlan, Call, Table, Ids | None, int, int]]:
-        for plan, call, driver in calls:
-            for table in facts_of(plan.driver, driver):
-                rows = driver.rows(table)
-                if rows.is_span:
-                    yield plan, call, table, None, rows.lo, rows.hi
-                else:
-                    yield plan, call, table, rows.array(), 0, rows.size
 
     def parallel(self, jobs: Sequence[Callable[[], None]], undoable: bool = False) -> None:
         """Runs jobs, the first one on this thread; raises what one of them raises, after all have ended.
@@ -275,24 +285,18 @@ class MemoryEngine(Engine):
         for table in () if relation is None else relation.tables():
             table.clear()
 
-    def nbytes(self) -> dict[str, int]:
-        """Bytes in use, by part."""
-        total: dict[str, int] = {}
-        for relation in self._relations.values():
-            for table in relation.tables():
-                for part, size in table.nbytes().items():
-                    total[part] = total.get(part, 0) + size
-        return total
 
-
-Piece = tuple[JoinPlan, Call, Table, Ids | None, int, int]
-
-
-def _pieces(tasks: Iterable[Piece], share: int) -> Iterator[Piece]:
-    """Tasks cut into shares of rows."""
-    for plan, call, table, rows, lo, hi in tasks:
-        for start in range(lo, hi, share):
-            yield plan, call, table, rows, start, min(start + share, hi)
+def _tasks(
+    calls: Sequence[tuple[JoinPlan, Call, MemoryFacts]],
+) -> Iterator[tuple[JoinPlan, Call, Table, Ids | None, int, int]]:
+    """Plans with the rows of a table that drive them: all from one to another, or those places of a list."""
+    for plan, call, driver in calls:
+        for table in facts_of(plan.driver, driver):
+            rows = driver.rows(table)
+            if rows.is_span:
+                yield plan, call, table, None, rows.lo, rows.hi
+            else:
+                yield plan, call, table, rows.array(), 0, rows.size
 
 
 def _ended(job: Future[None]) -> bool:
@@ -302,18 +306,3 @@ def _ended(job: Future[None]) -> bool:
     except TimeoutError:
         return job.done()
     return True
-
-
-class _Locked:
-    """An iterator that several threads may draw from."""
-
-    def __init__(self, items: Iterator[Piece]) -> None:
-        self._items = items
-        self._lock = Lock()
-
-    def __iter__(self) -> _Locked:
-        return self
-
-    def __next__(self) -> Piece:
-        with self._lock:
-            return next(self._items)

@@ -6,10 +6,12 @@ rows of facts that are gone, and the old engine has what was there before.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeAlias
+from itertools import chain
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -19,9 +21,9 @@ from everlog import interrupts
 from everlog.datalog.syntax import HIDDEN, Rule
 from everlog.datalog.values import Value
 from everlog.engine.algebra import Classes, FactSet
-from everlog.engine.backend import Backend, Difference, KeptState, Measured, Names, Policy, Progress, Recovered, World
+from everlog.engine.backend import Backend, Difference, KeptState, Measured, Policy, Progress, Recovered
 from everlog.engine.kept_kinds import CLASSES
-from everlog.engine.memory import clashes, kept_relations, tuning
+from everlog.engine.memory import clashes, kept_relations, names, tuning
 from everlog.engine.memory.classes import MemoryClasses
 from everlog.engine.memory.dictionary import NTRIPLES_METADATA, Dictionary
 from everlog.engine.memory.engine import MemoryEngine
@@ -30,6 +32,7 @@ from everlog.engine.memory.facts.table import Ids
 from everlog.engine.memory.graphs.graphs import MemoryGraphs
 from everlog.engine.memory.joins.matcher import MemoryMatcher
 from everlog.engine.memory.joins.rules import MemoryCompiler
+from everlog.engine.memory.names import AnyNames, ByPredicate, MemoryBatch, MemoryNames, MemoryWorld, nonempty
 from everlog.engine.memory.statistics import memory_facts
 from everlog.engine.memory.warm_up import start_engine, start_graphs
 from everlog.planning.compiled_program import CompiledStratum
@@ -42,14 +45,8 @@ from everlog.sources.fact_columns import Columns, columns_of
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from everlog.engine.memory.names import MemoryNames
     from everlog.engine.memory.shelf import MemoryShelf
     from everlog.store.commit import Writing
-
-MemoryBatch: TypeAlias = tuple[str, Ids]
-"""Facts of a predicate."""
-
-ByPredicate: TypeAlias = dict[str, Ids]
 
 
 class MemoryBackend(Backend[MemoryBatch, Ids, ByPredicate]):
@@ -64,9 +61,8 @@ class MemoryBackend(Backend[MemoryBatch, Ids, ByPredicate]):
         self._compiling: list[float] = []
         """The seconds that compiling kernels took, since that was last reported."""
         if engine is None:
-            started, seconds = start_engine(workers)
-            self._compiling.append(seconds)
-            engine = started if dictionary is None else MemoryEngine(dictionary, started.workers)
+            self._compiling.append(start_engine())
+            engine = MemoryEngine(dictionary, workers)
         self._engine = engine
 
     @property
@@ -118,13 +114,7 @@ class MemoryBackend(Backend[MemoryBatch, Ids, ByPredicate]):
         return PathCounts(*self.graphs().spread(letters, given))
 
     def measured(self, progress: Progress) -> Measured:
-        return _Compiling(self, progress)
-
-    def compiled_for(self) -> float:
-        """The seconds that compiling kernels took since this was asked last."""
-        seconds = sum(self._compiling)
-        self._compiling.clear()
-        return seconds
+        return _Compiling(self._compiling, progress)
 
     # ------------------------------------------------------------------------------------ facts in
 
@@ -141,24 +131,15 @@ class MemoryBackend(Backend[MemoryBatch, Ids, ByPredicate]):
         return np.array([column.encoded(self._engine.dictionary) for column in facts.columns], np.int32)
 
     def entered(self, batches: Iterable[MemoryBatch], excluding: FactSet | None = None) -> FactSet:
-        found: FactSet = self._engine.empty()
-        for predicate, ids in batches:
-            known = None if excluding is None else as_memory_facts(excluding | found)
-            found |= self._engine.insert(predicate, ids, excluding=known)
-        return found
+        known = None if excluding is None else as_memory_facts(excluding)
+        return self._engine.union(self._engine.insert(*batch, excluding=known) for batch in batches)
 
     def appended(self, batches: Iterable[MemoryBatch]) -> FactSet:
         """Facts that are distinct and new: nothing has to be looked for."""
-        found: FactSet = self._engine.empty()
-        for predicate, ids in batches:
-            found |= self._engine.append(predicate, ids)
-        return found
+        return self._engine.union(self._engine.append(*batch) for batch in batches)
 
     def present(self, batches: Sequence[MemoryBatch]) -> FactSet:
-        found: FactSet = self._engine.empty()
-        for predicate, ids in batches:
-            found |= self._engine.present(predicate, ids)
-        return found
+        return self._engine.union(self._engine.present(*batch) for batch in batches)
 
     def predicates(self, batches: Sequence[MemoryBatch]) -> frozenset[str]:
         return frozenset(predicate for predicate, _ in batches)
@@ -184,18 +165,17 @@ class MemoryBackend(Backend[MemoryBatch, Ids, ByPredicate]):
         return {name: relation.arity for name, relation in relations if not name.startswith(HIDDEN)}
 
     def counts(self, facts: FactSet) -> dict[str, int]:
-        found: dict[str, int] = {}
+        found: Counter[str] = Counter()
         for table in as_memory_facts(facts).tables():
             if not table.predicate.startswith(HIDDEN):
-                found[table.predicate] = found.get(table.predicate, 0) + len(as_memory_facts(facts).rows(table))
-        return found
+                found[table.predicate] += len(as_memory_facts(facts).rows(table))
+        return dict(found)
 
     def count(self, facts: FactSet) -> int:
         return sum(self.counts(facts).values())
 
     def listed(self, facts: FactSet, predicate: str, arity: int) -> Ids:
-        ids = self._engine.columns(as_memory_facts(facts), predicate)
-        return np.empty((arity, 0), np.int32) if ids.shape[0] == 0 and arity else ids
+        return self._engine.columns(as_memory_facts(facts), predicate, arity)
 
     def few(self, number: Callable[[], int]) -> bool:
         return True
@@ -250,8 +230,7 @@ class MemoryBackend(Backend[MemoryBatch, Ids, ByPredicate]):
 
     def part(self, facts: FactSet) -> ByPredicate:
         names = {table.predicate for table in as_memory_facts(facts).tables() if not table.predicate.startswith(HIDDEN)}
-        found = {predicate: self._engine.columns(as_memory_facts(facts), predicate) for predicate in sorted(names)}
-        return {predicate: ids for predicate, ids in found.items() if ids.shape[1]}
+        return nonempty((name, self._engine.columns(as_memory_facts(facts), name)) for name in sorted(names))
 
     def sizes(self, part: ByPredicate) -> dict[str, int]:
         return {predicate: ids.shape[1] for predicate, ids in part.items()}
@@ -260,15 +239,9 @@ class MemoryBackend(Backend[MemoryBatch, Ids, ByPredicate]):
         return part.get(predicate, np.empty((arity, 0), np.int32))
 
     def compared(
-        self,
-        then: World[MemoryBatch, Ids, ByPredicate],
-        now: World[MemoryBatch, Ids, ByPredicate],
-        deleted: Sequence[MemoryBatch],
-        added: Sequence[MemoryBatch],
+        self, then: MemoryWorld, now: MemoryWorld, deleted: Sequence[MemoryBatch], added: Sequence[MemoryBatch]
     ) -> Difference[ByPredicate]:
         if then.names is not None and now.names is not None and (then.names.several() or now.names.several()):
-            from everlog.engine.memory import names
-
             return names.compared(then, now, deleted, added)
         before, after = then.backend, now.backend
         assert isinstance(before, MemoryBackend)
@@ -277,32 +250,27 @@ class MemoryBackend(Backend[MemoryBatch, Ids, ByPredicate]):
         lost = before.missing(then.I, before.arities(), after, now.I)
         plus = after.missing(now.E, self.predicates(added), before, then.E)
         minus = before.missing(then.E, self.predicates(deleted), after, now.E)
-        return Difference(
-            plus,
-            minus,
-            gained,
-            lost,
-            _either(
-                {p: ids[:, ~after.among(now.E, p, ids)] for p, ids in gained.items()},
-                {p: ids[:, after.among(now.I, p, ids)] for p, ids in minus.items()},
-            ),
-            _either(
-                {p: ids[:, ~before.among(then.E, p, ids)] for p, ids in lost.items()},
-                {p: ids[:, before.among(then.I, p, ids)] for p, ids in plus.items()},
-            ),
-        )
+        derived_added = after._within(now.I - now.E, gained, minus)
+        return Difference(plus, minus, gained, lost, derived_added, before._within(then.I - then.E, lost, plus))
+
+    def _within(self, facts: FactSet, *parts: ByPredicate) -> ByPredicate:
+        """Those facts of parts, which have none in common, that are in a set."""
+        found = {
+            name: np.concatenate([part[name] for part in parts if name in part], axis=1)
+            for name in dict.fromkeys(chain(*parts))
+        }
+        return nonempty((name, ids[:, self.among(facts, name, ids)]) for name, ids in found.items())
 
     def missing(self, facts: FactSet, predicates: Iterable[str], other: MemoryBackend, others: FactSet) -> ByPredicate:
         """Facts of some predicates that a set has and a set of another engine has not."""
-        missing = {}
-        for predicate in predicates:
+
+        def missing(predicate: str) -> Ids:
             interrupts.look()
             ids = self._engine.columns(as_memory_facts(facts), predicate)
             interrupts.look()
-            ids = ids[:, ~other.among(others, predicate, ids)]
-            if ids.shape[1]:
-                missing[predicate] = ids
-        return missing
+            return ids[:, ~other.among(others, predicate, ids)]
+
+        return nonempty((predicate, missing(predicate)) for predicate in predicates)
 
     def among(self, facts: FactSet, predicate: str, ids: Ids) -> NDArray[np.bool_]:
         """Which of some facts of a predicate are in a set."""
@@ -330,7 +298,7 @@ class MemoryBackend(Backend[MemoryBatch, Ids, ByPredicate]):
         state: KeptState,
         sets: Difference[FactSet] | None,
         kinds: frozenset[str],
-        names: tuple[Names[MemoryBatch, Ids, ByPredicate], Names[MemoryBatch, Ids, ByPredicate]] | None = None,
+        names: tuple[AnyNames, AnyNames] | None = None,
         once: bool = True,
     ) -> tuple[ByPredicate, ByPredicate] | None:
         if sets is None or not once:
@@ -340,10 +308,8 @@ class MemoryBackend(Backend[MemoryBatch, Ids, ByPredicate]):
             before, now = names
             assert isinstance(before.classes, MemoryClasses)
             assert isinstance(now.classes, MemoryClasses)
-            more[CLASSES], fewer[CLASSES] = (
-                now.classes.other_pairs(before.classes),
-                before.classes.other_pairs(now.classes),
-            )
+            more[CLASSES] = now.classes.other_pairs(before.classes)
+            fewer[CLASSES] = before.classes.other_pairs(now.classes)
         return more, fewer
 
     def recovered(self, kept: Mapping[str, Ids], kinds: frozenset[str], I: FactSet) -> Recovered:
@@ -355,22 +321,23 @@ class MemoryBackend(Backend[MemoryBatch, Ids, ByPredicate]):
         return MemoryShelf(self, spark, writer)
 
     def encode_values(self, values: Sequence[Value]) -> list[int]:
-        return [int(id) for id in self._engine.dictionary.encode_values(values)]
+        found: list[int] = self._engine.dictionary.encode_values(values).tolist()
+        return found
 
     def names(self, classes: Classes | None = None) -> MemoryNames:
-        from everlog.engine.memory.names import MemoryNames
-
         return MemoryNames(self, MemoryClasses(self._engine) if classes is None else classes)
 
 
 class _Compiling(Measured):
     """Kernels are compiled when they are first needed, which takes long and happens once."""
 
-    def __init__(self, backend: MemoryBackend, progress: Progress) -> None:
-        self._backend, self.progress = backend, progress
+    def __init__(self, unreported: list[float], progress: Progress) -> None:
+        self._unreported, self.progress = unreported, progress
 
     def seconds(self) -> dict[str, float]:
-        return {"compilation": self._backend.compiled_for()}
+        seconds = sum(self._unreported)
+        self._unreported.clear()
+        return {"compilation": seconds}
 
     def spark(self) -> None:
         return None
@@ -386,11 +353,3 @@ def fetched_texts(frame: DataFrame) -> Any:
     schema = pa.schema([pa.field(name, pa.large_string()) for name in frame.columns])
     table = to_arrow(frame, schema, few=frame.limit(FEW + 1).count() <= FEW)
     return table.cast(pa.schema([field.with_metadata(NTRIPLES_METADATA) for field in schema]))
-
-
-def _either(some: ByPredicate, others: ByPredicate) -> ByPredicate:
-    """Facts of one or the other; no fact is in both."""
-    found = dict(some)
-    for predicate, ids in others.items():
-        found[predicate] = np.concatenate([found[predicate], ids], axis=1) if predicate in found else ids
-    return {predicate: ids for predicate, ids in found.items() if ids.shape[1]}

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
+from functools import reduce
+from operator import ior
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,20 +18,28 @@ from everlog.engine.memory.clashes import clashes
 from everlog.engine.memory.classes import MemoryClasses
 from everlog.engine.memory.facts.sets import as_memory_facts
 from everlog.engine.memory.facts.table import Ids
-from everlog.engine.memory.memory_backend import ByPredicate, MemoryBackend, MemoryBatch
+
+if TYPE_CHECKING:
+    from everlog.engine.memory.memory_backend import MemoryBackend
+
+MemoryBatch: TypeAlias = tuple[str, Ids]
+"""Facts of a predicate."""
+
+ByPredicate: TypeAlias = dict[str, Ids]
 
 Flags = NDArray[np.bool_]
+AnyNames = Names[MemoryBatch, Ids, ByPredicate]
 MemoryWorld = World[MemoryBatch, Ids, ByPredicate]
 
 
-class MemoryNames(Names[MemoryBatch, Ids, ByPredicate]):
+class MemoryNames(AnyNames):
     """Facts are expanded when somebody asks for them, and counted without that."""
 
     classes: MemoryClasses
 
     def __init__(self, backend: MemoryBackend, classes: Classes) -> None:
         assert isinstance(classes, MemoryClasses)
-        self._backend, self.classes = backend, classes
+        self._backend, self.classes, self._same = backend, classes, backend.engine.constant(SAME_AS)
 
     def restore(self, pairs: Ids | None) -> None:
         self.classes.restore(np.empty((2, 0), np.int32) if pairs is None else pairs)
@@ -42,9 +53,6 @@ class MemoryNames(Names[MemoryBatch, Ids, ByPredicate]):
     def several(self) -> bool:
         return bool(self.classes.members)
 
-    def _same(self) -> int:
-        return self._backend.engine.constant(SAME_AS)
-
     # ------------------------------------------------------------------------------------ facts out
 
     def sizes(self, E: FactSet, I: FactSet) -> dict[str, int]:
@@ -56,33 +64,25 @@ class MemoryNames(Names[MemoryBatch, Ids, ByPredicate]):
             ids = columns(several, predicate)
             found[predicate] += int(classes.sizes()[ids].prod(axis=0).sum()) - n
             if predicate == TRIPLE:
-                found[TRIPLE] -= self._reflexive(ids, E)
+                names = classes.expanded(ids[:1, self._is_reflexive(ids)])[0]
+                reflexive = np.stack([names, np.full(len(names), self._same, np.int32), names])
+                found[TRIPLE] -= int(self._hidden(reflexive, E).sum())
         return found
 
-    def _reflexive(self, ids: Ids, E: FactSet) -> int:
-        """How many facts `c ≈ c` there are among those that some facts with classes stand for, but for explicit ones."""
-        equalities = ids[:, self._is_reflexive(ids)]
-        names = self.classes.expanded(equalities[:1])[0]
-        verbs = np.full(len(names), self._same(), np.int32)
-        return len(names) - int(self._backend.among(E, TRIPLE, np.stack([names, verbs, names])).sum())
-
     def listed(self, E: FactSet, I: FactSet, predicate: str, which: Which, arity: int) -> Ids:
-        found = self.classes.expanded(self._backend.engine.columns(as_memory_facts(I), predicate))
+        found = self.classes.expanded(self._backend.listed(I, predicate, arity))
         if which == "derived":
             found = found[:, ~self._backend.among(E, predicate, found)]
-        if predicate == TRIPLE and found.shape[1]:
-            found = found[:, self._shown(found, E)]
-        return np.empty((arity, 0), np.int32) if found.shape[0] == 0 and arity else found
+        return found[:, ~self._hidden(found, E)] if predicate == TRIPLE and found.shape[1] else found
 
-    def _shown(self, triples: Ids, E: FactSet) -> Flags:
-        """Which of some triples are not `c ≈ c`, or are explicit."""
-        reflexive = self._is_reflexive(triples)
-        reflexive[reflexive] = ~self._backend.among(E, TRIPLE, triples[:, reflexive])
-        shown: Flags = ~reflexive
-        return shown
+    def _hidden(self, triples: Ids, E: FactSet) -> Flags:
+        """Which of some triples are `c ≈ c` and not explicit."""
+        hidden = self._is_reflexive(triples)
+        hidden[hidden] = ~self._backend.among(E, TRIPLE, triples[:, hidden])
+        return hidden
 
     def _is_reflexive(self, triples: Ids) -> Flags:
-        found: Flags = (triples[1] == self._same()) & (triples[0] == triples[2])
+        found: Flags = (triples[1] == self._same) & (triples[0] == triples[2])
         return found
 
     def answers(
@@ -95,25 +95,22 @@ class MemoryNames(Names[MemoryBatch, Ids, ByPredicate]):
         E: FactSet,
     ) -> list[tuple[Value, ...]]:
         ids = self.classes.expanded(scratch.listed(found, predicate, 0))
-        for triples in self._triples(goal, variables):
-            ids = ids[:, self._shown(_filled(triples, ids), E)]
-        return scratch.rows(ids, len(variables))
-
-    def _triples(self, goal: Sequence[BodyLiteral], variables: Sequence[Variable]) -> Iterator[list[int]]:
-        """The triples of a goal that an answer gives: for each term its place among the variables, or `~id`."""
         places = {variable: place for place, variable in enumerate(variables)}
         for atom in goal:
             if isinstance(atom, Atom) and atom.predicate == TRIPLE:
                 terms = [term for term in atom.terms if isinstance(term, Constant) or term in places]
                 if len(terms) == 3:
-                    yield [self._backend.engine.term(term, places) for term in terms]
+                    sources = [self._backend.engine.term(term, places) for term in terms]
+                    columns = [ids[at] if at >= 0 else np.full(ids.shape[1], ~at, np.int32) for at in sources]
+                    ids = ids[:, ~self._hidden(np.stack(columns), E)]
+        return scratch.rows(ids, len(variables))
 
     def derived(self, batches: Sequence[MemoryBatch], E: FactSet, I: FactSet) -> int:
         found = 0
         for predicate, ids in batches:
             holds = self._backend.among(I, predicate, self.classes.representatives()[ids])
             if predicate == TRIPLE and ids.shape[1]:
-                holds &= self._shown(ids, E)
+                holds &= ~self._hidden(ids, E)
             found += int((holds & ~self._backend.among(E, predicate, ids)).sum())
         return found
 
@@ -123,13 +120,9 @@ class MemoryNames(Names[MemoryBatch, Ids, ByPredicate]):
         names = self.classes.representatives()
         if np.equal(*names[self.classes.apart]).any():
             return True
-        derived, given = (names[self._unlike_themselves(facts)] for facts in (I, E))
-        return not {*derived.tolist()} <= {*given.tolist()}
-
-    def _unlike_themselves(self, facts: FactSet) -> Ids:
-        left, right = self._backend.engine.ends(DIFFERENT_FROM, as_memory_facts(facts))
-        names: Ids = left[left == right]
-        return names
+        unlike = (self._backend.engine.loops(DIFFERENT_FROM, as_memory_facts(facts)) for facts in (I, E))
+        derived, given = ({*names[one].tolist()} for one in unlike)
+        return not derived <= given
 
     def clashes(self, I: FactSet) -> list[str]:
         classes, engine = self.classes, self._backend.engine
@@ -147,6 +140,7 @@ class MemoryNames(Names[MemoryBatch, Ids, ByPredicate]):
         self, then: MemoryWorld, now: MemoryWorld, gone: FactSet, new: FactSet, minus: FactSet, plus: FactSet
     ) -> Difference[ByPredicate]:
         backend, before = self._backend, names_of(then)
+        added, deleted = backend.part(plus), backend.part(minus)
         I, J = (now.I - new) | gone, now.I  # `then.I`, which costs as much as it is large by now
         changed = before.classes.changed(self.classes)
         if len(changed):
@@ -154,41 +148,29 @@ class MemoryNames(Names[MemoryBatch, Ids, ByPredicate]):
             went, came = gone, new
             went |= stayed
             came |= stayed
-            lost = before.lost(backend.part(went), backend, J, self, renaming)
-            gained = self.lost(backend.part(came), backend, I, before, renaming)
+            lost = before.lost(backend.part(went), deleted, backend, J, self, renaming)
+            gained = self.lost(backend.part(came), added, backend, I, before, renaming)
         else:
-            lost, gained = (self._named(backend.part(facts)) for facts in (gone, new))
+            lost, gained = (
+                self._seen({name: self.classes.expanded(ids) for name, ids in backend.part(facts).items()}, explicit)
+                for facts, explicit in ((gone, deleted), (new, added))
+            )
         stored, derived = I - ((now.E - plus) | minus), J - now.E
-        touched = gone
-        for facts in (new, minus, plus):
-            touched |= facts
-        more = fewer = touched
+        more = fewer = reduce(ior, (gone, new, minus, plus))
         more &= derived
         more -= stored
         fewer &= stored
         fewer -= derived
-        return self.difference(gained, lost, minus, plus, backend.part(more), backend.part(fewer))
-
-    def difference(
-        self,
-        gained: ByPredicate,
-        lost: ByPredicate,
-        minus: FactSet,
-        plus: FactSet,
-        derived_added: ByPredicate,
-        derived_deleted: ByPredicate,
-    ) -> Difference[ByPredicate]:
-        """What an update did; of `c ≈ c` only what is explicit counts."""
-        for found, explicit in ((lost, minus), (gained, plus)):
-            given = self._backend.engine.columns(as_memory_facts(explicit), TRIPLE)
-            given = given[:, self._is_reflexive(given)]
-            if given.shape[1]:
-                found[TRIPLE] = np.concatenate([found.get(TRIPLE, given[:, :0]), given], axis=1)
-        part = self._backend.part
-        return Difference(part(plus), part(minus), gained, lost, derived_added, derived_deleted)
+        return Difference(added, deleted, gained, lost, backend.part(more), backend.part(fewer))
 
     def lost(
-        self, facts: ByPredicate, other: MemoryBackend, I: FactSet, others: MemoryNames, renaming: Ids
+        self,
+        facts: ByPredicate,
+        explicit: ByPredicate,
+        other: MemoryBackend,
+        I: FactSet,
+        others: MemoryNames,
+        renaming: Ids,
     ) -> ByPredicate:
         """In all names, what does not hold elsewhere, of facts that are not there or have other names there.
 
@@ -202,17 +184,19 @@ class MemoryNames(Names[MemoryBatch, Ids, ByPredicate]):
             there = other.among(I, predicate, renaming[ids])
             ids = np.concatenate([classes.expanded(ids[:, ~there]), classes.expanded(ids[:, there], moved)], axis=1)
             lost[predicate] = ids[:, ~other.among(I, predicate, now[ids])]
-        return self._irreflexive(lost)
+        return self._seen(lost, explicit)
 
-    def _named(self, facts: ByPredicate) -> ByPredicate:
-        """Facts about representatives in all names."""
-        return self._irreflexive({predicate: self.classes.expanded(ids) for predicate, ids in facts.items()})
+    def _seen(self, facts: ByPredicate, explicit: ByPredicate) -> ByPredicate:
+        """Some facts, of `c ≈ c` only what is explicit."""
+        given = explicit.get(TRIPLE, np.empty((3, 0), np.int32))
+        found = facts.get(TRIPLE, given[:, :0])
+        found = np.concatenate([found[:, ~self._is_reflexive(found)], given[:, self._is_reflexive(given)]], axis=1)
+        return nonempty({**facts, TRIPLE: found}.items())
 
-    def _irreflexive(self, facts: ByPredicate) -> ByPredicate:
-        """Some facts without `c ≈ c`."""
-        if TRIPLE in facts:
-            facts[TRIPLE] = facts[TRIPLE][:, ~self._is_reflexive(facts[TRIPLE])]
-        return {predicate: ids for predicate, ids in facts.items() if ids.shape[1]}
+
+def nonempty(facts: Iterable[MemoryBatch]) -> ByPredicate:
+    """Facts by predicate, for the predicates that have any."""
+    return {predicate: ids for predicate, ids in facts if ids.shape[1]}
 
 
 def names_of(world: MemoryWorld) -> MemoryNames:
@@ -225,27 +209,20 @@ def compared(
     then: MemoryWorld, now: MemoryWorld, deleted: Sequence[MemoryBatch], added: Sequence[MemoryBatch]
 ) -> Difference[ByPredicate]:
     """What is different between worlds of two engines whose constants are rewritten."""
-    before, after, old, new = then.backend, now.backend, names_of(then), names_of(now)
-    assert isinstance(before, MemoryBackend)
-    assert isinstance(after, MemoryBackend)
+    old, new = names_of(then), names_of(now)
+    before, after = old._backend, new._backend
     minus, plus = before.present(deleted), before.entered(added)
     minus &= then.E
     minus -= plus
     plus -= then.E
-    renaming = old.classes.renaming(new.classes)
-    lost = old.lost(before.part(then.I), after, now.I, new, renaming)
-    gained = new.lost(after.part(now.I), before, then.I, old, renaming)
-    derived_now, derived_then = now.I - now.E, then.I - then.E
-    return old.difference(
-        gained,
-        lost,
-        minus,
-        plus,
-        after.missing(derived_now, after.arities(), before, derived_then),
-        before.missing(derived_then, before.arities(), after, derived_now),
+    explicit_added, explicit_deleted, renaming = (
+        before.part(plus),
+        before.part(minus),
+        old.classes.renaming(new.classes),
     )
-
-
-def _filled(terms: Sequence[int], answers: Ids) -> Ids:
-    """A triple with places for variables, for each answer."""
-    return np.stack([np.full(answers.shape[1], ~term, np.int32) if term < 0 else answers[term] for term in terms])
+    gained = new.lost(after.part(now.I), explicit_added, before, then.I, old, renaming)
+    lost = old.lost(before.part(then.I), explicit_deleted, after, now.I, new, renaming)
+    derived_now, derived_then = now.I - now.E, then.I - then.E
+    derived_added = after.missing(derived_now, after.arities(), before, derived_then)
+    derived_deleted = before.missing(derived_then, before.arities(), after, derived_now)
+    return Difference(explicit_added, explicit_deleted, gained, lost, derived_added, derived_deleted)

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from everlog.engine.algebra import FactSet
-from everlog.engine.backend import KeptState, Names, Shelf
+from everlog.engine.backend import KeptState, Shelf
 from everlog.engine.memory.facts.table import Ids
-from everlog.engine.memory.memory_backend import ByPredicate, MemoryBatch
+from everlog.engine.memory.names import AnyNames, ByPredicate, MemoryBatch, nonempty
 from everlog.store.arrays import ids_of, table_of
 from everlog.store.layers import facts_table, minus
 from everlog.store.manifest import Layer, Part
@@ -52,12 +52,8 @@ class MemoryShelf(Shelf[MemoryBatch, Ids, ByPredicate]):
         added, deleted = {}, {}
         for name, arity in arities.items():
             now, then = table_of(listed(name, arity)), facts_table(self._writer.path, layers, name, arity)
-            new, gone = ids_of(minus(now, then), arity), ids_of(minus(then, now), arity)
-            if new.shape[1]:
-                added[name] = new
-            if gone.shape[1]:
-                deleted[name] = gone
-        return added, deleted
+            added[name], deleted[name] = ids_of(minus(now, then), arity), ids_of(minus(then, now), arity)
+        return nonempty(added.items()), nonempty(deleted.items())
 
     def terms(self, parts: Sequence[Part], known: bool, folder: Path | None) -> tuple[Part, ...]:
         return extend_dictionary(self._spark, self._writer, parts, self._backend.engine.dictionary, folder)
@@ -65,7 +61,7 @@ class MemoryShelf(Shelf[MemoryBatch, Ids, ByPredicate]):
     def kept(
         self,
         state: KeptState | None,
-        names: Names[MemoryBatch, Ids, ByPredicate] | None,
+        names: AnyNames | None,
         kept: Callable[[], Mapping[str, Ids]],
         layers: Sequence[Layer],
         arities: Mapping[str, int],

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from everlog.engine.memory.kernels.graph_kernels import visit
+from everlog.engine.memory.kernels.graph_kernels import adjacency, insert, visit
 
 
 @njit(cache=True, nogil=True)
@@ -38,25 +38,14 @@ def accepted_closure(starts, targets, component, components, finals, nodes):
     """For every component of the product a row of bits: the nodes that are reached in a final state."""
     words = (nodes + 63) // 64
     bits = np.zeros((components, words), np.uint64)
-    size = len(component)
-    begin = np.zeros(components + 1, np.int64)
-    for at in range(size):
-        begin[component[at] + 1] += 1
-    for number in range(components):
-        begin[number + 1] += begin[number]
-    place = begin[:-1].copy()
-    members = np.empty(size, np.int32)
-    for at in range(size):
-        members[place[component[at]]] = at
-        place[component[at]] += 1
+    begin, members = adjacency(component, np.arange(len(component)).astype(np.int32), components)
     last = np.full(components, -1, np.int32)
     for number in range(components):
         row = bits[number]
         for i in range(begin[number], begin[number + 1]):
             at = members[i]
             if finals[at // nodes]:
-                node = at % nodes
-                row[node >> 6] |= np.uint64(1) << np.uint64(node & 63)
+                insert(row, at % nodes)
         for i in range(begin[number], begin[number + 1]):
             at = members[i]
             for j in range(starts[at], starts[at + 1]):
@@ -79,22 +68,7 @@ def accepted_rows(bits, component, start, lo, hi, out):
 def leading_to(starts, targets, seeds, out):
     """Marks the product nodes that edges lead to from some; edges are turned round to have what leads to them."""
     queue = np.empty(len(starts) - 1, np.int32)
-    size = 0
-    for seed in seeds:
-        if not out[seed]:
-            out[seed] = True
-            queue[size] = seed
-            size += 1
-    at = 0
-    while at < size:
-        node = queue[at]
-        at += 1
-        for j in range(starts[node], starts[node + 1]):
-            target = targets[j]
-            if not out[target]:
-                out[target] = True
-                queue[size] = target
-                size += 1
+    visit(starts, targets, np.array([0, len(seeds)]), seeds, 0, True, out, queue)
 
 
 @njit(cache=True, nogil=True)

@@ -11,7 +11,7 @@ Danger: in Numba `uint64 + int64` is a float, hence the many explicit `np.uint64
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 from numba import njit
@@ -22,6 +22,11 @@ from everlog.engine.memory.term_kinds import BLANK, FIRST_TEXT, FLOAT, INT, IRI,
 
 if TYPE_CHECKING:
     from everlog.engine.memory.dictionary import Order
+
+Bytes: TypeAlias = NDArray[np.uint8]
+Ints: TypeAlias = NDArray[np.int32]
+Longs: TypeAlias = NDArray[np.int64]
+Slots: TypeAlias = NDArray[np.uint64]
 
 NOT_COMPARABLE: Final = 2
 
@@ -57,11 +62,9 @@ _IS_PLAIN_IRI = _class_table(_ALPHA + _DIGIT + "-._~/?!$&'()*+,;=")
 # Bytes that a literal's normal form never escapes, but for the last two code points that start with 0xEF.
 _IS_PLAIN_TEXT = _class_table("".join(map(chr, range(0x20, 0x100)))) & ~_class_table('"\\\x7f')
 
-_XSD = np.frombuffer(XSD.encode(), dtype=np.uint8)
-_INTEGER = np.frombuffer(b"integer", dtype=np.uint8)
-_DOUBLE = np.frombuffer(b"double", dtype=np.uint8)
-_BOOLEAN = np.frombuffer(b"boolean", dtype=np.uint8)
-_STRING = np.frombuffer(b"string", dtype=np.uint8)
+_INTEGER, _DOUBLE, _BOOLEAN, _STRING = (
+    np.frombuffer(f"{XSD}{name}".encode(), dtype=np.uint8) for name in ("integer", "double", "boolean", "string")
+)
 
 
 @njit(cache=True, nogil=True)
@@ -78,21 +81,14 @@ def _hash_number(kind: int, key: int) -> np.uint64:
 
 
 @njit(cache=True, nogil=True)
-def _hash_text(kind: int, data: NDArray[np.uint8], start: int, length: int) -> np.uint64:
+def _hash_text(kind: int, data: Bytes, start: int, length: int) -> np.uint64:
     h = np.uint64(kind) * _MULTIPLIER + np.uint64(length)
     # Unsigned positions spare the test for a negative index, and the eight loads become one.
     at = np.uint64(start)
     for _ in range(length >> 3):
-        word = (
-            np.uint64(data[at])
-            | np.uint64(data[at + np.uint64(1)]) << np.uint64(8)
-            | np.uint64(data[at + np.uint64(2)]) << np.uint64(16)
-            | np.uint64(data[at + np.uint64(3)]) << np.uint64(24)
-            | np.uint64(data[at + np.uint64(4)]) << np.uint64(32)
-            | np.uint64(data[at + np.uint64(5)]) << np.uint64(40)
-            | np.uint64(data[at + np.uint64(6)]) << np.uint64(48)
-            | np.uint64(data[at + np.uint64(7)]) << np.uint64(56)
-        )
+        word = np.uint64(0)
+        for k in range(8):
+            word |= np.uint64(data[at + np.uint64(k)]) << np.uint64(8 * k)
         h = (h ^ word) * _FINAL_1
         h ^= h >> np.uint64(32)
         at += np.uint64(8)
@@ -104,7 +100,7 @@ def _hash_text(kind: int, data: NDArray[np.uint8], start: int, length: int) -> n
 
 
 @njit(cache=True, nogil=True)
-def _same_bytes(a: NDArray[np.uint8], a_start: int, b: NDArray[np.uint8], b_start: int, length: int) -> bool:
+def _same_bytes(a: Bytes, a_start: int, b: Bytes, b_start: int, length: int) -> bool:
     i, j = np.uint64(a_start), np.uint64(b_start)
     for _ in range(length):
         if a[i] != b[j]:
@@ -116,19 +112,19 @@ def _same_bytes(a: NDArray[np.uint8], a_start: int, b: NDArray[np.uint8], b_star
 
 @njit(cache=True, nogil=True)
 def encode(
-    probe_kinds: NDArray[np.uint8],
-    probe_keys: NDArray[np.int64],
-    probe_lengths: NDArray[np.int32],
-    data: NDArray[np.uint8],
+    probe_kinds: Bytes,
+    probe_keys: Longs,
+    probe_lengths: Ints,
+    data: Bytes,
     start: int,
     add: bool,
-    ids: NDArray[np.int32],
-    kinds: NDArray[np.uint8],
-    payload: NDArray[np.int64],
-    lengths: NDArray[np.int32],
-    text: NDArray[np.uint8],
-    slots: NDArray[np.uint64],
-    used: NDArray[np.int64],
+    ids: Ints,
+    kinds: Bytes,
+    payload: Longs,
+    lengths: Ints,
+    text: Bytes,
+    slots: Slots,
+    used: Longs,
 ) -> int:
     """Write the ids of the probes from row `start` on into `ids`; return the row that finds no room, or their number.
 
@@ -195,7 +191,7 @@ def encode(
 
 
 @njit(cache=True, nogil=True)
-def rebuild(old: NDArray[np.uint64], new: NDArray[np.uint64]) -> None:
+def rebuild(old: Slots, new: Slots) -> None:
     """Move every entry of the slots `old` into the free slots `new`."""
     mask = np.uint64(new.size - 1)
     for i in range(old.size):
@@ -208,13 +204,7 @@ def rebuild(old: NDArray[np.uint64], new: NDArray[np.uint64]) -> None:
 
 
 @njit(cache=True, nogil=True)
-def copy_text(
-    ids: NDArray[np.int32],
-    payload: NDArray[np.int64],
-    lengths: NDArray[np.int32],
-    text: NDArray[np.uint8],
-    out: NDArray[np.uint8],
-) -> None:
+def copy_text(ids: Ints, payload: Longs, lengths: Ints, text: Bytes, out: Bytes) -> None:
     """Write the texts of `ids` one after another into `out`."""
     at = 0
     for row in range(ids.size):
@@ -225,7 +215,7 @@ def copy_text(
 
 
 @njit(cache=True, nogil=True)
-def _is_plain_iri(data: NDArray[np.uint8], start: int, stop: int) -> bool:
+def _is_plain_iri(data: Bytes, start: int, stop: int) -> bool:
     """Whether these bytes are surely a valid absolute IRI; others may be too: with ports, with `%`, non-ASCII."""
     at = start
     if at == stop or not _IS_ALPHA[data[at]]:
@@ -258,7 +248,7 @@ def _is_plain_iri(data: NDArray[np.uint8], start: int, stop: int) -> bool:
 
 
 @njit(cache=True, nogil=True)
-def _closing_quote(data: NDArray[np.uint8], start: int, stop: int) -> int:
+def _closing_quote(data: Bytes, start: int, stop: int) -> int:
     """Where a literal that opens before `start` closes, or -1 if that comes after an escape or a byte to be escaped."""
     for at in range(start, stop):
         c = data[at]
@@ -270,44 +260,34 @@ def _closing_quote(data: NDArray[np.uint8], start: int, stop: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def _is_plain_language(data: NDArray[np.uint8], start: int, stop: int) -> bool:
+def _is_plain_language(data: Bytes, start: int, stop: int) -> bool:
     """Whether this is a language tag in its normal form, such as `en` or `en-gb`; rarer forms are left to Python."""
     at = start
     while at < stop and _IS_LOWER[data[at]]:
         at += 1
-    if at - start != 2 and at - start != 3:
-        return False
-    if at == stop:
-        return True
-    return stop - at == 3 and data[at] == _HYPHEN and _IS_LOWER[data[at + 1]] and _IS_LOWER[data[at + 2]]
+    region = stop - at == 3 and data[at] == _HYPHEN and _IS_LOWER[data[at + 1]] and _IS_LOWER[data[at + 2]]
+    return 2 <= at - start <= 3 and (at == stop or region)
 
 
 @njit(cache=True, nogil=True)
-def _is_name(data: NDArray[np.uint8], start: int, stop: int, name: NDArray[np.uint8]) -> bool:
+def _is_name(data: Bytes, start: int, stop: int, name: Bytes) -> bool:
     return stop - start == name.size and _same_bytes(data, start, name, 0, name.size)
 
 
 @njit(cache=True, nogil=True)
-def _typed_kind(data: NDArray[np.uint8], start: int, stop: int) -> int:
+def _typed_kind(data: Bytes, start: int, stop: int) -> int:
     """The kind of a literal whose datatype is this IRI: INT, LITERAL, or UNREAD where it depends on the text."""
     if not _is_plain_iri(data, start, stop):
         return UNREAD
-    if stop - start < _XSD.size or not _same_bytes(data, start, _XSD, 0, _XSD.size):
-        return LITERAL
-    start += _XSD.size
     if _is_name(data, start, stop, _INTEGER):
         return INT
-    if (
-        _is_name(data, start, stop, _DOUBLE)
-        or _is_name(data, start, stop, _BOOLEAN)
-        or _is_name(data, start, stop, _STRING)
-    ):
+    if _is_name(data, start, stop, _DOUBLE) or _is_name(data, start, stop, _BOOLEAN):
         return UNREAD
-    return LITERAL
+    return UNREAD if _is_name(data, start, stop, _STRING) else LITERAL
 
 
 @njit(cache=True, nogil=True)
-def _read_integer(data: NDArray[np.uint8], start: int, stop: int) -> tuple[bool, int]:
+def _read_integer(data: Bytes, start: int, stop: int) -> tuple[bool, int]:
     """Whether this is an integer in its normal form that surely fits into 64 bits, and that integer."""
     negative = start < stop and data[start] == _HYPHEN
     if negative:
@@ -323,14 +303,7 @@ def _read_integer(data: NDArray[np.uint8], start: int, stop: int) -> tuple[bool,
 
 
 @njit(cache=True, nogil=True)
-def scan_ntriples(
-    begins: NDArray[np.int64],
-    sizes: NDArray[np.int32],
-    data: NDArray[np.uint8],
-    kinds: NDArray[np.uint8],
-    keys: NDArray[np.int64],
-    lengths: NDArray[np.int32],
-) -> int:
+def scan_ntriples(begins: Longs, sizes: Ints, data: Bytes, kinds: Bytes, keys: Longs, lengths: Ints) -> int:
     """Turn N-Triples terms that need no decoding into probes, mark the others `UNREAD`; return how many those are."""
     unread = 0
     for row in range(begins.size):
@@ -372,6 +345,12 @@ def scan_ntriples(
 
 
 @njit(cache=True, nogil=True)
+def _sign(left: Any, right: Any) -> int:
+    """-1, 0 or 1 as the left number is less than, equal to or greater than the right one."""
+    return int(left > right) - int(left < right)
+
+
+@njit(cache=True, nogil=True)
 def _compare_int_float(number: int, other: float) -> int:
     """Exact where a conversion to float would round: the float is cut to an integer instead."""
     if np.isnan(other):
@@ -381,10 +360,7 @@ def _compare_int_float(number: int, other: float) -> int:
     if other < -9223372036854775808.0:
         return 1
     whole = np.int64(other)
-    if number != whole:
-        return -1 if number < whole else 1
-    fraction = other - np.float64(whole)
-    return -1 if fraction > 0 else (1 if fraction < 0 else 0)
+    return _sign(number, whole) if number != whole else _sign(np.float64(whole), other)
 
 
 @njit(cache=True, nogil=True)
@@ -401,10 +377,10 @@ def compare(order: Order, a: int, b: int) -> np.int8:
         a_length, b_length = lengths[a], lengths[b]
         for k in range(min(a_length, b_length)):
             if text[i + k] != text[j + k]:
-                return np.int8(-1 if text[i + k] < text[j + k] else 1)
-        return np.int8((a_length > b_length) - (a_length < b_length))
+                return np.int8(_sign(text[i + k], text[j + k]))
+        return np.int8(_sign(a_length, b_length))
     if a_kind == INT and b_kind == INT:
-        return np.int8((payload[a] > payload[b]) - (payload[a] < payload[b]))
+        return np.int8(_sign(payload[a], payload[b]))
     if a_kind > FLOAT or b_kind > FLOAT:
         return np.int8(NOT_COMPARABLE)
     if a_kind == INT:
@@ -413,6 +389,4 @@ def compare(order: Order, a: int, b: int) -> np.int8:
         reverse = _compare_int_float(payload[b], np.int64(payload[a]).view(np.float64))
         return np.int8(reverse if reverse == NOT_COMPARABLE else -reverse)
     left, right = np.int64(payload[a]).view(np.float64), np.int64(payload[b]).view(np.float64)
-    if np.isnan(left) or np.isnan(right):
-        return np.int8(NOT_COMPARABLE)
-    return np.int8(-1 if left < right else (1 if left > right else 0))
+    return np.int8(NOT_COMPARABLE if np.isnan(left) or np.isnan(right) else _sign(left, right))

@@ -7,10 +7,32 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
 from everlog.engine.memory.kernels.dictionary_kernels import compare
 
-_ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
+# A de Bruijn sequence: its first six bits differ for every shift, so that they tell which bit it was multiplied by.
+_SEQUENCE = np.uint64(0x03F79D71B4CB0A89)
+_PLACES = np.empty(64, np.int64)
+_PLACES[(_SEQUENCE << np.arange(64, dtype=np.uint64)) >> np.uint64(58)] = np.arange(64)
+
+
+@njit(forceinline=True)
+def _has(row, node):
+    """Whether a row of bits has a node."""
+    return (row[node >> 6] >> np.uint64(node & 63)) & np.uint64(1)
+
+
+@njit(forceinline=True)
+def insert(row, node):
+    """Puts a node into a row of bits."""
+    row[node >> 6] |= np.uint64(1) << np.uint64(node & 63)
+
+
+@njit(forceinline=True)
+def _remove(row, node):
+    """Takes a node out of a row of bits."""
+    row[node >> 6] &= ~(np.uint64(1) << np.uint64(node & 63))
 
 
 @njit(cache=True, nogil=True)
@@ -42,10 +64,7 @@ def strong_components(starts, targets):
     stack = np.empty(nodes, np.int32)
     path = np.empty(nodes, np.int32)
     at = starts[:-1].copy()
-    depth = 0
-    size = 0
-    seen = 0
-    found = 0
+    size = seen = found = 0
     for root in range(nodes):
         if index[root] >= 0:
             continue
@@ -94,15 +113,14 @@ def reflexive_closure(starts, targets, component, components):
     for number in range(components):
         row = bits[number]
         for i in range(members[number], members[number + 1]):
-            node = grouped[i]
-            row[node >> 6] |= np.uint64(1) << np.uint64(node & 63)
+            insert(row, grouped[i])
         for i in range(members[number], members[number + 1]):
             node = grouped[i]
             for j in range(starts[node], starts[node + 1]):
                 target = targets[j]
                 other = component[target]
                 # What is reached already brings nothing new.
-                if other != number and not (row[target >> 6] >> np.uint64(target & 63)) & np.uint64(1):
+                if other != number and not _has(row, target):
                     for word in range(words):
                         row[word] |= bits[other, word]
     return bits
@@ -116,7 +134,7 @@ def compose(starts, targets, component, bits, lo, hi, out):
         row = out[node]
         for j in range(starts[node], starts[node + 1]):
             target = targets[j]
-            if not (row[target >> 6] >> np.uint64(target & 63)) & np.uint64(1):
+            if not _has(row, target):
                 other = bits[component[target]]
                 for word in range(words):
                     row[word] |= other[word]
@@ -133,8 +151,7 @@ def reached(first, second, number, bits, out):
     """Whether each pair of ids is in the rows of bits; `number` gives the node of an id, or -1."""
     for i in range(len(first)):
         source, target = _node(number, first[i]), _node(number, second[i])
-        there = source >= 0 and target >= 0
-        out[i] = there and (bits[source, target >> 6] >> np.uint64(target & 63)) & np.uint64(1) != 0
+        out[i] = source >= 0 and target >= 0 and _has(bits[source], target) != 0
 
 
 @njit(cache=True, nogil=True)
@@ -146,7 +163,7 @@ def mark_unreached(first, second, lo, hi, number, bits, held, bit, mask, out):
     found = 0
     for row in range(lo, hi):
         source, target = _node(number, first[row]), _node(number, second[row])
-        there = source >= 0 and target >= 0 and (bits[source, target >> 6] >> np.uint64(target & 63)) & np.uint64(1)
+        there = source >= 0 and target >= 0 and _has(bits[source], target) != 0
         if not there and mask[row] & held == held:
             mask[row] |= bit
             if found < len(out):
@@ -183,9 +200,7 @@ def mark_unreached_sorted(starts, ids, base, lo, hi, second, number, bits, old, 
                 continue
         for i in range(begin, end):
             target = _node(number, second[i])
-            there = np.uint64(0)
-            if target >= 0:
-                there = (bits[source, target >> 6] >> np.uint64(target & 63)) & np.uint64(1)
+            there = _has(bits[source], target) if target >= 0 else np.uint64(0)
             # Nobody can predict which are there: the bit is written or not without a jump.
             seen = mask[i]
             new = (there ^ np.uint64(1)) & np.uint64(seen & held == held)
@@ -201,8 +216,7 @@ def clear(first, second, number, bits, out):
     reached(first, second, number, bits, out)
     for i in range(len(first)):
         if out[i]:
-            target = number[second[i]]
-            bits[number[first[i]], target >> 6] &= _ALL ^ (np.uint64(1) << np.uint64(target & 63))
+            _remove(bits[number[first[i]]], number[second[i]])
 
 
 @njit(cache=True, nogil=True)
@@ -210,7 +224,7 @@ def clear_edges(starts, targets, bits):
     """Takes edges out of the rows of bits."""
     for node in range(len(starts) - 1):
         for j in range(starts[node], starts[node + 1]):
-            bits[node, targets[j] >> 6] &= _ALL ^ (np.uint64(1) << np.uint64(targets[j] & 63))
+            _remove(bits[node], targets[j])
 
 
 @njit(cache=True, nogil=True)
@@ -228,21 +242,14 @@ def clear_graph(ids, old, number, bits):
             base = word << 6
             while left:
                 if left & np.uint64(1) and moved[base] >= 0:
-                    row[moved[base] >> 6] &= _ALL ^ (np.uint64(1) << np.uint64(moved[base] & 63))
+                    _remove(row, moved[base])
                 left >>= np.uint64(1)
                 base += 1
 
 
-@njit(cache=True, nogil=True)
-def count_bits(bits, lo, hi):
+def count_bits(bits: NDArray[np.uint64], lo: int, hi: int) -> int:
     """How many bits the rows `lo..hi` have."""
-    total = 0
-    for row in range(lo, hi):
-        for word in bits[row]:
-            while word:
-                word &= word - np.uint64(1)
-                total += 1
-    return total
+    return int(np.bitwise_count(bits[lo:hi]).sum())
 
 
 @njit(cache=True, nogil=True)
@@ -255,28 +262,8 @@ def enumerate_bits(bits, lo, hi, nodes, out, at):
             base = word << 6
             while left:
                 lowest = left & (~left + np.uint64(1))
-                # The position of a lone bit, by halves.
-                position = 0
-                probe = lowest
-                if probe >= np.uint64(1) << np.uint64(32):
-                    probe >>= np.uint64(32)
-                    position += 32
-                if probe >= np.uint64(1) << np.uint64(16):
-                    probe >>= np.uint64(16)
-                    position += 16
-                if probe >= np.uint64(1) << np.uint64(8):
-                    probe >>= np.uint64(8)
-                    position += 8
-                if probe >= np.uint64(1) << np.uint64(4):
-                    probe >>= np.uint64(4)
-                    position += 4
-                if probe >= np.uint64(1) << np.uint64(2):
-                    probe >>= np.uint64(2)
-                    position += 2
-                if probe >= np.uint64(2):
-                    position += 1
                 out[0, at] = source
-                out[1, at] = nodes[base + position]
+                out[1, at] = nodes[base + _PLACES[(lowest * _SEQUENCE) >> np.uint64(58)]]
                 at += 1
                 left ^= lowest
     return at
@@ -339,27 +326,23 @@ def visit_pairs(starts, targets, heads, first, second, order, sources, stamps, q
         out[i] = stamps[second[i]] == source
 
 
+@njit(forceinline=True)
+def _root(node, parent):
+    while parent[node] != node:
+        parent[node] = parent[parent[node]]
+        node = parent[node]
+    return node
+
+
 @njit(cache=True, nogil=True)
 def connected_components(sources, targets, nodes):
     """The connected component of every node: the smallest node in it (union by the smaller root, paths halved)."""
     parent = np.arange(nodes).astype(np.int32)
     for i in range(len(sources)):
-        a, b = sources[i], targets[i]
-        while parent[a] != a:
-            parent[a] = parent[parent[a]]
-            a = parent[a]
-        while parent[b] != b:
-            parent[b] = parent[parent[b]]
-            b = parent[b]
-        if a < b:
-            parent[b] = a
-        else:
-            parent[a] = b
+        a, b = _root(sources[i], parent), _root(targets[i], parent)
+        parent[max(a, b)] = min(a, b)
     for node in range(nodes):
-        root = node
-        while parent[root] != root:
-            root = parent[root]
-        parent[node] = root
+        parent[node] = _root(node, parent)
     return parent
 
 
@@ -406,7 +389,7 @@ def joined_bits(starts, members, old, bits):
             for j in range(begin, end):
                 b = members[j]
                 if old[a] < 0 or old[a] != old[b]:
-                    row[b >> 6] |= np.uint64(1) << np.uint64(b & 63)
+                    insert(row, b)
 
 
 @njit(cache=True, nogil=True)

@@ -479,15 +479,8 @@ def build_run(cols, key_cols, lo, hi, covered):
     counts = np.zeros(1, np.int32)
     dense = False
     if width == 1 and n > 0:
-        column = key_cols[0]
-        least = cols[column, lo]
-        most = least
-        for r in range(lo, hi):
-            v = cols[column, r]
-            if v < least:
-                least = v
-            if v > most:
-                most = v
+        values = cols[key_cols[0], lo:hi]
+        least, most = values.min(), values.max()
         if np.int64(most) - np.int64(least) < 4 * n + 64:
             dense = True
             base = np.int64(least)
@@ -852,14 +845,7 @@ def keep_compared(block, n, operator, left, right, consts, order):
             good = STRING <= order.kinds[a] <= BLANK and STRING <= order.kinds[b] <= BLANK
         else:
             c = compare(order, a, b)
-            if operator == 2:
-                good = c == -1
-            elif operator == 3:
-                good = c == -1 or c == 0
-            elif operator == 4:
-                good = c == 1
-            else:
-                good = c == 0 or c == 1
+            good = c == (-1 if operator < 4 else 1) or (c == 0 and operator % 2 == 1)
         if good:
             _keep(block, i, k)
             k += 1
