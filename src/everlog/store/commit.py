@@ -81,7 +81,7 @@ class Writing:
         """
         assert manifest.version == self.version
         step("files-written")
-        named = {self.path / file for files in manifest.files.values() for file in files}
+        named = {self.path / file for file in manifest.all_files()}
         for folder in self._folders:
             _sync_tree(folder, named)
         for section in SECTIONS:
