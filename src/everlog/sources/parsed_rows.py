@@ -7,7 +7,7 @@ and `problem`, which is null for a fact and else says in JSON what is wrong. One
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -21,6 +21,22 @@ PROBLEM = "problem"
 def columns_of_width(width: int) -> list[str]:
     """The columns of facts with this many arguments."""
     return [f"a{number}" for number in range(width)] if width else ["present"]
+
+
+def columns_of_terms(
+    records: Iterable[tuple[int, str]], terms: Callable[[str], Sequence[str]], width: int, malformed: type[Exception]
+) -> tuple[list[pa.Array], list[tuple[int, str]]]:
+    """The columns of numbered records, given the terms of each, and what is wrong with others."""
+    facts, mistakes = [], []
+    for number, record in records:
+        try:
+            facts.append(terms(record))
+        except malformed as mistake:
+            mistakes.append((number, str(mistake)))
+    if not width:
+        return [pa.array([True] * len(facts), type=pa.bool_())], mistakes
+    columns = zip(*facts, strict=True) if facts else [()] * width
+    return [pa.array(column, type=pa.string()) for column in columns], mistakes
 
 
 def rows_schema(width: int) -> str:
