@@ -19,7 +19,7 @@ from everlog.datalog.values import XSD
 from everlog.rdf.blanks import renamed
 from everlog.sources.canonical_texts import distinct_texts, joined
 from everlog.sources.csv_fields import MalformedField, field_term, split_line
-from everlog.sources.parsed_rows import Sheet, columns_of_terms
+from everlog.sources.parsed_rows import Sheet, columns_of_terms, without
 from everlog.sources.problems import Problem
 
 OPEN_QUOTE = "a quoted field does not end"
@@ -84,8 +84,7 @@ class CsvLines:
             bad.update((row, f"field {number + 1}: {reason}") for row, reason in wrong)
         if bad:
             mistakes += [(row if rows is None else rows[row], reason) for row, reason in bad.items()]
-            keep = pa.array([row not in bad for row in range(len(lines))])
-            columns = [column.filter(keep) for column in columns]
+            columns = without(columns, bad)
         return columns, mistakes
 
     def _count(self, count: int, record: str) -> str:

@@ -7,7 +7,7 @@ and `problem`, which is null for a fact and else says in JSON what is wrong. One
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -37,6 +37,12 @@ def columns_of_terms(
         return [pa.array([True] * len(facts), type=pa.bool_())], mistakes
     columns = zip(*facts, strict=True) if facts else [()] * width
     return [pa.array(column, type=pa.string()) for column in columns], mistakes
+
+
+def without(columns: Sequence[pa.Array], rows: Container[int]) -> list[pa.Array]:
+    """The columns without some rows."""
+    keep = pa.array([row not in rows for row in range(len(columns[0]))])
+    return [column.filter(keep) for column in columns]
 
 
 def rows_schema(width: int) -> str:
