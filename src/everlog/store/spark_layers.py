@@ -54,12 +54,15 @@ def write_rows(
         return write_section(
             spark, writer, section, layers, _fetched(added, arities), _fetched(deleted, arities), arities
         )
-    more, fewer = ({} if rows is None else _written(writer, section, rows) for rows in (added, deleted))
+    more, fewer = (
+        _written(writer, section, rows.frame, rows.names) if rows is not None and rows.size else {}
+        for rows in (added, deleted)
+    )
     return _merged(spark, writer, section, (*layers, Layer(more, fewer)), arities)
 
 
-def _written(writer: Writing, section: str, rows: Rows) -> dict[str, Part]:
-    return write_facts(rows.frame, rows.names, writer.folder(section), writer.named) if rows.size else {}
+def _written(writer: Writing, section: str, frame: DataFrame, names: Sequence[str]) -> dict[str, Part]:
+    return write_facts(frame, names, writer.folder(section), writer.named)
 
 
 def _fetched(rows: Rows | None, arities: Mapping[str, int]) -> dict[str, Ids]:
@@ -94,7 +97,10 @@ def _merged(
             added[name], deleted[name] = _net_change(spark, writer.path, merging, name, arities[name])
         else:
             added[name] = facts_frame(spark, writer.path, merging, name, max(arities[name], 1))
-    more, fewer = (_written(writer, section, _together(frames)) if frames else {} for frames in (added, deleted))
+    more, fewer = (
+        _written(writer, section, numbered_together(frames.values()), list(frames)) if frames else {}
+        for frames in (added, deleted)
+    )
     return (*older, Layer({**kept.added, **more}, {**kept.deleted, **fewer}))
 
 
@@ -116,10 +122,6 @@ def _net_change(
     parts = ((layer.added.get(name), layer.deleted.get(name)) for layer in layers if name in mentioned([layer]))
     changes = ((part_frame(spark, store, more, arity), part_frame(spark, store, gone, arity)) for more, gone in parts)
     return reduce(composed, changes)
-
-
-def _together(frames: Mapping[str, DataFrame]) -> Rows:
-    return Rows(numbered_together(frames.values()), list(frames), 1)
 
 
 def section_counts(layers: Sequence[Layer]) -> dict[str, int]:
