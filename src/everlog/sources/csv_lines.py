@@ -7,7 +7,7 @@ with such a line (`OPEN_QUOTE`) is read again as a whole, by one task.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from typing import TextIO
@@ -19,7 +19,7 @@ from everlog.datalog.values import XSD
 from everlog.rdf.blanks import renamed
 from everlog.sources.canonical_texts import distinct_texts, joined
 from everlog.sources.csv_fields import MalformedField, field_term, split_line
-from everlog.sources.parsed_rows import Sheet, columns_of_terms, without
+from everlog.sources.parsed_rows import Parsed, Sheet, columns_of_terms, without
 from everlog.sources.problems import Problem
 
 OPEN_QUOTE = "a quoted field does not end"
@@ -37,7 +37,7 @@ class CsvLines:
     delimiter: str
     width: int
 
-    def __call__(self, lines: pa.Array, mark: str) -> tuple[Sequence[pa.Array], list[tuple[int, str]]]:
+    def __call__(self, lines: pa.Array, mark: str) -> Parsed:
         quoted = pc.match_substring(lines, '"')
         with_quotes = pc.indices_nonzero(quoted.fill_null(True)).to_pylist()
         if not with_quotes:
@@ -50,7 +50,7 @@ class CsvLines:
         others, more = self.records(((row, text) for row, text in texts if text is not None), mark)
         return [pa.concat_arrays(pair) for pair in zip(columns, others, strict=True)], mistakes + more
 
-    def records(self, records: Iterable[tuple[int, str]], mark: str) -> tuple[list[pa.Array], list[tuple[int, str]]]:
+    def records(self, records: Iterable[tuple[int, str]], mark: str) -> Parsed:
         """The columns of numbered records, and what is wrong with others."""
 
         def terms(record: str) -> list[str]:
@@ -63,7 +63,7 @@ class CsvLines:
 
         return columns_of_terms(records, terms, self.width, MalformedField)
 
-    def _unquoted(self, lines: pa.Array, mark: str) -> tuple[list[pa.Array], list[tuple[int, str]]]:
+    def _unquoted(self, lines: pa.Array, mark: str) -> Parsed:
         pieces = pc.split_pattern(lines, self.delimiter)
         lengths = pc.list_value_length(pieces)
         good = pc.equal(lines, "") if self.width == 0 else pc.equal(lengths, self.width)

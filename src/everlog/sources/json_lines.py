@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from everlog.datalog.values import XSD, canonical_double
 from everlog.sources.csv_fields import string_text
-from everlog.sources.parsed_rows import columns_of_terms, columns_of_width
+from everlog.sources.parsed_rows import Parsed, columns_of_terms, columns_of_width
 
 
 class MalformedJson(ValueError):
@@ -30,7 +30,7 @@ class JsonLines:
     width: int
     keys: tuple[str, ...]
 
-    def __call__(self, lines: pa.Array, mark: str) -> tuple[Sequence[pa.Array], list[tuple[int, str]]]:
+    def __call__(self, lines: pa.Array, mark: str) -> Parsed:
         records = ((row, line) for row, line in enumerate(lines.to_pylist()) if line is not None)
         return columns_of_terms(records, self._terms, self.width, MalformedJson)
 

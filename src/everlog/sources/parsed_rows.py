@@ -9,10 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import pyarrow as pa
 
 from everlog.sources.problems import Problem
+
+Parsed: TypeAlias = tuple[Sequence[pa.Array], list[tuple[int, str]]]
+"""The columns of the facts in some lines, and the rows of other lines with the reasons."""
 
 SOURCE = "source"
 PROBLEM = "problem"
@@ -25,7 +29,7 @@ def columns_of_width(width: int) -> list[str]:
 
 def columns_of_terms(
     records: Iterable[tuple[int, str]], terms: Callable[[str], Sequence[str]], width: int, malformed: type[Exception]
-) -> tuple[list[pa.Array], list[tuple[int, str]]]:
+) -> Parsed:
     """The columns of numbered records, given the terms of each, and what is wrong with others."""
     facts, mistakes = [], []
     for number, record in records:

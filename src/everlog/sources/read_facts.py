@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import reduce
+from functools import partial, reduce
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -22,7 +22,7 @@ from everlog.sources.infer_columns import csv_width, json_keys
 from everlog.sources.json_lines import JsonLines
 from everlog.sources.parsed_rows import PROBLEM, SOURCE, columns_of_width
 from everlog.sources.problems import Problem, SourceMistake, write_quarantine
-from everlog.sources.rdf_lines import RdfLines
+from everlog.sources.rdf_lines import parse_rdf_lines
 from everlog.sources.source_files import BINARY_TABLES, RDF_LINES, Source, find_sources
 from everlog.sources.text_lines import LineFile, numbered_problems, read_lines
 from everlog.sources.whole_documents import CsvDocuments, Document, RdfDocuments, read_documents
@@ -142,7 +142,7 @@ def _planned(spark: SparkSession, sources: Sequence[Source], on_error: str, arit
         for source in rdf:
             for file in source.files:
                 if source.format in RDF_LINES:
-                    plan.lines[file] = LineFile(number, RdfLines(source.format), file_mark(file))
+                    plan.lines[file] = LineFile(number, partial(parse_rdf_lines, source.format), file_mark(file))
                 else:
                     plan.documents[file] = Document(number, RdfDocuments(whole=on_error == "skip"))
     widths = {**_RDF_ARITIES, **arities}
@@ -165,7 +165,7 @@ def _plan_table(spark: SparkSession, plan: _Plan, source: Source, predicate: str
             )
         plan.tables.append((plan.number(predicate, table.width), path, table))
         return table.width
-    parser = _json_parser(spark, files, arity) if source.format == "jsonl" else _csv_parser(spark, source, arity)
+    parser = _parser(spark, source, arity)
     if parser is None:
         return None
     number = plan.number(predicate, parser.width)
@@ -173,17 +173,16 @@ def _plan_table(spark: SparkSession, plan: _Plan, source: Source, predicate: str
     return parser.width
 
 
-def _csv_parser(spark: SparkSession, source: Source, arity: int | None) -> CsvLines | None:
+def _parser(spark: SparkSession, source: Source, arity: int | None) -> CsvLines | JsonLines | None:
+    """What parses a table of lines; None if it is empty and nobody knows its width."""
+    if source.format == "jsonl":
+        keys = json_keys(spark, source.files)
+        if arity is not None and (keys is None or len(keys) != arity):
+            keys = tuple(columns_of_width(arity))
+        return None if keys is None else JsonLines(len(keys) if arity is None else arity, keys)
     delimiter = "," if source.format == "csv" else "\t"
-    width = arity if arity is not None else csv_width(spark, source.files, delimiter)
+    width = csv_width(spark, source.files, delimiter) if arity is None else arity
     return None if width is None else CsvLines(delimiter, width)
-
-
-def _json_parser(spark: SparkSession, files: Sequence[str], arity: int | None) -> JsonLines | None:
-    keys = json_keys(spark, files)
-    if arity is None:
-        return None if keys is None else JsonLines(len(keys), keys)
-    return JsonLines(arity, keys if keys is not None and len(keys) == arity else tuple(columns_of_width(arity)))
 
 
 def _counted(count: int, what: str) -> str:

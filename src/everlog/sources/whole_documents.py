@@ -11,12 +11,12 @@ import bz2
 import gzip
 import io
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import reduce
 from itertools import islice
 from pathlib import PurePosixPath
-from typing import IO, TYPE_CHECKING, Protocol, cast
+from typing import IO, TYPE_CHECKING, TypeAlias, cast
 from urllib.parse import quote
 
 import pyarrow as pa
@@ -36,11 +36,8 @@ _BLOCK = 10_000
 UNREADABLE = (OSError, EOFError, zlib.error)
 
 
-class DocumentParser(Protocol):
-    """Turns a file into rows. Sent to workers, so it must be picklable."""
-
-    def __call__(self, file: str, content: bytes | None, sheet: Sheet) -> Iterator[pa.RecordBatch]:
-        """The rows of a file, opened by its name or given as its bytes."""
+DocumentParser: TypeAlias = Callable[[str, bytes | None, Sheet], Iterator[pa.RecordBatch]]
+"""The rows of a file, opened by its name or given as its bytes. Sent to workers, so it must be picklable."""
 
 
 @dataclass(frozen=True)

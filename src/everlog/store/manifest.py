@@ -51,10 +51,8 @@ class DamagedStore(Failure):
 
 def store_of(file: Path) -> Path | None:
     """The store that a file of a section belongs to, if any."""
-    for section in file.parents:
-        if section.name in SECTIONS and (section.parent / FOLDER).is_dir():
-            return section.parent
-    return None
+    stores = (place.parent for place in file.parents if place.name in SECTIONS)
+    return next((store for store in stores if (store / FOLDER).is_dir()), None)
 
 
 @dataclass(frozen=True)
