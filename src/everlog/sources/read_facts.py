@@ -76,7 +76,6 @@ class _Plan:
 class _Counts:
     """Of one table in one piece."""
 
-    facts: int = 0
     problems: int = 0
     open_quotes: int = 0
     in_graphs: int = 0
@@ -239,7 +238,6 @@ def _count_rows(plan: _Plan, pieces: Sequence[_Piece]) -> None:
     for number, piece in enumerate(pieces):
         in_graphs = count("a3") if "a3" in piece.rows.columns else lit(0).cast("bigint")
         counted = piece.rows.groupBy(SOURCE).agg(
-            count(lit(1)).alias("rows"),
             count(PROBLEM).alias("problems"),
             count_if(col(PROBLEM).contains(OPEN_QUOTE) if piece.is_lines else lit(False)).alias("open_quotes"),
             in_graphs.alias("in_graphs"),
@@ -247,8 +245,7 @@ def _count_rows(plan: _Plan, pieces: Sequence[_Piece]) -> None:
         frames.append(counted.withColumn("piece", lit(number)))
     for row in reduce(DataFrame.unionAll, frames).collect():
         in_rdf = row["in_graphs"] if plan.predicates[row[SOURCE]] is None else 0
-        counts = _Counts(row["rows"] - row["problems"], row["problems"], row["open_quotes"], in_rdf)
-        pieces[row["piece"]].counts[row[SOURCE]] = counts
+        pieces[row["piece"]].counts[row[SOURCE]] = _Counts(row["problems"], row["open_quotes"], in_rdf)
 
 
 def _files_with_problems(piece: _Piece, reason: str = "") -> list[str]:
