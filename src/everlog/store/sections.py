@@ -49,7 +49,7 @@ def write_section(
     count = merged_length([*(layer.rows() for layer in layers), rows]) - 1
     older, merging = layers[: len(layers) - count], layers[len(layers) - count :]
     kept = alone(merging, changed)
-    tables: dict[tuple[str, bool], pa.Table] = {}
+    tables: dict[str, pa.Table] = {}
     for predicate in dict.fromkeys((*mentioned(merging), *changed)):
         if predicate in kept.added or predicate in kept.deleted:
             continue
@@ -60,11 +60,11 @@ def write_section(
             more, gone = facts_table(writer.path, merging, predicate, arity), _table(None, arity)
         if predicate in changed:
             more, gone = compose((more, gone), changed[predicate])
-        tables[predicate, True], tables[predicate, False] = more, gone
+        tables[f"+{predicate}"], tables[f"-{predicate}"] = more, gone
     written = _write_tables(spark, writer, section, tables)
     result = Layer(
-        {**kept.added, **{predicate: part for (predicate, adds), part in written.items() if adds}},
-        {**kept.deleted, **{predicate: part for (predicate, adds), part in written.items() if not adds}},
+        {**kept.added, **{name[1:]: part for name, part in written.items() if name[0] == "+"}},
+        {**kept.deleted, **{name[1:]: part for name, part in written.items() if name[0] == "-"}},
     )
     return (*older, result) if older or result.added or result.deleted else ()
 
@@ -76,11 +76,11 @@ def _table(ids: Ids | NDArray[np.int64] | None, arity: int) -> pa.Table:
 
 
 def _write_tables(
-    spark: SparkSession, writer: Writing, section: str, tables: Mapping[tuple[str, bool], pa.Table]
-) -> dict[tuple[str, bool], Part]:
+    spark: SparkSession, writer: Writing, section: str, tables: Mapping[str, pa.Table]
+) -> dict[str, Part]:
     import pyarrow as pa
 
-    present = {key: table for key, table in tables.items() if table.num_rows}
+    present = {name: table for name, table in tables.items() if table.num_rows}
     if not present:
         return {}
     numbered = (
@@ -89,9 +89,7 @@ def _write_tables(
     )
     together = pa.concat_tables(numbered, promote_options="default")  # with nulls where a table has fewer columns
     frame = in_few_files(to_spark(spark, together, lambda: writer.folder("state")), together.num_rows)
-    names = {f"{'+' if adds else '-'}{predicate}": (predicate, adds) for predicate, adds in present}
-    written = write_facts(frame, list(names), writer.folder(section), writer.named)
-    return {names[name]: part for name, part in written.items()}
+    return write_facts(frame, list(present), writer.folder(section), writer.named)
 
 
 def in_few_files(frame: DataFrame, rows: int) -> DataFrame:
