@@ -134,14 +134,14 @@ def together(spark: SparkSession, facts: Mapping[str, DataFrame]) -> tuple[DataF
     arities = {predicate: len(_arguments(frame)) for predicate, frame in facts.items()}
     if not facts:
         return spark.createDataFrame([], f"{NUMBER} int"), arities
-    return numbered_together([frame.select(*_arguments(frame)) for frame in facts.values()]), arities
+    return numbered_together(facts.values()), arities
 
 
 def numbered_together(frames: Iterable[DataFrame]) -> DataFrame:
-    """The rows of all frames with the frame's number, padded with nulls where a frame has fewer columns."""
+    """The arguments of all frames with the frame's number, padded with nulls where a frame has fewer of them."""
     from pyspark.sql.functions import lit
 
-    numbered = (frame.select(lit(number).alias(NUMBER), *frame.columns) for number, frame in enumerate(frames))
+    numbered = (frame.select(lit(number).alias(NUMBER), *_arguments(frame)) for number, frame in enumerate(frames))
     return reduce(lambda before, frame: before.unionByName(frame, allowMissingColumns=True), numbered)
 
 
