@@ -31,10 +31,9 @@ def answers_text(variables: Sequence[str], rows: Sequence[Row], form: AnswerForm
     if not variables:
         return "true" if rows else "false"
     if form == "json":
-        return json.dumps([_object(variables, row) for row in rows], ensure_ascii=False, indent=1)
-    lines = [",".join(variables)]
-    lines += [",".join(map(field, row)) for row in rows]
-    return "\n".join(lines)
+        objects = [dict(zip(variables, map(_json, row), strict=True)) for row in rows]
+        return json.dumps(objects, ensure_ascii=False, indent=1)
+    return "\n".join([",".join(variables), *(",".join(map(field, row)) for row in rows)])
 
 
 def field(value: Value) -> str:
@@ -42,10 +41,6 @@ def field(value: Value) -> str:
     from everlog.sources.csv_fields import csv_field
 
     return csv_field(write_term(value))
-
-
-def _object(variables: Sequence[str], row: Row) -> dict[str, object]:
-    return {name: _json(value) for name, value in zip(variables, row, strict=True)}
 
 
 def _json(value: Value) -> object:

@@ -7,30 +7,23 @@ from typing import Annotated, Literal, TypeAlias
 
 import typer
 
-from everlog.cli.options import (
-    ConfOption,
-    MasterOption,
-    MemoryOption,
-    StoreArgument,
-    VerboseOption,
-    session_conf,
-    started_session,
-)
+from everlog.cli import options
 from everlog.cli.outcome import warn
 from everlog.cli.progress import Progress
 from everlog.errors import EverlogError
+from everlog.store import publish
+from everlog.store.publish import Format
 
-ExportFormat: TypeAlias = Literal["csv", "parquet", "nt"]
 _Which: TypeAlias = Literal["all", "explicit", "derived"]
 
 
 def export(
-    store: StoreArgument,
+    store: options.StoreArgument,
     out: Annotated[
         Path, typer.Option("--out", metavar="DIR", help="A new or empty folder for the files.", show_default=False)
     ],
     form: Annotated[
-        ExportFormat, typer.Option("--format", help="One file <predicate>.csv or .parquet each, or triples.nt.")
+        Format, typer.Option("--format", help="One file <predicate>.csv or .parquet each, or triples.nt.")
     ] = "csv",
     all_: Annotated[bool, typer.Option("--all", help="Explicit and derived facts, the default.")] = False,
     explicit: Annotated[bool, typer.Option("--explicit", help="Explicit facts only.")] = False,
@@ -46,10 +39,10 @@ def export(
     version: Annotated[
         int | None, typer.Option("--version", metavar="N", help="An older version.", show_default="the newest")
     ] = None,
-    memory: MemoryOption = None,
-    master: MasterOption = None,
-    conf: ConfOption = None,
-    verbose: VerboseOption = False,
+    memory: options.MemoryOption = None,
+    master: options.MasterOption = None,
+    conf: options.ConfOption = None,
+    verbose: options.VerboseOption = False,
 ) -> None:
     """Write the facts of a store to files, one for each predicate.
 
@@ -60,7 +53,7 @@ def export(
     if all_ + explicit + derived + representatives > 1:
         raise EverlogError("--all, --explicit, --derived and --representatives exclude each other: give one of them")
     which: _Which = "explicit" if explicit else "derived" if derived else "all"
-    settings = session_conf(conf, memory)
+    settings = options.session_conf(conf, memory)
     from everlog.store.versions import Store
     from everlog.store.whole_folder import check_new, new_folder
 
@@ -70,9 +63,7 @@ def export(
     check_new(out)
     with Progress() as progress:
         progress.step("starting Spark")
-        spark = started_session(master, settings, verbose, (store,))
-        from everlog.store import publish
-
+        spark = options.started_session(master, settings, verbose, (store,))
         progress.step(f"writing {form}")
         with new_folder(out) as folder:
             if representatives:

@@ -97,8 +97,7 @@ def _modules(program: Program, options: Mapping[str, str]) -> Sequence[Module]:
 
 
 def _version_bytes(store: Store) -> int:
-    files = (store.path / file for files in store.manifest.files.values() for file in files)
-    return sum(file.stat().st_size for file in files)
+    return sum((store.path / file).stat().st_size for file in store.manifest.all_files())
 
 
 def _all_bytes(path: Path) -> int:

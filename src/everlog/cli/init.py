@@ -2,111 +2,79 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
 
-from everlog.cli.ontologies import (
-    Contradictions,
-    EqualityRulesOption,
-    FailOnViolationOption,
-    OntologyOption,
-    ProfileOption,
-    SchemaOption,
-    ThingOption,
-    shortened,
-    with_ontologies,
-)
-from everlog.cli.options import (
-    AlgorithmOption,
-    ConfOption,
-    EngineOption,
-    EqualityOption,
-    FactsOption,
-    HypertreeOption,
-    MasterOption,
-    MemoryOption,
-    ModulesOption,
-    OnErrorOption,
-    ProgramArguments,
-    StatsOption,
-    StoreArgument,
-    StratificationOption,
-    VerboseOption,
-    check_paths,
-    check_stats,
-    reasoning_options,
-    session_conf,
-    started_session,
-)
-from everlog.cli.outcome import warn
+from everlog.cli import ontologies, options
 from everlog.cli.progress import Progress
-from everlog.cli.report_lines import show_report, write_stats
+from everlog.cli.report_lines import finish
 
 
 def init(
-    store: StoreArgument,
-    program: ProgramArguments = None,
-    facts: FactsOption = None,
-    ontology: OntologyOption = None,
-    profile: ProfileOption = "L",
-    owl_thing: ThingOption = False,
-    sameas_rules: EqualityRulesOption = False,
-    with_schema: SchemaOption = False,
-    fail_on_violation: FailOnViolationOption = False,
-    stats: StatsOption = None,
-    on_error: OnErrorOption = "fail",
-    engine: EngineOption = "auto",
-    algorithm: AlgorithmOption = "auto",
-    modules: ModulesOption = "auto",
-    hypertree: HypertreeOption = "auto",
-    stratification: StratificationOption = "levels",
-    equality: EqualityOption = "off",
-    memory: MemoryOption = None,
-    master: MasterOption = None,
-    conf: ConfOption = None,
-    verbose: VerboseOption = False,
+    store: options.StoreArgument,
+    program: options.ProgramArguments = None,
+    facts: options.FactsOption = None,
+    ontology: ontologies.OntologyOption = None,
+    profile: ontologies.ProfileOption = "L",
+    owl_thing: ontologies.ThingOption = False,
+    sameas_rules: ontologies.EqualityRulesOption = False,
+    with_schema: ontologies.SchemaOption = False,
+    fail_on_violation: ontologies.FailOnViolationOption = False,
+    stats: options.StatsOption = None,
+    on_error: options.OnErrorOption = "fail",
+    engine: options.EngineOption = "auto",
+    algorithm: options.AlgorithmOption = "auto",
+    modules: options.ModulesOption = "auto",
+    hypertree: options.HypertreeOption = "auto",
+    stratification: options.StratificationOption = "levels",
+    equality: options.EqualityOption = "off",
+    memory: options.MemoryOption = None,
+    master: options.MasterOption = None,
+    conf: options.ConfOption = None,
+    verbose: options.VerboseOption = False,
 ) -> None:
     """Make a store: the facts, the rules, and everything that follows from them.
 
     STORE must be absent or an empty folder. On failure there is no store.
     """
     started = perf_counter()
-    rules, remarks = with_ontologies(program, ontology, profile, owl_thing, sameas_rules, with_schema)
-    contradictions = Contradictions(fail_on_violation, ontology=bool(ontology))
-    options = reasoning_options(engine, algorithm, modules, hypertree, stratification, equality)
-    paths = check_paths("--facts", facts)
-    settings = session_conf(conf, memory)
-    check_stats(stats)
+    rules, remarks = ontologies.with_ontologies(program, ontology, profile, owl_thing, sameas_rules, with_schema)
+    contradictions = ontologies.Contradictions(fail_on_violation, ontology=bool(ontology))
+    reasoning = options.reasoning_options(
+        engine=engine,
+        algorithm=algorithm,
+        modules=modules,
+        hypertree=hypertree,
+        stratification=stratification,
+        equality=equality,
+    )
+    paths = options.check_paths("--facts", facts)
+    settings = options.session_conf(conf, memory)
+    options.check_stats(stats)
     from everlog.datalog.arities import program_arities
     from everlog.store.commit import check_place
 
     check_place(store)
     with Progress() as progress:
         progress.step("starting Spark")
-        spark = started_session(master, settings, verbose, paths, engine)
+        spark = options.started_session(master, settings, verbose, paths, engine)
         from everlog.knowledge.stores import init_store
         from everlog.sources.read_facts import read_paths
 
         progress.step("reading facts")
-        quarantine = None if on_error == "fail" else Path(f"{store}.quarantine")
-        arities = program_arities(rules)
-        read = read_paths(spark, paths, on_error=on_error, quarantine=quarantine, arities=arities)
+        quarantine = Path(f"{store}.quarantine")
+        read = read_paths(spark, paths, on_error=on_error, quarantine=quarantine, arities=program_arities(rules))
         report = init_store(
             store,
             rules,
             read,
             spark=spark,
-            options=options,
+            options=reasoning,
             memory=memory,
             progress=progress.round,
             on_step=progress.step,
             check=contradictions.check,
         )
         read.release()
-    seconds = {**report.seconds, "total": perf_counter() - started}
     warnings = [*remarks, *report.warnings, *read.warnings, *contradictions.messages]
-    report = replace(report, warnings=list(dict.fromkeys(warnings)), seconds=seconds)
-    write_stats(stats, report)
-    warn(shortened(report.warnings))
-    show_report("materialised", report)
+    finish("materialised", report, warnings, started, stats)

@@ -4,73 +4,53 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 import typer
 
-from everlog.cli.programs import read_programs
-from everlog.datalog.arities import check_arities
-from everlog.datalog.substitution import canonical_rule
-from everlog.datalog.syntax import Constant, Program, Rule
+from everlog.cli.programs import read_programs, united
+from everlog.datalog.syntax import Constant, Program
 from everlog.errors import EverlogError
 
 if TYPE_CHECKING:
     from everlog.knowledge.base import KnowledgeBase
     from everlog.rdf.owl.profiles import Translation
 
-_PANEL = "Ontologies"
 SHOWN = 5
 """Remarks on a translation that a command repeats; `everlog rules` has them all."""
 
 _REMARK = "profile "
+_option = partial(typer.Option, rich_help_panel="Ontologies")
 
 OntologyOption = Annotated[
     list[Path] | None,
-    typer.Option(
-        "--ontology",
+    _option(
         metavar="FILE",
         help="An OWL 2 ontology, which becomes rules: RDF/XML, Turtle, OWL/XML or functional syntax. Several are one, "
         "and imports are found among them.",
-        rich_help_panel=_PANEL,
-        show_default=False,
     ),
 ]
 Profile: TypeAlias = Literal["L", "U", "RL"]
 ProfileOption = Annotated[
     Profile,
-    typer.Option(
-        "--profile",
+    _option(
         help="What becomes of axioms that are no rules: L drops them (sound), U approximates them (complete), RL keeps "
         "to the rules of OWL 2 RL.",
-        rich_help_panel=_PANEL,
     ),
 ]
-ThingOption = Annotated[
-    bool, typer.Option("--owl-thing", help="Derive that individuals are of type owl:Thing.", rich_help_panel=_PANEL)
-]
+ThingOption = Annotated[bool, _option("--owl-thing", help="Derive that individuals are of type owl:Thing.")]
 EqualityRulesOption = Annotated[
-    bool,
-    typer.Option(
-        "--sameas-rules", help="Add the rules eq-* of OWL 2 RL, which make owl:sameAs equality.", rich_help_panel=_PANEL
-    ),
+    bool, _option("--sameas-rules", help="Add the rules eq-* of OWL 2 RL, which make owl:sameAs equality.")
 ]
 SchemaOption = Annotated[
     bool,
-    typer.Option(
-        "--with-schema",
-        help="Take the ontology's own triples as facts, with the rules scm-* of OWL 2 RL.",
-        rich_help_panel=_PANEL,
-    ),
+    _option("--with-schema", help="Take the ontology's own triples as facts, with the rules scm-* of OWL 2 RL."),
 ]
 FailOnViolationOption = Annotated[
     bool,
-    typer.Option(
-        "--fail-on-violation",
-        help="Fail if the facts contradict the ontology, or equalities what they say.",
-        rich_help_panel=_PANEL,
-    ),
+    _option("--fail-on-violation", help="Fail if the facts contradict the ontology, or equalities what they say."),
 ]
 
 
@@ -102,16 +82,8 @@ def with_ontologies(
     if not ontologies:
         return rules, []
     translation = translated(ontologies, profile, thing, equality_rules, schema)
-    distinct: dict[Rule, Rule] = {}
-    for rule in (*rules.rules, *translation.program.rules):
-        distinct.setdefault(canonical_rule(rule), rule)
-    union = Program(
-        tuple(distinct.values()),
-        tuple(dict.fromkeys((*rules.facts, *translation.program.facts))),
-        MappingProxyType({**translation.program.prefixes, **rules.prefixes}),
-    )
-    check_arities(union)
-    return union, [*translation.warnings, *(f"{_REMARK}{profile}: {remark}" for remark in translation.remarks)]
+    remarks = (f"{_REMARK}{profile}: {remark}" for remark in translation.remarks)
+    return united([rules, translation.program]), [*translation.warnings, *remarks]
 
 
 def shortened(messages: Sequence[str]) -> list[str]:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from everlog.cli.ontologies import EqualityRulesOption, ProfileOption, SchemaOption, ThingOption, translated
+from everlog.cli import ontologies
 from everlog.cli.outcome import warn
 
 
@@ -20,10 +20,10 @@ def rules(
             show_default=False,
         ),
     ],
-    profile: ProfileOption = "L",
-    owl_thing: ThingOption = False,
-    sameas_rules: EqualityRulesOption = False,
-    with_schema: SchemaOption = False,
+    profile: ontologies.ProfileOption = "L",
+    owl_thing: ontologies.ThingOption = False,
+    sameas_rules: ontologies.EqualityRulesOption = False,
+    with_schema: ontologies.SchemaOption = False,
 ) -> None:
     """Print the rules that an ontology becomes, each below its axiom; they can be edited and loaded.
 
@@ -31,7 +31,7 @@ def rules(
     """
     from everlog.rdf.owl.printing import print_translation
 
-    translation = translated(ontology, profile, owl_thing, sameas_rules, with_schema)
+    translation = ontologies.translated(ontology, profile, owl_thing, sameas_rules, with_schema)
     names = ", ".join(path.name for path in ontology)
     typer.echo(print_translation(translation, f"{names}, profile {profile}"), nl=False)
     warn(list(translation.warnings))

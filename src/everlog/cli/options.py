@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
@@ -15,8 +16,8 @@ from everlog.errors import EverlogError
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-_REASONING = "Reasoning"
-_SPARK = "Spark"
+_reasoning = partial(typer.Option, rich_help_panel="Reasoning")
+_spark = partial(typer.Option, rich_help_panel="Spark")
 
 OnError: TypeAlias = Literal["fail", "skip"]
 
@@ -32,114 +33,50 @@ ProgramArguments = Annotated[
 FactsOption = Annotated[
     list[str] | None,
     typer.Option(
-        "--facts",
         metavar="PATH",
         help="A folder or file of facts: <predicate>.csv, .tsv, .parquet, .jsonl, .orc, or RDF (.nt .ttl .nq .trig "
         ".rdf .owl); .gz too. May be repeated.",
-        show_default=False,
     ),
 ]
-StatsOption = Annotated[
-    Path | None,
-    typer.Option("--stats", metavar="FILE", help="Write what was done, in numbers, as JSON.", show_default=False),
-]
-EngineOption = Annotated[
-    str, typer.Option("--engine", help="Where to reason: auto, memory or spark.", rich_help_panel=_REASONING)
-]
-StoredEngineOption = Annotated[
-    str | None,
-    typer.Option(
-        "--engine",
-        help="Where to reason: auto, memory or spark.",
-        rich_help_panel=_REASONING,
-        show_default="as the store was made",
-    ),
-]
+StatsOption = Annotated[Path | None, typer.Option(metavar="FILE", help="Write what was done, in numbers, as JSON.")]
+_ENGINES = "Where to reason: auto, memory or spark."
+EngineOption = Annotated[str, _reasoning(help=_ENGINES)]
+StoredEngineOption = Annotated[str | None, _reasoning(help=_ENGINES, show_default="as the store was made")]
 AlgorithmOption = Annotated[
     str,
-    typer.Option(
-        "--algorithm",
-        help="How to maintain: auto, dred, fbf, bf, dredc, bfc, counting or remat; fbf with a strategy is fbf:depth:3.",
-        rich_help_panel=_REASONING,
+    _reasoning(
+        help="How to maintain: auto, dred, fbf, bf, dredc, bfc, counting or remat; fbf with a strategy is fbf:depth:3."
     ),
 ]
 ModulesOption = Annotated[
-    str,
-    typer.Option(
-        "--modules",
-        help="Special algorithms for some rules: auto, off, or some of tc,stc,reach,rch,seq.",
-        rich_help_panel=_REASONING,
-    ),
+    str, _reasoning(help="Special algorithms for some rules: auto, off, or some of tc,stc,reach,rch,seq.")
 ]
-HypertreeOption = Annotated[
-    str,
-    typer.Option(
-        "--hypertree", help="Decompositions of wide rules: auto, cyclic, off or all.", rich_help_panel=_REASONING
-    ),
-]
-StratificationOption = Annotated[
-    str,
-    typer.Option(
-        "--stratification",
-        help="One stratum per level, or as few as can be: levels or single.",
-        rich_help_panel=_REASONING,
-    ),
-]
-EqualityOption = Annotated[
-    str,
-    typer.Option(
-        "--equality", help="Equality by owl:sameAs and `=`: off, rewrite, axioms.", rich_help_panel=_REASONING
-    ),
-]
+HypertreeOption = Annotated[str, _reasoning(help="Decompositions of wide rules: auto, cyclic, off or all.")]
+StratificationOption = Annotated[str, _reasoning(help="One stratum per level, or as few as can be: levels or single.")]
+EqualityOption = Annotated[str, _reasoning(help="Equality by owl:sameAs and `=`: off, rewrite, axioms.")]
 OnErrorOption = Annotated[
-    OnError,
-    typer.Option("--on-error", help="Malformed input: fail, or skip it and keep it in a quarantine folder."),
+    OnError, typer.Option(help="Malformed input: fail, or skip it and keep it in a quarantine folder.")
 ]
 MemoryOption = Annotated[
     str | None,
-    typer.Option(
-        "--memory",
-        metavar="SIZE",
-        help="Memory for reasoning in this process, and for Spark's driver, such as 4g.",
-        rich_help_panel=_SPARK,
-    ),
+    _spark(metavar="SIZE", help="Memory for reasoning in this process, and for Spark's driver, such as 4g."),
 ]
 MasterOption = Annotated[
     str | None,
-    typer.Option(
-        "--master",
-        metavar="URL",
-        help="Spark's master or Connect address; local\\[*] unless SPARK_REMOTE is set.",
-        rich_help_panel=_SPARK,
-    ),
+    _spark(metavar="URL", help="Spark's master or Connect address; local\\[*] unless SPARK_REMOTE is set."),
 ]
-ConfOption = Annotated[
-    list[str] | None,
-    typer.Option("--conf", metavar="KEY=VALUE", help="A setting of Spark. May be repeated.", rich_help_panel=_SPARK),
-]
-VerboseOption = Annotated[
-    bool, typer.Option("--verbose", help="Show what Spark says, and tracebacks of failures.", rich_help_panel=_SPARK)
-]
+ConfOption = Annotated[list[str] | None, _spark(metavar="KEY=VALUE", help="A setting of Spark. May be repeated.")]
+VerboseOption = Annotated[bool, _spark("--verbose", help="Show what Spark says, and tracebacks of failures.")]
 
 _SIZE = re.compile(r"[1-9][0-9]*[kmgt]b?", re.IGNORECASE)
 
 
-def reasoning_options(
-    engine: str, algorithm: str, modules: str, hypertree: str, stratification: str, equality: str
-) -> dict[str, Any]:
-    """The options of a knowledge base, each of them known to it."""
+def reasoning_options(**options: Any) -> dict[str, Any]:
+    """The options of a knowledge base, which says here, before Spark starts, what it does not know."""
     from everlog.datalog.syntax import Program
     from everlog.knowledge.base import KnowledgeBase
 
-    options: dict[str, Any] = {
-        "engine": engine,
-        "algorithm": algorithm,
-        "modules": modules,
-        "hypertree": hypertree,
-        "stratification": stratification,
-        "equality": equality,
-    }
-    KnowledgeBase(Program(), **options)  # says what it does not know, before Spark starts
+    KnowledgeBase(Program(), **options)
     return options
 
 

@@ -19,7 +19,7 @@ import typer
 
 from everlog.errors import EverlogError, Failure
 
-SUCCESS, FAILURE, MISTAKE, INTERRUPTED = 0, 1, 2, 130
+FAILURE, MISTAKE, INTERRUPTED = 1, 2, 130
 
 Command = TypeVar("Command", bound=Callable[..., None])
 

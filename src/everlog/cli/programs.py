@@ -14,16 +14,19 @@ from everlog.errors import EverlogError
 
 
 def read_programs(paths: Sequence[Path]) -> Program:
-    """The union of the programs in files. A prefix that two files declare means in goals what the first one says."""
+    """The union of the programs in files."""
+    return united([parse_program(_text(path), str(path)) for path in paths])
+
+
+def united(programs: Sequence[Program]) -> Program:
+    """The union of programs. A prefix that two of them declare means in goals what the first one says."""
     rules: dict[Rule, Rule] = {}
-    programs = [parse_program(_text(path), str(path)) for path in paths]
-    for program in programs:
-        for rule in program.rules:
-            rules.setdefault(canonical_rule(rule), rule)
-    facts = dict.fromkeys(fact for program in programs for fact in program.facts)
+    for rule in (rule for program in programs for rule in program.rules):
+        rules.setdefault(canonical_rule(rule), rule)
     prefixes: dict[str, str] = {}
     for program in reversed(programs):
         prefixes |= program.prefixes
+    facts = dict.fromkeys(fact for program in programs for fact in program.facts)
     union = Program(tuple(rules.values()), tuple(facts), MappingProxyType(prefixes))
     check_arities(union)
     return union

@@ -10,23 +10,13 @@ from typing import Annotated
 
 import typer
 
+from everlog.cli import options
 from everlog.cli.answers import AnswerFormat, answers_text, goal_variables, print_table
-from everlog.cli.options import (
-    ConfOption,
-    MasterOption,
-    MemoryOption,
-    StoreArgument,
-    StoredEngineOption,
-    VerboseOption,
-    reasoning_options,
-    session_conf,
-    started_session,
-)
 from everlog.cli.progress import Progress
 
 
 def query(
-    store: StoreArgument,
+    store: options.StoreArgument,
     goal: Annotated[
         str,
         typer.Argument(
@@ -34,11 +24,11 @@ def query(
         ),
     ],
     form: Annotated[AnswerFormat, typer.Option("--format", help="How to print the answers.")] = "table",
-    engine: StoredEngineOption = None,
-    memory: MemoryOption = None,
-    master: MasterOption = None,
-    conf: ConfOption = None,
-    verbose: VerboseOption = False,
+    engine: options.StoredEngineOption = None,
+    memory: options.MemoryOption = None,
+    master: options.MasterOption = None,
+    conf: options.ConfOption = None,
+    verbose: options.VerboseOption = False,
 ) -> None:
     """Answer a conjunctive goal. Nothing is reasoned again; Spark is needed only where the facts do not fit into memory.
 
@@ -46,8 +36,8 @@ def query(
 
     A goal without variables prints true or false.
     """
-    reasoning_options(engine or "auto", "auto", "auto", "auto", "levels", "off")
-    settings = session_conf(conf, memory)
+    options.reasoning_options(engine=engine or "auto")
+    settings = options.session_conf(conf, memory)
     from everlog.datalog.reader import parse_goal, parse_program
     from everlog.knowledge.engine_choice import engine_of
     from everlog.store.versions import Store
@@ -61,7 +51,7 @@ def query(
 
         spark = None
         if engine_of(opened.path, manifest, engine, memory).name == "spark":
-            spark = started_session(master, settings, verbose, (store,))
+            spark = options.started_session(master, settings, verbose, (store,))
         kb = open_store(store, version=manifest.version, spark=spark, engine=engine, memory=memory)
         progress.step("answering")
         rows = kb.query(goal)

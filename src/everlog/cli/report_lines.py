@@ -4,14 +4,28 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
+from time import perf_counter
 
 import typer
 
+from everlog.cli.ontologies import shortened
+from everlog.cli.outcome import warn
 from everlog.knowledge.report import Report
 
 
-def show_report(verb: str, report: Report) -> None:
+def finish(verb: str, report: Report, warnings: Sequence[str], started: float, stats: Path | None) -> None:
+    """Says what was done since `started`: all of it in the file of `--stats`, warnings shortened, and a line or two."""
+    seconds = {**report.seconds, "total": perf_counter() - started}
+    report = replace(report, warnings=list(dict.fromkeys(warnings)), seconds=seconds)
+    _write_stats(stats, report)
+    warn(shortened(report.warnings))
+    _show(verb, report)
+
+
+def _show(verb: str, report: Report) -> None:
     """One line, such as `materialised 10 facts (4 explicit, 6 derived) in 0.1 s`."""
     explicit, total = report.facts["explicit"], report.facts["total"]
     changed = f", {report.added:,} added, {report.deleted:,} deleted" if verb == "updated" else ""
@@ -27,7 +41,7 @@ def show_report(verb: str, report: Report) -> None:
         )
 
 
-def write_stats(path: Path | None, report: Report) -> None:
+def _write_stats(path: Path | None, report: Report) -> None:
     """The file of `--stats`, whole or not at all."""
     if path is None:
         return

@@ -5,6 +5,8 @@ Floats and terms are worked on once per distinct value. Strings that need escape
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -36,21 +38,27 @@ def canonical_texts(terms: pa.Array, mark: str | None) -> tuple[pa.Array, list[t
     from everlog.rdf.blanks import renamed
     from everlog.rdf.lines import is_plain
 
-    encoded = terms.cast(pa.string()).dictionary_encode()
-    texts: list[str | None] = []
+    def canonical(term: str) -> str:
+        text = term if is_plain(term) else write_term(read_term(term))
+        return "_:" + renamed(text[2:], mark) if mark is not None and text.startswith("_:") else text
+
+    return distinct_texts(terms.cast(pa.string()), canonical)
+
+
+def distinct_texts(texts: pa.Array, change: Callable[[str], str]) -> tuple[pa.Array, list[tuple[int, str]]]:
+    """Texts changed, once per distinct one; null where that raises `UnsupportedValue`, and those rows with the reason."""
+    encoded = texts.dictionary_encode()
+    changed: list[str | None] = []
     reasons: dict[int, str] = {}
-    for number, term in enumerate(encoded.dictionary.to_pylist()):
+    for number, text in enumerate(encoded.dictionary.to_pylist()):
         try:
-            text = term if term is None or is_plain(term) else write_term(read_term(term))
+            changed.append(None if text is None else change(text))
         except UnsupportedValue as mistake:
-            text = None
+            changed.append(None)
             reasons[number] = str(mistake)
-        if mark is not None and text is not None and text.startswith("_:"):
-            text = "_:" + renamed(text[2:], mark)
-        texts.append(text)
     places = encoded.indices.to_pylist() if reasons else []
     mistakes = [(row, reasons[place]) for row, place in enumerate(places) if place in reasons]
-    return pa.array(texts, type=pa.string()).take(encoded.indices), mistakes
+    return pa.array(changed, type=pa.string()).take(encoded.indices), mistakes
 
 
 def joined(before: str, texts: pa.Array, after: str) -> pa.Array:

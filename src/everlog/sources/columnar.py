@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from everlog.sources.parsed_rows import PROBLEM, SOURCE, Sheet, rows_schema
+from everlog.sources.parsed_rows import PROBLEM, SOURCE, Sheet, rows_schema, without
 from everlog.sources.problems import Problem, SourceMistake
 from everlog.sources.source_files import is_remote
 from everlog.sources.text_lines import literal_path, readable_path
@@ -131,15 +131,12 @@ def _arrow_marks(files: Sequence[str]) -> list[str]:
         except (pa.ArrowException, OSError) as failure:
             reason = " ".join(str(failure).split())
             raise SourceMistake(f"{file}: not a Parquet file, or a damaged one: {reason}", file) from failure
-        if first is None:
-            first = schema
-        elif not schema.equals(first, check_metadata=False):
+        first = schema if first is None else first
+        if not schema.equals(first, check_metadata=False):
             raise SourceMistake(
                 f"{file}: its columns ({_described(schema)}) are not those of {files[0]} ({_described(first)})", file
             )
-    if first is None:
-        return []
-    return [field.name for field in first if (field.metadata or {}).get(b"everlog") == b"ntriples"]
+    return [field.name for field in first or () if (field.metadata or {}).get(b"everlog") == b"ntriples"]
 
 
 def _described(schema: pa.Schema) -> str:
@@ -181,21 +178,16 @@ class _ToTexts:
                 columns = [batch.column(0)]
             if reasons:
                 yield self._problems(batch, reasons)
-                columns = self._without(columns, reasons)
+                columns = without(columns, reasons)
             if not self.sheet.width:
                 columns = [columns[0].filter(columns[0])]  # false says that the fact is not there
             if len(columns[0]):
                 yield self.sheet.facts(columns)
 
     def _problems(self, batch: pa.RecordBatch, reasons: dict[int, str]) -> pa.RecordBatch:
-        found = []
+        width, found = len(self.ntriples), []
         for row, reason in sorted(reasons.items()):
-            values = [batch.column(number)[row].as_py() for number in range(len(self.ntriples))]
-            file = readable_path(batch.column(len(self.ntriples))[row].as_py()) if self.is_file else self.table
-            found.append(Problem(file, None, reason, repr(tuple(values))))
+            values = tuple(batch.column(number)[row].as_py() for number in range(width))
+            file = readable_path(batch.column(width)[row].as_py()) if self.is_file else self.table
+            found.append(Problem(file, None, reason, repr(values)))
         return self.sheet.problems(found)
-
-    @staticmethod
-    def _without(columns: list[pa.Array], reasons: dict[int, str]) -> list[pa.Array]:
-        keep = pa.array([row not in reasons for row in range(len(columns[0]))])
-        return [column.filter(keep) for column in columns]

@@ -7,7 +7,7 @@ with such a line (`OPEN_QUOTE`) is read again as a whole, by one task.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from typing import TextIO
@@ -17,9 +17,9 @@ import pyarrow.compute as pc
 
 from everlog.datalog.values import XSD
 from everlog.rdf.blanks import renamed
-from everlog.sources.canonical_texts import joined
+from everlog.sources.canonical_texts import distinct_texts, joined
 from everlog.sources.csv_fields import MalformedField, field_term, split_line
-from everlog.sources.parsed_rows import Sheet
+from everlog.sources.parsed_rows import Parsed, Sheet, columns_of_terms, without
 from everlog.sources.problems import Problem
 
 OPEN_QUOTE = "a quoted field does not end"
@@ -37,12 +37,11 @@ class CsvLines:
     delimiter: str
     width: int
 
-    def __call__(self, lines: pa.Array, mark: str) -> tuple[Sequence[pa.Array], list[tuple[int, str]]]:
+    def __call__(self, lines: pa.Array, mark: str) -> Parsed:
         quoted = pc.match_substring(lines, '"')
         with_quotes = pc.indices_nonzero(quoted.fill_null(True)).to_pylist()
         if not with_quotes:
-            columns, mistakes = self._unquoted(lines, mark)
-            return columns, mistakes
+            return self._unquoted(lines, mark)
         rows = pc.indices_nonzero(pc.invert(quoted).fill_null(False))
         columns, mistakes = self._unquoted(lines.take(rows), mark)
         places = rows.to_pylist()
@@ -51,30 +50,20 @@ class CsvLines:
         others, more = self.records(((row, text) for row, text in texts if text is not None), mark)
         return [pa.concat_arrays(pair) for pair in zip(columns, others, strict=True)], mistakes + more
 
-    def records(self, records: Iterable[tuple[int, str]], mark: str) -> tuple[list[pa.Array], list[tuple[int, str]]]:
+    def records(self, records: Iterable[tuple[int, str]], mark: str) -> Parsed:
         """The columns of numbered records, and what is wrong with others."""
-        columns: list[list[str]] = [[] for _ in range(self.width)]
-        mistakes = []
-        height = 0
-        for number, record in records:
-            try:
-                fields = split_line(record, self.delimiter)
-                if fields is None:
-                    raise MalformedField(OPEN_QUOTE)
-                if not self._fits(len(fields), record):
-                    raise MalformedField(self._count(len(fields), record))
-                terms = [_labelled(field_term(*field), mark) for field in fields]
-            except MalformedField as mistake:
-                mistakes.append((number, str(mistake)))
-                continue
-            height += 1
-            for column, term in zip(columns, terms, strict=bool(self.width)):
-                column.append(term)
-        if not self.width:
-            return [pa.array([True] * height, type=pa.bool_())], mistakes
-        return [pa.array(column, type=pa.string()) for column in columns], mistakes
 
-    def _unquoted(self, lines: pa.Array, mark: str) -> tuple[list[pa.Array], list[tuple[int, str]]]:
+        def terms(record: str) -> list[str]:
+            fields = split_line(record, self.delimiter)
+            if fields is None:
+                raise MalformedField(OPEN_QUOTE)
+            if len(fields) != self.width and (self.width or record):
+                raise MalformedField(self._count(len(fields), record))
+            return [_labelled(field_term(*field), mark) for field in fields[: self.width]]
+
+        return columns_of_terms(records, terms, self.width, MalformedField)
+
+    def _unquoted(self, lines: pa.Array, mark: str) -> Parsed:
         pieces = pc.split_pattern(lines, self.delimiter)
         lengths = pc.list_value_length(pieces)
         good = pc.equal(lines, "") if self.width == 0 else pc.equal(lengths, self.width)
@@ -95,12 +84,8 @@ class CsvLines:
             bad.update((row, f"field {number + 1}: {reason}") for row, reason in wrong)
         if bad:
             mistakes += [(row if rows is None else rows[row], reason) for row, reason in bad.items()]
-            keep = pa.array([row not in bad for row in range(len(lines))])
-            columns = [column.filter(keep) for column in columns]
+            columns = without(columns, bad)
         return columns, mistakes
-
-    def _fits(self, count: int, record: str) -> bool:
-        return count == self.width or (self.width == 0 and record == "")
 
     def _count(self, count: int, record: str) -> str:
         expected = f"{self.width} {'field is' if self.width == 1 else 'fields are'} expected"
@@ -115,18 +100,7 @@ def _terms(fields: pa.Array, mark: str) -> tuple[pa.Array, list[tuple[int, str]]
         return joined('"', fields, f'"^^<{XSD}integer>'), []
     if pc.all(pc.match_substring_regex(fields, _WORDS)).as_py():
         return joined('"', fields, '"'), []
-    encoded = fields.dictionary_encode()
-    terms: list[str | None] = []
-    reasons: dict[int, str] = {}
-    for number, field in enumerate(encoded.dictionary.to_pylist()):
-        try:
-            terms.append(_labelled(field_term(field, quoted=False), mark))
-        except MalformedField as mistake:
-            terms.append(None)
-            reasons[number] = str(mistake)
-    places = encoded.indices.to_pylist() if reasons else []
-    mistakes = [(row, reasons[place]) for row, place in enumerate(places) if place in reasons]
-    return pa.array(terms, type=pa.string()).take(encoded.indices), mistakes
+    return distinct_texts(fields, lambda field: _labelled(field_term(field, quoted=False), mark))
 
 
 def _labelled(term: str, mark: str) -> str:

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from everlog.datalog.values import XSD, canonical_double
 from everlog.sources.csv_fields import string_text
-from everlog.sources.parsed_rows import columns_of_width
+from everlog.sources.parsed_rows import Parsed, columns_of_terms, columns_of_width
 
 
 class MalformedJson(ValueError):
@@ -30,24 +30,9 @@ class JsonLines:
     width: int
     keys: tuple[str, ...]
 
-    def __call__(self, lines: pa.Array, mark: str) -> tuple[Sequence[pa.Array], list[tuple[int, str]]]:
-        columns: list[list[str]] = [[] for _ in range(self.width)]
-        mistakes = []
-        height = 0
-        for row, line in enumerate(lines.to_pylist()):
-            if line is None:
-                continue
-            try:
-                terms = self._terms(line)
-            except MalformedJson as mistake:
-                mistakes.append((row, str(mistake)))
-                continue
-            height += 1
-            for column, term in zip(columns, terms, strict=True):
-                column.append(term)
-        if not self.width:
-            return [pa.array([True] * height, type=pa.bool_())], mistakes
-        return [pa.array(column, type=pa.string()) for column in columns], mistakes
+    def __call__(self, lines: pa.Array, mark: str) -> Parsed:
+        records = ((row, line) for row, line in enumerate(lines.to_pylist()) if line is not None)
+        return columns_of_terms(records, self._terms, self.width, MalformedJson)
 
     def _terms(self, line: str) -> list[str]:
         fact = load(line)

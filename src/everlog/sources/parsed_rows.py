@@ -7,12 +7,16 @@ and `problem`, which is null for a fact and else says in JSON what is wrong. One
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import pyarrow as pa
 
 from everlog.sources.problems import Problem
+
+Parsed: TypeAlias = tuple[Sequence[pa.Array], list[tuple[int, str]]]
+"""The columns of the facts in some lines, and the rows of other lines with the reasons."""
 
 SOURCE = "source"
 PROBLEM = "problem"
@@ -21,6 +25,28 @@ PROBLEM = "problem"
 def columns_of_width(width: int) -> list[str]:
     """The columns of facts with this many arguments."""
     return [f"a{number}" for number in range(width)] if width else ["present"]
+
+
+def columns_of_terms(
+    records: Iterable[tuple[int, str]], terms: Callable[[str], Sequence[str]], width: int, malformed: type[Exception]
+) -> Parsed:
+    """The columns of numbered records, given the terms of each, and what is wrong with others."""
+    facts, mistakes = [], []
+    for number, record in records:
+        try:
+            facts.append(terms(record))
+        except malformed as mistake:
+            mistakes.append((number, str(mistake)))
+    if not width:
+        return [pa.array([True] * len(facts), type=pa.bool_())], mistakes
+    columns = zip(*facts, strict=True) if facts else [()] * width
+    return [pa.array(column, type=pa.string()) for column in columns], mistakes
+
+
+def without(columns: Sequence[pa.Array], rows: Container[int]) -> list[pa.Array]:
+    """The columns without some rows."""
+    keep = pa.array([row not in rows for row in range(len(columns[0]))])
+    return [column.filter(keep) for column in columns]
 
 
 def rows_schema(width: int) -> str:

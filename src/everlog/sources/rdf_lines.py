@@ -2,28 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-
 import pyarrow as pa
 
+from everlog.sources.parsed_rows import Parsed
 
-@dataclass(frozen=True)
-class RdfLines:
+
+def parse_rdf_lines(format: str, lines: pa.Array, mark: str) -> Parsed:
     """Parses N-Triples (`nt`) or N-Quads (`nq`)."""
+    from pyoxigraph import RdfFormat
 
-    format: str
+    from everlog.rdf.lines import parse_block
 
-    @property
-    def width(self) -> int:
-        return 4
-
-    def __call__(self, lines: pa.Array, mark: str) -> tuple[Sequence[pa.Array], list[tuple[int, str]]]:
-        from pyoxigraph import RdfFormat
-
-        from everlog.rdf.lines import parse_block
-
-        format = RdfFormat.N_TRIPLES if self.format == "nt" else RdfFormat.N_QUADS
-        # Rows must keep their places; to RDF an empty line is as good as none.
-        block = parse_block(lines.fill_null("") if lines.null_count else lines, format, mark)
-        return block.columns, block.mistakes
+    # Rows must keep their places; to RDF an empty line is as good as none.
+    texts = lines.fill_null("") if lines.null_count else lines
+    block = parse_block(texts, RdfFormat.N_TRIPLES if format == "nt" else RdfFormat.N_QUADS, mark)
+    return block.columns, block.mistakes

@@ -10,7 +10,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import reduce
+from functools import partial, reduce
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -21,7 +22,7 @@ from everlog.sources.infer_columns import csv_width, json_keys
 from everlog.sources.json_lines import JsonLines
 from everlog.sources.parsed_rows import PROBLEM, SOURCE, columns_of_width
 from everlog.sources.problems import Problem, SourceMistake, write_quarantine
-from everlog.sources.rdf_lines import RdfLines
+from everlog.sources.rdf_lines import parse_rdf_lines
 from everlog.sources.source_files import BINARY_TABLES, RDF_LINES, Source, find_sources
 from everlog.sources.text_lines import LineFile, numbered_problems, read_lines
 from everlog.sources.whole_documents import CsvDocuments, Document, RdfDocuments, read_documents
@@ -72,21 +73,21 @@ class _Plan:
 
 
 @dataclass(frozen=True)
-class _Piece:
-    """Rows that are read in one way, kept by Spark."""
-
-    rows: DataFrame
-    is_lines: bool = False
-
-
-@dataclass(frozen=True)
 class _Counts:
     """Of one table in one piece."""
 
-    facts: int
-    problems: int
-    open_quotes: int
-    in_graphs: int
+    problems: int = 0
+    open_quotes: int = 0
+    in_graphs: int = 0
+
+
+@dataclass
+class _Piece:
+    """Rows that are read in one way, kept by Spark, and how many there are of each table."""
+
+    rows: DataFrame
+    is_lines: bool = False
+    counts: dict[int, _Counts] = field(default_factory=dict)
 
 
 def read_paths(
@@ -116,8 +117,8 @@ def read_paths(
         try:
             with spark_failures("reading the facts"):
                 plan = _planned(spark, sources, on_error, arities)
-                counts = _read(spark, plan, pieces)
-                return _outcome(spark, plan, pieces, counts, on_error, quarantine, warnings, lost)
+                _read(spark, plan, pieces)
+                return _outcome(spark, plan, pieces, on_error, quarantine, warnings, lost)
         except SourceMistake as mistake:
             for piece in pieces:
                 piece.rows.unpersist()
@@ -140,7 +141,7 @@ def _planned(spark: SparkSession, sources: Sequence[Source], on_error: str, arit
         for source in rdf:
             for file in source.files:
                 if source.format in RDF_LINES:
-                    plan.lines[file] = LineFile(number, RdfLines(source.format), file_mark(file))
+                    plan.lines[file] = LineFile(number, partial(parse_rdf_lines, source.format), file_mark(file))
                 else:
                     plan.documents[file] = Document(number, RdfDocuments(whole=on_error == "skip"))
     widths = {**_RDF_ARITIES, **arities}
@@ -163,7 +164,7 @@ def _plan_table(spark: SparkSession, plan: _Plan, source: Source, predicate: str
             )
         plan.tables.append((plan.number(predicate, table.width), path, table))
         return table.width
-    parser = _json_parser(spark, files, arity) if source.format == "jsonl" else _csv_parser(spark, source, arity)
+    parser = _parser(spark, source, arity)
     if parser is None:
         return None
     number = plan.number(predicate, parser.width)
@@ -171,17 +172,16 @@ def _plan_table(spark: SparkSession, plan: _Plan, source: Source, predicate: str
     return parser.width
 
 
-def _csv_parser(spark: SparkSession, source: Source, arity: int | None) -> CsvLines | None:
+def _parser(spark: SparkSession, source: Source, arity: int | None) -> CsvLines | JsonLines | None:
+    """What parses a table of lines; None if it is empty and nobody knows its width."""
+    if source.format == "jsonl":
+        keys = json_keys(spark, source.files)
+        if arity is not None and (keys is None or len(keys) != arity):
+            keys = tuple(columns_of_width(arity))
+        return None if keys is None else JsonLines(len(keys) if arity is None else arity, keys)
     delimiter = "," if source.format == "csv" else "\t"
-    width = arity if arity is not None else csv_width(spark, source.files, delimiter)
+    width = csv_width(spark, source.files, delimiter) if arity is None else arity
     return None if width is None else CsvLines(delimiter, width)
-
-
-def _json_parser(spark: SparkSession, files: Sequence[str], arity: int | None) -> JsonLines | None:
-    keys = json_keys(spark, files)
-    if arity is None:
-        return None if keys is None else JsonLines(len(keys), keys)
-    return JsonLines(arity, keys if keys is not None and len(keys) == arity else tuple(columns_of_width(arity)))
 
 
 def _counted(count: int, what: str) -> str:
@@ -203,7 +203,7 @@ def _without(sources: Sequence[Source], file: str | None) -> list[Source]:
 # Reading
 
 
-def _read(spark: SparkSession, plan: _Plan, pieces: list[_Piece]) -> list[dict[int, _Counts]]:
+def _read(spark: SparkSession, plan: _Plan, pieces: list[_Piece]) -> None:
     """Fills the pieces, and counts what is in them, table by table.
 
     CSV files with fields that span lines are found on the way, and read again as documents.
@@ -213,9 +213,9 @@ def _read(spark: SparkSession, plan: _Plan, pieces: list[_Piece]) -> list[dict[i
     if plan.documents:
         pieces.append(_Piece(read_documents(spark, plan.documents, plan.width).persist()))
     pieces.extend(_Piece(read_table(table, path, number).persist()) for number, path, table in plan.tables)
-    counts = _counted_rows(plan, pieces)
-    if not any(count.open_quotes for piece in counts for count in piece.values()):
-        return counts
+    _count_rows(plan, pieces)
+    if not any(count.open_quotes for piece in pieces for count in piece.counts.values()):
+        return
     for file in _files_with_problems(pieces[0], OPEN_QUOTE):
         given = plan.lines[file]
         if isinstance(given.parser, CsvLines):
@@ -224,32 +224,28 @@ def _read(spark: SparkSession, plan: _Plan, pieces: list[_Piece]) -> list[dict[i
     for piece in pieces:
         piece.rows.unpersist()
     pieces.clear()
-    return _read(spark, plan, pieces)
+    _read(spark, plan, pieces)
 
 
-def _counted_rows(plan: _Plan, pieces: Sequence[_Piece]) -> list[dict[int, _Counts]]:
-    """What each piece holds of each table: one job for all pieces."""
+def _count_rows(plan: _Plan, pieces: Sequence[_Piece]) -> None:
+    """Notes what each piece holds of each table: one job for all pieces."""
     from pyspark.sql import DataFrame
     from pyspark.sql.functions import col, count, count_if, lit
 
     if not pieces:
-        return []
+        return
     frames = []
     for number, piece in enumerate(pieces):
         in_graphs = count("a3") if "a3" in piece.rows.columns else lit(0).cast("bigint")
         counted = piece.rows.groupBy(SOURCE).agg(
-            count(lit(1)).alias("rows"),
             count(PROBLEM).alias("problems"),
             count_if(col(PROBLEM).contains(OPEN_QUOTE) if piece.is_lines else lit(False)).alias("open_quotes"),
             in_graphs.alias("in_graphs"),
         )
         frames.append(counted.withColumn("piece", lit(number)))
-    found: list[dict[int, _Counts]] = [{} for _ in pieces]
     for row in reduce(DataFrame.unionAll, frames).collect():
         in_rdf = row["in_graphs"] if plan.predicates[row[SOURCE]] is None else 0
-        counts = _Counts(row["rows"] - row["problems"], row["problems"], row["open_quotes"], in_rdf)
-        found[row["piece"]][row[SOURCE]] = counts
-    return found
+        pieces[row["piece"]].counts[row[SOURCE]] = _Counts(row["problems"], row["open_quotes"], in_rdf)
 
 
 def _files_with_problems(piece: _Piece, reason: str = "") -> list[str]:
@@ -266,17 +262,16 @@ def _outcome(
     spark: SparkSession,
     plan: _Plan,
     pieces: list[_Piece],
-    counts: list[dict[int, _Counts]],
     on_error: str,
     quarantine: Path | None,
     warnings: list[str],
     lost: list[Problem],
 ) -> Read:
     warnings = list(warnings)
-    every = [count for piece in counts for count in piece.values()]
+    every = [count for piece in pieces for count in piece.counts.values()]
     skipped = sum(count.problems for count in every) + len(lost)
     if skipped:
-        problems = _problems(spark, plan, pieces, counts, lost)
+        problems = _problems(spark, plan, pieces, lost)
         first = next(problems)
         if on_error == "fail":
             raise SourceMistake(_message(first, skipped))
@@ -287,19 +282,19 @@ def _outcome(
             f"{in_graphs} statements are in named graphs: they are kept as the predicate quad; rules over triple see the "
             "default graph only"
         )
-    return Read(_facts(plan, pieces, counts), warnings, skipped, tuple(piece.rows for piece in pieces))
+    return Read(_facts(plan, pieces), warnings, skipped, tuple(piece.rows for piece in pieces))
 
 
-def _facts(plan: _Plan, pieces: Sequence[_Piece], counts: Sequence[dict[int, _Counts]]) -> dict[str, DataFrame]:
+def _facts(plan: _Plan, pieces: Sequence[_Piece]) -> dict[str, DataFrame]:
     from pyspark.sql import DataFrame
     from pyspark.sql.functions import col
 
     found: dict[str, list[DataFrame]] = {}
     for number, (predicate, width) in enumerate(zip(plan.predicates, plan.widths, strict=True)):
-        holding = [place for place, count in enumerate(counts) if number in count] or _any_place(plan, number)
-        for place in holding:
-            rows, count = pieces[place].rows, counts[place].get(number, _Counts(0, 0, 0, 0))
-            if counts[place].keys() != {number}:
+        holding = [piece for piece in pieces if number in piece.counts] or [pieces[_any_place(plan, number)]]
+        for piece in holding:
+            rows, count = piece.rows, piece.counts.get(number, _Counts())
+            if piece.counts.keys() != {number}:
                 rows = rows.filter(col(SOURCE) == number)
             if count.problems:
                 rows = rows.filter(col(PROBLEM).isNull())
@@ -313,11 +308,10 @@ def _facts(plan: _Plan, pieces: Sequence[_Piece], counts: Sequence[dict[int, _Co
     return {predicate: reduce(DataFrame.unionAll, frames) for predicate, frames in found.items()}
 
 
-def _any_place(plan: _Plan, number: int) -> list[int]:
-    """A piece for a table without rows, where its columns can be had."""
+def _any_place(plan: _Plan, number: int) -> int:
+    """The place of a piece where a table without rows has its columns."""
     before = bool(plan.lines) + bool(plan.documents)
-    own = [before + place for place, (table, _, _) in enumerate(plan.tables) if table == number]
-    return own or [0]
+    return next((before + place for place, (table, _, _) in enumerate(plan.tables) if table == number), 0)
 
 
 def _arguments(rows: DataFrame, width: int) -> DataFrame:
@@ -326,19 +320,13 @@ def _arguments(rows: DataFrame, width: int) -> DataFrame:
     return rows.select(*columns_of_width(width)) if width else rows.select(lit(True).alias("present"))
 
 
-def _problems(
-    spark: SparkSession,
-    plan: _Plan,
-    pieces: Sequence[_Piece],
-    counts: Sequence[dict[int, _Counts]],
-    lost: Sequence[Problem],
-) -> Iterator[Problem]:
+def _problems(spark: SparkSession, plan: _Plan, pieces: Sequence[_Piece], lost: Sequence[Problem]) -> Iterator[Problem]:
     """All problems, with their lines where there are any."""
     from pyspark.sql.functions import col
 
     yield from lost
-    for piece, tables in zip(pieces, counts, strict=True):
-        if not any(count.problems for count in tables.values()):
+    for piece in pieces:
+        if not any(count.problems for count in piece.counts.values()):
             continue
         if piece.is_lines:
             files = {file: plan.lines[file] for file in _files_with_problems(piece)}
@@ -358,9 +346,4 @@ def _skipped(first: Problem, others: Iterator[Problem], count: int, quarantine: 
     what = f"skipped {count} malformed {'piece' if count == 1 else 'pieces'} of input, the first being {first}"
     if quarantine is None:
         return what
-
-    def everything() -> Iterator[Problem]:
-        yield first
-        yield from others
-
-    return f"{what}; all are in {write_quarantine(quarantine, everything())}"
+    return f"{what}; all are in {write_quarantine(quarantine, chain([first], others))}"

@@ -67,19 +67,17 @@ def _plain(path: str) -> Path:
 def _local(path: Path) -> list[Source]:
     if not path.exists():
         raise SourceMistake(f"{path}: no such file or folder")
+    if path.is_dir() and _format_of(path.name)[0] not in _TABLES:
+        return [_file_or_table(entry) for entry in _entries(path)]
+    return [_file_or_table(path)]
+
+
+def _file_or_table(path: Path) -> Source:
     if not path.is_dir():
-        return [_one_file(path)]
+        return _one_file(path)
     if _format_of(path.name)[0] in _TABLES:
-        return [_table_folder(path)]
-    sources = []
-    for entry in _entries(path):
-        if not entry.is_dir():
-            sources.append(_one_file(entry))
-        elif _format_of(entry.name)[0] in _TABLES:
-            sources.append(_table_folder(entry))
-        else:
-            raise SourceMistake(f"{entry}: a folder inside of a folder of facts that is no table; {_EXPECTED}")
-    return sources
+        return _table_folder(path)
+    raise SourceMistake(f"{path}: a folder inside of a folder of facts that is no table; {_EXPECTED}")
 
 
 def _one_file(path: Path) -> Source:
@@ -91,15 +89,14 @@ def _one_file(path: Path) -> Source:
 
 
 def _table_folder(path: Path) -> Source:
-    files = []
-    for entry in _entries(path):
+    files = _entries(path)
+    for entry in files:
         if entry.is_dir():
             raise SourceMistake(
                 f"{entry}: a folder inside of the table {path.name}; tables in partitions are not supported"
             )
         _check_readable(entry)
-        files.append(str(entry))
-    return _named(str(path), path.name, tuple(files))
+    return _named(str(path), path.name, tuple(map(str, files)))
 
 
 def _entries(folder: Path) -> list[Path]:

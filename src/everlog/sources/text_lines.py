@@ -7,14 +7,14 @@ malformed lines can be found by a second reading of their files, in order, by th
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, TypeAlias
 from urllib.parse import unquote
 
 import pyarrow as pa
 
-from everlog.sources.parsed_rows import PROBLEM, Sheet, rows_schema
+from everlog.sources.parsed_rows import PROBLEM, Parsed, Sheet, rows_schema
 from everlog.sources.problems import Problem
 
 if TYPE_CHECKING:
@@ -23,18 +23,8 @@ if TYPE_CHECKING:
 _GLOB = re.compile(r"([\\*?\[\]{}])")
 
 
-class LineParser(Protocol):
-    """Turns lines into columns of facts. Sent to workers, so it must be picklable."""
-
-    @property
-    def width(self) -> int:
-        """The number of arguments of the facts."""
-
-    def __call__(self, lines: pa.Array, mark: str) -> tuple[Sequence[pa.Array], list[tuple[int, str]]]:
-        """The columns of the facts in lines, and the rows of other lines with the reasons.
-
-        `mark` is what labels of blank nodes begin with.
-        """
+LineParser: TypeAlias = Callable[[pa.Array, str], Parsed]
+"""Parses lines, given what labels of blank nodes begin with. Sent to workers, so it must be picklable."""
 
 
 @dataclass(frozen=True)

@@ -11,11 +11,12 @@ import bz2
 import gzip
 import io
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import reduce
 from itertools import islice
 from pathlib import PurePosixPath
-from typing import IO, TYPE_CHECKING, Protocol, cast
+from typing import IO, TYPE_CHECKING, TypeAlias, cast
 from urllib.parse import quote
 
 import pyarrow as pa
@@ -35,11 +36,8 @@ _BLOCK = 10_000
 UNREADABLE = (OSError, EOFError, zlib.error)
 
 
-class DocumentParser(Protocol):
-    """Turns a file into rows. Sent to workers, so it must be picklable."""
-
-    def __call__(self, file: str, content: bytes | None, sheet: Sheet) -> Iterator[pa.RecordBatch]:
-        """The rows of a file, opened by its name or given as its bytes."""
+DocumentParser: TypeAlias = Callable[[str, bytes | None, Sheet], Iterator[pa.RecordBatch]]
+"""The rows of a file, opened by its name or given as its bytes. Sent to workers, so it must be picklable."""
 
 
 @dataclass(frozen=True)
@@ -52,42 +50,37 @@ class Document:
 
 def read_documents(spark: SparkSession, files: Mapping[str, Document], width: int) -> DataFrame:
     """The rows of files, a file per task."""
-    schema, parts = rows_schema(width), []
+    from pyspark.sql import DataFrame
+
+    parts = []
     if local := {file: document for file, document in files.items() if not is_remote(file)}:
-        numbers = spark.range(0, len(local), 1, len(local))
-        parts.append(numbers.mapInArrow(_ParseFiles(tuple(local.items()), width), schema))
+        numbers = spark.range(0, len(local), 1, len(local)).selectExpr("id", "CAST(NULL AS binary) AS content")
+        parts.append(numbers.mapInArrow(_Parse(local, width), rows_schema(width)))
     if others := {file: document for file, document in files.items() if is_remote(file)}:
         contents = spark.read.format("binaryFile").load([literal_path(file) for file in others])
-        parts.append(contents.select("path", "content").mapInArrow(_ParseContents(others, width), schema))
-    return parts[0] if len(parts) == 1 else parts[0].unionAll(parts[1])
+        parts.append(contents.select("path", "content").mapInArrow(_Parse(others, width), rows_schema(width)))
+    return reduce(DataFrame.unionAll, parts)
 
 
 @dataclass(frozen=True)
-class _ParseFiles:
-    """The task for files that it opens: batches of their numbers become rows."""
-
-    files: tuple[tuple[str, Document], ...]
-    width: int
-
-    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            for number in batch.column(0).to_pylist():
-                file, document = self.files[number]
-                yield from document.parser(file, None, Sheet(document.source, self.width))
-
-
-@dataclass(frozen=True)
-class _ParseContents:
-    """The task for files that Spark has opened: batches of (file, content) become rows."""
+class _Parse:
+    """The task: batches of (number or name of a file, its content unless the task opens it) become rows."""
 
     files: Mapping[str, Document]
     width: int
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        names = list(self.files)
         for batch in batches:
-            for file, content in zip(batch.column(0).to_pylist(), batch.column(1), strict=True):
+            for place, content in zip(batch.column(0).to_pylist(), batch.column(1), strict=True):
+                file = names[place] if isinstance(place, int) else place
                 document = self.files[file]
-                yield from document.parser(file, content.as_py(), Sheet(document.source, self.width))
+                sheet = Sheet(document.source, self.width)
+                try:
+                    yield from document.parser(file, content.as_py(), sheet)
+                except UNREADABLE as mistake:
+                    reason = f"cannot be read: {getattr(mistake, 'strerror', None) or mistake}"
+                    yield sheet.problems([Problem(file, None, reason)])
 
 
 @dataclass(frozen=True)
@@ -108,8 +101,6 @@ class RdfDocuments:
                 yield sheet.facts([pa.array(column, type=pa.string()) for column in zip(*block, strict=True)])
         except MalformedDocument as mistake:
             yield sheet.problems([Problem(file, mistake.line, mistake.reason)])
-        except UNREADABLE as mistake:
-            yield sheet.problems([Problem(file, None, unreadable(mistake))])
 
     @staticmethod
     def _statements(file: str, content: bytes | None) -> Iterator[tuple[str, str, str, str | None]]:
@@ -128,12 +119,9 @@ class CsvDocuments:
     mark: str
 
     def __call__(self, file: str, content: bytes | None, sheet: Sheet) -> Iterator[pa.RecordBatch]:
-        try:
-            with opened(file, content) as stream:
-                text = io.TextIOWrapper(stream, encoding="utf-8", errors="surrogateescape", newline="")
-                yield from parse_stream(text, self.parser, file, self.mark, sheet)
-        except UNREADABLE as mistake:
-            yield sheet.problems([Problem(file, None, unreadable(mistake))])
+        with opened(file, content) as stream:
+            text = io.TextIOWrapper(stream, encoding="utf-8", errors="surrogateescape", newline="")
+            yield from parse_stream(text, self.parser, file, self.mark, sheet)
 
 
 def _rdf_format(file: str) -> RdfFormat:
@@ -152,8 +140,3 @@ def opened(file: str, content: bytes | None = None) -> IO[bytes]:
     if name.endswith(".bz2"):
         return bz2.open(packed, "rb")
     return open(packed, "rb") if isinstance(packed, str) else packed
-
-
-def unreadable(mistake: Exception) -> str:
-    """The reason why a file cannot be read."""
-    return f"cannot be read: {getattr(mistake, 'strerror', None) or mistake}"

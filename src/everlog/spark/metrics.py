@@ -10,6 +10,7 @@ import atexit
 import json
 import shutil
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -36,13 +37,9 @@ def event_log_settings() -> dict[str, str]:
     }
 
 
-@dataclass
-class Work:
+def _work(jobs: int = 0) -> Counter[str]:
     """What Spark did in some time."""
-
-    jobs: int = 0
-    tasks: int = 0
-    shuffled_bytes: int = 0
+    return Counter(jobs=jobs, tasks=0, shuffled_bytes=0)
 
 
 @dataclass
@@ -54,16 +51,11 @@ class Round:
     facts: int
     began: float
     ended: float
-    work: Work = field(default_factory=Work)
+    work: Counter[str] = field(default_factory=_work)
 
     def as_dict(self, known: bool) -> dict[str, object]:
-        seen: dict[str, object] = {
-            "stratum": self.stratum,
-            "round": self.round,
-            "facts": self.facts,
-            "seconds": self.ended - self.began,
-        }
-        return {**seen, **vars(self.work)} if known else seen
+        seen = {"stratum": self.stratum, "round": self.round, "facts": self.facts, "seconds": self.ended - self.began}
+        return {**seen, **self.work} if known else {**seen}
 
 
 class Rounds:
@@ -85,14 +77,14 @@ class Rounds:
         ended, file = time(), event_log(spark)
         if file is None:
             return {"unknown": UNKNOWN, "rounds": [one.as_dict(known=False) for one in self._rounds]}
-        total = Work()
+        total = _work()
         for at, work in works(file):
             if self._began <= at <= ended:
-                _add(total, work)
+                total.update(work)
                 for one in self._rounds:
                     if one.began <= at < one.ended:
-                        _add(one.work, work)
-        return {**vars(total), "rounds": [one.as_dict(known=True) for one in self._rounds]}
+                        one.work.update(work)
+        return {**total, "rounds": [one.as_dict(known=True) for one in self._rounds]}
 
 
 def event_log(spark: SparkSession) -> Path | None:
@@ -104,21 +96,21 @@ def event_log(spark: SparkSession) -> Path | None:
     return files[-1] if files else None
 
 
-def works(file: Path) -> list[tuple[float, Work]]:
+def works(file: Path) -> list[tuple[float, Counter[str]]]:
     """The jobs in an event log, each with the time of its start."""
     sleep(_LAG)
-    jobs: dict[int, tuple[float, Work]] = {}
+    jobs: dict[int, tuple[float, Counter[str]]] = {}
     stages: dict[int, int] = {}
     for event in _events(file):
         kind = event.get("Event")
         if kind == "SparkListenerJobStart":
-            jobs[event["Job ID"]] = event["Submission Time"] / 1000, Work(jobs=1)
+            jobs[event["Job ID"]] = event["Submission Time"] / 1000, _work(jobs=1)
             stages.update((stage, event["Job ID"]) for stage in event["Stage IDs"])
         elif kind == "SparkListenerTaskEnd" and event["Stage ID"] in stages:
             work = jobs[stages[event["Stage ID"]]][1]
-            work.tasks += 1
+            work["tasks"] += 1
             written = (event.get("Task Metrics") or {}).get("Shuffle Write Metrics") or {}
-            work.shuffled_bytes += written.get("Shuffle Bytes Written", 0)
+            work["shuffled_bytes"] += written.get("Shuffle Bytes Written", 0)
     return list(jobs.values())
 
 
@@ -136,9 +128,3 @@ def _events(file: Path) -> Iterator[dict[str, Any]]:
 _WANTED: Final = ('{"Event":"SparkListenerJobStart"', '{"Event":"SparkListenerTaskEnd"')
 _LAG: Final = 0.1
 """Spark writes its log a moment after what it tells about."""
-
-
-def _add(total: Work, more: Work) -> None:
-    total.jobs += more.jobs
-    total.tasks += more.tasks
-    total.shuffled_bytes += more.shuffled_bytes

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from pyoxigraph import BlankNode
@@ -13,16 +13,24 @@ from everlog.datalog.syntax import Atom, BodyLiteral, Comparison, Constant, Nega
 def blank_nodes(program: Program) -> set[str]:
     """The labels of the blank nodes in a program."""
     found: set[str] = set()
-    renamed_blank_nodes(program, _Seen(found))
+
+    def noted(label: str) -> str:
+        found.add(label)
+        return label
+
+    _renamed(program, noted)
     return found
 
 
 def renamed_blank_nodes(program: Program, names: Mapping[str, str]) -> Program:
     """The program with other labels for its blank nodes."""
+    return _renamed(program, lambda label: names.get(label, label))
 
+
+def _renamed(program: Program, name: Callable[[str], str]) -> Program:
     def term(given: Term) -> Term:
         if isinstance(given, Constant) and isinstance(given.value, BlankNode):
-            return Constant(BlankNode(names.get(given.value.value, given.value.value)))
+            return Constant(BlankNode(name(given.value.value)))
         return given
 
     def atom(given: Atom) -> Atom:
@@ -43,15 +51,3 @@ def renamed_blank_nodes(program: Program, names: Mapping[str, str]) -> Program:
         rules=tuple(Rule(atom(rule.head), tuple(map(literal, rule.body))) for rule in program.rules),
         facts=tuple(map(atom, program.facts)),
     )
-
-
-class _Seen(dict[str, str]):
-    """Names every label after itself, and notes it."""
-
-    def __init__(self, found: set[str]) -> None:
-        super().__init__()
-        self._found = found
-
-    def get(self, label: str, default: object = None) -> str:
-        self._found.add(label)
-        return label

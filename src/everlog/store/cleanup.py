@@ -41,8 +41,7 @@ def remove_unnamed(store: Path) -> list[Path]:
         versions = []
     named = {manifest_path(store, version) for version in versions}
     for version in versions:
-        for files in read_manifest(store, version).files.values():
-            named.update(store / file for file in files)
+        named.update(store / file for file in read_manifest(store, version).all_files())
     removed = []
     for section in (FOLDER, *SECTIONS):
         for parent, _, files in os.walk(store / section, topdown=False):

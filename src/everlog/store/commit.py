@@ -81,7 +81,7 @@ class Writing:
         """
         assert manifest.version == self.version
         step("files-written")
-        named = {self.path / file for files in manifest.files.values() for file in files}
+        named = {self.path / file for file in manifest.all_files()}
         for folder in self._folders:
             _sync_tree(folder, named)
         for section in SECTIONS:
@@ -97,7 +97,7 @@ class Writing:
         """Removes what was written, after a failure."""
         for folder in self._folders:
             shutil.rmtree(folder, ignore_errors=True)
-        for leftover in (manifest_path(self.path, self.version), *self.path.glob(f"{CURRENT}.new")):
+        for leftover in (manifest_path(self.path, self.version), self.path / f"{CURRENT}.new"):
             leftover.unlink(missing_ok=True)
 
 
@@ -108,10 +108,7 @@ def writing(path: Path) -> Iterator[Writing]:
     with _disk_failures(path), locked(path):
         before = current_manifest(path)
         check_files(path, before)
-        step("locked")
-        remove_unnamed(path)
-        step("cleaned")
-        with _discarding(Writing(path, before)) as writer:
+        with _writer(path, before) as writer:
             yield writer
 
 
@@ -137,10 +134,7 @@ def making(path: Path) -> Iterator[Writing]:
             with locked(path):
                 if (path / CURRENT).exists():
                     raise NoStore(f"another process has made a store at {path} meanwhile; choose another path")
-                step("locked")
-                remove_unnamed(path)
-                step("cleaned")
-                with _discarding(Writing(path, None)) as writer:
+                with _writer(path, None) as writer:
                     yield writer
                     if not (path / CURRENT).exists():
                         raise EverlogError(f"nothing was committed to the store {path}")
@@ -157,13 +151,18 @@ def step(name: str) -> None:
 
 
 @contextmanager
-def _discarding(writer: Writing) -> Iterator[Writing]:
+def _writer(path: Path, before: Manifest | None) -> Iterator[Writing]:
+    """Who writes to a store that is locked; what a dead one left is gone, and so is what this one does not commit."""
+    step("locked")
+    remove_unnamed(path)
+    step("cleaned")
+    writer = Writing(path, before)
     try:
         yield writer
     except BaseException:
         # An interrupt may come after the version was committed: then its files stay.
         try:
-            committed = current_version(writer.path) >= writer.version
+            committed = current_version(path) >= writer.version
         except NoStore:
             committed = False
         except DamagedStore:  # nobody knows: if it was not, the next writer removes it

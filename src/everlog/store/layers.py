@@ -10,12 +10,13 @@ to half its size is that one written again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from everlog.store.manifest import Layer, Part
-from everlog.store.parquet_files import check_part, check_rows, files_in, read_files, reader, rows_in
+from everlog.store.parquet_files import check_part, check_rows, files_in, part_of, read_files, reader
 from everlog.store.term_dictionary import NUMBER
 
 if TYPE_CHECKING:
@@ -40,14 +41,12 @@ def write_facts(
     facts = facts.withColumn("a0", coalesce(col("a0"), lit(0).cast("bigint")))
     writer = facts.write if len(predicates) > 1 else facts.drop(NUMBER).write
     (writer.partitionBy(NUMBER) if len(predicates) > 1 else writer).parquet(str(folder))
-    parts: dict[str, Part] = {}
+    files: dict[str, list[Path]] = {}
     for file in files_in(folder):
         number = int(file.parent.name.partition("=")[2]) if len(predicates) > 1 else 0
-        rows = rows_in(file)
-        if rows:
-            before = parts.get(predicates[number], Part((), 0))
-            parts[predicates[number]] = Part((*before.files, named(file)), before.rows + rows)
-    return parts
+        files.setdefault(predicates[number], []).append(file)
+    parts = {predicate: part_of(some, named) for predicate, some in files.items()}
+    return {predicate: part for predicate, part in parts.items() if part.rows}
 
 
 def merged_length(sizes: Sequence[int]) -> int:
@@ -57,6 +56,22 @@ def merged_length(sizes: Sequence[int]) -> int:
         total += sizes[-length - 1]
         length += 1
     return length
+
+
+def mentioned(layers: Sequence[Layer]) -> list[str]:
+    """The predicates that layers say something about."""
+    return list(dict.fromkeys(predicate for layer in layers for predicate in (*layer.added, *layer.deleted)))
+
+
+def alone(layers: Sequence[Layer], changed: Container[str] = ()) -> Layer:
+    """What layers say about predicates that one of them alone mentions: when they are merged, these files stay."""
+    mentions = Counter(predicate for layer in layers for predicate in mentioned([layer]))
+
+    def stay(parts: Iterable[Mapping[str, Part]]) -> dict[str, Part]:
+        named = (item for some in parts for item in some.items())
+        return {name: part for name, part in named if mentions[name] == 1 and name not in changed}
+
+    return Layer(stay(layer.added for layer in layers), stay(layer.deleted for layer in layers))
 
 
 # Reading by Spark

@@ -51,10 +51,8 @@ class DamagedStore(Failure):
 
 def store_of(file: Path) -> Path | None:
     """The store that a file of a section belongs to, if any."""
-    for section in file.parents:
-        if section.name in SECTIONS and (section.parent / FOLDER).is_dir():
-            return section.parent
-    return None
+    stores = (place.parent for place in file.parents if place.name in SECTIONS)
+    return next((store for store in stores if (store / FOLDER).is_dir()), None)
 
 
 @dataclass(frozen=True)
@@ -148,7 +146,11 @@ def number(version: int) -> str:
 
 
 def manifest_path(store: Path, version: int) -> Path:
-    return store / FOLDER / f"{number(version)}.json"
+    return store / _file(version)
+
+
+def _file(version: int) -> str:
+    return f"{FOLDER}/{number(version)}.json"
 
 
 def write_manifest(manifest: Manifest) -> str:
@@ -159,10 +161,9 @@ def write_manifest(manifest: Manifest) -> str:
 
 def read_manifest(store: Path, version: int) -> Manifest:
     """The manifest of a version, or `NoStore`, `NewerStore`, `DamagedStore`."""
-    path = manifest_path(store, version)
-    name = path.relative_to(store).as_posix()
+    name = _file(version)
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
+        data = json.loads((store / name).read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise NoStore(f"the store {store} has no version {version}") from None
     except (OSError, ValueError, RecursionError) as mistake:
@@ -205,12 +206,15 @@ def current_version(store: Path) -> int:
 
 def current_manifest(store: Path) -> Manifest:
     """The manifest of the newest version, or `NoStore`, `NewerStore`, `DamagedStore`."""
-    version = current_version(store)
+    return committed_manifest(store, current_version(store))
+
+
+def committed_manifest(store: Path, version: int) -> Manifest:
+    """The manifest of a version that `CURRENT` names, or once did; or `NewerStore`, `DamagedStore`."""
     try:
         return read_manifest(store, version)
     except NoStore:
-        manifest = manifest_path(store, version).relative_to(store).as_posix()
-        raise DamagedStore(store, manifest, f"is missing, and {CURRENT} names version {version}") from None
+        raise DamagedStore(store, _file(version), f"is missing, and {CURRENT} names version {version}") from None
 
 
 def looks_unfinished(store: Path) -> bool:

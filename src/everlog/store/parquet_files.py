@@ -9,7 +9,7 @@ that a page that has changed on disk is an error and not other facts.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -43,6 +43,12 @@ def rows_in(file: Path) -> int:
 def count_rows(folder: Path) -> int:
     """How many rows the files under a folder have."""
     return sum(map(rows_in, files_in(folder)))
+
+
+def part_of(files: Iterable[Path], named: Callable[[Path], str]) -> Part:
+    """Files as a part of a section, which names them; those without rows are left out."""
+    rows = {named(file): rows_in(file) for file in files}
+    return Part(tuple(file for file, count in rows.items() if count), sum(rows.values()))
 
 
 def read_through(file: Path) -> None:

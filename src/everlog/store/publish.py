@@ -9,11 +9,13 @@ warning counts those.
 from __future__ import annotations
 
 import shutil
-import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import reduce
+from operator import and_
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias, get_args
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from everlog.datalog.ntriples import write_term
 from everlog.datalog.syntax import TRIPLE, Program
@@ -27,7 +29,6 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 Format: TypeAlias = Literal["csv", "parquet", "nt"]
-FORMATS: Final[tuple[Format, ...]] = get_args(Format)
 
 QUAD: Final = "quad"
 _RDF_FILES: Final = {TRIPLE: "triples.nt", QUAD: "quads.nq"}
@@ -56,11 +57,7 @@ def export(facts: Mapping[str, DataFrame], folder: Path, form: Format) -> list[s
     if form == "nt":
         return _export_rdf(facts, folder)
     for predicate, frame in facts.items():
-        path = folder / f"{file_stem(predicate)}.{form}"
-        if form == "csv":
-            write_csv(frame, path)
-        else:
-            write_parquet(frame, path)
+        _write_table(frame, folder / f"{file_stem(predicate)}.{form}")
     return []
 
 
@@ -70,14 +67,13 @@ def export_representatives(facts: Mapping[str, DataFrame], classes: DataFrame, f
 
     (folder / "facts").mkdir()
     path = folder / f"representatives.{form}"
-    if form == "csv":
-        write_csv(classes, path)
-    elif form == "parquet":
-        write_parquet(classes, path)
-    else:
+    warnings = []
+    if form == "nt":
         equal = classes.select("a0", lit(write_term(SAME_AS)).alias("a1"), classes["a1"].alias("a2"))
-        return [*write_ntriples("owl:sameAs", equal, path), *export(facts, folder / "facts", form)]
-    return export(facts, folder / "facts", form)
+        warnings = write_ntriples("owl:sameAs", equal, path)
+    else:
+        _write_table(classes, path)
+    return [*warnings, *export(facts, folder / "facts", form)]
 
 
 def _export_rdf(facts: Mapping[str, DataFrame], folder: Path) -> list[str]:
@@ -95,6 +91,13 @@ def _export_rdf(facts: Mapping[str, DataFrame], folder: Path) -> list[str]:
 
 
 # ---------------------------------------------------------------------------------------- one file
+
+
+def _write_table(facts: DataFrame, path: Path) -> None:
+    if path.suffix == ".csv":
+        write_csv(facts, path)
+    else:
+        write_parquet(facts, path)
 
 
 def write_csv(facts: DataFrame | None, path: Path) -> None:
@@ -127,19 +130,24 @@ def write_ntriples(predicate: str, facts: DataFrame | None, path: Path) -> list[
 
 def write_parquet(facts: DataFrame, path: Path) -> None:
     """Facts in text form as one Parquet file, in columns of their own types where all values of a column share one."""
-    with _kept(facts) as kept, _scratch(path) as parts:
-        typed_columns(kept).write.parquet(str(parts))
-        _join_parquet(_parts(parts), path)
+    import pyarrow.parquet as pq
+
+    with _kept(facts) as kept, _scratch(path) as scratch:
+        parts = _written(typed_columns(kept).write.parquet, scratch)
+        schema = _marked(pq.read_schema(parts[0]))
+        with pq.ParquetWriter(path, schema) as joined:
+            for part in parts:
+                source = pq.ParquetFile(part)
+                for group in range(source.num_row_groups):
+                    joined.write_table(source.read_row_group(group).cast(schema))
 
 
 def _is_rdf(names: Sequence[str]) -> Column:
     from pyspark.sql.functions import col
 
-    subject, predicate, *graph = col(names[0]), col(names[1]), *(col(name) for name in names[3:])
-    resource = subject.startswith("<") | subject.startswith("_:")
-    for each in graph:
-        resource = resource & (each.startswith("<") | each.startswith("_:"))
-    return resource & predicate.startswith("<")
+    subject, predicate, _, *graph = map(col, names)
+    resources = (each.startswith("<") | each.startswith("_:") for each in (subject, *graph))
+    return reduce(and_, resources, predicate.startswith("<"))
 
 
 def _arguments(facts: DataFrame) -> list[str]:
@@ -175,39 +183,25 @@ def _kept(frame: DataFrame) -> Iterator[DataFrame]:
         kept.unpersist()
 
 
-@contextmanager
-def _scratch(path: Path) -> Iterator[Path]:
+def _scratch(path: Path) -> TemporaryDirectory[str]:
     """A place for Spark's parts, on the disk that the file is for."""
-    folder = Path(tempfile.mkdtemp(prefix=".everlog-parts-", dir=path.parent))
-    try:
-        yield folder / "parts"
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    return TemporaryDirectory(prefix=".everlog-parts-", dir=path.parent, ignore_cleanup_errors=True)
 
 
-def _parts(folder: Path) -> list[Path]:
-    found = [path for path in folder.iterdir() if path.name.startswith("part-")]
-    return sorted(found, key=lambda path: int(path.name.split("-")[1]))
+def _written(write: Callable[[str], None], scratch: str) -> list[Path]:
+    """The parts that Spark writes, in their order."""
+    folder = Path(scratch, "parts")
+    write(str(folder))
+    return sorted(folder.glob("part-*"), key=lambda path: int(path.name.split("-")[1]))
 
 
 def _write_lines(lines: DataFrame, path: Path) -> None:
-    with _scratch(path) as parts:
-        lines.sort("line").write.text(str(parts))
+    with _scratch(path) as scratch:
+        parts = _written(lines.sort("line").write.text, scratch)
         with path.open("wb") as joined:
-            for part in _parts(parts):
+            for part in parts:
                 with part.open("rb") as source:
                     shutil.copyfileobj(source, joined, 1 << 20)
-
-
-def _join_parquet(parts: Sequence[Path], path: Path) -> None:
-    import pyarrow.parquet as pq
-
-    schema = _marked(pq.read_schema(parts[0]))
-    with pq.ParquetWriter(path, schema) as joined:
-        for part in parts:
-            source = pq.ParquetFile(part)
-            for group in range(source.num_row_groups):
-                joined.write_table(source.read_row_group(group).cast(schema))
 
 
 def _marked(schema: pa.Schema) -> pa.Schema:

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, TypeAlias
 from everlog.spark.handover import to_spark
 from everlog.store.arrays import table_of
 from everlog.store.commit import Writing
-from everlog.store.layers import compose, facts_table, merged_length, net_change, write_facts
+from everlog.store.layers import alone, compose, facts_table, mentioned, merged_length, net_change, write_facts
 from everlog.store.manifest import Layer, Part
-from everlog.store.parquet_files import files_in, rows_in
+from everlog.store.parquet_files import files_in, part_of
 from everlog.store.term_dictionary import BLANK, NUMBER
 
 if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
     from numpy.typing import NDArray
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
     from everlog.engine.memory.dictionary import Dictionary
     from everlog.engine.memory.facts.table import Ids
@@ -48,9 +48,9 @@ def write_section(
         return tuple(layers)
     count = merged_length([*(layer.rows() for layer in layers), rows]) - 1
     older, merging = layers[: len(layers) - count], layers[len(layers) - count :]
-    kept = Layer(_alone(merging, "added", changed), _alone(merging, "deleted", changed))
-    tables: dict[tuple[str, bool], pa.Table] = {}
-    for predicate in dict.fromkeys((*_mentioned(merging), *changed)):
+    kept = alone(merging, changed)
+    tables: dict[str, pa.Table] = {}
+    for predicate in dict.fromkeys((*mentioned(merging), *changed)):
         if predicate in kept.added or predicate in kept.deleted:
             continue
         arity = arities[predicate]
@@ -60,27 +60,13 @@ def write_section(
             more, gone = facts_table(writer.path, merging, predicate, arity), _table(None, arity)
         if predicate in changed:
             more, gone = compose((more, gone), changed[predicate])
-        tables[predicate, True], tables[predicate, False] = more, gone
+        tables[f"+{predicate}"], tables[f"-{predicate}"] = more, gone
     written = _write_tables(spark, writer, section, tables)
     result = Layer(
-        {**kept.added, **{predicate: part for (predicate, adds), part in written.items() if adds}},
-        {**kept.deleted, **{predicate: part for (predicate, adds), part in written.items() if not adds}},
+        {**kept.added, **{name[1:]: part for name, part in written.items() if name[0] == "+"}},
+        {**kept.deleted, **{name[1:]: part for name, part in written.items() if name[0] == "-"}},
     )
     return (*older, result) if older or result.added or result.deleted else ()
-
-
-def _alone(merging: Sequence[Layer], what: str, changed: Mapping[str, object]) -> dict[str, Part]:
-    """Parts of predicates that only one of the merged layers mentions: they stay as they are."""
-    return {
-        predicate: part
-        for layer in merging
-        for predicate, part in getattr(layer, what).items()
-        if predicate not in changed and sum(predicate in _mentioned([other]) for other in merging) == 1
-    }
-
-
-def _mentioned(layers: Sequence[Layer]) -> list[str]:
-    return [predicate for layer in layers for predicate in (*layer.added, *layer.deleted)]
 
 
 def _table(ids: Ids | NDArray[np.int64] | None, arity: int) -> pa.Table:
@@ -90,32 +76,25 @@ def _table(ids: Ids | NDArray[np.int64] | None, arity: int) -> pa.Table:
 
 
 def _write_tables(
-    spark: SparkSession, writer: Writing, section: str, tables: Mapping[tuple[str, bool], pa.Table]
-) -> dict[tuple[str, bool], Part]:
+    spark: SparkSession, writer: Writing, section: str, tables: Mapping[str, pa.Table]
+) -> dict[str, Part]:
     import pyarrow as pa
 
-    present = {key: table for key, table in tables.items() if table.num_rows}
+    present = {name: table for name, table in tables.items() if table.num_rows}
     if not present:
         return {}
-    width = max(table.num_columns for table in present.values())
-    schema = pa.schema([(NUMBER, pa.int32()), *((f"a{place}", pa.int64()) for place in range(width))])
-    parts = []
-    for number, table in enumerate(present.values()):
-        columns = [pa.repeat(pa.scalar(number, pa.int32()), table.num_rows)]
-        columns += [table.column(place) for place in range(table.num_columns)]
-        columns += [pa.nulls(table.num_rows, pa.int64())] * (width - table.num_columns)
-        parts.append(pa.Table.from_arrays(columns, schema=schema))
-    together = pa.concat_tables(parts)
-    frame = to_spark(spark, together, lambda: writer.folder("state"))
-    if together.num_rows <= _ONE_FILE:
-        frame = frame.coalesce(1)
-    names = {f"{'+' if adds else '-'}{predicate}": (predicate, adds) for predicate, adds in present}
-    written = write_facts(frame, list(names), writer.folder(section), writer.named)
-    return {names[name]: part for name, part in written.items()}
+    numbered = (
+        table.add_column(0, NUMBER, pa.repeat(pa.scalar(number, pa.int32()), table.num_rows))
+        for number, table in enumerate(present.values())
+    )
+    together = pa.concat_tables(numbered, promote_options="default")  # with nulls where a table has fewer columns
+    frame = in_few_files(to_spark(spark, together, lambda: writer.folder("state")), together.num_rows)
+    return write_facts(frame, list(present), writer.folder(section), writer.named)
 
 
-_ONE_FILE = 1_000_000
-"""Up to this many rows go into one file."""
+def in_few_files(frame: DataFrame, rows: int) -> DataFrame:
+    """Rows on their way to files: up to a million go into one."""
+    return frame.coalesce(1) if rows <= 1_000_000 else frame
 
 
 def extend_dictionary(
@@ -127,9 +106,9 @@ def extend_dictionary(
     """
     result = list(parts)
     if folder is not None:
-        files = [file for file in files_in(folder) if rows_in(file)]
-        if files:
-            result.append(Part(tuple(map(writer.named, files)), sum(map(rows_in, files))))
+        part = part_of(files_in(folder), writer.named)
+        if part.rows:
+            result.append(part)
     size = sum(part.rows for part in result)
     if size == len(dictionary) and len(result) == len(parts):
         return tuple(result)
@@ -149,11 +128,14 @@ def _write_terms(spark: SparkSession, writer: Writing, first: int, dictionary: D
 
     ids = np.arange(first, len(dictionary), dtype=np.int32)
     table = pa.table({"id": pa.array(ids.astype(np.int64)), "term": stored_terms(dictionary, ids)})
+    return write_part(writer, to_spark(spark, table, lambda: writer.folder("state")), len(ids))
+
+
+def write_part(writer: Writing, terms: DataFrame, rows: int) -> Part:
+    """Writes terms as a part of the dictionary."""
     folder = writer.folder("dictionary")
-    frame = to_spark(spark, table, lambda: writer.folder("state"))
-    (frame.coalesce(1) if len(ids) <= _ONE_FILE else frame).write.parquet(str(folder))
-    files = [file for file in files_in(folder) if rows_in(file)]
-    return Part(tuple(map(writer.named, files)), len(ids))
+    in_few_files(terms, rows).write.parquet(str(folder))
+    return part_of(files_in(folder), writer.named)
 
 
 def stored_terms(dictionary: Dictionary, ids: Ids) -> pa.Array:

@@ -6,6 +6,7 @@ one is written as a layer where it lies; layers that are to be merged then are m
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
@@ -13,11 +14,11 @@ from typing import TYPE_CHECKING
 
 from everlog.store.arrays import ids_of
 from everlog.store.commit import Writing
-from everlog.store.layers import facts_frame, merged_length, part_frame, write_facts
+from everlog.store.layers import alone, facts_frame, mentioned, merged_length, part_frame, write_facts
 from everlog.store.manifest import Layer, Part
-from everlog.store.parquet_files import check_part, files_in, reader, rows_in
-from everlog.store.sections import write_section
-from everlog.store.term_dictionary import FEW, NUMBER, TERMS
+from everlog.store.parquet_files import check_part, reader, rows_in
+from everlog.store.sections import write_part, write_section
+from everlog.store.term_dictionary import FEW, NUMBER, TERMS, numbered_together
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -53,12 +54,15 @@ def write_rows(
         return write_section(
             spark, writer, section, layers, _fetched(added, arities), _fetched(deleted, arities), arities
         )
-    more, fewer = ({} if rows is None else _written(writer, section, rows) for rows in (added, deleted))
+    more, fewer = (
+        _written(writer, section, rows.frame, rows.names) if rows is not None and rows.size else {}
+        for rows in (added, deleted)
+    )
     return _merged(spark, writer, section, (*layers, Layer(more, fewer)), arities)
 
 
-def _written(writer: Writing, section: str, rows: Rows) -> dict[str, Part]:
-    return write_facts(rows.frame, rows.names, writer.folder(section), writer.named) if rows.size else {}
+def _written(writer: Writing, section: str, frame: DataFrame, names: Sequence[str]) -> dict[str, Part]:
+    return write_facts(frame, names, writer.folder(section), writer.named)
 
 
 def _fetched(rows: Rows | None, arities: Mapping[str, int]) -> dict[str, Ids]:
@@ -83,24 +87,21 @@ def _merged(
     if length == 1:
         return layers
     older, merging = layers[:-length], layers[-length:]
-    names = list(dict.fromkeys(name for layer in merging for name in (*layer.added, *layer.deleted)))
-    kept: list[dict[str, Part]] = [{}, {}]
-    written: list[dict[str, DataFrame]] = [{}, {}]
-    for name in names:
-        mentions = [layer for layer in merging if name in layer.added or name in layer.deleted]
-        if len(mentions) == 1:  # one layer alone says something: its files stay as they are
-            for place, parts in enumerate((mentions[0].added, mentions[0].deleted)):
-                if name in parts:
-                    kept[place][name] = parts[name]
-        elif older:
-            written[0][name], written[1][name] = _net_change(spark, writer.path, mentions, name, arities[name])
+    kept = alone(merging)
+    added: dict[str, DataFrame] = {}
+    deleted: dict[str, DataFrame] = {}
+    for name in mentioned(merging):
+        if name in kept.added or name in kept.deleted:
+            continue
+        if older:
+            added[name], deleted[name] = _net_change(spark, writer.path, merging, name, arities[name])
         else:
-            written[0][name] = facts_frame(spark, writer.path, mentions, name, max(arities[name], 1))
-    added, deleted = (
-        {**kept[place], **(_written(writer, section, _together(frames)) if frames else {})}
-        for place, frames in enumerate(written)
+            added[name] = facts_frame(spark, writer.path, merging, name, max(arities[name], 1))
+    more, fewer = (
+        _written(writer, section, numbered_together(frames.values()), list(frames)) if frames else {}
+        for frames in (added, deleted)
     )
-    return (*older, Layer(added, deleted))
+    return (*older, Layer({**kept.added, **more}, {**kept.deleted, **fewer}))
 
 
 def _net_change(
@@ -118,39 +119,18 @@ def _net_change(
             deleted.join(more, columns, "left_anti").unionByName(gone.join(added, columns, "left_anti")),
         )
 
-    changes = (
-        (
-            part_frame(spark, store, layer.added.get(name), arity),
-            part_frame(spark, store, layer.deleted.get(name), arity),
-        )
-        for layer in layers
-    )
+    parts = ((layer.added.get(name), layer.deleted.get(name)) for layer in layers if name in mentioned([layer]))
+    changes = ((part_frame(spark, store, more, arity), part_frame(spark, store, gone, arity)) for more, gone in parts)
     return reduce(composed, changes)
-
-
-def _together(frames: Mapping[str, DataFrame]) -> Rows:
-    from pyspark.sql.functions import lit
-
-    width = max(len(frame.columns) for frame in frames.values())
-    parts = []
-    for number, frame in enumerate(frames.values()):
-        padding = [lit(None).cast("bigint").alias(f"a{place}") for place in range(len(frame.columns), width)]
-        parts.append(frame.select(lit(number).alias(NUMBER), *frame.columns, *padding))
-    return Rows(reduce(_union, parts), list(frames), 1)
-
-
-def _union(left: DataFrame, right: DataFrame) -> DataFrame:
-    return left.unionByName(right)
 
 
 def section_counts(layers: Sequence[Layer]) -> dict[str, int]:
     """How many rows each relation of a section has."""
-    found: dict[str, int] = {}
+    found = Counter[str]()
     for layer in layers:
-        for sign, parts in ((1, layer.added), (-1, layer.deleted)):
-            for name, part in parts.items():
-                found[name] = found.get(name, 0) + sign * part.rows
-    return found
+        found.update({name: part.rows for name, part in layer.added.items()})
+        found.subtract({name: part.rows for name, part in layer.deleted.items()})
+    return dict(found)
 
 
 def extended_dictionary(
@@ -163,14 +143,7 @@ def extended_dictionary(
     length = merged_length([part.rows for part in result])
     if length == 1 and len(files) == 1:
         return tuple(result)
-    merging = result[-length:]
-    rows = sum(part.rows for part in merging)
-    folder = writer.folder("dictionary")
+    older, merging = result[:-length], result[-length:]
     merged = [file for part in merging for file in check_part(writer.path, part, ["id", "term"])]
     frame = reader(spark).schema(TERMS).parquet(*map(str, merged))
-    (frame.coalesce(1) if rows <= _ONE_FILE else frame).write.parquet(str(folder))
-    return (*result[:-length], Part(tuple(map(writer.named, filter(rows_in, files_in(folder)))), rows))
-
-
-_ONE_FILE = 1_000_000
-"""Up to this many terms go into one file."""
+    return (*older, write_part(writer, frame, sum(part.rows for part in merging)))

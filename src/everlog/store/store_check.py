@@ -12,16 +12,7 @@ from pathlib import Path
 
 from everlog.store.cleanup import committed_versions, manifests_in
 from everlog.store.fingerprints import fingerprint, wrong_at_a_glance, wrong_size
-from everlog.store.manifest import (
-    CURRENT,
-    DamagedStore,
-    Fingerprint,
-    Manifest,
-    NoStore,
-    current_version,
-    manifest_path,
-    read_manifest,
-)
+from everlog.store.manifest import DamagedStore, Fingerprint, Manifest, NoStore, committed_manifest, current_version
 from everlog.store.parquet_files import read_through, rows_in, wrong_rows
 
 Progress = Callable[[int, int], None]
@@ -95,10 +86,7 @@ def _versions(store: Path) -> tuple[Damage | None, list[int]]:
 
 def _manifest(store: Path, version: int) -> Manifest | Damage:
     try:
-        return read_manifest(store, version)
-    except NoStore:
-        missing = manifest_path(store, version).relative_to(store).as_posix()
-        return Damage(missing, f"is missing, and {CURRENT} names version {version}")
+        return committed_manifest(store, version)
     except DamagedStore as damage:
         return Damage(damage.file, damage.what)
 

@@ -12,15 +12,16 @@ A few facts (`FEW`) are broadcast to the dictionary, which is then read but not 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from everlog.store.parquet_files import count_rows, reader
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame, SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 BLANK: Final = "_:everlog"
 FEW: Final = 200_000
@@ -50,7 +51,7 @@ class Encoded:
 
     @property
     def facts(self) -> dict[str, DataFrame]:
-        return _apart(self.together, self.predicates, self.arities)
+        return _apart(self.together, self.arities)
 
 
 class StoredDictionary:
@@ -74,10 +75,11 @@ class StoredDictionary:
 
         Facts are read twice: persist what is costly to compute. `few` says whether the facts are few; None: count them.
         """
+        from pyspark.sql.functions import coalesce
+
         joint, arities = together(self._spark, facts)
         few = joint.count() <= FEW if few is None else few
         terms = _terms_of(joint)
-        kept = []
         if self.size:
             terms = terms.persist()
             known = self._known(terms, few).persist()
@@ -89,16 +91,16 @@ class StoredDictionary:
         _numbered(new, self.size).write.parquet(str(folder))
         size = self.size + count_rows(folder)
         written = self._spark.read.schema(TERMS).parquet(str(folder))
-        meant = written.select(_named("label", "term").alias("text"), "id")
+        meant = written.select(coalesce("label", "term").alias("text"), "id")
         if known is not None:
             meant = meant.unionByName(known.select("text", "id"))
-        ids = _replaced(joint, meant, "text", "id", few).distinct()
+        ids = _replaced(joint, meant, few).distinct()
         return Encoded(ids, tuple(facts), arities, written, size, tuple(kept))
 
     def find(self, facts: Mapping[str, DataFrame], few: bool | None = None) -> dict[str, DataFrame]:
         """Those facts in text form whose terms are all known, as ids."""
         joint, arities = self.find_together(facts, few)
-        return _apart(joint, tuple(facts), arities)
+        return _apart(joint, arities)
 
     def find_together(
         self, facts: Mapping[str, DataFrame], few: bool | None = None
@@ -106,13 +108,14 @@ class StoredDictionary:
         """The same in one DataFrame with the predicates' numbers, and their arities."""
         joint, arities = together(self._spark, facts)
         few = joint.count() <= FEW if few is None else few
-        return _replaced(joint, self._known(_terms_of(joint), few), "text", "id", few).distinct(), arities
+        return _replaced(joint, self._known(_terms_of(joint), few), few).distinct(), arities
 
     def decode(self, facts: DataFrame) -> DataFrame:
         """Facts in id form as text."""
-        terms = self._terms
+        from pyspark.sql.functions import col
+
         for name in _arguments(facts):
-            meant = terms.select(_column("id").alias(name), _column("term").alias(f"{name} text"))
+            meant = self._terms.select(col("id").alias(name), col("term").alias(f"{name} text"))
             facts = facts.join(meant, name).drop(name).withColumnRenamed(f"{name} text", name)
         return facts.select(*sorted(facts.columns, key=_place))
 
@@ -128,30 +131,27 @@ TERMS: Final = "id bigint, term string, label string"
 
 def together(spark: SparkSession, facts: Mapping[str, DataFrame]) -> tuple[DataFrame, dict[str, int]]:
     """Facts of all predicates in one DataFrame, padded with nulls: one job instead of one per predicate."""
+    arities = {predicate: len(_arguments(frame)) for predicate, frame in facts.items()}
+    if not facts:
+        return spark.createDataFrame([], f"{NUMBER} int"), arities
+    return numbered_together(facts.values()), arities
+
+
+def numbered_together(frames: Iterable[DataFrame]) -> DataFrame:
+    """The arguments of all frames with the frame's number, padded with nulls where a frame has fewer of them."""
     from pyspark.sql.functions import lit
 
-    arities = {predicate: len(_arguments(frame)) for predicate, frame in facts.items()}
-    width = max(arities.values(), default=0)
-    parts = []
-    for number, (predicate, frame) in enumerate(facts.items()):
-        padding = [lit(None).cast("string").alias(f"a{place}") for place in range(arities[predicate], width)]
-        columns = [frame[f"a{place}"] for place in range(arities[predicate])]
-        parts.append(frame.select(lit(number).alias(NUMBER), *columns, *padding))
-    if not parts:
-        return spark.createDataFrame([], f"{NUMBER} int"), arities
-    joint = parts[0]
-    for part in parts[1:]:
-        joint = joint.unionByName(part)
-    return joint, arities
+    numbered = (frame.select(lit(number).alias(NUMBER), *_arguments(frame)) for number, frame in enumerate(frames))
+    return reduce(lambda before, frame: before.unionByName(frame, allowMissingColumns=True), numbered)
 
 
-def _apart(together: DataFrame, predicates: Sequence[str], arities: Mapping[str, int]) -> dict[str, DataFrame]:
+def _apart(together: DataFrame, arities: Mapping[str, int]) -> dict[str, DataFrame]:
     from pyspark.sql.functions import lit
 
     result = {}
-    for number, predicate in enumerate(predicates):
+    for number, (predicate, arity) in enumerate(arities.items()):
         facts = together.where(together[NUMBER] == number)
-        names = [f"a{place}" for place in range(arities[predicate])]
+        names = [f"a{place}" for place in range(arity)]
         result[predicate] = facts.select(*names) if names else facts.select(lit(True).alias("present"))
     return result
 
@@ -169,23 +169,22 @@ def _numbered(terms: DataFrame, first: int) -> DataFrame:
     """Terms with ids from `first` on; blank nodes get their name."""
     from pyspark.sql.functions import col, concat, lit, when
 
-    place = "place"
-    id = (col(place) + lit(first)).cast("bigint")
+    id = (col("place") + lit(first)).cast("bigint")
     blank = col("text").startswith("_:")
-    return terms.zipWithIndex(place).select(
+    return terms.zipWithIndex("place").select(
         id.alias("id"),
         when(blank, concat(lit(BLANK), id.cast("string"))).otherwise(col("text")).alias("term"),
         when(blank, col("text")).alias("label"),
     )
 
 
-def _replaced(facts: DataFrame, meant: DataFrame, key: str, value: str, few: bool) -> DataFrame:
-    """Facts with each argument replaced by what it means; those with an argument that means nothing are gone."""
+def _replaced(facts: DataFrame, meant: DataFrame, few: bool) -> DataFrame:
+    """Facts with ids instead of the texts that mean them; those with a text that means nothing are gone."""
     from pyspark.sql.functions import broadcast, col
 
     names = _arguments(facts)
     for name in names:
-        pairs = meant.select(col(key).alias(name), col(value).alias(f"{name} new"))
+        pairs = meant.select(col("text").alias(name), col("id").alias(f"{name} new"))
         joined = facts.join(broadcast(pairs) if few else pairs, name, "left")
         # A null is padding, and means nothing on purpose.
         facts = joined.where(col(name).isNull() | col(f"{name} new").isNotNull()).drop(name)
@@ -199,15 +198,3 @@ def _arguments(facts: DataFrame) -> list[str]:
 
 def _place(name: str) -> int:
     return int(name[1:]) if name[1:].isdigit() else -1
-
-
-def _named(first: str, second: str) -> Column:
-    from pyspark.sql.functions import coalesce
-
-    return coalesce(_column(first), _column(second))
-
-
-def _column(name: str) -> Column:
-    from pyspark.sql.functions import col
-
-    return col(name)

@@ -12,6 +12,7 @@ see under the same path. Reading takes no lock and never waits; writing is in `c
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -26,12 +27,12 @@ if TYPE_CHECKING:
     from everlog.store.term_dictionary import StoredDictionary
 
 
+@dataclass(frozen=True)
 class Store:
     """One version of a store, for reading."""
 
-    def __init__(self, path: Path, manifest: Manifest) -> None:
-        self.path = path
-        self.manifest = manifest
+    path: Path
+    manifest: Manifest
 
     @classmethod
     def open(cls, path: str | Path, version: int | None = None) -> Store:
@@ -69,12 +70,10 @@ class Store:
 
         if self.is_rewritten:
             return self._rewritten(spark).seen(predicate, which)
+        if which == "all":
+            return self.ids(predicate, "explicit", spark).unionByName(self.ids(predicate, "derived", spark))
         arity = self.manifest.arities.get(predicate, 0)
-        sections = ("explicit", "derived") if which == "all" else (which,)
-        frames = [
-            facts_frame(spark, self.path, self.manifest.layers(section), predicate, arity) for section in sections
-        ]
-        return frames[0] if len(frames) == 1 else frames[0].unionByName(frames[1])
+        return facts_frame(spark, self.path, self.manifest.layers(which), predicate, arity)
 
     def text(self, predicate: str, which: Literal["all", "explicit", "derived"], spark: SparkSession) -> DataFrame:
         """The facts of a predicate in text form."""
