@@ -17,9 +17,9 @@ from everlog.planning.equality_rules import EQUALITIES, over_representatives
 from everlog.reasoning.change import Change, Progress
 from everlog.reasoning.equality.bf_equality import Deletion
 from everlog.reasoning.equality.rewriting import RMaterialisation
-from everlog.reasoning.fbf import fbf
+from everlog.reasoning.fbf import FBF
 from everlog.reasoning.kept import Kept
-from everlog.reasoning.strategies import Adaptive
+from everlog.reasoning.strategies import adaptive
 
 
 class _Involved(Exception):
@@ -60,7 +60,7 @@ class Deletions:
         strata = self._strata(before)
         change = Change(strata, before.engine, E, before.I, minus, before.nothing, Kept(), progress, {})
         for stratum in change.touched():
-            fbf(change, stratum, Adaptive(), alone)
+            FBF(change, stratum, adaptive, alone).run()
         before.leave(change.D.common(before.I))  # rules also derive c ≈ c for a constant that is alone: it is not there
         return change.derivations
 
