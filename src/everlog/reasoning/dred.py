@@ -11,31 +11,13 @@ nothing is proved by chaining backwards then: FBF and B/F delete as DRed does.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from everlog.engine.algebra import Annotation, FactSet, Rules, Some
+from everlog.engine.algebra import FactSet, Rules, Some
 from everlog.planning.compiled_program import CompiledStratum
 from everlog.reasoning.change import Change
-from everlog.reasoning.kept import NEVER
+from everlog.reasoning.kept import NEVER, Tallied
 
 _MANY = 8
 """So many times the explicit facts are many facts."""
-
-
-@dataclass(frozen=True)
-class _Tallied:
-    """Some rules, and the number of derivations that each fact has by them, where that is kept."""
-
-    rules: Rules
-    counts: Annotation | None
-
-    def heads(self, sign: int, positive: FactSet, negative: FactSet | None = None, *, some: Some) -> FactSet:
-        """The heads of instances that come (`sign` is 1) or go (-1), which changes their counts."""
-        if self.counts is None:
-            return self.rules.apply(positive, negative, some=[some])
-        heads = self.rules.apply_counted(positive, negative, some=[some])
-        self.counts.add(heads, sign)
-        return heads.support()
 
 
 class DRed:
@@ -45,8 +27,8 @@ class DRed:
 
     def __init__(self, change: Change, stratum: CompiledStratum) -> None:
         self.change, self.stratum = change, stratum
-        self._Π_nr = _Tallied(stratum.nonrecursive, change.kept.nonrecursive)
-        self._Π_r = _Tallied(stratum.recursive, change.kept.recursive)
+        self._Π_nr = Tallied(stratum.nonrecursive, change.kept.nonrecursive)
+        self._Π_r = Tallied(stratum.recursive, change.kept.recursive)
 
     def run(self) -> None:
         """Lines 41–43: finds `D` and `A` of the stratum."""
@@ -77,7 +59,7 @@ class DRed:
     def delete(self, Δ: FactSet) -> FactSet:
         """Lines 50, 51 and 48: deletes `Δ`; gives the heads of the instances that go with it and are not deleted yet."""
         change = self.change
-        N = self._Π_r.heads(-1, change.survivors, change.then_or_now, some=(Δ, change.nothing))  # 50
+        N = self._Π_r.heads(-1, change.survivors, change.then_or_now, some=[(Δ, change.nothing)])  # 50
         change.D |= Δ  # 51
         change.round_done(self.stratum, Δ)
         return N.minus(change.D)  # 48
@@ -108,15 +90,15 @@ class DRed:
 
     def following(self, Δ: FactSet) -> FactSet:
         """Line 58: what follows from `Δ`, which was added."""
-        return self._Π_r.heads(1, self.change.now, some=(Δ, self.change.nothing))
+        return self._Π_r.heads(1, self.change.now, some=[(Δ, self.change.nothing)])
 
     def _first(self, sign: int, explicit: FactSet, facts: FactSet, changed: Some) -> FactSet:
         """Explicit facts, each of which is a derivation, too, and heads of instances that a change below concerns."""
         explicit = explicit.within(self.stratum.region)
         if self._Π_nr.counts is not None:
             self._Π_nr.counts.add(explicit, sign)
-        nonrecursive = self._Π_nr.heads(sign, facts, some=changed)
-        return explicit.plus(nonrecursive).plus(self._Π_r.heads(sign, facts, some=changed))
+        nonrecursive = self._Π_nr.heads(sign, facts, some=[changed])
+        return explicit.plus(nonrecursive).plus(self._Π_r.heads(sign, facts, some=[changed]))
 
     def counted(self, facts: FactSet) -> FactSet:
         """Those of some facts with `C_nr > 0`, which is kept: they are explicit or have a nonrecursive derivation."""

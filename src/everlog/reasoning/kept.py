@@ -13,12 +13,36 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from everlog.engine.algebra import Annotation, Counted, Engine
+from everlog.engine.algebra import Annotation, Counted, Engine, FactSet, Rules, Some
 from everlog.engine.kept_kinds import NONRECURSIVE, RECURSIVE, TRACE
 from everlog.planning.compiled_program import CompiledStratum
 
 NEVER = 2**30
 """The stage of a fact that is not derived at all."""
+
+
+@dataclass(frozen=True)
+class Tallied:
+    """Some rules, and the number of derivations that each fact has by them, where that is kept."""
+
+    rules: Rules
+    counts: Annotation | None
+
+    def heads(
+        self,
+        sign: int,
+        positive: FactSet,
+        negative: FactSet | None = None,
+        *,
+        some: Sequence[Some] = (),
+        excluding: FactSet | None = None,
+    ) -> FactSet:
+        """The heads, but for those in a set, of instances that come (`sign` is 1) or go (-1); their counts are changed."""
+        if self.counts is None:
+            return self.rules.apply(positive, negative, some=some, excluding=excluding)
+        heads = self.rules.apply_counted(positive, negative, some=some)
+        self.counts.add(heads, sign)
+        return heads.support() if excluding is None else heads.support().minus(excluding)
 
 
 @dataclass

@@ -106,9 +106,9 @@ class Module(ABC):
     def add(self, now: FactSet, Δ: FactSet, own: FactSet) -> FactSet:
         """Lines 18 and 48: what follows from adding `Δ`, which is in `now`; `own` is what this module derived of it."""
 
-    @abstractmethod
     def savepoint(self) -> Callable[[], None]:
         """A function that brings back the state of now."""
+        return restoring(self)
 
     def rebuild(self, I: FactSet) -> None:  # noqa: B027
         """Computes what a store does not keep, from facts that were materialised earlier."""
@@ -134,14 +134,6 @@ class Backbone(Module):
         """Facts of the relation that came from elsewhere with the first call of `Add`, and enter `X` with the next."""
         self._derived = 0
         """How many facts follow from the backbone, which tells how far a change of it spreads."""
-
-    def savepoint(self) -> Callable[[], None]:
-        before = self.X, self._derived
-
-        def undo() -> None:
-            self.X, self._derived = before
-
-        return undo
 
     def rebuild(self, I: FactSet) -> None:
         self._derived = len(I.within(self.region)) - len(self.X)
@@ -267,15 +259,6 @@ class Along(Backbone):
         self._begun = False
         """Whether `T` is known."""
 
-    def savepoint(self) -> Callable[[], None]:
-        undo_backbone, before = super().savepoint(), (self.T, self._begun)
-
-        def undo() -> None:
-            undo_backbone()
-            self.T, self._begun = before
-
-        return undo
-
     def begin(self, update: Update) -> Update:
         """Takes over `T`; where it is as it was, it stays the very set for which an engine remembers what follows."""
         before = (self.X, self.T) if self._begun else None
@@ -284,6 +267,12 @@ class Along(Backbone):
             self.T = update.now.within(self._below)
         self._begun = True
         return replace(update, more=more, fewer=fewer, before=before)
+
+
+def restoring(thing: object) -> Callable[[], None]:
+    """A function that brings back the attributes that something has now, which are values: none changes in place."""
+    before = dict(vars(thing))
+    return lambda: vars(thing).update(before)
 
 
 def followed(start: FactSet, step: Callable[[FactSet, FactSet], FactSet], limit: int | None) -> FactSet | None:
