@@ -165,6 +165,7 @@ class Decomposed(Module):
     """One rule by its join tree."""
 
     kind = "hypertree"
+    keeps_nodes: bool
 
     def __init__(self, tree: JoinTree, engine: Engine, matcher: Matcher) -> None:
         super().__init__(tree.rule.head, engine.empty())
@@ -191,11 +192,13 @@ class Decomposed(Module):
             for node, (facts, nbytes) in zip(self.tree.nodes, self._stored(), strict=True)
         ]
         rule = print_rule(self.tree.rule)
-        return {"rule": rule, "width": self.tree.width, "kept": self.tree.kept, "nodes": nodes}
+        return {"rule": rule, "width": self.tree.width, "kept": self.keeps_nodes, "nodes": nodes}
 
 
 class Hypertree(Decomposed):
     """One rule by its join tree, whose nodes are kept between updates."""
+
+    keeps_nodes = True
 
     def __init__(self, tree: JoinTree, engine: Engine, compiled: Compiler, matcher: Matcher) -> None:
         super().__init__(tree, engine, matcher)

@@ -24,6 +24,8 @@ from everlog.reasoning.modules.module import Oracle, Update
 class Passing(Decomposed):
     """One rule, which is not recursive, by a join tree whose nodes are computed only when everything is."""
 
+    keeps_nodes = False
+
     def __init__(self, tree: JoinTree, engine: Engine, compiled: Compiler, matcher: Matcher) -> None:
         assert not tree.recursive, "a change of a recursive rule changes its nodes again and again"
         super().__init__(tree, engine, matcher)
