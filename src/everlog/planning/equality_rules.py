@@ -87,16 +87,8 @@ def refuse_equalities(program: Program) -> None:
             )
 
 
-@dataclass(frozen=True)
-class Divided:
-    """The rules that equality depends on, and those above. Both may have `≈` in bodies."""
-
-    core: tuple[Rule, ...]
-    above: tuple[Rule, ...]
-
-
 def asking(rules: Sequence[Rule], arities: Mapping[str, int]) -> tuple[Rule, ...]:
-    """Rules with `≈` in bodies as `divide` takes them; `arities` has the predicates of facts."""
+    """Rules with `≈` in bodies as `core_of` takes them; `arities` has the predicates of facts."""
     found = [_asking(rule) for rule in solved(rules)]
     if any(atom.predicate == OCCURS for rule in found for atom in rule.positive):
         found += list(_occurrences({**arities, **_arities(found)}))
@@ -114,17 +106,8 @@ def _may_ask(atom: Atom) -> bool:
     return atom.predicate == TRIPLE and (atom.terms[1] == EQ or isinstance(atom.terms[1], Variable))
 
 
-def divide(rules: Sequence[Rule]) -> Divided:
-    """The two parts of a program. Refuses what would not be well defined."""
-    numbers = core_of(rules)
-    return Divided(
-        tuple(rule for number, rule in enumerate(rules) if number in numbers),
-        tuple(rule for number, rule in enumerate(rules) if number not in numbers),
-    )
-
-
 def core_of(rules: Sequence[Rule]) -> set[int]:
-    """The places of the rules that equality depends on."""
+    """The places of the rules that equality depends on. Refuses what would not be well defined."""
     numbers: dict[Pattern, int] = {}
     equality = same(Variable("x"), Variable("y"))
     atoms = [equality, *(atom for rule in rules for atom in (rule.head, *_body_atoms(rule)))]
@@ -312,9 +295,11 @@ def without_reflexive_heads(rule: Rule) -> tuple[Rule, ...]:
 
 def axiomatised(rules: Sequence[Rule], arities: Mapping[str, int]) -> tuple[Rule, ...]:
     """A program whose rules make a congruence of owl:sameAs: (≈1)–(≈4) of *Equality*, and the rules as they use it."""
-    divided = divide(asking(rules, arities))
-    found = [made for rule in divided.core for made in _with_equality(rule)]
-    found += [made for rule in divided.above for made in _with_equality(_telling_apart(rule))]
+    asked = asking(rules, arities)
+    core = core_of(asked)
+    found = [made for place in sorted(core) for made in _with_equality(asked[place])]
+    above = [_telling_apart(rule) for place, rule in enumerate(asked) if place not in core]
+    found += [made for rule in above for made in _with_equality(rule)]
     known = {TRIPLE: 3, **arities, **_arities(found)}
     found += _congruence({name: arity for name, arity in known.items() if not name.startswith(HIDDEN)})
     return tuple({canonical_rule(rule): rule for rule in found}.values())

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from everlog.datalog.syntax import Atom, Rule, Variable
-from everlog.planning.modules.automata import Automaton, Letter, TooLarge, Word, automata, regular_form
+from everlog.planning.modules.automata import Letter, TooLarge, Word, automata, regular_form
 
 Relation = tuple[object, ...]
 """A relation as a key: its predicate, and what stands at the places that are no variables."""
@@ -42,10 +42,6 @@ class Chains:
     """Which letters are relations of the stratum, and not of a lower one."""
     moves: tuple[tuple[Mapping[int, int], ...], ...]
     finals: tuple[frozenset[int], ...]
-
-    @property
-    def states(self) -> int:
-        return sum(map(len, self.moves))
 
 
 def relation_of(atom: Atom) -> tuple[Relation, Variable, Variable] | None:
@@ -124,19 +120,15 @@ def chains(rules: Sequence[ChainRule], inside: Callable[[Atom], bool]) -> tuple[
     except TooLarge:
         return None
     numbers = {relation: number for number, relation in enumerate(atoms)}
-    heads = tuple(order)
+
+    def numbered(moves: Mapping[Letter[Relation], int]) -> Mapping[int, int]:
+        return {2 * numbers[letter.relation] + letter.backwards: after for letter, after in moves.items()}
+
     plan = Chains(
-        tuple(atoms[relation] for relation in heads),
+        tuple(atoms[relation] for relation in order),
         tuple(atoms.values()),
         tuple(relation in words or inside(atom) for relation, atom in atoms.items()),
-        tuple(_numbered(made[relation], numbers) for relation in heads),
-        tuple(made[relation].finals for relation in heads),
+        tuple(tuple(map(numbered, made[relation].moves)) for relation in order),
+        tuple(made[relation].finals for relation in order),
     )
     return plan, tuple(taken)
-
-
-def _numbered(automaton: Automaton[Relation], numbers: Mapping[Relation, int]) -> tuple[Mapping[int, int], ...]:
-    return tuple(
-        {2 * numbers[letter.relation] + letter.backwards: after for letter, after in moves.items()}
-        for moves in automaton.moves
-    )
