@@ -20,6 +20,9 @@ from everlog.planning.compiled_program import CompiledStratum
 NEVER = 2**30
 """The stage of a fact that is not derived at all."""
 
+Placed = tuple[str, tuple[int, ...], Annotation]
+"""What counts derivations: its kind, where in the trace it belongs, and itself."""
+
 
 @dataclass(frozen=True)
 class Tallied:
@@ -86,10 +89,6 @@ class Trace:
             totals[iteration - 1] -= fewer.total()
         return changed
 
-    def lists(self) -> tuple[list[list[Annotation]], list[list[int]]]:
-        """Copies of the lists of iterations."""
-        return [list(counts) for counts in self.iterations], [list(totals) for totals in self.totals]
-
     def shorten(self, stratum: int) -> None:
         """Forgets the iterations at the end that derive nothing any more."""
         totals = self.totals[stratum]
@@ -118,32 +117,23 @@ class Kept:
 
     def names(self) -> frozenset[str]:
         """The names of what is kept."""
-        parts = {"nonrecursive": self.nonrecursive, "recursive": self.recursive, "trace": self.trace}
-        return frozenset(name for name, part in parts.items() if part is not None)
+        return frozenset(name for name in _WORDS if getattr(self, name) is not None)
 
     def annotations(self) -> Iterator[Annotation]:
-        if self.nonrecursive is not None:
-            yield self.nonrecursive
-        if self.recursive is not None:
-            yield self.recursive
+        yield from (one for _, _, one in self.placed())
         if self.trace is not None:
-            yield from self.trace.old
-            yield from self.trace.new
-            for counts in self.trace.iterations:
-                yield from counts
+            yield from (*self.trace.old, *self.trace.new)
 
-    def placed(self) -> list[tuple[str, tuple[int, ...], Annotation]]:
-        """Everything that counts derivations: its kind, where in the trace it belongs, and itself."""
+    def placed(self) -> list[Placed]:
+        """Everything that counts derivations."""
         kinds = ((NONRECURSIVE, self.nonrecursive), (RECURSIVE, self.recursive))
-        found: list[tuple[str, tuple[int, ...], Annotation]] = [
-            (kind, (), one) for kind, one in kinds if one is not None
-        ]
+        found: list[Placed] = [(kind, (), one) for kind, one in kinds if one is not None]
         if self.trace is not None:
             for place, iterations in enumerate(self.trace.iterations):
                 found += [(TRACE, (place, i), counts) for i, counts in enumerate(iterations, start=1)]
         return found
 
-    def forgotten(self) -> list[tuple[str, tuple[int, ...], Annotation]]:
+    def forgotten(self) -> list[Placed]:
         """The same for iterations that the last update left without derivations."""
         return [] if self.trace is None else [(TRACE, (place, i), one) for place, i, one in self.trace.forgotten]
 
@@ -153,24 +143,23 @@ class Kept:
     def without(self, *names: str) -> Kept:
         """The same without some parts, which an algorithm cannot keep right."""
         lost = [name for name in names if name in self.names()]
-        kept = {name: None if name in lost else getattr(self, name) for name in ("nonrecursive", "recursive", "trace")}
+        kept = {name: None if name in lost else getattr(self, name) for name in _WORDS}
         return Kept(**kept, dropped=[f"the {_WORDS[name]} were dropped" for name in lost])
 
     @contextmanager
     def staged(self) -> Iterator[None]:
         """Undoes what happened to the state if an exception ends the block."""
         undo: list[Callable[[], None]] = [annotation.savepoint() for annotation in self.annotations()]
-        trace, before = self.trace, None
-        if trace is not None:
-            before = trace.lists(), trace.forgotten
-            trace.forgotten = []
+        if self.trace is not None:
+            before = dict(vars(self.trace))
+            before.update(iterations=list(map(list, self.trace.iterations)), totals=list(map(list, self.trace.totals)))
+            undo.append(lambda: vars(self.trace).update(before))
+            self.trace.forgotten = []
         try:
             yield
         except BaseException:
             for one in undo:
                 one()
-            if trace is not None and before is not None:
-                (trace.iterations, trace.totals), trace.forgotten = before
             raise
 
 

@@ -178,10 +178,15 @@ class Backbone(Module):
         gone = self._gone(Δ, oracle)  # 59
         if not gone:
             return gone
-        if self._grounded:
-            lost = self._no_longer(update.then, gone, now)
-        else:
-            lost = self._overdeleted(update.then, gone, now, oracle)
+        around = None
+        if not self._grounded:
+            around = self._around(update.then, gone, now)  # 60–71
+        elif self._few(gone):
+            around = self._around(update.then, gone, now, self._limit())
+        before = self.X
+        self.X -= gone  # 74
+        held = now.within(self.region) if around is None else around
+        lost = self._fewer(before, held) if self._grounded else self._doubted(held, oracle)
         self._derived -= len(lost)
         return lost
 
@@ -190,23 +195,16 @@ class Backbone(Module):
         gone = Δ.within(self.region).common(self.X)
         return gone.minus(oracle(gone)) if gone and self._grounded else gone
 
-    def _no_longer(self, then: FactSet, gone: FactSet, now: FactSet) -> FactSet:
-        """What does not follow from the backbone any more without the facts that are gone, which leave it."""
-        around = self._around(then, gone, now, self._limit()) if self._few(gone) else None
-        before = self.X
-        self.X -= gone  # 74
-        return self._fewer(before, now.within(self.region) if around is None else around)
+    def _doubted(self, around: FactSet, oracle: Oracle) -> FactSet:
+        """What is around facts that are gone, but for what follows from facts that hold, which go into the backbone.
 
-    def _overdeleted(self, then: FactSet, gone: FactSet, now: FactSet, oracle: Oracle) -> FactSet:
-        """What is around the facts that are gone, which leave the backbone, but for what follows from facts that hold."""
-        lost = self._around(then, gone, now)  # 60–71
-        assert lost is not None, "there is no limit"
-        self.X -= gone  # 74
-        known = self._nothing.plus(oracle(lost))  # 65, 72
-        if known:
-            lost = self._outside(known, lost)
-            self.X |= known  # 66, 73, 76
-        return lost
+        Other facts of the backbone may be lost later, in a circle, and prove nothing.
+        """
+        known = self._nothing.plus(oracle(around))  # 65, 72
+        if not known:
+            return around
+        self.X |= known  # 66, 73, 76
+        return self._outside(known, around)
 
     # ------------------------------------------------------------------------------------ Red
 
