@@ -13,6 +13,7 @@ run through any of them.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 
 from everlog.engine.algebra import FactSet
 from everlog.planning.compiled_program import CompiledStratum
@@ -36,7 +37,6 @@ class FBF(DRed):
         self._strategy, self._seen = strategy, seen
         self.C = self.P = self.Y = self.B = self._frontier = change.nothing  # 61
         self._before = dict(change.derivations)
-        self._below: FactSet | None = None
         self._expanded = 0
 
     def run(self) -> None:
@@ -130,11 +130,10 @@ class FBF(DRed):
                 return
             self.P |= Δ  # 93
             N = self.stratum.recursive.apply(  # 94
-                self.P | (self._lower() - change.D), change.then_or_now, some=[(Δ, change.nothing)], excluding=self.P
+                self.P | (self._lower - change.D), change.then_or_now, some=[(Δ, change.nothing)], excluding=self.P
             )
 
+    @cached_property
     def _lower(self) -> FactSet:
         """`I ∖ Out^s`: what recursive rules of the stratum may use besides proved facts."""
-        if self._below is None:
-            self._below = self.change.I - self.change.I.within(self.stratum.region)
-        return self._below
+        return self.change.I - self.change.I.within(self.stratum.region)

@@ -53,8 +53,6 @@ class RegularChains(Along):
         self._needed = rules is None
         """Whether the product was searched because rules found too much."""
 
-    # ------------------------------------------------------------------------------------ Add
-
     def add_first(self, update: Update, now: FactSet, given: FactSet, own: FactSet) -> FactSet:
         """Algorithm 10 for facts below the stratum."""
         self._note(now, given)
@@ -98,8 +96,6 @@ class RegularChains(Along):
     def pays(self, I: FactSet) -> bool:
         """Whether rules alone were too slow, and most facts are its own and not of the backbone."""
         return self._needed and 2 * len(self.X) <= len(I.within(self.region))
-
-    # ------------------------------------------------------------------------------------ Del
 
     def delete_first(self, update: Update, now: FactSet, Δ: FactSet, oracle: Oracle) -> FactSet:
         """Algorithm 11 for facts below the stratum."""

@@ -206,8 +206,6 @@ class Hypertree(Decomposed):
             Atomic(node) if node.rule is None else Joined(node, compiled([node.rule]), engine) for node in tree.nodes
         ]
 
-    # ------------------------------------------------------------------------------------ Add
-
     def add_first(self, update: Update, now: FactSet, given: FactSet, own: FactSet) -> FactSet:
         return self._gained(now, update.more, update.fewer)
 
@@ -217,8 +215,6 @@ class Hypertree(Decomposed):
     def _gained(self, now: FactSet, P: FactSet, N: FactSet) -> FactSet:
         """Algorithm 3: what follows since `P` came, which is in `now`, and `N` went."""
         return self._crossed([node.gained(now, P, N) for node in self.nodes], True, self._tests(now), N, now)
-
-    # ------------------------------------------------------------------------------------ Del
 
     def delete_first(self, update: Update, now: FactSet, Δ: FactSet, oracle: Oracle) -> FactSet:
         return self._lost(now, update.then, update.fewer, update.more, oracle)
@@ -234,8 +230,6 @@ class Hypertree(Decomposed):
         lost = self._crossed(changes, False, self._tests(negative), N, None).common(now)
         return lost.minus(oracle(lost)) if lost else lost
 
-    # ------------------------------------------------------------------------------------ Red
-
     def rederive(self, update: Update, now: FactSet, deleted: FactSet) -> FactSet:
         """Algorithm 6."""
         for node in self.nodes:
@@ -246,8 +240,6 @@ class Hypertree(Decomposed):
             return mine
         every = Active([node.facts(now) for node in self.nodes])
         return self._across.heads(every, [*self._tests(update.then_or_now), Labelled(self.tree.rule.head, mine)])
-
-    # ------------------------------------------------------------------------------------ in common
 
     def _crossed(
         self,

@@ -138,8 +138,6 @@ class Backbone(Module):
     def rebuild(self, I: FactSet) -> None:
         self._derived = len(I.within(self.region)) - len(self.X)
 
-    # ------------------------------------------------------------------------------------ Add
-
     def add_first(self, update: Update, now: FactSet, given: FactSet, own: FactSet) -> FactSet:
         self._note(now, given)
         return self._nothing
@@ -171,8 +169,6 @@ class Backbone(Module):
         J = self._added(before, new, now)  # 51–57
         self._derived += len(J)
         return J
-
-    # ------------------------------------------------------------------------------------ Del
 
     def delete(self, update: Update, now: FactSet, Δ: FactSet, oracle: Oracle) -> FactSet:
         gone = self._gone(Δ, oracle)  # 59
@@ -206,13 +202,9 @@ class Backbone(Module):
         self.X |= known  # 66, 73, 76
         return self._outside(known, around)
 
-    # ------------------------------------------------------------------------------------ Red
-
     def rederive(self, update: Update, now: FactSet, deleted: FactSet) -> FactSet:
         mine = deleted.within(self.region)
         return mine.minus(self._outside(self.X, mine)) if mine else mine  # 78–81
-
-    # ------------------------------------------------------------------------------------ what modules differ in
 
     def _limit(self) -> int:
         """Up to how many facts are followed step by step."""

@@ -45,8 +45,6 @@ class Passing(Decomposed):
         self._sizes = [0] * len(tree.nodes)
         """How many instantiations of each node were stored for the time being."""
 
-    # ------------------------------------------------------------------------------------ everything
-
     def _materialised(self, now: FactSet) -> FactSet:
         """All heads but for those in `now`: shared values first, then nodes, then heads; nodes are forgotten again."""
         for rules in self._before:
@@ -73,8 +71,6 @@ class Passing(Decomposed):
             self._sizes[number] = len(facts)
             nodes[number] = facts, len(facts)
         return self._across.heads(Active(nodes), self._tests(now), now)
-
-    # ------------------------------------------------------------------------------------ changes
 
     def add_first(self, update: Update, now: FactSet, given: FactSet, own: FactSet) -> FactSet:
         if update.more is now:
