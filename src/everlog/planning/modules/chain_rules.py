@@ -43,14 +43,21 @@ class Chains:
     moves: tuple[tuple[Mapping[int, int], ...], ...]
     finals: tuple[frozenset[int], ...]
 
+    def letters_inside(self, inside: bool) -> list[Atom]:
+        """The letters that are relations of the stratum, or the others."""
+        return [atom for atom, mine in zip(self.letters, self.inside, strict=True) if mine is inside]
+
 
 def relation_of(atom: Atom) -> tuple[Relation, Variable, Variable] | None:
     """The relation of an atom with two different variables and otherwise constants, and the variables."""
     variables = list(atom.variables())
     if len(variables) != 2 or variables[0] == variables[1]:
         return None
-    key = (atom.predicate, *(None if isinstance(term, Variable) else term for term in atom.terms))
-    return key, variables[0], variables[1]
+    return relation_key(atom), variables[0], variables[1]
+
+
+def relation_key(atom: Atom) -> Relation:
+    return (atom.predicate, *(None if isinstance(term, Variable) else term for term in atom.terms))
 
 
 def chain_rule(rule: Rule) -> ChainRule | None:
@@ -112,9 +119,7 @@ def chains(rules: Sequence[ChainRule], inside: Callable[[Atom], bool]) -> tuple[
     for one in taken:
         words.setdefault(one.head, []).append(one.word)
         for atom in (one.rule.head, *one.rule.positive):
-            found = relation_of(atom)
-            assert found is not None, "an atom of a chain rule"
-            atoms.setdefault(found[0], atom)
+            atoms.setdefault(relation_key(atom), atom)
     try:
         made = automata(words, order)
     except TooLarge:

@@ -21,7 +21,7 @@ from everlog.datalog.syntax import TRIPLE, Atom, Comparison, Constant, Rule, Ter
 from everlog.datalog.values import RDF_TYPE
 from everlog.errors import EverlogError
 from everlog.planning.modules.automata import regular_form
-from everlog.planning.modules.chain_rules import ChainRule, Chains, Relation, chain_rule, chains
+from everlog.planning.modules.chain_rules import ChainRule, Chains, Relation, chain_rule, chains, relation_key
 from everlog.planning.modules.chain_rules import relation_of as _pair
 
 Kind: TypeAlias = Literal["tc", "stc", "reach", "rch", "seq"]
@@ -63,19 +63,15 @@ class Module:
     @property
     def why(self) -> str:
         """Why these rules are a module, and how facts are deleted from it."""
-        names = [relation_name(atom) for atom in self.heads]
-        reasons = {
-            "tc": f"{names[0]} is transitive",
-            "stc": f"{names[0]} is symmetric and transitive",
-            "reach": f"{names[0]} goes on along {relation_name(self.step)}",
-            "seq": f"{names[0]} are neighbours in the order of {relation_name(self.step)}",
-        }
-        said = reasons.get(self.kind, "")
-        if self.chains is not None:
-            states = ", ".join(
-                f"{name} by {len(moves)} states" for name, moves in zip(names, self.chains.moves, strict=True)
-            )
-            said = f"chain rules that are regular together: {states}"
+        moves = () if self.chains is None else self.chains.moves
+        states = [f"{relation_name(head)} by {len(some)} states" for head, some in zip(self.heads, moves, strict=False)]
+        said = {
+            "tc": f"{relation_name(self.atom)} is transitive",
+            "stc": f"{relation_name(self.atom)} is symmetric and transitive",
+            "reach": f"{relation_name(self.atom)} goes on along {relation_name(self.step)}",
+            "rch": f"chain rules that are regular together: {', '.join(states)}",
+            "seq": f"{relation_name(self.atom)} are neighbours in the order of {relation_name(self.step)}",
+        }[self.kind]
         return said if self.grounded else f"{said}; other recursive rules derive its facts, too, so more is overdeleted"
 
 
@@ -137,7 +133,7 @@ def _chained(rules: Sequence[Rule], modules: Sequence[Module], inside: Callable[
         one = chain_rule(rule)
         if one is not None and all(map(is_binary, (rule.head, *rule.positive))):
             by_head.setdefault(one.head, []).append(one)
-    special = {pair[0]: module for module in modules if (pair := _pair(module.atom)) is not None}
+    special = {relation_key(module.atom): module for module in modules}
     wanted: list[Relation] = []
     for head, mine in by_head.items():
         have = special.get(head)
@@ -155,9 +151,8 @@ def _chained(rules: Sequence[Rule], modules: Sequence[Module], inside: Callable[
         if planned is None:
             continue
         plan, taken = planned
-        mine_too = [atom for atom, within in zip(plan.letters, plan.inside, strict=True) if within]
-        own = {one.rule for one in taken}
-        fed = any(rule not in own and any(meets(rule.head, atom) for atom in mine_too) for rule in rules)
+        own, relations = {one.rule for one in taken}, plan.letters_inside(True)
+        fed = any(rule not in own and any(meets(rule.head, atom) for atom in relations) for rule in rules)
         ordered = tuple(rule for rule in rules if rule in own)
         yield Module("rch", ordered, plan.heads[0], plan.heads[0], grounded=not fed, chains=plan)
 

@@ -46,8 +46,7 @@ def make_modules(
             return Sequence(atom, step, nothing, grounded, items)
         plan = module.chains
         assert plan is not None, "what regular chains have"
-        inside = [letter for letter, mine in zip(plan.letters, plan.inside, strict=True) if mine]
-        below = [letter for letter, mine in zip(plan.letters, plan.inside, strict=True) if not mine]
+        inside, below = plan.letters_inside(True), plan.letters_inside(False)
         chains = graphs.chains(plan.heads, plan.letters, list(zip(plan.moves, plan.finals, strict=True)))
         rules = None if forced else compiled(module.rules)
         return RegularChains(plan.heads, inside, below, nothing, grounded, chains, rules)
