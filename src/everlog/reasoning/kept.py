@@ -66,12 +66,8 @@ class Trace:
 
     @classmethod
     def empty(cls, engine: Engine, strata: Sequence[CompiledStratum]) -> Trace:
-        return cls(
-            [[] for _ in strata],
-            [[] for _ in strata],
-            [engine.annotation() for _ in strata],
-            [engine.annotation() for _ in strata],
-        )
+        old, new = ([engine.annotation() for _ in strata] for _ in range(2))
+        return cls([[] for _ in strata], [[] for _ in strata], old, new)
 
     def change(
         self, engine: Engine, stratum: int, iteration: int, more: Counted, fewer: Counted | None = None

@@ -48,9 +48,7 @@ def always(effort: Effort) -> bool:
 def adaptive(effort: Effort) -> bool:
     """Chaining may cost what deleting has cost so far, and a little in advance.
 
-    So the search for proofs at most multiplies the cost of a deletion by a constant where it is hopeless, or where proofs
-    cost more than they save; where deletion spreads, the search may go further the next time, and one proof at the right
-    place ends both.
+    So a search that is hopeless at most multiplies the cost of a deletion; where deletion spreads, it may go further.
     """
     return effort.chaining + effort.expected > effort.propagation + _EACH * effort.asked + _ADVANCE
 

@@ -6,14 +6,12 @@ evaluation) and then the heads that follow from some changed node (cross-node ev
 (8) for additions and (10) for deletions: each node in turn is matched in what changed, the nodes before it with additions
 or before deletions, and those after it the other way round.
 
-It departs from the paper in these points. A node without atoms of the head's stratum is exact: only what has no derivation
-left goes away, and nothing has to come back. Where the hidden atom has all variables of its node, there is one derivation
-for each instantiation and nothing is counted. Elsewhere the numbers of derivations, the paper's oracle, are computed when
-a deletion first concerns so many instantiations that it would take longer to look for a derivation of each, and kept from
-then on. A head is rederived by a match of the nodes with the deleted heads; the paper
-counts the derivations of heads, for which it would have to look at each, and none could be projected away. Negations are
-matched in the nodes, as in any rule; what no node covers is tested at the root, and when that changes it drives a match
-like a node.
+It departs from the paper as follows. A node without atoms of the head's stratum is exact: only what has no derivation left
+goes away. Where its atom has all variables of the node, each instantiation has one derivation. Elsewhere derivations, the
+paper's oracle, are counted when a deletion first concerns so many that to look for one of each would take longer. A head is
+rederived by a match of the nodes with the deleted heads; the paper counts the derivations of heads, so that none could be
+projected away. Negations are matched in the nodes; what no node covers is tested at the root, and drives a match like a
+node when it changes.
 """
 
 from __future__ import annotations
@@ -113,11 +111,7 @@ class Joined:
         return facts & self.counts.between(1, NEVER)
 
     def _counted(self, now: FactSet, negative: FactSet) -> Annotation:
-        """How many derivations every instantiation has.
-
-        These instances are neither added to the number of derivations nor limited by the guard, which are about how far
-        an update spreads: the counts serve all later updates, too.
-        """
+        """How many derivations every instantiation has; that serves all later updates, and is no cost of this one."""
         engine, counts = self._engine, self._engine.annotation()
         before = engine.guard, engine.derivations
         engine.guard = None
