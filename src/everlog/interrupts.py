@@ -24,8 +24,8 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 from time import monotonic
-from types import FrameType, TracebackType
-from typing import Any, Final, Protocol, TypeVar
+from types import FrameType
+from typing import Any, Final, TypeVar
 from weakref import WeakSet
 
 from everlog.errors import EverlogError
@@ -45,15 +45,7 @@ _getsignal: Final[Callable[[int], Any]] = _signal.getsignal
 _setsignal: Final[Callable[[int, Any], Any]] = _signal.signal
 
 T = TypeVar("T")
-
-
-class _Lock(Protocol):
-    def acquire(self) -> bool: ...
-
-    def release(self) -> None: ...
-
-
-L = TypeVar("L", bound=_Lock)
+L = TypeVar("L", bound="threading.Lock | threading.RLock")
 
 _Handler = Callable[[int, FrameType | None], Any]
 
@@ -103,10 +95,10 @@ def settle() -> None:
 def is_watched() -> bool:
     """Whether looking may give up the work of this thread."""
     me = threading.get_ident()
-    if me == _requests.main:
-        blocks = _requests.blocks
-        return bool(blocks) and (not blocks[-1].settled or blocks[-1].optional)
-    return me in _requests.teams
+    if me != _requests.main:
+        return me in _requests.teams
+    blocks = _requests.blocks
+    return bool(blocks) and (not blocks[-1].settled or blocks[-1].optional)
 
 
 def is_wanted() -> bool:
@@ -115,9 +107,8 @@ def is_wanted() -> bool:
     It is if Python's own handler gets the signal, or PySpark's: these raise `KeyboardInterrupt`.
     """
     handler, blocks = _requests.before, _requests.blocks
-    raises = handler is signal.default_int_handler or (getattr(handler, "__module__", None) or "").startswith(
-        "pyspark."
-    )
+    module = getattr(handler, "__module__", None) or ""
+    raises = handler is signal.default_int_handler or module.startswith("pyspark.")
     return raises and _requests.pending and bool(blocks) and not blocks[-1].settled
 
 
@@ -326,9 +317,7 @@ class Block:
                 self.settled = requests.blocks[-1].settled
             requests.blocks.append(self)
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         if self._is_mine:
             _requests.blocks.pop()
         self.guarded.leave()

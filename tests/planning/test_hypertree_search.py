@@ -121,4 +121,4 @@ def test_the_textbook() -> None:
     )
     assert sizes.joined([0, 1]).size == 40_000
     assert sizes.joined([0, 1, 2]).size == 400_000
-    assert sizes.size([0, 1], frozenset((a, b))) == 2_000
+    assert sizes.projection([0, 1], frozenset((a, b))).size == 2_000

@@ -13,13 +13,13 @@ from everlog.datalog.syntax import Program
 from everlog.engine.memory import tuning
 from everlog.engine.memory.engine import MemoryEngine
 from everlog.engine.memory.graphs import chains as memory_chains
-from everlog.engine.memory.graphs.graphs import MemoryGraphs
 from everlog.engine.memory.joins.rules import MemoryCompiler
 from everlog.errors import EverlogError
 from everlog.knowledge.base import KnowledgeBase
 from everlog.planning.compiled_program import compile_program, found_modules
 from everlog.planning.modules.automata import Automaton, Letter, TooLarge, Word, automata, inverse, regular_form
 from everlog.planning.modules.chain_rules import chain_rule, regular
+from everlog.planning.modules.module_rules import KINDS
 from oracles.exchange import facts_of
 from support.chain_programs import CHAINS
 from support.maintenance import check_backbones
@@ -161,7 +161,7 @@ def test_chains_are_found(name: str) -> None:
 
 def kinds(program: Program, mode: str) -> list[str]:
     engine = MemoryEngine(workers=1)
-    strata = compile_program(program.rules, MemoryCompiler(engine), mode, MemoryGraphs(engine))  # type: ignore[arg-type]
+    strata = compile_program(program.rules, MemoryCompiler(engine), mode, KINDS)  # type: ignore[arg-type]
     return [module.kind for stratum in strata for module in stratum.modules]
 
 

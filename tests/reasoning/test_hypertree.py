@@ -85,7 +85,7 @@ def test_what_is_followed_is_worth_it() -> None:
         kb = follow(seed, "cyclic", "fbf")
         for module in decomposed(kb):
             found.update(["rules", f"{min(len(module.nodes), 3)} nodes"])
-            found["recursive"] += module._recursive
+            found["recursive"] += module.tree.recursive
             found["counted"] += any(isinstance(node, Joined) and node.counts is not None for node in module.nodes)
             found["projected"] += any(isinstance(node, Joined) and not node.node.unique for node in module.nodes)
             found["tested"] += bool(module.tree.negative or module.tree.comparisons)

@@ -16,7 +16,6 @@ from everlog.engine.algebra import FactSet
 from everlog.engine.memory import tuning
 from everlog.engine.memory.engine import MemoryEngine
 from everlog.engine.memory.facts.sets import as_memory_facts
-from everlog.engine.memory.graphs.graphs import MemoryGraphs
 from everlog.engine.memory.joins.rules import MemoryCompiler
 from everlog.knowledge.base import KnowledgeBase
 from everlog.planning.compiled_program import compile_program
@@ -158,7 +157,7 @@ def test_what_is_found(rules: str, kinds: list[str]) -> None:
 
 def found(program: Program) -> Counter[str]:
     engine = MemoryEngine(workers=1)
-    strata = compile_program(program.rules, MemoryCompiler(engine), "levels", MemoryGraphs(engine))
+    strata = compile_program(program.rules, MemoryCompiler(engine), "levels", KINDS)
     return Counter(module.kind for stratum in strata for module in stratum.modules)
 
 

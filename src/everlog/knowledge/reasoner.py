@@ -165,9 +165,8 @@ class Reasoner(Generic[Batch, Listed, Part]):
             rules,
             compiler,
             settings.stratification,
-            graphs if modular else None,
+            settings.kinds if modular else (),
             decomposer,
-            settings.kinds,
             verdicts,
         )
         backend.ready(strata)

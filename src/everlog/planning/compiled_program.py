@@ -10,18 +10,11 @@ from everlog.datalog.equalities import eliminate_equalities
 from everlog.datalog.stratify import Stratum, stratify
 from everlog.datalog.substitution import canonical_rule, pattern
 from everlog.datalog.syntax import Atom, Rule
-from everlog.engine.algebra import Graphs, Region, Rules
+from everlog.engine.algebra import Region, Rules
 from everlog.planning.decomposition.join_tree import JoinTree
 from everlog.planning.hidden_predicates import rewrite_negation
 from everlog.planning.modules.module_choice import LeftOut, Verdicts
-from everlog.planning.modules.module_rules import (
-    KINDS,
-    Module,
-    Partition,
-    meets,
-    partition,
-    sequence,
-)
+from everlog.planning.modules.module_rules import KINDS, Module, meets, modules_of, sequence
 
 Stratification = Literal["levels", "single"]
 
@@ -62,40 +55,33 @@ def compile_program(
     rules: Sequence[Rule],
     compiled: Compiler,
     stratification: Stratification = "levels",
-    graphs: Graphs | None = None,
+    kinds: Collection[str] = (),
     decomposed: Decomposing | None = None,
-    kinds: Collection[str] = KINDS,
     verdicts: Verdicts | None = None,
 ) -> tuple[CompiledStratum, ...]:
-    """The strata of a program, lowest first; given graphs, with modules of some kinds, and with decomposed rules.
+    """The strata of a program, lowest first, with modules of some kinds and with decomposed rules.
 
     Rules of a module that verdicts leave out are like others.
     """
-    plain = solved(rules)
-    sequences: dict[Rule, Module] = {}
-    if graphs is not None and "seq" in kinds:
-        sequences = _sequences(plain)
-    rewritten = rewrite_negation([rule for rule in plain if rule not in sequences])
-    strata = stratify((*rewritten, *sequences), mode=stratification)
-    modules = [[] if graphs is None else _modules(stratum, sequences, kinds) for stratum in strata]
+    strata, modules = _stratified(rules, stratification, kinds)
     every = [module for some in modules for module in some]
     reasons = iter([None] * len(every) if verdicts is None else verdicts(every))
     found = []
     for stratum, some in zip(strata, modules, strict=True):
         said = [(module, next(reasons)) for module in some]
-        parts = _partition(stratum, [module for module, why in said if why is None])
-        trees = () if decomposed is None else _trees(stratum, parts.generic, decomposed)
-        taken = {tree.rule for tree in trees}
-        rules = [rule for rule in parts.generic if rule not in taken]
-        generic = set(rules)
+        used = tuple(module for module, why in said if why is None)
+        modular = {rule for module in used for rule in module.rules}
+        generic = [rule for rule in stratum.rules if rule not in modular]
+        trees = () if decomposed is None else _trees(stratum, generic, decomposed)
+        left = set(generic) - {tree.rule for tree in trees}
         found.append(
             CompiledStratum(
                 stratum.index,
-                compiled(rules),
-                compiled([rule for rule in stratum.recursive if rule in generic]),
-                compiled([rule for rule in stratum.nonrecursive if rule in generic]),
+                compiled([rule for rule in stratum.rules if rule in left]),
+                compiled([rule for rule in stratum.recursive if rule in left]),
+                compiled([rule for rule in stratum.nonrecursive if rule in left]),
                 _region(stratum, strata),
-                parts.modules,
+                used,
                 trees,
                 tuple(LeftOut(module, why) for module, why in said if why is not None),
             )
@@ -107,28 +93,20 @@ def found_modules(
     rules: Sequence[Rule], stratification: Stratification = "levels", kinds: Collection[str] = KINDS
 ) -> list[Module]:
     """The modules that a program has by its rules alone, whatever engine and facts it gets."""
+    return [module for some in _stratified(rules, stratification, kinds)[1] for module in some]
+
+
+def _stratified(
+    rules: Sequence[Rule], stratification: Stratification, kinds: Collection[str]
+) -> tuple[Sequence[Stratum], list[list[Module]]]:
+    """The strata of a program, and the modules of each."""
     plain = solved(rules)
-    sequences = _sequences(plain) if "seq" in kinds else {}
-    strata = stratify(
-        (*rewrite_negation([rule for rule in plain if rule not in sequences]), *sequences), mode=stratification
-    )
-    return [module for stratum in strata for module in _modules(stratum, sequences, kinds)]
-
-
-def _sequences(rules: Sequence[Rule]) -> dict[Rule, Module]:
-    """The modules of sequencing rules, by their rule."""
-    return {rule: module for rule in rules if (module := sequence(rule)) is not None}
-
-
-def _modules(stratum: Stratum, sequences: Mapping[Rule, Module], kinds: Collection[str]) -> list[Module]:
-    """The modules of a stratum."""
-    return [*partition(stratum.recursive, _inside(stratum), kinds).modules, *_beside(stratum, sequences)]
-
-
-def _partition(stratum: Stratum, modules: Sequence[Module]) -> Partition:
-    """The partition of a stratum into the modules that are used and the rules that are in none of these."""
-    modular = {rule for module in modules for rule in module.rules}
-    return Partition(tuple(modules), tuple(rule for rule in stratum.rules if rule not in modular))
+    sequences = {rule: module for rule in plain if "seq" in kinds and (module := sequence(rule)) is not None}
+    rewritten = rewrite_negation([rule for rule in plain if rule not in sequences])
+    strata = stratify((*rewritten, *sequences), mode=stratification)
+    return strata, [
+        [*modules_of(stratum.recursive, _inside(stratum), kinds), *_beside(stratum, sequences)] for stratum in strata
+    ]
 
 
 def _beside(stratum: Stratum, sequences: Mapping[Rule, Module]) -> Iterator[Module]:

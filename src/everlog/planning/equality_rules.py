@@ -11,13 +11,13 @@ not in the core, where a later merge could undo them; such a rule is refused.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
 from everlog.datalog.printer import print_literal, print_rule
-from everlog.datalog.substitution import Pattern, canonical_rule, pattern, substitute_atom
+from everlog.datalog.substitution import canonical_rule, pattern, substitute_atom
 from everlog.datalog.syntax import (
     EQUAL,
     HIDDEN,
@@ -40,10 +40,11 @@ from everlog.planning.compiled_program import solved
 from everlog.planning.hidden_predicates import KEYED, named_after
 
 EQ: Final = Constant(SAME_AS)
+_DIFFERENT: Final = Constant(DIFFERENT_FROM)
 OCCURS: Final = f"{HIDDEN}occurs"
 """The hidden predicate of what occurs in facts; only there if a rule asks `[?x, owl:sameAs, ?y]` and binds neither."""
 PROPER: Final = f"{HIDDEN}equal"
-"""The hidden predicate of equalities between values that can be merged, where equality is a matter of rules."""
+"""The hidden predicate of `_proper`."""
 
 UNEQUATED: Final = "everything was computed anew, since there are facts of predicates that no rule about equality knows"
 """Why rules for equality are made again."""
@@ -54,8 +55,13 @@ def same(left: Term, right: Term) -> Atom:
     return Atom(TRIPLE, (left, EQ, right))
 
 
+def _proper(left: Term, right: Term) -> Atom:
+    """`left ≈ right` between values that can be merged, where equality is a matter of rules."""
+    return Atom(PROPER, (left, right))
+
+
 EQUALITIES: Final = Region((same(Variable("x"), Variable("y")),))
-DIFFERENCES: Final = Region((Atom(TRIPLE, (Variable("x"), Constant(DIFFERENT_FROM), Variable("y"))),))
+DIFFERENCES: Final = Region((Atom(TRIPLE, (Variable("x"), _DIFFERENT, Variable("y"))),))
 
 
 def is_equality(atom: Atom) -> bool:
@@ -87,16 +93,8 @@ def refuse_equalities(program: Program) -> None:
             )
 
 
-@dataclass(frozen=True)
-class Divided:
-    """The rules that equality depends on, and those above. Both may have `≈` in bodies."""
-
-    core: tuple[Rule, ...]
-    above: tuple[Rule, ...]
-
-
 def asking(rules: Sequence[Rule], arities: Mapping[str, int]) -> tuple[Rule, ...]:
-    """Rules with `≈` in bodies as `divide` takes them; `arities` has the predicates of facts."""
+    """Rules with `≈` in bodies as `core_of` takes them; `arities` has the predicates of facts."""
     found = [_asking(rule) for rule in solved(rules)]
     if any(atom.predicate == OCCURS for rule in found for atom in rule.positive):
         found += list(_occurrences({**arities, **_arities(found)}))
@@ -105,35 +103,24 @@ def asking(rules: Sequence[Rule], arities: Mapping[str, int]) -> tuple[Rule, ...
 
 def asks_what_occurs(rules: Sequence[Rule]) -> bool:
     """Whether nothing else binds the terms of some equality in a body."""
-    asked = solved([rule for rule in rules if any(map(_may_ask, rule.positive))])
+    asked = solved([rule for rule in rules if any(_may_be(EQ, atom) for atom in rule.positive)])
     return any(atom.predicate == OCCURS for rule in asked for atom in _asking(rule).positive)
 
 
-def _may_ask(atom: Atom) -> bool:
-    """Whether an atom is an equality, or may turn out to be one."""
-    return atom.predicate == TRIPLE and (atom.terms[1] == EQ or isinstance(atom.terms[1], Variable))
-
-
-def divide(rules: Sequence[Rule]) -> Divided:
-    """The two parts of a program. Refuses what would not be well defined."""
-    numbers = core_of(rules)
-    return Divided(
-        tuple(rule for number, rule in enumerate(rules) if number in numbers),
-        tuple(rule for number, rule in enumerate(rules) if number not in numbers),
-    )
+def _may_be(verb: Constant, atom: Atom) -> bool:
+    """Whether an atom has triples with a property, or may turn out to have some."""
+    return atom.predicate == TRIPLE and (atom.terms[1] == verb or isinstance(atom.terms[1], Variable))
 
 
 def core_of(rules: Sequence[Rule]) -> set[int]:
-    """The places of the rules that equality depends on."""
-    numbers: dict[Pattern, int] = {}
+    """The places of the rules that equality depends on. Refuses what would not be well defined."""
     equality = same(Variable("x"), Variable("y"))
     atoms = [equality, *(atom for rule in rules for atom in (rule.head, *_body_atoms(rule)))]
-    for atom in atoms:
-        numbers.setdefault(pattern(atom), len(numbers))
-    classes = unifiable_classes(list(numbers))
+    patterns = list(dict.fromkeys(map(pattern, atoms)))
+    classes = dict(zip(patterns, unifiable_classes(patterns), strict=True))
 
     def kind(atom: Atom) -> int:
-        return classes[numbers[pattern(atom)]]
+        return classes[pattern(atom)]
 
     below: dict[int, set[int]] = {}
     for rule in rules:
@@ -192,9 +179,7 @@ def _occurrences(arities: Mapping[str, int]) -> Iterator[Rule]:
         if not predicate.startswith(HIDDEN):
             variables = tuple(Variable(f"x{place}") for place in range(arity))
             for place, one in enumerate(variables):
-                verb: tuple[BodyLiteral, ...] = (
-                    (Comparison("!=", one, EQ),) if (predicate, place) == (TRIPLE, 1) else ()
-                )
+                verb = [Comparison("!=", one, EQ)] if (predicate, place) == (TRIPLE, 1) else []
                 yield Rule(Atom(OCCURS, (one,)), (Atom(predicate, variables), *verb))
 
 
@@ -285,18 +270,15 @@ def over_representatives(rule: Rule) -> tuple[Rule, ...]:
         else literal
         for literal in rule.body
     )
-    apart = {frozenset(atom.terms[::2]) for atom in rule.positive if _tells_apart(atom)}
+    triples = [atom for atom in rule.positive if atom.predicate == TRIPLE]
+    apart = {frozenset(atom.terms[::2]) for atom in triples if atom.terms[1] == _DIFFERENT}
     also = [rule] if any(is_equality(atom) and frozenset(atom.terms[::2]) in apart for atom in rule.positive) else []
     return tuple(solved([Rule(rule.head, body), *also]))
 
 
 def may_tell_apart(head: Atom) -> bool:
     """Whether a rule with some head may derive that names are different."""
-    return head.predicate == TRIPLE and (_tells_apart(head) or isinstance(head.terms[1], Variable))
-
-
-def _tells_apart(atom: Atom) -> bool:
-    return atom.predicate == TRIPLE and atom.terms[1] == Constant(DIFFERENT_FROM)
+    return _may_be(_DIFFERENT, head)
 
 
 @lru_cache(maxsize=1 << 16)
@@ -312,18 +294,14 @@ def without_reflexive_heads(rule: Rule) -> tuple[Rule, ...]:
 
 def axiomatised(rules: Sequence[Rule], arities: Mapping[str, int]) -> tuple[Rule, ...]:
     """A program whose rules make a congruence of owl:sameAs: (≈1)–(≈4) of *Equality*, and the rules as they use it."""
-    divided = divide(asking(rules, arities))
-    found = [made for rule in divided.core for made in _with_equality(rule)]
-    found += [made for rule in divided.above for made in _with_equality(_telling_apart(rule))]
+    asked = asking(rules, arities)
+    core = core_of(asked)
+    found = [made for place in sorted(core) for made in _with_equality(asked[place])]
+    above = [rule for place, rule in enumerate(asked) if place not in core]
+    found += [made for rule in above for made in _with_equality(Rule(rule.head, telling_apart(rule.body, _proper)))]
     known = {TRIPLE: 3, **arities, **_arities(found)}
     found += _congruence({name: arity for name, arity in known.items() if not name.startswith(HIDDEN)})
     return tuple({canonical_rule(rule): rule for rule in found}.values())
-
-
-def _telling_apart(rule: Rule) -> Rule:
-    """The rule with `!=` meaning `not equal`."""
-    apart = [Negation((Atom(PROPER, (one.left, one.right)),)) for one in rule.comparisons if one.operator == "!="]
-    return Rule(rule.head, (*rule.body, *apart))
 
 
 def _with_equality(rule: Rule) -> Iterator[Rule]:
@@ -333,7 +311,7 @@ def _with_equality(rule: Rule) -> Iterator[Rule]:
             left, right = literal.terms[0], literal.terms[2]
             before, after = rule.body[:number], rule.body[number + 1 :]
             if left != right:
-                yield from _with_equality(Rule(rule.head, (*before, Atom(PROPER, (left, right)), *after)))
+                yield from _with_equality(Rule(rule.head, (*before, _proper(left, right), *after)))
             one = Rule(rule.head, (*before, Comparison("=", left, right), *after))
             for merged in solved([one]):
                 yield from _with_equality(merged)
@@ -359,20 +337,20 @@ def _irreflexive(rule: Rule) -> Iterator[Rule]:
 def _congruence(arities: Mapping[str, int]) -> Iterator[Rule]:
     x, y, z = Variable("x"), Variable("y"), Variable("z")
     proper = (Comparison("~", x, y), Comparison("!=", x, EQ), Comparison("!=", y, EQ))
-    yield Rule(Atom(PROPER, (x, y)), (same(x, y), *proper))
-    yield Rule(same(y, x), (Atom(PROPER, (x, y)),))
-    yield Rule(same(x, z), (Atom(PROPER, (x, y)), Atom(PROPER, (y, z)), Comparison("!=", x, z)))
+    yield Rule(_proper(x, y), (same(x, y), *proper))
+    yield Rule(same(y, x), (_proper(x, y),))
+    yield Rule(same(x, z), (_proper(x, y), _proper(y, z), Comparison("!=", x, z)))
     for predicate, arity in sorted(arities.items()):
         terms = [Variable(f"x{place}") for place in range(arity)]
-        other: tuple[BodyLiteral, ...] = (Comparison("!=", terms[1], EQ),) if predicate == TRIPLE else ()
+        other = [Comparison("!=", terms[1], EQ)] if predicate == TRIPLE else []
         for place, term in enumerate(terms):
             replaced = tuple(y if position == place else one for position, one in enumerate(terms))
-            yield Rule(Atom(predicate, replaced), (Atom(predicate, tuple(terms)), Atom(PROPER, (term, y)), *other))
+            yield Rule(Atom(predicate, replaced), (Atom(predicate, tuple(terms)), _proper(term, y), *other))
 
 
-def telling_apart(goal: Sequence[BodyLiteral]) -> tuple[BodyLiteral, ...]:
-    """A goal with `!=` meaning `not equal`, where equality is a matter of rules."""
-    apart = [
-        Negation((same(one.left, one.right),)) for one in goal if isinstance(one, Comparison) and one.operator == "!="
-    ]
-    return (*goal, *apart)
+def telling_apart(
+    literals: Sequence[BodyLiteral], equal: Callable[[Term, Term], Atom] = same
+) -> tuple[BodyLiteral, ...]:
+    """A goal, or a body, with `!=` meaning `not equal`, where equality is a matter of rules."""
+    unequal = [one for one in literals if isinstance(one, Comparison) and one.operator == "!="]
+    return (*literals, *(Negation((equal(one.left, one.right),)) for one in unequal))

@@ -36,14 +36,13 @@ def rewrite_negation(rules: Sequence[Rule]) -> tuple[Rule, ...]:
         return tuple(rules)
     levels = {pattern(atom): stratum.index for stratum in stratify(rules) for atom in stratum.patterns}
     hidden: dict[Rule, Atom] = {}
-    result: list[Rule] = []
-    for rule in rules:
-        body: list[BodyLiteral] = []
-        for literal in rule.body:
-            if isinstance(literal, Negation) and not is_plain(literal):
-                literal = Negation((_hide(rule, literal, levels, hidden),))
-            body.append(literal)
-        result.append(Rule(rule.head, tuple(body)))
+
+    def plain(rule: Rule, literal: BodyLiteral) -> BodyLiteral:
+        if isinstance(literal, Negation) and not is_plain(literal):
+            return Negation((_hide(rule, literal, levels, hidden),))
+        return literal
+
+    result = [Rule(rule.head, tuple(plain(rule, literal) for literal in rule.body)) for rule in rules]
     defining = [Rule(head, definition.body) for definition, head in hidden.items()]
     return (*defining, *result)
 

@@ -8,15 +8,14 @@ from functools import partial
 
 from everlog.engine.kept_kinds import NONRECURSIVE, RECURSIVE, TRACE
 from everlog.errors import EverlogError
-from everlog.reasoning.bfc import bfc
+from everlog.reasoning.bfc import BFc
 from everlog.reasoning.change import Change
 from everlog.reasoning.counting import counting
-from everlog.reasoning.dred import dred
-from everlog.reasoning.dredc import dredc
-from everlog.reasoning.fbf import fbf
+from everlog.reasoning.dred import DRed
+from everlog.reasoning.dredc import DRedc
+from everlog.reasoning.fbf import FBF
 from everlog.reasoning.modular import update
-from everlog.reasoning.modules.generic import Generic, GenericBFc, GenericDRedc, GenericFBF
-from everlog.reasoning.strategies import Never, strategy
+from everlog.reasoning.strategies import never, strategy
 
 NAMES = ("auto", "dred", "fbf", "bf", "dredc", "bfc", "counting", "remat")
 """What a user may ask for; `fbf` may be followed by a strategy, as in `fbf:depth:3`."""
@@ -40,12 +39,12 @@ def algorithm(name: str) -> Algorithm:
     few = frozenset((NONRECURSIVE,))
     kind, _, rest = name.partition(":")
     if kind == "fbf":
-        return Algorithm(name, partial(update, partial(fbf, strategy=strategy(rest)), GenericFBF), few)
+        return Algorithm(name, partial(update, partial(FBF, strategy=strategy(rest))), few)
     known = {
-        "dred": Algorithm("dred", partial(update, dred, Generic), counts),
-        "bf": Algorithm("bf", partial(update, partial(fbf, strategy=Never()), GenericFBF), few),
-        "dredc": Algorithm("dredc", partial(update, dredc, GenericDRedc), counts, counts),
-        "bfc": Algorithm("bfc", partial(update, bfc, GenericBFc), few, few),
+        "dred": Algorithm("dred", partial(update, DRed), counts),
+        "bf": Algorithm("bf", partial(update, partial(FBF, strategy=never)), few),
+        "dredc": Algorithm("dredc", partial(update, DRedc), counts, counts),
+        "bfc": Algorithm("bfc", partial(update, BFc), few, few),
         "counting": Algorithm("counting", counting, counts | {TRACE}, frozenset((TRACE,))),
     }
     if name not in known:

@@ -7,19 +7,23 @@ backwards, without a look at a rule. The lines are those of FBF (*Revisited*, Al
 
 from __future__ import annotations
 
-from functools import partial
-
+from everlog.engine.algebra import FactSet
 from everlog.planning.compiled_program import CompiledStratum
 from everlog.reasoning.change import Change
-from everlog.reasoning.dred import insert
-from everlog.reasoning.dredc import counted
-from everlog.reasoning.fbf import Proofs, delete_unproved
-from everlog.reasoning.strategies import Never
+from everlog.reasoning.fbf import FBF
+from everlog.reasoning.strategies import never
 
 
-def bfc(change: Change, stratum: CompiledStratum) -> None:
-    """Lines 61–65: finds `D` and `A` of a stratum; needs the nonrecursive counts."""
-    proofs = Proofs(change, stratum, Never(), partial(counted, change))  # 61
-    delete_unproved(change, stratum, proofs)  # 62
-    with change.phase("insertion"):
-        insert(change, stratum, change.nothing)  # 65
+class BFc(FBF):
+    """B/F that needs the nonrecursive counts."""
+
+    def __init__(self, change: Change, stratum: CompiledStratum) -> None:
+        super().__init__(change, stratum, never)
+
+    def base(self, facts: FactSet) -> FactSet:
+        """Lines 88 and 89 by counts."""
+        return self.counted(facts)
+
+    def doomed(self, N: FactSet) -> FactSet:
+        """Beside modules, where nothing is proved: those that have no nonrecursive derivation."""
+        return N.minus(self.counted(N))

@@ -8,7 +8,7 @@ the relations that modules derive must be those of `Π∞[E]`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from everlog.datalog.printer import print_atom
@@ -120,9 +120,6 @@ class _Checked(Module):
                 left = self._own_rules.provable(deleted, now, update.then_or_now)
                 self._none("rederive", "leaves out what a rule derives", left - J)
         return J
-
-    def savepoint(self) -> Callable[[], None]:
-        return self._module.savepoint()
 
     def finish(self, now: FactSet) -> None:
         self._none("add_first", "leaves out what a rule derives", self._owed - now)

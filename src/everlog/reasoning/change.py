@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from time import perf_counter
 
-from everlog.engine.algebra import Annotation, Engine, FactSet, Rules, Some
+from everlog.engine.algebra import Engine, FactSet
 from everlog.planning.compiled_program import CompiledStratum
 from everlog.reasoning.kept import Kept
 from everlog.reasoning.modules.module import Module
@@ -32,34 +32,6 @@ class Allowance:
 
     instances: int
     seconds: float
-
-
-@dataclass(frozen=True)
-class Tallied:
-    """Some rules, and the number of derivations that each fact has by them, where that is kept."""
-
-    rules: Rules
-    counts: Annotation | None
-
-    def fewer(self, positive: FactSet, negative: FactSet | None = None, *, some: Sequence[Some]) -> FactSet:
-        """The heads of rule instances that hold no longer; their counts are lowered."""
-        return self._heads(-1, positive, negative, some)
-
-    def more(self, positive: FactSet, negative: FactSet | None = None, *, some: Sequence[Some]) -> FactSet:
-        """The heads of rule instances that hold from now on; their counts are raised."""
-        return self._heads(1, positive, negative, some)
-
-    def count(self, explicit: FactSet, sign: int = 1) -> None:
-        """Counts explicit facts, each of which is a derivation, too."""
-        if self.counts is not None:
-            self.counts.add(explicit, sign)
-
-    def _heads(self, sign: int, positive: FactSet, negative: FactSet | None, some: Sequence[Some]) -> FactSet:
-        if self.counts is None:
-            return self.rules.apply(positive, negative, some=some)
-        heads = self.rules.apply_counted(positive, negative, some=some)
-        self.counts.add(heads, sign)
-        return heads.support()
 
 
 class Change:
@@ -119,11 +91,6 @@ class Change:
         """`A := A ∪ Δ`, where `D` and `A` stay disjoint: what was deleted is deleted no longer, all else is added."""
         self.D -= Δ
         self.A |= Δ.minus(self.I)
-
-    def rules(self, stratum: CompiledStratum) -> tuple[Tallied, Tallied]:
-        """`Π_nr^s` and `Π_r^s`, with their counts."""
-        kept = self.kept
-        return Tallied(stratum.nonrecursive, kept.nonrecursive), Tallied(stratum.recursive, kept.recursive)
 
     # ------------------------------------------------------------------------------------ bookkeeping
 

@@ -19,6 +19,9 @@ from everlog.reasoning.change import Change, Progress
 from everlog.reasoning.kept import NEVER, Kept, Trace
 from everlog.reasoning.modular import Added, Modules
 
+_Side = tuple[FactSet, Annotation, FactSet]
+"""The facts before or after an update, their stages, and those that are on this side only."""
+
 
 def materialise_counted(
     strata: Sequence[CompiledStratum], E: FactSet, engine: Engine, progress: Progress, modules: Modules, kept: Kept
@@ -120,33 +123,33 @@ class _Stratum:
             counts.add(fewer, -1)
 
     def _differences(self, last: int) -> tuple[Counted, Counted]:
-        """Lines 36 and 37: instances of the iteration after `last` that are there only after the update, or only before.
-
-        A part of them has changed because a fact of their bodies came or went; in the others, a fact that was there before
-        and after the update came sooner or later, so that they belong to another iteration.
-        """
-        change, rules, old, new = self._change, self._stratum.recursive, self._old, self._new
-        then, now = change.I & old.between(0, last), change.now & new.between(0, last)
+        """Lines 36 and 37: instances of the iteration after `last` that are there only after the update, or only before."""
+        change, old, new = self._change, self._old, self._new
         # Facts that are in one of both after iteration `last` and not in the other.
         on = ((self._changed & old.between(0, last)) & new.between(last + 1, NEVER)).plus(change.D)
         no = ((self._changed & old.between(last + 1, NEVER)) & new.between(0, last)).plus(change.A)
         with change.phase("deleted"):
-            came = change.I & old.between(last, last), change.nothing
-            fewer = rules.apply_counted(then, change.I, some=[(on, no), came])  # 36
-            sooner = (self._changed & old.between(last, last)) & new.between(0, last - 1)
-            if sooner:
-                outside = no.common(new.between(0, last - 1))
-                early = (change.now & new.between(0, last - 1)) - outside
-                fewer += rules.apply_counted(early, change.then_or_now, some=[(sooner, change.nothing)])
+            fewer = self._only((change.I, old, on), (change.now, new, no), last)  # 36
         with change.phase("added"):
-            came = change.now & new.between(last, last), change.nothing
-            more = rules.apply_counted(now, change.now, some=[(no, on), came])  # 37
-            later = (self._changed & new.between(last, last)) & old.between(0, last - 1)
-            if later:
-                outside = on.common(old.between(0, last - 1))
-                early = (change.I & old.between(0, last - 1)) - outside
-                more += rules.apply_counted(early, change.then_or_now, some=[(later, change.nothing)])
+            more = self._only((change.now, new, no), (change.I, old, on), last)  # 37
         return more, fewer
+
+    def _only(self, here: _Side, there: _Side, last: int) -> Counted:
+        """The instances of the iteration after `last` on one side of the update that are not there on the other.
+
+        A part of them has changed because a fact of their bodies came or went; in the others, a fact that was there before
+        and after the update came sooner or later, so that they belong to another iteration.
+        """
+        (I, stage, mine), (other, other_stage, theirs) = here, there
+        rules, nothing = self._stratum.recursive, self._change.nothing
+        came = I & stage.between(last, last), nothing
+        found = rules.apply_counted(I & stage.between(0, last), I, some=[(mine, theirs), came])
+        sooner = other_stage.between(0, last - 1)
+        moved = (self._changed & stage.between(last, last)) & sooner
+        if moved:
+            early = (other & sooner) - theirs.common(sooner)
+            found += rules.apply_counted(early, self._change.then_or_now, some=[(moved, nothing)])
+        return found
 
     def _settle(self, i: int, more: Counted, fewer: Counted) -> None:
         """Changes `N_i`, and decides the stages that depend on it: of its facts, and of facts that have none as yet."""

@@ -17,9 +17,9 @@ from everlog.planning.equality_rules import EQUALITIES, over_representatives
 from everlog.reasoning.change import Change, Progress
 from everlog.reasoning.equality.bf_equality import Deletion
 from everlog.reasoning.equality.rewriting import RMaterialisation
-from everlog.reasoning.fbf import fbf
+from everlog.reasoning.fbf import FBF
 from everlog.reasoning.kept import Kept
-from everlog.reasoning.strategies import Adaptive
+from everlog.reasoning.strategies import adaptive
 
 
 class _Involved(Exception):
@@ -57,16 +57,12 @@ class Deletions:
             if before.classes.of(facts):
                 raise _Involved
 
-        strata = self._strata(before)
-        change = Change(strata, before.engine, E, before.I, minus, before.nothing, Kept(), progress, {})
-        for stratum in change.touched():
-            fbf(change, stratum, Adaptive(), alone)
-        before.leave(change.D.common(before.I))  # rules also derive c ≈ c for a constant that is alone: it is not there
-        return change.derivations
-
-    def _strata(self, before: RMaterialisation) -> tuple[CompiledStratum, ...]:
         rules = before.classes.rewritten(before.core)
         if self._compiled is None or self._compiled[0] is not rules:
             found = [made for rule in rules for made in over_representatives(rule)]
             self._compiled = rules, compile_program(found, before.compiler)
-        return self._compiled[1]
+        change = Change(self._compiled[1], before.engine, E, before.I, minus, before.nothing, Kept(), progress, {})
+        for stratum in change.touched():
+            FBF(change, stratum, adaptive, alone).run()
+        before.leave(change.D.common(before.I))  # rules also derive c ≈ c for a constant that is alone: it is not there
+        return change.derivations

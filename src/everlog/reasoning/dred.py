@@ -1,75 +1,117 @@
-"""DRed: delete and rederive (*Revisited*, Algorithm 4).
+"""DRed: delete and rederive (*Revisited*, Algorithm 4); what other algorithms share with it they inherit.
 
 Line by line as in the paper, with `D` and `A` disjoint (see `change.py`). Rounds of overdeletion end with line 48, where
 the paper's begin with it: nothing of the stratum is in `D` before the first. Derivations are counted on the way where
 their counts are kept: overdeletion and insertion meet each instance that goes or comes once.
+
+Where a stratum has modules, `modular.py` asks for the lines one by one, for the rules that no module has (*Modular* §5.2),
+and for the oracle that modules consult (Definition 16). What a module derives has no instances that could be looked at, so
+nothing is proved by chaining backwards then: FBF and B/F delete as DRed does.
 """
 
 from __future__ import annotations
 
-from everlog.engine.algebra import FactSet, Rules
+from everlog.engine.algebra import FactSet, Rules, Some
 from everlog.planning.compiled_program import CompiledStratum
 from everlog.reasoning.change import Change
+from everlog.reasoning.kept import NEVER, Tallied
+
+_MANY = 8
+"""So many times the explicit facts are many facts."""
 
 
-def dred(change: Change, stratum: CompiledStratum) -> None:
-    """Lines 41–43: finds `D` and `A` of a stratum, where those of all strata below are known."""
-    with change.phase("overdeletion"):
-        deleted = overdelete(change, stratum)  # 41
-    with change.phase("one_step_rederivation"):
-        R = derivable(change, stratum.rules, deleted)  # 42
-    with change.phase("insertion"):
-        insert(change, stratum, R)  # 43
+class DRed:
+    """The update of one stratum, where `D` and `A` of all strata below are known."""
 
+    phases = "overdeletion", "one_step_rederivation"
 
-def derivable(change: Change, rules: Rules, facts: FactSet) -> FactSet:
-    """Line 42: those of some facts that are explicit after the update or have an instance of some rules that is left."""
-    R = facts.common(change.explicit)
-    return R.plus(rules.provable(facts.minus(R), change.survivors, change.then_or_now))
+    def __init__(self, change: Change, stratum: CompiledStratum) -> None:
+        self.change, self.stratum = change, stratum
+        self._Π_nr = Tallied(stratum.nonrecursive, change.kept.nonrecursive)
+        self._Π_r = Tallied(stratum.recursive, change.kept.recursive)
 
+    def run(self) -> None:
+        """Lines 41–43: finds `D` and `A` of the stratum."""
+        with self.change.phase(self.phases[0]):
+            deleted = self.overdelete()  # 41
+        with self.change.phase(self.phases[1]):
+            R = self.rederive(deleted)  # 42
+        self.insert(R)  # 43
 
-def overdelete(change: Change, stratum: CompiledStratum) -> FactSet:
-    """Lines 45–51: deletes whatever has lost a derivation; gives `D ∩ Out^s`."""
-    deleted = change.nothing
-    Δ = lost(change, stratum)  # 46
-    while Δ:  # 47, 49
-        deleted |= Δ
-        Δ = delete(change, stratum, Δ)  # 50, 51, 48
-    return deleted
+    def overdelete(self) -> FactSet:
+        """Lines 45–51: deletes whatever is doomed by a derivation that it has lost; gives `D ∩ Out^s`."""
+        deleted = self.change.nothing
+        N = self.lost()  # 46
+        while Δ := self.doomed(N):  # 47, 49
+            deleted |= Δ
+            N = self.delete(Δ)  # 50, 51, 48
+        return deleted
 
+    def lost(self) -> FactSet:
+        """Line 46: explicit facts that are deleted, and heads of instances that changes below have taken away."""
+        change = self.change
+        return self._first(-1, change.minus, change.I, (change.D, change.A))
 
-def lost(change: Change, stratum: CompiledStratum) -> FactSet:
-    """Line 46: explicit facts that are deleted, and heads of instances that changes below have taken away."""
-    Π_nr, Π_r = change.rules(stratum)
-    some = [(change.D, change.A)]
-    explicit = change.minus.within(stratum.region)
-    Π_nr.count(explicit, -1)
-    return explicit.plus(Π_nr.fewer(change.I, some=some)).plus(Π_r.fewer(change.I, some=some))
+    def doomed(self, N: FactSet) -> FactSet:
+        """Those of some facts which have lost a derivation that are deleted, here all."""
+        return N
 
+    def delete(self, Δ: FactSet) -> FactSet:
+        """Lines 50, 51 and 48: deletes `Δ`; gives the heads of the instances that go with it and are not deleted yet."""
+        change = self.change
+        N = self._Π_r.heads(-1, change.survivors, change.then_or_now, some=[(Δ, change.nothing)])  # 50
+        change.D |= Δ  # 51
+        change.round_done(self.stratum, Δ)
+        return N.minus(change.D)  # 48
 
-def delete(change: Change, stratum: CompiledStratum, Δ: FactSet) -> FactSet:
-    """Lines 50, 51 and 48: deletes `Δ`; gives the heads of the instances that go with it and are not deleted yet."""
-    _, Π_r = change.rules(stratum)
-    N = Π_r.fewer(change.survivors, change.then_or_now, some=[(Δ, change.nothing)])  # 50
-    change.D |= Δ  # 51
-    change.round_done(stratum, Δ)
-    return N.minus(change.D)  # 48
+    def rederive(self, deleted: FactSet) -> FactSet:
+        """Line 42: the deleted facts that are explicit after the update or have an instance that is left."""
+        return self.derivable(self.stratum.rules, deleted)
 
+    def derivable(self, rules: Rules, facts: FactSet) -> FactSet:
+        """Those of some facts that are explicit after the update or have an instance of some rules that is left."""
+        R = facts.common(self.change.explicit)
+        return R.plus(rules.provable(facts.minus(R), self.change.survivors, self.change.then_or_now))
 
-def insert(change: Change, stratum: CompiledStratum, R: FactSet) -> None:
-    """Lines 52–58: adds the facts `R` that come back, the facts that are new, and what follows from both."""
-    _, Π_r = change.rules(stratum)
-    N = arriving(change, stratum).plus(R)  # 53
-    while Δ := N.minus(change.now):  # 54–56
-        change.add(Δ)  # 57
-        N = Π_r.more(change.now, some=[(Δ, change.nothing)])  # 58
-        change.round_done(stratum, Δ)
+    def insert(self, R: FactSet) -> None:
+        """Lines 52–58: adds the facts `R` that come back, the facts that are new, and what follows from both."""
+        change = self.change
+        with change.phase("insertion"):
+            N = self.arriving().plus(R)  # 53
+            while Δ := N.minus(change.now):  # 54–56
+                change.add(Δ)  # 57
+                N = self.following(Δ)  # 58
+                change.round_done(self.stratum, Δ)
 
+    def arriving(self) -> FactSet:
+        """Line 53 without `R`: explicit facts that are added, and heads of instances that changes below have brought."""
+        change = self.change
+        return self._first(1, change.plus, change.now, (change.A, change.D))
 
-def arriving(change: Change, stratum: CompiledStratum) -> FactSet:
-    """Line 53 without `R`: explicit facts that are added, and heads of instances that changes below have brought."""
-    Π_nr, Π_r = change.rules(stratum)
-    now, some = change.now, [(change.A, change.D)]
-    explicit = change.plus.within(stratum.region)
-    Π_nr.count(explicit)
-    return explicit.plus(Π_nr.more(now, some=some)).plus(Π_r.more(now, some=some))
+    def following(self, Δ: FactSet) -> FactSet:
+        """Line 58: what follows from `Δ`, which was added."""
+        return self._Π_r.heads(1, self.change.now, some=[(Δ, self.change.nothing)])
+
+    def _first(self, sign: int, explicit: FactSet, facts: FactSet, changed: Some) -> FactSet:
+        """Explicit facts, each of which is a derivation, too, and heads of instances that a change below concerns."""
+        explicit = explicit.within(self.stratum.region)
+        if self._Π_nr.counts is not None:
+            self._Π_nr.counts.add(explicit, sign)
+        nonrecursive = self._Π_nr.heads(sign, facts, some=[changed])
+        return explicit.plus(nonrecursive).plus(self._Π_r.heads(sign, facts, some=[changed]))
+
+    def counted(self, facts: FactSet) -> FactSet:
+        """Those of some facts with `C_nr > 0`, which is kept: they are explicit or have a nonrecursive derivation."""
+        C_nr = self.change.kept.nonrecursive
+        assert C_nr is not None, "the counts are kept"
+        return facts.common(C_nr.between(1, NEVER))
+
+    def oracle(self, facts: FactSet) -> FactSet:
+        """Those of some facts that are explicit or nonrecursively derived after the update, however that is found out."""
+        change, rules = self.change, self.stratum.nonrecursive
+        if change.kept.nonrecursive is not None:
+            return self.counted(facts)
+        if len(facts) <= _MANY * len(change.E):
+            return self.derivable(rules, facts)
+        # To look at all there is takes less than to ask about each of so many.
+        return rules.apply(change.survivors, change.then_or_now).plus(change.explicit).common(facts)

@@ -13,81 +13,81 @@ run through any of them.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from functools import cached_property
 
 from everlog.engine.algebra import FactSet
 from everlog.planning.compiled_program import CompiledStratum
 from everlog.reasoning.change import Change
-from everlog.reasoning.dred import delete, derivable, insert, lost
+from everlog.reasoning.dred import DRed
 from everlog.reasoning.strategies import Effort, Strategy
-
-Base = Callable[[FactSet], FactSet]
-"""The facts among some that are explicit or have a nonrecursive instance, after the update of the strata below."""
 
 Seen = Callable[[FactSet], None]
 """Called with the facts that have lost a derivation, before any of them is checked."""
 
 
-def fbf(change: Change, stratum: CompiledStratum, strategy: Strategy, seen: Seen | None = None) -> None:
-    """Lines 61–65: finds `D` and `A` of a stratum, where those of all strata below are known."""
-    proofs = Proofs(change, stratum, strategy, partial(derivable, change, stratum.nonrecursive))  # 61
-    deleted = delete_unproved(change, stratum, proofs, seen)  # 62
-    R = rederive(change, stratum, proofs, deleted)  # 63, 64
-    with change.phase("insertion"):
-        insert(change, stratum, R)  # 65
+class FBF(DRed):
+    """The update of one stratum: checked facts `C`, proved `P`, delayed `Y`, blocked `B`."""
 
+    phases = "deletion_propagation", "backward"
 
-def rederive(change: Change, stratum: CompiledStratum, proofs: Proofs, deleted: FactSet) -> FactSet:
-    """Lines 63 and 64: blocked facts that were deleted are back if they are proved; gives those that can be rederived."""
-    blocked = deleted.common(proofs.B)
-    change.D -= blocked & proofs.P  # 63
-    unknown = blocked.minus(proofs.P)
-    if not unknown:
-        return change.nothing
-    R = unknown.common(change.explicit | proofs.Y)  # 64
-    with change.phase("backward"):
-        return R.plus(stratum.rules.provable(unknown.minus(R), change.survivors, change.then_or_now))
-
-
-def delete_unproved(change: Change, stratum: CompiledStratum, proofs: Proofs, seen: Seen | None = None) -> FactSet:
-    """Lines 67–76: deletes whatever has lost a derivation and is not proved; gives `D ∩ Out^s`."""
-    deleted = change.nothing
-    with change.phase("deletion_propagation"):
-        N = lost(change, stratum)  # 68
-    while N:  # 69
-        if seen is not None:
-            seen(N)
-        proofs.check(N)  # 71, 72
-        Δ = N.minus(proofs.P)  # 73
-        if not Δ:  # 74
-            break
-        deleted |= Δ
-        with change.phase("deletion_propagation"):
-            N = delete(change, stratum, Δ)  # 75, 76, and what is not in D of line 71
-    return deleted
-
-
-class Proofs:
-    """The search for proofs in one stratum: checked facts `C`, proved `P`, delayed `Y`, blocked `B`."""
-
-    def __init__(self, change: Change, stratum: CompiledStratum, strategy: Strategy, base: Base) -> None:
-        self._change, self._stratum, self._strategy, self._base = change, stratum, strategy, base
-        self.C = self.P = self.Y = self.B = self._frontier = change.nothing
+    def __init__(
+        self, change: Change, stratum: CompiledStratum, strategy: Strategy, seen: Seen = lambda facts: None
+    ) -> None:
+        super().__init__(change, stratum)
+        self._strategy, self._seen = strategy, seen
+        self.C = self.P = self.Y = self.B = self._frontier = change.nothing  # 61
         self._before = dict(change.derivations)
-        self._below: FactSet | None = None
         self._expanded = 0
 
+    def run(self) -> None:
+        """Lines 61–65: finds `D` and `A` of the stratum."""
+        deleted = self.delete_unproved()  # 62
+        self.insert(self._unblocked(deleted))  # 63–65
+
+    def _unblocked(self, deleted: FactSet) -> FactSet:
+        """Lines 63 and 64: deleted facts that were blocked are back if they are proved; gives those that are rederived."""
+        if not self.B:
+            return self.B
+        change, blocked = self.change, deleted.common(self.B)
+        change.D -= blocked & self.P  # 63
+        unknown = blocked.minus(self.P)
+        if not unknown:
+            return unknown
+        R = unknown.common(change.explicit | self.Y)  # 64
+        with change.phase("backward"):
+            return R.plus(self.stratum.rules.provable(unknown.minus(R), change.survivors, change.then_or_now))
+
+    def delete_unproved(self) -> FactSet:
+        """Lines 67–76: deletes whatever has lost a derivation and is not proved; gives `D ∩ Out^s`."""
+        change, deleted = self.change, self.change.nothing
+        with change.phase("deletion_propagation"):
+            N = self.lost()  # 68
+        while N:  # 69
+            self._seen(N)
+            self.check(N)  # 71, 72
+            Δ = N.minus(self.P)  # 73
+            if not Δ:  # 74
+                break
+            deleted |= Δ
+            with change.phase("deletion_propagation"):
+                N = self.delete(Δ)  # 75, 76, and what is not in D of line 71
+        return deleted
+
+    def base(self, facts: FactSet) -> FactSet:
+        """Those of some facts that are explicit or have a nonrecursive instance, after the update of the strata below."""
+        return self.derivable(self.stratum.nonrecursive, facts)
+
     def _spent(self, phase: str) -> int:
-        return self._change.derivations.get(phase, 0) - self._before.get(phase, 0)
+        return self.change.derivations.get(phase, 0) - self._before.get(phase, 0)
 
     def _aborts(self, level: int, asked: FactSet, expected: int = 0) -> bool:
         """`ABORTBRANCH` for a level of facts, where to expand it is expected to take some rule instances."""
         chaining = self._spent("backward") + self._spent("forward")
-        return self._strategy.aborts(Effort(level, len(asked), chaining, self._spent("deletion_propagation"), expected))
+        return self._strategy(Effort(level, len(asked), chaining, self._spent("deletion_propagation"), expected))
 
     def check(self, asked: FactSet) -> None:
         """Lines 77–85 for many facts at once: looks for proofs of the facts asked for."""
-        change, level = self._change, 0
+        change, level = self.change, 0
         facts = asked.minus(self.C)  # 78
         while True:
             if self._aborts(level, asked):  # 79
@@ -109,8 +109,8 @@ class Proofs:
             self._expanded += frontier
             with change.phase("backward"):
                 # A fact that is deleted for good is no premise.
-                premises = self._stratum.recursive.premises(  # 81, 82
-                    self._frontier, change.I - (change.D - self.B), change.then_or_now, self._stratum.region
+                premises = self.stratum.recursive.premises(  # 81, 82
+                    self._frontier, change.I - (change.D - self.B), change.then_or_now, self.stratum.region
                 )
             if premises & (self.B - self.P):  # 84
                 self.B |= self.C - self.P
@@ -120,21 +120,20 @@ class Proofs:
 
     def _saturate(self, facts: FactSet) -> None:
         """Lines 86–95: proves what follows, within `C`, from those of some facts that hold without recursive rules."""
-        change = self._change
+        change = self.change
         N = facts.common(self.Y)
-        N |= self._base(facts.minus(N))  # 88, 89
+        N |= self.base(facts.minus(N))  # 88, 89
         while N:  # 90
             Δ = N.common(self.C).minus(self.P)  # 91
             self.Y |= N - self.C
             if not Δ:  # 92
                 return
             self.P |= Δ  # 93
-            N = self._stratum.recursive.apply(  # 94
-                self.P | (self._lower() - change.D), change.then_or_now, some=[(Δ, change.nothing)], excluding=self.P
+            N = self.stratum.recursive.apply(  # 94
+                self.P | (self._lower - change.D), change.then_or_now, some=[(Δ, change.nothing)], excluding=self.P
             )
 
+    @cached_property
     def _lower(self) -> FactSet:
         """`I ∖ Out^s`: what recursive rules of the stratum may use besides proved facts."""
-        if self._below is None:
-            self._below = self._change.I - self._change.I.within(self._stratum.region)
-        return self._below
+        return self.change.I - self.change.I.within(self.stratum.region)

@@ -13,12 +13,39 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from everlog.engine.algebra import Annotation, Counted, Engine
+from everlog.engine.algebra import Annotation, Counted, Engine, FactSet, Rules, Some
 from everlog.engine.kept_kinds import NONRECURSIVE, RECURSIVE, TRACE
 from everlog.planning.compiled_program import CompiledStratum
 
 NEVER = 2**30
 """The stage of a fact that is not derived at all."""
+
+Placed = tuple[str, tuple[int, ...], Annotation]
+"""What counts derivations: its kind, where in the trace it belongs, and itself."""
+
+
+@dataclass(frozen=True)
+class Tallied:
+    """Some rules, and the number of derivations that each fact has by them, where that is kept."""
+
+    rules: Rules
+    counts: Annotation | None
+
+    def heads(
+        self,
+        sign: int,
+        positive: FactSet,
+        negative: FactSet | None = None,
+        *,
+        some: Sequence[Some] = (),
+        excluding: FactSet | None = None,
+    ) -> FactSet:
+        """The heads, but for those in a set, of instances that come (`sign` is 1) or go (-1); their counts are changed."""
+        if self.counts is None:
+            return self.rules.apply(positive, negative, some=some, excluding=excluding)
+        heads = self.rules.apply_counted(positive, negative, some=some)
+        self.counts.add(heads, sign)
+        return heads.support() if excluding is None else heads.support().minus(excluding)
 
 
 @dataclass
@@ -39,12 +66,8 @@ class Trace:
 
     @classmethod
     def empty(cls, engine: Engine, strata: Sequence[CompiledStratum]) -> Trace:
-        return cls(
-            [[] for _ in strata],
-            [[] for _ in strata],
-            [engine.annotation() for _ in strata],
-            [engine.annotation() for _ in strata],
-        )
+        old, new = ([engine.annotation() for _ in strata] for _ in range(2))
+        return cls([[] for _ in strata], [[] for _ in strata], old, new)
 
     def change(
         self, engine: Engine, stratum: int, iteration: int, more: Counted, fewer: Counted | None = None
@@ -61,10 +84,6 @@ class Trace:
             changed.add(fewer, -1)
             totals[iteration - 1] -= fewer.total()
         return changed
-
-    def lists(self) -> tuple[list[list[Annotation]], list[list[int]]]:
-        """Copies of the lists of iterations."""
-        return [list(counts) for counts in self.iterations], [list(totals) for totals in self.totals]
 
     def shorten(self, stratum: int) -> None:
         """Forgets the iterations at the end that derive nothing any more."""
@@ -94,32 +113,23 @@ class Kept:
 
     def names(self) -> frozenset[str]:
         """The names of what is kept."""
-        parts = {"nonrecursive": self.nonrecursive, "recursive": self.recursive, "trace": self.trace}
-        return frozenset(name for name, part in parts.items() if part is not None)
+        return frozenset(name for name in _WORDS if getattr(self, name) is not None)
 
     def annotations(self) -> Iterator[Annotation]:
-        if self.nonrecursive is not None:
-            yield self.nonrecursive
-        if self.recursive is not None:
-            yield self.recursive
+        yield from (one for _, _, one in self.placed())
         if self.trace is not None:
-            yield from self.trace.old
-            yield from self.trace.new
-            for counts in self.trace.iterations:
-                yield from counts
+            yield from (*self.trace.old, *self.trace.new)
 
-    def placed(self) -> list[tuple[str, tuple[int, ...], Annotation]]:
-        """Everything that counts derivations: its kind, where in the trace it belongs, and itself."""
+    def placed(self) -> list[Placed]:
+        """Everything that counts derivations."""
         kinds = ((NONRECURSIVE, self.nonrecursive), (RECURSIVE, self.recursive))
-        found: list[tuple[str, tuple[int, ...], Annotation]] = [
-            (kind, (), one) for kind, one in kinds if one is not None
-        ]
+        found: list[Placed] = [(kind, (), one) for kind, one in kinds if one is not None]
         if self.trace is not None:
             for place, iterations in enumerate(self.trace.iterations):
                 found += [(TRACE, (place, i), counts) for i, counts in enumerate(iterations, start=1)]
         return found
 
-    def forgotten(self) -> list[tuple[str, tuple[int, ...], Annotation]]:
+    def forgotten(self) -> list[Placed]:
         """The same for iterations that the last update left without derivations."""
         return [] if self.trace is None else [(TRACE, (place, i), one) for place, i, one in self.trace.forgotten]
 
@@ -129,24 +139,23 @@ class Kept:
     def without(self, *names: str) -> Kept:
         """The same without some parts, which an algorithm cannot keep right."""
         lost = [name for name in names if name in self.names()]
-        kept = {name: None if name in lost else getattr(self, name) for name in ("nonrecursive", "recursive", "trace")}
+        kept = {name: None if name in lost else getattr(self, name) for name in _WORDS}
         return Kept(**kept, dropped=[f"the {_WORDS[name]} were dropped" for name in lost])
 
     @contextmanager
     def staged(self) -> Iterator[None]:
         """Undoes what happened to the state if an exception ends the block."""
         undo: list[Callable[[], None]] = [annotation.savepoint() for annotation in self.annotations()]
-        trace, before = self.trace, None
-        if trace is not None:
-            before = trace.lists(), trace.forgotten
-            trace.forgotten = []
+        if self.trace is not None:
+            before = dict(vars(self.trace))
+            before.update(iterations=list(map(list, self.trace.iterations)), totals=list(map(list, self.trace.totals)))
+            undo.append(lambda: vars(self.trace).update(before))
+            self.trace.forgotten = []
         try:
             yield
         except BaseException:
             for one in undo:
                 one()
-            if trace is not None and before is not None:
-                (trace.iterations, trace.totals), trace.forgotten = before
             raise
 
 

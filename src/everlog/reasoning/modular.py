@@ -3,8 +3,8 @@
 Algorithm 2 is `seminaive.py`, which asks modules through `Added`. Algorithm 3 is here; a stratum without modules is left
 to the algorithm of the update. It departs from the paper in these points.
 
-* The generic rules (`modules/generic.py`) are asked before the modules, and not as one of them: what they find out about
-  nonrecursive derivations is the oracle that modules consult.
+* The generic rules are handled by the algorithm of the update (`dred.py`). They are asked before the modules, and not as
+  one of them: what they find out about nonrecursive derivations is the oracle that modules consult.
 * `D` and `A` are disjoint (see `change.py`).
 * What an *exact* module deletes is not rederived: it knows that nothing else derives it.
 """
@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from everlog.engine.algebra import FactSet
 from everlog.planning.compiled_program import CompiledStratum
 from everlog.reasoning.change import Change
-from everlog.reasoning.modules.generic import Generic
+from everlog.reasoning.dred import DRed
 from everlog.reasoning.modules.module import Module, Update
 
 Modules = Mapping[int, Sequence[Module]]
@@ -52,31 +52,30 @@ class Added:
         return J
 
 
-def update(
-    plain: Callable[[Change, CompiledStratum], None],
-    generic: Callable[[Change, CompiledStratum], Generic],
-    change: Change,
-) -> None:
-    """Finds `D` and `A`, one stratum after the other: by a plain algorithm, or by Algorithm 3 where there are modules."""
+def update(algorithm: Callable[[Change, CompiledStratum], DRed], change: Change) -> None:
+    """Finds `D` and `A`, stratum by stratum: by an algorithm, or by Algorithm 3 with it where there are modules."""
     for stratum in change.touched():  # 20
+        generic = algorithm(change, stratum)
         if modules := change.modules.get(stratum.index):
-            update_stratum(change, modules, generic(change, stratum))
+            update_stratum(change, modules, generic)
         else:
-            plain(change, stratum)
+            generic.run()
 
 
-def update_stratum(change: Change, modules: Sequence[Module], generic: Generic) -> None:
+def update_stratum(change: Change, modules: Sequence[Module], generic: DRed) -> None:
     """Lines 21–23."""
     begun = Update(change.I, change.now, change.A, change.D)
     asked = [(module, module.begin(begun)) for module in modules]
     with change.phase(generic.phases[0]):
         deleted = overdelete(change, generic, asked)  # 21
     with change.phase(generic.phases[1]):
-        R, own = rederive(change, generic, asked, deleted)  # 22
+        # Line 22, which is 35–38: the deleted facts that are explicit or that generic rules derive, and those of modules.
+        R = generic.rederive(deleted) if deleted else deleted
+        own = [module.rederive(update, change.survivors, deleted) for module, update in asked]
     add(change, generic, asked, R, own)  # 23
 
 
-def overdelete(change: Change, generic: Generic, asked: Asked) -> FactSet:
+def overdelete(change: Change, generic: DRed, asked: Asked) -> FactSet:
     """Lines 25–34; gives what is deleted and may be derived in another way, without what exact modules have deleted."""
 
     def sorted_out(N: FactSet, lost: Sequence[FactSet]) -> tuple[FactSet, FactSet]:
@@ -90,29 +89,23 @@ def overdelete(change: Change, generic: Generic, asked: Asked) -> FactSet:
         return N, sure
 
     deleted, oracle = change.nothing, generic.oracle
-    Δ = generic.delete_first()  # 26, 28
+    Δ = generic.doomed(generic.lost())  # 26, 28
     lost = [module.delete_first(update, change.survivors, Δ, oracle) for module, update in asked]  # 27, 28
     Δ, sure = sorted_out(Δ, lost)
     while Δ or sure:  # 29, 32
         deleted |= Δ
         Δ = sure.plus(Δ)  # 31; the exact part is the larger one, as a rule, and takes the other in
-        N = generic.delete(Δ)  # 30, 34
+        N = generic.doomed(generic.delete(Δ))  # 30, 34
         lost = [module.delete(update, change.survivors, Δ, oracle) for module, update in asked]  # 33, 34
         N, sure = sorted_out(N, lost)
         Δ, sure = N.minus(change.D), sure.minus(change.D)
     return deleted
 
 
-def rederive(change: Change, generic: Generic, asked: Asked, deleted: FactSet) -> tuple[FactSet, list[FactSet]]:
-    """Lines 35–38: the deleted facts that are explicit or that generic rules derive, and those of each module."""
-    R = generic.rederive(deleted) if deleted else deleted
-    return R, [module.rederive(update, change.survivors, deleted) for module, update in asked]  # 36, 37
-
-
-def add(change: Change, generic: Generic, asked: Asked, R: FactSet, own: list[FactSet]) -> None:
+def add(change: Change, generic: DRed, asked: Asked, R: FactSet, own: list[FactSet]) -> None:
     """Lines 39–48: adds what came back, `R` and what each module has of its `own`, what is new, and what follows."""
     with change.phase("insertion"):
-        N = given = R.plus(generic.add_first())  # 40, 42
+        N = given = R.plus(generic.arriving())  # 40, 42
     for number, (module, update) in enumerate(asked):  # 41, 42
         own[number] |= module.add_first(update, change.now, given, own[number])
         N |= own[number]
@@ -120,5 +113,5 @@ def add(change: Change, generic: Generic, asked: Asked, R: FactSet, own: list[Fa
     while Δ := N.minus(change.now):  # 43, 45, 46
         change.add(Δ)  # 44
         with change.phase("insertion"):
-            N = generic.add(Δ).plus(added.add(change.now, Δ))  # 47, 48
-        generic.round_done(Δ)
+            N = generic.following(Δ).plus(added.add(change.now, Δ))  # 47, 48
+        change.round_done(generic.stratum, Δ)

@@ -9,14 +9,12 @@ Algorithm 1; modules are asked in lines 11, 12, 17 and 18 of Algorithm 2.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from everlog.engine.algebra import Engine, FactSet
 from everlog.planning.compiled_program import CompiledStratum
+from everlog.reasoning.change import Progress
 from everlog.reasoning.modular import Added, Modules
-
-Progress = Callable[[int, int, int], None]
-"""Called with the stratum, the round in it, and the number of new facts."""
 
 
 def materialise(

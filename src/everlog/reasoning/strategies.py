@@ -6,10 +6,13 @@ FBF, `never` makes B/F.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from everlog.errors import EverlogError
+
+_EACH, _ADVANCE = 4, 256
+"""Instances that `adaptive` allows in advance: for each fact that is to be proved, and besides."""
 
 
 @dataclass(frozen=True)
@@ -28,75 +31,40 @@ class Effort:
     """Rule instances that expanding the level is expected to take."""
 
 
-class Strategy(ABC):
-    """Decides whether to give up proving facts."""
-
-    @abstractmethod
-    def aborts(self, effort: Effort) -> bool: ...
+Strategy = Callable[[Effort], bool]
+"""Whether to give up proving facts."""
 
 
-class Never(Strategy):
+def never(effort: Effort) -> bool:
     """B/F: every proof is looked for to the end."""
-
-    def aborts(self, effort: Effort) -> bool:
-        return False
+    return False
 
 
-class Always(Strategy):
+def always(effort: Effort) -> bool:
     """DRed: nothing is proved before it is deleted."""
-
-    def aborts(self, effort: Effort) -> bool:
-        return True
+    return True
 
 
-@dataclass(frozen=True)
-class Depth(Strategy):
-    """Proofs of at most some levels."""
+def adaptive(effort: Effort) -> bool:
+    """Chaining may cost what deleting has cost so far, and a little in advance.
 
-    levels: int
-
-    def aborts(self, effort: Effort) -> bool:
-        return effort.level >= self.levels
-
-
-@dataclass(frozen=True)
-class Budget(Strategy):
-    """At most some rule instances in a stratum, as far as levels allow to stop there."""
-
-    instances: int
-
-    def aborts(self, effort: Effort) -> bool:
-        return effort.chaining >= self.instances
-
-
-@dataclass(frozen=True)
-class Adaptive(Strategy):
-    """Chaining may cost what deleting has cost so far, times a factor, and a little in advance.
-
-    So the search for proofs at most multiplies the cost of a deletion by a constant where it is hopeless, or where proofs
-    cost more than they save; where deletion spreads, the search may go further the next time, and one proof at the right
-    place ends both.
+    So a search that is hopeless at most multiplies the cost of a deletion; where deletion spreads, it may go further.
     """
-
-    factor: int = 1
-    each: int = 4
-    """Instances in advance for each fact that is to be proved."""
-    advance: int = 256
-
-    def aborts(self, effort: Effort) -> bool:
-        allowed = self.factor * effort.propagation + self.each * effort.asked + self.advance
-        return effort.chaining + effort.expected > allowed
+    return effort.chaining + effort.expected > effort.propagation + _EACH * effort.asked + _ADVANCE
 
 
 def strategy(text: str) -> Strategy:
-    """The strategy that `never`, `always`, `adaptive`, `depth:k` or `budget:n` names."""
+    """The strategy of a name: `never`, `always`, `adaptive` (or nothing), `depth:k` or `budget:n`.
+
+    The last two are proofs of at most `k` levels, and at most `n` rule instances in a stratum, as far as levels allow.
+    """
     name, _, number = text.partition(":")
-    if not number:
-        plain: dict[str, Strategy] = {"": Adaptive(), "adaptive": Adaptive(), "never": Never(), "always": Always()}
-        if name in plain:
-            return plain[name]
-    elif name in ("depth", "budget") and number.isascii() and number.isdigit():
-        return Depth(int(number)) if name == "depth" else Budget(int(number))
+    plain: dict[str, Strategy] = {"": adaptive, "adaptive": adaptive, "never": never, "always": always}
+    if not number and name in plain:
+        return plain[name]
+    if name in ("depth", "budget") and number.isascii() and number.isdigit():
+        most = int(number)
+        return lambda effort: (effort.level if name == "depth" else effort.chaining) >= most
     raise EverlogError(
         f"{text!r} is no strategy of FBF; choose one of: adaptive, never, always, depth:K, budget:N (K and N numbers)"
     )

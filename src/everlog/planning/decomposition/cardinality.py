@@ -23,28 +23,24 @@ class Estimate:
 
 
 class Cardinalities:
-    """Estimates for the joins of some atoms; the `Costs` of `hypertree_search.py`."""
+    """Estimates for the joins of some atoms, which are given by their places."""
 
     def __init__(self, atoms: Sequence[Estimate]) -> None:
-        self._atoms = atoms
+        self.atoms = atoms
 
     def joined(self, atoms: Sequence[int]) -> Estimate:
-        """The join of some atoms, given by their places."""
+        """The join of some atoms."""
         size = 1.0
         values: dict[Variable, list[float]] = {}
         for place in atoms:
-            size *= self._atoms[place].size
-            for variable, number in self._atoms[place].values.items():
+            size *= self.atoms[place].size
+            for variable, number in self.atoms[place].values.items():
                 values.setdefault(variable, []).append(max(1.0, number))
         for numbers in values.values():
             numbers.sort()
             for number in numbers[1:]:
                 size /= number
         return Estimate(size, {variable: min(numbers[0], max(1.0, size)) for variable, numbers in values.items()})
-
-    def size(self, atoms: Sequence[int], variables: frozenset[Variable]) -> float:
-        """How many different values some variables have in the join of some atoms."""
-        return self.projection(atoms, variables).size
 
     def projection(self, atoms: Sequence[int], variables: Set[Variable]) -> Estimate:
         """The join of some atoms, projected to some variables."""
@@ -54,35 +50,27 @@ class Cardinalities:
             {variable: number for variable, number in found.values.items() if variable in variables},
         )
 
-    def of(self, place: int) -> Estimate:
-        """What is known of one atom."""
-        return self._atoms[place]
-
     def join(self, atoms: Sequence[int]) -> float:
         """The bindings that a good order of some atoms goes through, the smallest atom first.
 
         An atom that binds nothing closes a cycle. Things that are related in one way are likely to be in another, which
         the textbook does not know; so such an atom is taken to leave the square root of what it would leave out.
         """
-        left = sorted(atoms, key=lambda place: self._atoms[place].size)
+        left = sorted(atoms, key=lambda place: self.atoms[place].size)
         order, bound = [left.pop(0)], set[Variable]()
-        cost = bindings = size = self._atoms[order[0]].size
-        bound.update(self._atoms[order[0]].values)
+        cost = bindings = size = self.atoms[order[0]].size
+        bound.update(self.atoms[order[0]].values)
         while left:
-            near = [place for place in left if not bound.isdisjoint(self._atoms[place].values)] or left
+            near = [place for place in left if not bound.isdisjoint(self.atoms[place].values)] or left
             sizes = {place: self.joined([*order, place]).size for place in near}
             best = min(near, key=sizes.__getitem__)
             left.remove(best)
             order.append(best)
             factor, size = sizes[best] / max(size, 1e-300), sizes[best]
-            bindings *= sqrt(factor) if factor < 1 and bound.issuperset(self._atoms[best].values) else factor
-            bound.update(self._atoms[best].values)
+            bindings *= sqrt(factor) if factor < 1 and bound.issuperset(self.atoms[best].values) else factor
+            bound.update(self.atoms[best].values)
             cost += bindings
         return cost
-
-    def search(self, atoms: Sequence[int], known: frozenset[Variable]) -> float:
-        """The bindings that a search for one match of some atoms goes through if there is none, for known values."""
-        return self.followed(atoms, known)[0]
 
     def followed(self, atoms: Sequence[int], known: Set[Variable]) -> tuple[float, float]:
         """The bindings that all matches of some atoms go through for known values, these included; and the matches."""
@@ -94,11 +82,11 @@ class Cardinalities:
             left.remove(best)
             bindings *= fanouts[best]
             cost += bindings
-            bound.update(self._atoms[best].values)
+            bound.update(self.atoms[best].values)
         return cost, bindings
 
     def _fanout(self, place: int, bound: Set[Variable]) -> float:
-        atom = self._atoms[place]
+        atom = self.atoms[place]
         size = atom.size
         for variable, number in atom.values.items():
             if variable in bound:

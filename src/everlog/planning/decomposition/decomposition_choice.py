@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Final, Literal, TypeAlias
 
 from everlog.datalog.syntax import HIDDEN, Atom, Comparison, Negation, Rule
@@ -56,9 +57,8 @@ class Decomposer:
         worth: Worth | None = None,
         chosen: Callable[[Rule], bool] | None = None,
     ) -> None:
-        self._option, self._make, self._worth = option, statistics, worth or IN_MEMORY
-        self._chosen = chosen
-        self._statistics: Statistics | None = None
+        self._option, self._worth, self._chosen = option, worth or IN_MEMORY, chosen
+        self._statistics = cache(statistics)
 
     def __call__(self, rule: Rule, inside: Callable[[Atom], bool]) -> JoinTree | None:
         """The tree of a rule, if it is to have one; `inside` tells the atoms of its stratum."""
@@ -68,9 +68,7 @@ class Decomposer:
         if self._chosen is not None and not self._chosen(rule):
             return None
         sparing = self._option == "auto" and self._chosen is None
-        if self._statistics is None:
-            self._statistics = self._make()
-        costs = self._statistics.body(atoms)
+        costs = self._statistics().body(atoms)
         whole = costs.join(range(len(atoms)))
         if sparing and whole < self._worth.much:
             return None
@@ -80,9 +78,11 @@ class Decomposer:
         if found.width == len(atoms) or (sparing and whole < self._worth.cheaper * found.cost):
             return None  # the body stays whole, or should
         tree = join_tree(rule, found, _prefix(rule, found, "k"), inside, costs)
-        if self._option == "auto" and len(tree.nodes) == 1:
+        if self._option != "auto":
+            return tree
+        if len(tree.nodes) == 1:
             return None
-        if self._option == "auto" and not tree.recursive and gain(tree, costs) <= self._worth.kept:
+        if not tree.recursive and gain(tree, costs) <= self._worth.kept:
             # Other names than those of kept nodes: what these have must not be forgotten with what is made for a while.
             tree = replace(join_tree(rule, found, _prefix(rule, found, "p"), inside, costs), kept=False)
         return tree

@@ -24,7 +24,7 @@ def gain(tree: JoinTree, costs: Cardinalities) -> float:
     body = tree.rule.positive
     places = [tuple(body.index(atom) for atom in node.atoms) for node in tree.nodes]
     nodes = [costs.projection(mine, node.variables) for mine, node in zip(places, tree.nodes, strict=True)]
-    sizes = [costs.of(place).size for place in range(len(body))]
+    sizes = [atom.size for atom in costs.atoms]
     facts = max(sum(sizes), 1.0)
     by_rule = by_nodes = 0.0
     for place, atom in enumerate(body):

@@ -24,13 +24,15 @@ given up after a number of steps; then the body stays whole, one node with all i
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from functools import cache, reduce
+from itertools import chain, combinations
 from math import inf
-from typing import Protocol
+from operator import or_
 
 from everlog.datalog.syntax import Atom, Variable
+from everlog.planning.decomposition.cardinality import Cardinalities, Estimate
 
 _STEPS = 40_000
 """So many choices of atoms are looked at for a body; one of ten atoms takes a fraction of them."""
@@ -57,41 +59,19 @@ class Decomposition:
         return max(len(node.atoms) for node in self.nodes)
 
 
-class Costs(Protocol):
-    """What a decomposition's parts are expected to cost; atoms are places in the body."""
-
-    def join(self, atoms: Sequence[int]) -> float:
-        """How much work it is to join some atoms."""
-
-    def size(self, atoms: Sequence[int], variables: frozenset[Variable]) -> float:
-        """How many different values some variables have in the join of some atoms."""
-
-
-class Uniform:
-    """Costs where nothing is known: every relation has a thousand facts, with a hundred values in a column."""
-
-    def __init__(self, atoms: Sequence[Atom]) -> None:
-        self._atoms = [frozenset(atom.variables()) for atom in atoms]
-
-    def join(self, atoms: Sequence[int]) -> float:
-        joined = sum(len(self._atoms[place]) for place in atoms) - len(self._variables(atoms))
-        return 1000.0 ** len(atoms) / 100.0**joined
-
-    def size(self, atoms: Sequence[int], variables: frozenset[Variable]) -> float:
-        return min(self.join(atoms), 100.0 ** len(variables & self._variables(atoms)))
-
-    def _variables(self, atoms: Sequence[int]) -> frozenset[Variable]:
-        return frozenset().union(*(self._atoms[place] for place in atoms))
-
-
 def decompose(
     atoms: Sequence[Atom],
     needed: frozenset[Variable] = frozenset(),
-    costs: Costs | None = None,
+    costs: Cardinalities | None = None,
     steps: int = _STEPS,
 ) -> Decomposition:
-    """The cheapest complete decomposition of minimal width; `needed` are variables to be kept, such as the head's."""
-    search = _Search(atoms, needed, costs or Uniform(atoms), steps)
+    """The cheapest complete decomposition of minimal width; `needed` are variables to be kept, such as the head's.
+
+    Where nothing is known of costs, every relation has a thousand facts, with a hundred values in a column.
+    """
+    if costs is None:
+        costs = Cardinalities([Estimate(1000.0, dict.fromkeys(atom.variables(), 100.0)) for atom in atoms])
+    search = _Search(atoms, needed, costs, steps)
     for width in range(1, len(atoms)):
         found = search.best(width)
         if found is not None:
@@ -136,14 +116,14 @@ class _Choice:
 
 
 class _Search:
-    def __init__(self, atoms: Sequence[Atom], needed: frozenset[Variable], costs: Costs, steps: int) -> None:
+    def __init__(self, atoms: Sequence[Atom], needed: frozenset[Variable], costs: Cardinalities, steps: int) -> None:
         self._variables = list(dict.fromkeys(variable for atom in atoms for variable in atom.variables()))
         numbers = {variable: 1 << number for number, variable in enumerate(self._variables)}
         self._edges = [sum(numbers[variable] for variable in set(atom.variables())) for atom in atoms]
         self._needed = sum(numbers[variable] for variable in needed if variable in numbers)
         self._costs, self._steps = costs, steps
-        self._joins: dict[int, float] = {}
-        self._sizes: dict[tuple[int, int], float] = {}
+        self._join = cache(lambda atoms: costs.join(tuple(bits(atoms))))
+        self._size = cache(lambda atoms, kept: costs.projection(tuple(bits(atoms)), self._named(kept)).size)
 
     def whole(self) -> Decomposition:
         """One node with all atoms."""
@@ -167,18 +147,13 @@ class _Search:
         key = component, connector
         if key in self._known:
             return self._known[key]
-        scope = connector
-        for edge in bits(component):
-            scope |= self._edges[edge]
+        scope = connector | self._covered(bits(component))
         # An atom that has no variable of the component is of no use, unless it is all that there is.
         near = [place for place, edge in enumerate(self._edges) if edge & scope or component >> place & 1]
         best: _Choice | None = None
-        limit = inf
-        for count in range(1, self._width + 1):
-            for chosen in combinations(near, count):
-                found = self._tried(chosen, component, connector, scope, root, limit)
-                if found is not None:
-                    best, limit = found, found.cost
+        for chosen in chain.from_iterable(combinations(near, count) for count in range(1, self._width + 1)):
+            limit = inf if best is None else best.cost
+            best = self._tried(chosen, component, connector, scope, root, limit) or best
         self._known[key] = best
         return best
 
@@ -186,9 +161,7 @@ class _Search:
         self, chosen: tuple[int, ...], component: int, connector: int, scope: int, root: bool, limit: float
     ) -> _Choice | None:
         """A node with some atoms, if it covers the connector, makes the component smaller and costs less than a limit."""
-        cover = 0
-        for place in chosen:
-            cover |= self._edges[place]
+        cover = self._covered(chosen)
         if connector & ~cover:
             return None
         self._steps -= 1
@@ -198,16 +171,9 @@ class _Search:
         below = self._components(component, inside)
         if component in below:
             return None
-        connected = 0
-        parts = []
-        for part in below:
-            variables = 0
-            for edge in bits(part):
-                variables |= self._edges[edge]
-            connected |= variables
-            parts.append((part, variables & inside))
+        parts = [(part, self._covered(bits(part)) & inside) for part in below]
         atoms = self._evaluated(chosen, inside)
-        kept = inside & (connector | connected | self._needed)
+        kept = inside & reduce(or_, (shared for _, shared in parts), connector | self._needed)
         neighbours = len(parts) + (not root)
         cost = self._join(atoms) + max(2, kept.bit_count()) * neighbours * self._size(atoms, kept)
         if cost >= limit:
@@ -248,16 +214,9 @@ class _Search:
                     atoms |= 1 << place
         return atoms
 
-    def _join(self, atoms: int) -> float:
-        if atoms not in self._joins:
-            self._joins[atoms] = self._costs.join(tuple(bits(atoms)))
-        return self._joins[atoms]
-
-    def _size(self, atoms: int, variables: int) -> float:
-        key = atoms, variables
-        if key not in self._sizes:
-            self._sizes[key] = self._costs.size(tuple(bits(atoms)), self._named(variables))
-        return self._sizes[key]
+    def _covered(self, atoms: Iterable[int]) -> int:
+        """The variables of some atoms."""
+        return reduce(or_, (self._edges[place] for place in atoms), 0)
 
     def _named(self, variables: int) -> frozenset[Variable]:
         return frozenset(self._variables[number] for number in bits(variables))
@@ -266,30 +225,18 @@ class _Search:
         """The tree of the choices made, with a leaf for every atom that is covered and in no `λ`."""
         nodes: list[Node] = []
         waiting: list[tuple[int, int, int | None]] = [(every, 0, None)]
-        cost = 0.0
         while waiting:
             component, connector, parent = waiting.pop()
             choice = self._known[component, connector]
             assert choice is not None, "only a choice that was found leads here"
-            if parent is None:
-                cost = choice.cost
-            here = len(nodes)
+            waiting += [(*part, len(nodes)) for part in choice.below]
             nodes.append(Node(self._named(choice.variables), choice.atoms, parent))
-            waiting += [(*part, here) for part in choice.below]
-        masks = [sum(1 << place for place in node.atoms) for node in nodes]
-        covered = [
-            any(
-                mask >> place & 1 and self._names(place) <= node.variables
-                for mask, node in zip(masks, nodes, strict=True)
-            )
-            for place in range(len(self._edges))
-        ]
         inner = list(enumerate(nodes))
-        for place, done in enumerate(covered):
-            if not done:
-                above = next(number for number, node in inner if self._names(place) <= node.variables)
-                nodes.append(Node(self._names(place), (place,), above))
-        return Decomposition(tuple(nodes), cost)
-
-    def _names(self, place: int) -> frozenset[Variable]:
-        return self._named(self._edges[place])
+        for place, edge in enumerate(self._edges):
+            names = self._named(edge)
+            above = [number for number, node in inner if names <= node.variables]
+            if not any(place in nodes[number].atoms for number in above):
+                nodes.append(Node(names, (place,), above[0]))
+        root = self._known[every, 0]
+        assert root is not None, "there is a decomposition"
+        return Decomposition(tuple(nodes), root.cost)

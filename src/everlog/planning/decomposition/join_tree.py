@@ -110,7 +110,7 @@ def join_tree(
             kept = sorted(part.variables & elsewhere, key=lambda variable: variable.name)
             atom = Atom(f"{prefix}{place}", tuple(kept))
             defined = Rule(atom, tuple(rest))
-        search = costs.search(part.atoms, frozenset(atom.variables()))
+        search, _ = costs.followed(part.atoms, frozenset(atom.variables()))
         made.append(TreeNode(atom, defined, atoms, any(map(inside, atoms)), search))
     return JoinTree(rule, prefix, found.width, tuple(made), tuple(above), negative, comparisons)
 

@@ -9,6 +9,7 @@ deterministic, and as small as that can be.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
@@ -65,19 +66,12 @@ class _Nondeterministic(Generic[R]):
     edges: list[tuple[int, Letter[R] | None, int]]
     states: int = 2
 
-    def state(self) -> int:
-        self.states += 1
-        return self.states - 1
-
     def path(self, start: int, word: Word[R], end: int) -> None:
-        """A way from a state to another, along a word."""
-        if not word:
-            self.edges.append((start, None, end))
-            return
+        """A way from a state to another, along a word, which is not empty."""
         for letter in word[:-1]:
-            middle = self.state()
-            self.edges.append((start, letter, middle))
-            start = middle
+            self.edges.append((start, letter, self.states))
+            start = self.states
+            self.states += 1
         self.edges.append((start, word[-1], end))
 
     def inserted(self, start: int, other: Automaton[R], backwards: bool, end: int) -> None:
@@ -149,18 +143,18 @@ def _unfoldings(relation: R, words: Sequence[Word[R]], below: Mapping[R, Automat
 
 def _deterministic(nondeterministic: _Nondeterministic[R]) -> Automaton[R]:
     """Sets of states as states, without those that lead to no final one, and equivalent ones made one."""
-    silent: dict[int, list[int]] = {}
-    loud: dict[int, list[tuple[Letter[R], int]]] = {}
+    silent: defaultdict[int, list[int]] = defaultdict(list)
+    loud: defaultdict[int, list[tuple[Letter[R], int]]] = defaultdict(list)
     for start, letter, end in nondeterministic.edges:
         if letter is None:
-            silent.setdefault(start, []).append(end)
+            silent[start].append(end)
         else:
-            loud.setdefault(start, []).append((letter, end))
+            loud[start].append((letter, end))
 
     def closed(states: set[int]) -> frozenset[int]:
         waiting = list(states)
         while waiting:
-            for after in silent.get(waiting.pop(), ()):
+            for after in silent[waiting.pop()]:
                 if after not in states:
                     states.add(after)
                     waiting.append(after)
@@ -170,10 +164,10 @@ def _deterministic(nondeterministic: _Nondeterministic[R]) -> Automaton[R]:
     numbers = {first: 0}
     moves: list[dict[Letter[R], int]] = []
     for states in (waiting := [first]):
-        together: dict[Letter[R], set[int]] = {}
+        together: defaultdict[Letter[R], set[int]] = defaultdict(set)
         for state in states:
-            for letter, end in loud.get(state, ()):
-                together.setdefault(letter, set()).add(end)
+            for letter, end in loud[state]:
+                together[letter].add(end)
         moves.append({})
         for letter, ends in together.items():
             target = closed(ends)

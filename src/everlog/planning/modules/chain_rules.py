@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from everlog.datalog.syntax import Atom, Rule, Variable
-from everlog.planning.modules.automata import Automaton, Letter, TooLarge, Word, automata, regular_form
+from everlog.planning.modules.automata import Letter, TooLarge, Word, automata, regular_form
 
 Relation = tuple[object, ...]
 """A relation as a key: its predicate, and what stands at the places that are no variables."""
@@ -43,9 +43,9 @@ class Chains:
     moves: tuple[tuple[Mapping[int, int], ...], ...]
     finals: tuple[frozenset[int], ...]
 
-    @property
-    def states(self) -> int:
-        return sum(map(len, self.moves))
+    def letters_inside(self, inside: bool) -> list[Atom]:
+        """The letters that are relations of the stratum, or the others."""
+        return [atom for atom, mine in zip(self.letters, self.inside, strict=True) if mine is inside]
 
 
 def relation_of(atom: Atom) -> tuple[Relation, Variable, Variable] | None:
@@ -53,8 +53,11 @@ def relation_of(atom: Atom) -> tuple[Relation, Variable, Variable] | None:
     variables = list(atom.variables())
     if len(variables) != 2 or variables[0] == variables[1]:
         return None
-    key = (atom.predicate, *(None if isinstance(term, Variable) else term for term in atom.terms))
-    return key, variables[0], variables[1]
+    return relation_key(atom), variables[0], variables[1]
+
+
+def relation_key(atom: Atom) -> Relation:
+    return (atom.predicate, *(None if isinstance(term, Variable) else term for term in atom.terms))
 
 
 def chain_rule(rule: Rule) -> ChainRule | None:
@@ -116,27 +119,21 @@ def chains(rules: Sequence[ChainRule], inside: Callable[[Atom], bool]) -> tuple[
     for one in taken:
         words.setdefault(one.head, []).append(one.word)
         for atom in (one.rule.head, *one.rule.positive):
-            found = relation_of(atom)
-            assert found is not None, "an atom of a chain rule"
-            atoms.setdefault(found[0], atom)
+            atoms.setdefault(relation_key(atom), atom)
     try:
         made = automata(words, order)
     except TooLarge:
         return None
     numbers = {relation: number for number, relation in enumerate(atoms)}
-    heads = tuple(order)
+
+    def numbered(moves: Mapping[Letter[Relation], int]) -> Mapping[int, int]:
+        return {2 * numbers[letter.relation] + letter.backwards: after for letter, after in moves.items()}
+
     plan = Chains(
-        tuple(atoms[relation] for relation in heads),
+        tuple(atoms[relation] for relation in order),
         tuple(atoms.values()),
         tuple(relation in words or inside(atom) for relation, atom in atoms.items()),
-        tuple(_numbered(made[relation], numbers) for relation in heads),
-        tuple(made[relation].finals for relation in heads),
+        tuple(tuple(map(numbered, made[relation].moves)) for relation in order),
+        tuple(made[relation].finals for relation in order),
     )
     return plan, tuple(taken)
-
-
-def _numbered(automaton: Automaton[Relation], numbers: Mapping[Relation, int]) -> tuple[Mapping[int, int], ...]:
-    return tuple(
-        {2 * numbers[letter.relation] + letter.backwards: after for letter, after in moves.items()}
-        for moves in automaton.moves
-    )

@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final, NamedTuple, TypeAlias
 
 from everlog.datalog.syntax import Atom
-from everlog.planning.modules.chain_rules import Relation, relation_of
+from everlog.planning.modules.chain_rules import relation_key
 from everlog.planning.modules.module_rules import Module, relation_name
 
 _MANY_MODULES: Final = 8
@@ -91,8 +91,8 @@ def _plodding(module: Module) -> str | None:
     plan = module.chains
     if plan is None or module.grounded:
         return None
-    inside = {_relation(atom) for atom, mine in zip(plan.letters, plan.inside, strict=True) if mine}
-    if any(sum(_relation(atom) in inside for atom in rule.positive) != 1 for rule in module.rules):
+    inside = set(map(relation_key, plan.letters_inside(True)))
+    if any(sum(relation_key(atom) in inside for atom in rule.positive) != 1 for rule in module.rules):
         return None
     return "other recursive rules derive its facts, too, and each of its rules takes one step along lower relations"
 
@@ -112,9 +112,3 @@ def _short(modules: Sequence[Module], spread: Spread) -> str | None:
     if known is None or _SHORT * known.continued > known.facts:
         return None
     return f"there are {known.continued:,} ways to continue one of {known.facts:,} facts by another, so all paths are short"
-
-
-def _relation(atom: Atom) -> Relation:
-    found = relation_of(atom)
-    assert found is not None, "an atom of a module"
-    return found[0]

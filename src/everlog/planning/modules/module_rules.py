@@ -16,11 +16,12 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal, TypeAlias, get_args
 
-from everlog.datalog.syntax import TRIPLE, Atom, Comparison, Constant, Rule, Variable
+from everlog.datalog.substitution import substitute_atom
+from everlog.datalog.syntax import TRIPLE, Atom, Comparison, Constant, Rule, Term, Variable
 from everlog.datalog.values import RDF_TYPE
 from everlog.errors import EverlogError
 from everlog.planning.modules.automata import regular_form
-from everlog.planning.modules.chain_rules import ChainRule, Chains, Relation, chain_rule, chains
+from everlog.planning.modules.chain_rules import ChainRule, Chains, Relation, chain_rule, chains, relation_key
 from everlog.planning.modules.chain_rules import relation_of as _pair
 
 Kind: TypeAlias = Literal["tc", "stc", "reach", "rch", "seq"]
@@ -62,19 +63,15 @@ class Module:
     @property
     def why(self) -> str:
         """Why these rules are a module, and how facts are deleted from it."""
-        names = [relation_name(atom) for atom in self.heads]
-        reasons = {
-            "tc": f"{names[0]} is transitive",
-            "stc": f"{names[0]} is symmetric and transitive",
-            "reach": f"{names[0]} goes on along {relation_name(self.step)}",
-            "seq": f"{names[0]} are neighbours in the order of {relation_name(self.step)}",
-        }
-        said = reasons.get(self.kind, "")
-        if self.chains is not None:
-            states = ", ".join(
-                f"{name} by {len(moves)} states" for name, moves in zip(names, self.chains.moves, strict=True)
-            )
-            said = f"chain rules that are regular together: {states}"
+        moves = () if self.chains is None else self.chains.moves
+        states = [f"{relation_name(head)} by {len(some)} states" for head, some in zip(self.heads, moves, strict=False)]
+        said = {
+            "tc": f"{relation_name(self.atom)} is transitive",
+            "stc": f"{relation_name(self.atom)} is symmetric and transitive",
+            "reach": f"{relation_name(self.atom)} goes on along {relation_name(self.step)}",
+            "rch": f"chain rules that are regular together: {', '.join(states)}",
+            "seq": f"{relation_name(self.atom)} are neighbours in the order of {relation_name(self.step)}",
+        }[self.kind]
         return said if self.grounded else f"{said}; other recursive rules derive its facts, too, so more is overdeleted"
 
 
@@ -89,11 +86,6 @@ def is_binary(atom: Atom) -> bool:
     return _has_columns(atom, 2)
 
 
-def is_unary(atom: Atom) -> bool:
-    """Whether an atom's facts can be the items of an order: those of a unary predicate, or the members of a class."""
-    return _has_columns(atom, 1)
-
-
 def _has_columns(atom: Atom, number: int) -> bool:
     """Whether an atom's facts are all those of a predicate, a property or a class, with so many columns."""
     variables = list(atom.variables())
@@ -106,14 +98,6 @@ def _has_columns(atom: Atom, number: int) -> bool:
     return isinstance(middle, Constant) and isinstance(first, Variable) and is_class == (number == 1)
 
 
-@dataclass(frozen=True)
-class Partition:
-    """The modules of a stratum, and the rules that are in none."""
-
-    modules: tuple[Module, ...] = ()
-    generic: tuple[Rule, ...] = ()
-
-
 @dataclass
 class _Found:
     """The rules about one relation that a module could have."""
@@ -124,7 +108,7 @@ class _Found:
     linear: list[tuple[Rule, Atom, bool]] = field(default_factory=list)
 
 
-def partition(rules: Sequence[Rule], inside: Callable[[Atom], bool], kinds: Collection[str] = KINDS) -> Partition:
+def modules_of(rules: Sequence[Rule], inside: Callable[[Atom], bool], kinds: Collection[str]) -> list[Module]:
     """The modules, of some kinds, among the recursive rules of a stratum; `inside` tells whether an atom belongs to it."""
     found: dict[Relation, _Found] = {}
     for rule in rules:
@@ -139,8 +123,7 @@ def partition(rules: Sequence[Rule], inside: Callable[[Atom], bool], kinds: Coll
         more = list(_chained(rules, modules, inside))
         theirs = {rule for module in more for rule in module.rules}
         modules = [*(module for module in modules if theirs.isdisjoint(module.rules)), *more]
-    taken = {rule for module in modules for rule in module.rules}
-    return Partition(tuple(modules), tuple(rule for rule in rules if rule not in taken))
+    return modules
 
 
 def _chained(rules: Sequence[Rule], modules: Sequence[Module], inside: Callable[[Atom], bool]) -> Iterator[Module]:
@@ -150,7 +133,7 @@ def _chained(rules: Sequence[Rule], modules: Sequence[Module], inside: Callable[
         one = chain_rule(rule)
         if one is not None and all(map(is_binary, (rule.head, *rule.positive))):
             by_head.setdefault(one.head, []).append(one)
-    special = {pair[0]: module for module in modules if (pair := _pair(module.atom)) is not None}
+    special = {relation_key(module.atom): module for module in modules}
     wanted: list[Relation] = []
     for head, mine in by_head.items():
         have = special.get(head)
@@ -168,26 +151,21 @@ def _chained(rules: Sequence[Rule], modules: Sequence[Module], inside: Callable[
         if planned is None:
             continue
         plan, taken = planned
-        mine_too = [atom for atom, within in zip(plan.letters, plan.inside, strict=True) if within]
-        own = {one.rule for one in taken}
-        fed = any(rule not in own and any(meets(rule.head, atom) for atom in mine_too) for rule in rules)
+        own, relations = {one.rule for one in taken}, plan.letters_inside(True)
+        fed = any(rule not in own and any(meets(rule.head, atom) for atom in relations) for rule in rules)
         ordered = tuple(rule for rule in rules if rule in own)
         yield Module("rch", ordered, plan.heads[0], plan.heads[0], grounded=not fed, chains=plan)
 
 
 def _connected(heads: Sequence[Relation], by_head: Mapping[Relation, Sequence[ChainRule]]) -> list[list[Relation]]:
     """Heads in groups: those among whose letters another one is belong together."""
+    letters = {head: {letter.relation for one in by_head[head] for letter in one.word} for head in heads}
     groups: list[list[Relation]] = []
     for head in heads:
-        near = {head, *(letter.relation for one in by_head[head] for letter in one.word)}
-        joined = [group for group in groups if not near.isdisjoint(group) or _mentions(group, head, by_head)]
+        joined = [group for group in groups if any(one in letters[head] or head in letters[one] for one in group)]
         groups = [group for group in groups if group not in joined]
         groups.append([*(other for group in joined for other in group), head])
     return groups
-
-
-def _mentions(group: Sequence[Relation], head: Relation, by_head: Mapping[Relation, Sequence[ChainRule]]) -> bool:
-    return any(letter.relation == head for other in group for one in by_head[other] for letter in one.word)
 
 
 def _look(rule: Rule, found: dict[Relation, _Found], inside: Callable[[Atom], bool]) -> None:
@@ -236,52 +214,39 @@ def meets(head: Atom, relation: Atom) -> bool:
 
 
 def sequence(rule: Rule) -> Module | None:
-    """The module of a sequencing rule; it is looked for before `NOT EXISTS` is rewritten."""
+    """The module of a sequencing rule; it is looked for before `NOT EXISTS` is rewritten.
+
+    `R(x, y) :- P(x, k), P(y, l), k < l, NOT EXISTS z, m IN (P(z, m), k < m, m < l)` is one whose items have keys; where
+    they are their own, `k` is `x`, `l` is `y`, and `m` is `z`.
+    """
     head = _pair(rule.head)
     if head is None or len(rule.positive) != 2 or len(rule.comparisons) != 1 or len(rule.negative) != 1:
         return None
     _, x, y = head
-    negation = rule.negative[0]
-    if len(negation.local) == 2 and len(negation.atoms) == 1:
-        return _keyed(rule, x, y)
-    if len(negation.local) != 1 or len(negation.atoms) != 1:
+    negation, (k, l) = rule.negative[0], _lesser_first(rule.comparisons[0])
+    columns = len(negation.local)
+    if columns not in (1, 2) or len(negation.atoms) != 1 or not (isinstance(k, Variable) and isinstance(l, Variable)):
         return None
-    z = negation.local[0]
     item = negation.atoms[0]
-    if {*rule.positive} != {_with(item, z, x), _with(item, z, y)} or not _less(rule.comparisons, {(x, y)}):
+    if not is_binary(rule.head) or not _has_columns(item, columns):
         return None
-    if not _less(negation.comparisons, {(x, z), (z, y)}) or list(item.variables()) != [z]:
+    if (k, l) != (x, y) if columns == 1 else len({x, y, k, l}) != 4:
         return None
-    return Module("seq", (rule,), rule.head, item) if is_binary(rule.head) and is_unary(item) else None
-
-
-def _keyed(rule: Rule, x: Variable, y: Variable) -> Module | None:
-    """The module of a sequencing rule whose items have keys.
-
-    `R(x, y) :- P(x, k), P(y, l), k < l, NOT EXISTS z, m IN (P(z, m), k < m, m < l)`.
-    """
-    negation, item = rule.negative[0], rule.negative[0].atoms[0]
-    said = rule.comparisons[0]
-    k, l = (said.left, said.right) if said.operator == "<" else (said.right, said.left)
-    if not isinstance(k, Variable) or not isinstance(l, Variable) or _pair(item) is None or len({x, y, k, l}) != 4:
-        return None
-    for z, m in (negation.local, negation.local[::-1]):
-        first, second = (_with(_with(item, z, end), m, key) for end, key in ((x, k), (y, l)))
-        same = {*rule.positive} == {first, second} and _less(rule.comparisons, {(k, l)})
-        if same and _less(negation.comparisons, {(k, m), (m, l)}) and is_binary(rule.head) and is_binary(item):
-            return Module("seq", (rule,), rule.head, item, key=m)
+    for z, m in ((negation.local[0], negation.local[-1]), (negation.local[-1], negation.local[0])):
+        items = {substitute_atom(item, {z: end, m: key}) for end, key in ((x, k), (y, l))}
+        compared = _less(rule.comparisons, {(k, l)}) and _less(negation.comparisons, {(k, m), (m, l)})
+        if compared and {*rule.positive} == items and {*item.variables()} == {z, m}:
+            return Module("seq", (rule,), rule.head, item, key=None if columns == 1 else m)
     return None
 
 
-def _with(atom: Atom, old: Variable, new: Variable) -> Atom:
-    return Atom(atom.predicate, tuple(new if term == old else term for term in atom.terms))
+def _lesser_first(comparison: Comparison) -> tuple[Term, Term]:
+    """The terms of a comparison by `<` or `>`, the lesser one first."""
+    ends = comparison.left, comparison.right
+    return ends if comparison.operator == "<" else ends[::-1]
 
 
 def _less(comparisons: Sequence[Comparison], wanted: set[tuple[Variable, Variable]]) -> bool:
     """Whether comparisons say that one variable is less than another, for just some pairs."""
-    said = {
-        (one.left, one.right) if one.operator == "<" else (one.right, one.left)
-        for one in comparisons
-        if one.operator in ("<", ">")
-    }
+    said = {_lesser_first(one) for one in comparisons if one.operator in ("<", ">")}
     return len(said) == len(comparisons) and said == wanted

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from everlog.engine.algebra import FactSet, Region
 from everlog.planning.equality_rules import over_representatives
-from everlog.reasoning.equality.rewriting import RMaterialisation, renewed
+from everlog.reasoning.equality.rewriting import RMaterialisation
 
 _EVERYTHING = Region((), rest=True)
 
@@ -112,13 +112,10 @@ class Deletion:
             if grown:
                 old = self.γ.outdated(self.P)
                 self.P -= old
-                new = renewed(self.γ, self.P, old, classes)
+                new = self.γ.normal(old).plus(self.γ.normal(classes)).minus(self.P)
                 self.P |= new  # 43, 44, 53, 54
                 Δ = Δ.minus(old).plus(new)
-                fresh = self._proving.follow()  # 55, 56
-                if fresh is not None:
-                    changed = set(fresh.rules)
-                    steady = self._before.compiler([rule for rule in self._proving.all.rules if rule not in changed])
+                steady, fresh = self._proving.follow()  # 55, 56
             N = steady.apply(self.P, some=[(Δ, self._nothing)], excluding=self.P)  # 48–50
             if fresh is not None:
                 N |= fresh.apply(self.P, excluding=self.P)  # 57, 58

@@ -14,7 +14,7 @@ from everlog.datalog.syntax import Rule, Variable
 from everlog.engine.algebra import Classes, Engine, FactSet, Region, Rules
 from everlog.planning.compiled_program import Compiler
 from everlog.planning.equality_rules import Key, core_of, key_of, same, without_reflexive_heads
-from everlog.reasoning.seminaive import Progress
+from everlog.reasoning.change import Progress
 
 Form = Callable[[Rule], Sequence[Rule]]
 """What becomes of a rule about representatives before it is compiled."""
@@ -33,13 +33,14 @@ class Rewritten:
     def _take(self, rules: tuple[Rule, ...]) -> None:
         self._rules = rules
         self.keys = list(dict.fromkeys(key for rule in rules if (key := key_of(rule)) is not None))
-        self.all = self._compiler(list(dict.fromkeys(made for rule in rules for made in self._form(rule))))
+        self.all = self.but_for(())
 
     def over(self, classes: Classes) -> Rewritten:
         """The same about other classes; what is compiled is used again where it can be."""
         other = copy(self)
-        other.classes = classes
-        other.follow()
+        other.classes, now = classes, classes.rewritten(self.source)
+        if now is not self._rules:
+            other._take(now)
         return other
 
     def merged(self, Δ: FactSet, nothing: FactSet) -> tuple[bool, FactSet, set[Key]]:
@@ -61,15 +62,17 @@ class Rewritten:
         left = (rule for rule in self._rules if key_of(rule) not in keys)
         return self._compiler(list(dict.fromkeys(made for rule in left for made in self._form(rule))))
 
-    def follow(self) -> Rules | None:
-        """Brings the rules up to date with classes that have grown; gives those that are new, None if nothing changed."""
+    def follow(self) -> tuple[Rules, Rules | None]:
+        """Brings the rules up to date with classes that have grown; gives those that were there before, and new ones."""
         now = self.classes.rewritten(self.source)
         if now is self._rules:
-            return None
-        before = set(self.all.rules)
+            return self.all, None
+        known = set(self.all.rules)
         self._take(now)
-        fresh = [rule for rule in self.all.rules if rule not in before]
-        return self._compiler(fresh) if fresh or len(before) != len(self.all.rules) else None
+        fresh = [rule for rule in self.all.rules if rule not in known]
+        if not fresh:
+            return self.all, None
+        return self._compiler([rule for rule in self.all.rules if rule in known]), self._compiler(fresh)
 
 
 class RMaterialisation:
@@ -167,13 +170,10 @@ class RMaterialisation:
             if grown:
                 old = self.classes.outdated(self.I)
                 self.leave(old)
-                new = renewed(self.classes, self.I, old, classes)
+                new = self.classes.normal(old).plus(self.classes.normal(classes)).minus(self.I)
                 self.come(new)
                 Δ = Δ.minus(old).plus(new)
-                fresh = rules.follow()
-                if fresh is not None:
-                    changed = set(fresh.rules)
-                    steady = self.compiler([rule for rule in rules.all.rules if rule not in changed])
+                steady, fresh = rules.follow()
             elif first:
                 steady = rules.but_for(done)  # all facts are in Δ
             some = [] if first else [(Δ, self.nothing)]
@@ -183,11 +183,6 @@ class RMaterialisation:
             Δ, first = N, False
             self.rounds += 1
             progress(0, self.rounds, len(Δ))
-
-
-def renewed(classes: Classes, I: FactSet, old: FactSet, names: FactSet) -> FactSet:
-    """What is new in `I` when facts have left it because classes have grown; `names` are those of some that did."""
-    return classes.normal(old).plus(classes.normal(names)).minus(I)
 
 
 class Trail:

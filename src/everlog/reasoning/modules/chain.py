@@ -13,7 +13,7 @@ in it can be out of date: the facts that Example 31 warns of do not exist. The l
   the facts concern, which lines 107–112 enter, and `more` or `facts` searches all of it (lines 113–116). The ends of
   accepted paths that do not hold yet are line 104. Where little follows, the rules themselves find it sooner (`_tried`).
 * Lines 119–128 of `Del` are `around`: the facts from whose first ends a path leads through what is gone. Lines 129–134,
-  which ask the oracle, are `_deleted`.
+  which ask the oracle, are `delete` of `Backbone`.
 * `Red` (lines 137–142) is that of `Backbone`: a deleted fact is back if an accepted path connects its ends.
 
 A change below the stratum is a change of `T`; the first calls of `Add` and `Del` look at it.
@@ -52,8 +52,6 @@ class RegularChains(Along):
         self._chains, self._rules = chains, rules
         self._needed = rules is None
         """Whether the product was searched because rules found too much."""
-
-    # ------------------------------------------------------------------------------------ Add
 
     def add_first(self, update: Update, now: FactSet, given: FactSet, own: FactSet) -> FactSet:
         """Algorithm 10 for facts below the stratum."""
@@ -99,8 +97,6 @@ class RegularChains(Along):
         """Whether rules alone were too slow, and most facts are its own and not of the backbone."""
         return self._needed and 2 * len(self.X) <= len(I.within(self.region))
 
-    # ------------------------------------------------------------------------------------ Del
-
     def delete_first(self, update: Update, now: FactSet, Δ: FactSet, oracle: Oracle) -> FactSet:
         """Algorithm 11 for facts below the stratum."""
         if not update.fewer:
@@ -109,26 +105,12 @@ class RegularChains(Along):
         if update.before is not None:
             _, T = update.before
             held = self._chains.around(self.X, T, update.fewer, held)  # 119–128
-        return self._deleted(held, oracle)
+        # Lines 129–134: those that no longer follow, as far as is known.
+        return self._outside(self.X, held) if self._grounded else self._doubted(held, oracle)
 
-    def delete(self, update: Update, now: FactSet, Δ: FactSet, oracle: Oracle) -> FactSet:
-        """Algorithm 11 for facts of the stratum."""
-        gone = self._gone(Δ, oracle)
-        if not gone:
-            return gone
-        around = self._around(update.then, gone, now)  # 119–128
-        self.X -= gone  # 135
-        return self._deleted(around, oracle)
-
-    def _deleted(self, around: FactSet, oracle: Oracle) -> FactSet:
-        """Lines 129–134: those of the facts around something that is gone that no longer follow, as far as is known."""
-        if self._grounded:
-            return self._outside(self.X, around)
-        # Facts of the backbone may be lost later, in a circle: only what is known to hold proves anything.
-        known = self._nothing.plus(oracle(around))
-        lost = self._outside(known, around)
-        self.X |= known
-        return lost
+    def _few(self, facts: FactSet) -> bool:
+        """What is around them is asked for, however many they are."""
+        return True
 
     def _around(self, then: FactSet, gone: FactSet, now: FactSet, limit: int | None = None) -> FactSet:
         """Lines 119–128."""

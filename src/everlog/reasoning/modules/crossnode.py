@@ -27,10 +27,14 @@ _SMALLER = 3
 
 
 class Active:
-    """The facts that are active in each node, with at most how many there are; `small` is where the first pass starts."""
+    """The facts that are active in each node, with at most how many there are; `small` is where the first pass starts.
 
-    def __init__(self, facts: Sequence[FactSet], sizes: Sequence[int], small: int) -> None:
-        self.facts, self.sizes, self.small = list(facts), list(sizes), small
+    That is the smallest node, unless it is told otherwise.
+    """
+
+    def __init__(self, nodes: Sequence[tuple[FactSet, int]], small: int | None = None) -> None:
+        self.facts, self.sizes = [facts for facts, _ in nodes], [size for _, size in nodes]
+        self.small = self.sizes.index(min(self.sizes)) if small is None else small
 
     def __bool__(self) -> bool:
         return all(self.sizes)
@@ -44,6 +48,7 @@ class CrossNode:
 
     def __init__(self, tree: JoinTree, engine: Engine, matcher: Matcher) -> None:
         self._tree, self._prefix, self._engine, self._matcher = tree, tree.prefix, engine, matcher
+        self._nothing = engine.empty()
         self._passing: set[str] = set()
         """The hidden predicates that have facts for the time being."""
         self._atoms = [node.atom for node in tree.nodes]
@@ -52,7 +57,7 @@ class CrossNode:
         for node, parent in enumerate(tree.parents):
             if parent is not None:
                 self._children[parent].append(node)
-        self._joined = [node == 0 or self._asked(node) for node in range(len(tree.nodes))]
+        self._joined = [parent is None or self._asked(node, parent) for node, parent in enumerate(tree.parents)]
         """The nodes whose variables the head needs; a node below one that is not is not either."""
         self.direct = self._is_direct()
         """Whether the nodes can be joined without being reduced."""
@@ -64,21 +69,19 @@ class CrossNode:
                 return False  # values that nobody asks for would be enumerated
         return len(self._atoms) <= 2 or frozenset().union(*self._variables) in self._variables
 
-    def _asked(self, node: int) -> bool:
-        parent = self._tree.parents[node]
-        assert parent is not None, "the root is always joined"
+    def _asked(self, node: int, parent: int) -> bool:
         return bool((self._below(node) & self._tree.needed) - self._variables[parent])
 
     def _below(self, node: int) -> frozenset[Variable]:
         return self._variables[node].union(*map(self._below, self._children[node]))
 
-    def heads(self, active: Active, tests: Sequence[Labelled], excluding: FactSet | None = None) -> FactSet | None:
-        """The heads of the matches of all nodes and tests, but for those in a set; None if there is none.
+    def heads(self, active: Active, tests: Sequence[Labelled], excluding: FactSet | None = None) -> FactSet:
+        """The heads of the matches of all nodes and tests, but for those in a set.
 
         Tests have no variables but those that the root needs. A positive one reduces a node before anything else.
         """
         if not active:
-            return None
+            return self._nothing
         if self.direct:
             return self._joined_to_heads(map(Labelled, self._atoms, active.facts), tests, excluding)
         found = self._reduced_to_heads(active, tests, excluding)
@@ -87,13 +90,12 @@ class CrossNode:
         self._passing.clear()
         return found
 
-    def _reduced_to_heads(self, active: Active, tests: Sequence[Labelled], excluding: FactSet | None) -> FactSet | None:
-        for test in tests:
-            if not test.negative and not self._tested(active, test):
-                return None
+    def _reduced_to_heads(self, active: Active, tests: Sequence[Labelled], excluding: FactSet | None) -> FactSet:
+        if not all(test.negative or self._tested(active, test) for test in tests):
+            return self._nothing
         filters = self._reduced(active)
         if filters is None:
-            return None
+            return self._nothing
         return self._joined_to_heads([*self._literals(0, active), *filters], tests, excluding)
 
     def _joined_to_heads(
@@ -154,10 +156,9 @@ class CrossNode:
 
     def _shared(self, name: str, node: int, literal: Labelled) -> Labelled:
         """What a literal has of the variables of a node: itself if that is all of them, else its values of them."""
-        shared = tuple(dict.fromkeys(one for one in literal.atom.variables() if one in self._variables[node]))
-        if self._variables[node].issuperset(literal.atom.variables()):
-            return literal
-        return self._passed(Atom(name, shared), [literal])
+        variables = dict.fromkeys(literal.atom.variables())
+        shared = tuple(one for one in variables if one in self._variables[node])
+        return literal if len(shared) == len(variables) else self._passed(Atom(name, shared), [literal])
 
     def _passed(self, atom: Atom, literals: Sequence[Labelled]) -> Labelled:
         """Some matches as facts of a hidden atom, until the heads are known."""
@@ -184,5 +185,4 @@ class CrossNode:
         kept = tuple(one for one in variables if one in self._variables[parent] or one in self._tree.needed)
         if kept == variables:
             return found
-        atom = Atom(f"{self._prefix}j{node}", kept)
-        return [self._passed(atom, found)]
+        return [self._passed(Atom(f"{self._prefix}j{node}", kept), found)]

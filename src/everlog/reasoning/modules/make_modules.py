@@ -29,35 +29,27 @@ def make_modules(
 ) -> Modules:
     """New modules, with nothing in their backbones and nodes; `forced`, chains are searched without trying rules first."""
 
+    nothing = engine.empty()
+
     def made(module: planned.Module) -> Module:
-        if module.kind == "stc":
-            return SymmetricTransitive(module.atom, engine.empty(), module.grounded, graphs.cliques(module.atom))
-        if module.kind == "seq":
-            if module.key is None:
-                neighbours = graphs.neighbours(module.atom, module.step)
-            else:
-                neighbours = graphs.keyed_neighbours(module.atom, module.step, module.key)
-            return Sequence(module.atom, module.step, engine.empty(), module.grounded, neighbours)
-        if (plan := module.chains) is not None:
-            moves = list(zip(plan.moves, plan.finals, strict=True))
-            inside, below = (
-                [atom for atom, mine in zip(plan.letters, plan.inside, strict=True) if mine is within]
-                for within in (True, False)
-            )
-            chains = graphs.chains(plan.heads, plan.letters, moves)
-            return RegularChains(
-                plan.heads,
-                inside,
-                below,
-                engine.empty(),
-                module.grounded,
-                chains,
-                None if forced else compiled(module.rules),
-            )
-        paths = graphs.paths(module.atom, module.step, module.backwards)
+        atom, step, grounded = module.atom, module.step, module.grounded
         if module.kind == "tc":
-            return Transitive(module.atom, engine.empty(), module.grounded, paths, matcher)
-        return Reachability(module.atom, module.step, module.rules[0], engine.empty(), paths, matcher)
+            return Transitive(atom, nothing, grounded, graphs.paths(atom, step), matcher)
+        if module.kind == "stc":
+            return SymmetricTransitive(atom, nothing, grounded, graphs.cliques(atom))
+        if module.kind == "reach":
+            paths = graphs.paths(atom, step, module.backwards)
+            return Reachability(atom, step, module.rules[0], nothing, paths, matcher)
+        if module.kind == "seq":
+            key = module.key
+            items = graphs.neighbours(atom, step) if key is None else graphs.keyed_neighbours(atom, step, key)
+            return Sequence(atom, step, nothing, grounded, items)
+        plan = module.chains
+        assert plan is not None, "what regular chains have"
+        inside, below = plan.letters_inside(True), plan.letters_inside(False)
+        chains = graphs.chains(plan.heads, plan.letters, list(zip(plan.moves, plan.finals, strict=True)))
+        rules = None if forced else compiled(module.rules)
+        return RegularChains(plan.heads, inside, below, nothing, grounded, chains, rules)
 
     def all_of(stratum: CompiledStratum) -> abc.Iterator[Module]:
         for planned_one in stratum.modules:

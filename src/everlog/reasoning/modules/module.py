@@ -7,14 +7,11 @@ Most modules keep a *backbone* `X`: the facts of their relation that came from e
 other rules derive. What follows from the backbone is the relation. `Backbone` has what Algorithms 4–12 have in common; the
 lines in its comments are those of Algorithms 4–6. It departs from the paper in deletion.
 
-* Where nothing that feeds the relation depends on it (the module is *grounded*), `X` has all facts from elsewhere, also
-  those that held before they came from there; what is lost is what no longer follows from `X`, exactly, and nothing of it
-  has to be rederived. The oracle is asked about the few facts that `X` loses.
-* Otherwise a fact of `X` may owe its derivation to a fact that is about to be lost; then all facts around those that are
-  gone are lost, but for what follows from facts that an oracle knows to hold. Such facts go into `X` at once; the paper
-  remembers them in `Y` until rederivation.
-* So a single call of `delete` may give less than the lower bound of Table 1: a fact of `X` that other rules delete later is
-  lost with that later call. All calls of an update together give at least what the bound asks for.
+* Where nothing that feeds the relation depends on it (the module is *grounded*), `X` has all facts from elsewhere, and what
+  is lost is exactly what no longer follows from it. The oracle is asked about the few facts that `X` loses.
+* Otherwise a fact of `X` may owe its derivation to a fact that is about to be lost. So all facts around those that are gone
+  are lost, but for what follows from facts that an oracle knows to hold; these go into `X` at once, not by way of `Y`.
+* A call of `delete` may give less than the lower bound of Table 1: what other rules delete of `X` later is lost later.
 """
 
 from __future__ import annotations
@@ -35,10 +32,7 @@ Oracle = Callable[[FactSet], FactSet]
 
 @dataclass(frozen=True)
 class Update:
-    """What a module is told when its stratum begins, and with the calls that depend on it. All is final below the stratum.
-
-    When everything is computed from scratch, all that holds below has just come.
-    """
+    """What a module is told of an update below its stratum; when everything is computed, all that holds there has come."""
 
     then: FactSet
     """`I°`: what held before the update."""
@@ -53,7 +47,7 @@ class Update:
 
     @property
     def then_or_now(self) -> FactSet:
-        """What held before the update or holds below the stratum after it: outside of it, negated facts hold in both."""
+        """`I° ∪ A`, outside of which negative atoms hold before and after the update."""
         return self.then | self.more
 
 
@@ -73,10 +67,7 @@ class Module(ABC):
         """Its rules, and why they are a module, for people."""
 
     def begin(self, update: Update) -> Update:
-        """Takes over what is final below the stratum; gives what the calls of the update are to be told.
-
-        That may be as much of `more` and `fewer` as concerns the module.
-        """
+        """Takes over what is final below the stratum; gives as much of it as the calls of the update are to be told."""
         return update
 
     def delete_first(self, update: Update, now: FactSet, Δ: FactSet, oracle: Oracle) -> FactSet:
@@ -106,9 +97,9 @@ class Module(ABC):
     def add(self, now: FactSet, Δ: FactSet, own: FactSet) -> FactSet:
         """Lines 18 and 48: what follows from adding `Δ`, which is in `now`; `own` is what this module derived of it."""
 
-    @abstractmethod
     def savepoint(self) -> Callable[[], None]:
         """A function that brings back the state of now."""
+        return restoring(self)
 
     def rebuild(self, I: FactSet) -> None:  # noqa: B027
         """Computes what a store does not keep, from facts that were materialised earlier."""
@@ -135,27 +126,17 @@ class Backbone(Module):
         self._derived = 0
         """How many facts follow from the backbone, which tells how far a change of it spreads."""
 
-    def savepoint(self) -> Callable[[], None]:
-        before = self.X, self._derived
-
-        def undo() -> None:
-            self.X, self._derived = before
-
-        return undo
-
     def rebuild(self, I: FactSet) -> None:
         self._derived = len(I.within(self.region)) - len(self.X)
-
-    # ------------------------------------------------------------------------------------ Add
 
     def add_first(self, update: Update, now: FactSet, given: FactSet, own: FactSet) -> FactSet:
         self._note(now, given)
         return self._nothing
 
     def _note(self, now: FactSet, given: FactSet) -> None:
-        """Notes facts of the relation from elsewhere, where `X` has all of these, for the next call of `add`.
+        """Notes facts of the relation from elsewhere for the next call of `add`, where `X` has all of these.
 
-        If all of them hold already, there may be no such call, and they are put into the backbone here.
+        There may be no such call if they hold already; then they enter the backbone here.
         """
         self._given = given.within(self.region) if self._grounded else self._nothing
         if self._given:
@@ -180,16 +161,19 @@ class Backbone(Module):
         self._derived += len(J)
         return J
 
-    # ------------------------------------------------------------------------------------ Del
-
     def delete(self, update: Update, now: FactSet, Δ: FactSet, oracle: Oracle) -> FactSet:
         gone = self._gone(Δ, oracle)  # 59
         if not gone:
             return gone
-        if self._grounded:
-            lost = self._no_longer(update.then, gone, now)
-        else:
-            lost = self._overdeleted(update.then, gone, now, oracle)
+        around = None
+        if not self._grounded:
+            around = self._around(update.then, gone, now)  # 60–71
+        elif self._few(gone):
+            around = self._around(update.then, gone, now, self._limit())
+        before = self.X
+        self.X -= gone  # 74
+        held = now.within(self.region) if around is None else around
+        lost = self._fewer(before, held) if self._grounded else self._doubted(held, oracle)
         self._derived -= len(lost)
         return lost
 
@@ -198,41 +182,27 @@ class Backbone(Module):
         gone = Δ.within(self.region).common(self.X)
         return gone.minus(oracle(gone)) if gone and self._grounded else gone
 
-    def _no_longer(self, then: FactSet, gone: FactSet, now: FactSet) -> FactSet:
-        """What does not follow from the backbone any more without the facts that are gone, which leave it."""
-        around = self._around(then, gone, now, self._limit()) if self._few(gone) else None
-        before = self.X
-        self.X -= gone  # 74
-        return self._fewer(before, now.within(self.region) if around is None else around)
+    def _doubted(self, around: FactSet, oracle: Oracle) -> FactSet:
+        """What is around facts that are gone, but for what follows from facts that hold, which go into the backbone.
 
-    def _overdeleted(self, then: FactSet, gone: FactSet, now: FactSet, oracle: Oracle) -> FactSet:
-        """What is around the facts that are gone, which leave the backbone, but for what follows from facts that hold."""
-        lost = self._around(then, gone, now)  # 60–71
-        assert lost is not None, "there is no limit"
-        self.X -= gone  # 74
-        known = self._nothing.plus(oracle(lost))  # 65, 72
-        if known:
-            lost = self._outside(known, lost)
-            self.X |= known  # 66, 73, 76
-        return lost
-
-    # ------------------------------------------------------------------------------------ Red
+        Other facts of the backbone may be lost later, in a circle, and prove nothing.
+        """
+        known = self._nothing.plus(oracle(around))  # 65, 72
+        if not known:
+            return around
+        self.X |= known  # 66, 73, 76
+        return self._outside(known, around)
 
     def rederive(self, update: Update, now: FactSet, deleted: FactSet) -> FactSet:
         mine = deleted.within(self.region)
         return mine.minus(self._outside(self.X, mine)) if mine else mine  # 78–81
-
-    # ------------------------------------------------------------------------------------ what modules differ in
 
     def _limit(self) -> int:
         """Up to how many facts are followed step by step."""
         return len(self.X) // _FEW
 
     def _few(self, facts: FactSet) -> bool:
-        """Whether some facts are so few that it is worth a try to follow what they lead to, step by step.
-
-        Each is expected to lead to as many facts as one of the backbone does on average.
-        """
+        """Whether it is worth a try to follow some facts step by step, if each leads to as much as others of `X` do."""
         spread = 1 + max(0, self._derived) / max(1, len(self.X))
         return len(facts) <= max(8, self._limit() / spread)
 
@@ -250,10 +220,9 @@ class Backbone(Module):
 
     @abstractmethod
     def _around(self, then: FactSet, gone: FactSet, now: FactSet, limit: int | None = None) -> FactSet | None:
-        """The facts that hold now, of the relation, whose derivations from `X` may use facts that are gone.
+        """The facts of the relation in `now` that may be derived from `X` with facts that are gone; None beyond a limit.
 
-        Such a derivation may lead through facts that held before the update, are deleted by now, and may come back, since
-        they follow from `X` as well. None if there are more than a limit.
+        They may also use what held `then` and is deleted by now: it may come back.
         """
 
 
@@ -267,15 +236,6 @@ class Along(Backbone):
         self._begun = False
         """Whether `T` is known."""
 
-    def savepoint(self) -> Callable[[], None]:
-        undo_backbone, before = super().savepoint(), (self.T, self._begun)
-
-        def undo() -> None:
-            undo_backbone()
-            self.T, self._begun = before
-
-        return undo
-
     def begin(self, update: Update) -> Update:
         """Takes over `T`; where it is as it was, it stays the very set for which an engine remembers what follows."""
         before = (self.X, self.T) if self._begun else None
@@ -286,11 +246,14 @@ class Along(Backbone):
         return replace(update, more=more, fewer=fewer, before=before)
 
 
-def followed(start: FactSet, step: Callable[[FactSet, FactSet], FactSet], limit: int | None) -> FactSet | None:
-    """What steps lead to from some facts, these included; None if that is more than a limit.
+def restoring(thing: object) -> Callable[[], None]:
+    """A function that brings back the attributes that something has now, which are values: none changes in place."""
+    before = dict(vars(thing))
+    return lambda: vars(thing).update(before)
 
-    `step` takes the facts that came last and all facts so far, and gives those that come next.
-    """
+
+def followed(start: FactSet, step: Callable[[FactSet, FactSet], FactSet], limit: int | None) -> FactSet | None:
+    """What steps from the last facts and all so far lead to, the first included; None if that is more than a limit."""
     found = Q = start
     while Q:
         if limit is not None and len(found) > limit:

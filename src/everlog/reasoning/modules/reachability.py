@@ -27,8 +27,6 @@ class Reachability(Along):
         self._from, self._step = (second, first) if pattern(first) == pattern(step) else (first, second)
         self._to = rule.head
 
-    # ------------------------------------------------------------------------------------ Add
-
     def add_first(self, update: Update, now: FactSet, given: FactSet, own: FactSet) -> FactSet:
         """Algorithm 10 for new steps."""
         self._note(now, given)
@@ -58,8 +56,6 @@ class Reachability(Along):
         J = followed(start, lambda Q, found: self._joined(Q, self.T, now | found), self._limit())
         return None if J is None else J.minus(now)
 
-    # ------------------------------------------------------------------------------------ Del
-
     def delete_first(self, update: Update, now: FactSet, Δ: FactSet, oracle: Oracle) -> FactSet:
         """Algorithm 11 for steps that are gone, and at once for the facts of `H` that are about to go."""
         gone = update.fewer
@@ -83,8 +79,6 @@ class Reachability(Along):
 
     def _around(self, then: FactSet, gone: FactSet, now: FactSet, limit: int | None = None) -> FactSet | None:
         return self._followed(gone, self._nothing, now)
-
-    # ------------------------------------------------------------------------------------ in common
 
     def _joined(self, facts: FactSet, steps: FactSet, excluding: FactSet) -> FactSet:
         """What steps lead to from some facts."""

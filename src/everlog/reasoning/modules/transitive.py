@@ -8,6 +8,7 @@ asked about all facts around those that are gone at once, when all of them are k
 
 from __future__ import annotations
 
+from everlog.datalog.substitution import substitute_atom
 from everlog.datalog.syntax import Atom, Variable
 from everlog.engine.algebra import FactSet, Labelled, Matcher, Paths
 from everlog.reasoning.modules.module import Backbone, followed
@@ -23,7 +24,7 @@ class Transitive(Backbone):
         self._paths, self._matcher = paths, matcher
         x, z = atom.variables()
         y = Variable("y?")  # no variable of a program is called so
-        self._first, self._second = _renamed(atom, z, y), _renamed(atom, x, y)
+        self._first, self._second = substitute_atom(atom, {z: y}), substitute_atom(atom, {x: y})
 
     def _added(self, before: FactSet, new: FactSet, now: FactSet) -> FactSet:
         """Lines 51–57."""
@@ -52,7 +53,3 @@ class Transitive(Backbone):
 
     def _fewer(self, before: FactSet, facts: FactSet) -> FactSet:
         return self._paths.fewer(self.X, self.X, (before, before), facts)
-
-
-def _renamed(atom: Atom, old: Variable, new: Variable) -> Atom:
-    return Atom(atom.predicate, tuple(new if term == old else term for term in atom.terms))

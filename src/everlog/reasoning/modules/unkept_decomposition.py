@@ -9,30 +9,28 @@ tested by the others and give the heads.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
-from everlog.datalog.printer import print_atom, print_rule
 from everlog.datalog.substitution import canonical_rule
 from everlog.datalog.syntax import Atom, BodyLiteral, Negation, Rule
-from everlog.engine.algebra import Engine, FactSet, Labelled, Matcher, Region, Rules
+from everlog.engine.algebra import Engine, FactSet, Matcher, Region, Rules
 from everlog.planning.compiled_program import Compiler
 from everlog.planning.decomposition.join_tree import JoinTree
-from everlog.reasoning.modules.crossnode import Active, CrossNode
-from everlog.reasoning.modules.module import Module, Oracle, Update
+from everlog.reasoning.modules.crossnode import Active
+from everlog.reasoning.modules.hypertree import Decomposed
+from everlog.reasoning.modules.module import Oracle, Update
 
 
-class Passing(Module):
+class Passing(Decomposed):
     """One rule, which is not recursive, by a join tree whose nodes are computed only when everything is."""
 
-    kind = "hypertree"
+    keeps_nodes = False
 
     def __init__(self, tree: JoinTree, engine: Engine, compiled: Compiler, matcher: Matcher) -> None:
         assert not tree.recursive, "a change of a recursive rule changes its nodes again and again"
-        super().__init__(tree.rule.head, engine.empty())
-        self.tree = tree
+        super().__init__(tree, engine, matcher)
         self._engine = engine
         self._rule = compiled([tree.rule])
-        self._across = CrossNode(tree, engine, matcher)
         self._last: Rules | None = None
         projections, meetings = _common(tree)
         self._before = [compiled(rules) for rules in (projections, meetings) if meetings]
@@ -44,11 +42,8 @@ class Passing(Module):
             steps = list(nodes.items())
         self._steps = [(number, compiled([rule])) for number, rule in steps]
         self._hidden = [rule.head.predicate for rule in (*projections, *meetings, *nodes.values())]
-        self._heads = Region((tree.rule.head,))
         self._sizes = [0] * len(tree.nodes)
         """How many instantiations of each node were stored for the time being."""
-
-    # ------------------------------------------------------------------------------------ everything
 
     def _materialised(self, now: FactSet) -> FactSet:
         """All heads but for those in `now`: shared values first, then nodes, then heads; nodes are forgotten again."""
@@ -70,17 +65,12 @@ class Passing(Module):
 
     def _all_at_once(self, now: FactSet) -> FactSet:
         """The heads where the nodes are reduced by each other."""
-        facts = [now] * len(self.tree.nodes)
-        sizes = [0 if node.rule else len(now.within(Region((node.atom,)))) for node in self.tree.nodes]
+        nodes = [(now, 0 if node.rule else len(now.within(Region((node.atom,))))) for node in self.tree.nodes]
         for number, rules in self._steps:
-            facts[number] = rules.apply(now)
-            self._sizes[number] = sizes[number] = len(facts[number])
-        active = Active(facts, sizes, min(range(len(sizes)), key=sizes.__getitem__))
-        tests = [Labelled(atom, now, negative=True) for atom in self.tree.negative]
-        heads = self._across.heads(active, tests, now)
-        return self._nothing if heads is None else heads
-
-    # ------------------------------------------------------------------------------------ changes
+            facts = rules.apply(now)
+            self._sizes[number] = len(facts)
+            nodes[number] = facts, len(facts)
+        return self._across.heads(Active(nodes), self._tests(now), now)
 
     def add_first(self, update: Update, now: FactSet, given: FactSet, own: FactSet) -> FactSet:
         if update.more is now:
@@ -101,22 +91,8 @@ class Passing(Module):
         mine = deleted.within(self._heads)
         return self._rule.provable(mine, now, update.then_or_now) if mine else mine
 
-    # ------------------------------------------------------------------------------------ state and report
-
-    def savepoint(self) -> Callable[[], None]:
-        return lambda: None
-
-    def described(self) -> dict[str, object]:
-        nodes = [
-            {
-                "atoms": [print_atom(atom) for atom in node.atoms],
-                "variables": [variable.name for variable in node.atom.variables()],
-                "facts": size,
-                "bytes": 0,
-            }
-            for node, size in zip(self.tree.nodes, self._sizes, strict=True)
-        ]
-        return {"rule": print_rule(self.tree.rule), "width": self.tree.width, "kept": False, "nodes": nodes}
+    def _stored(self) -> Iterable[tuple[int, int]]:
+        return ((size, 0) for size in self._sizes)
 
 
 def _common(tree: JoinTree) -> tuple[list[Rule], list[Rule]]:
