@@ -154,7 +154,7 @@ def test_an_algorithm_whose_counts_are_not_kept_is_refused() -> None:
     kb = KnowledgeBase(PROGRAM, workers=1)
     kb.add({"e": [(1, 2)]})
     kb.materialise()
-    with pytest.raises(EverlogError, match="needs counts that are not kept: .* made with the algorithm dredc"):
+    with pytest.raises(EverlogError, match=r"needs counts that are not kept: .* made with the algorithm dredc"):
         kb.update(delete={"e": [(1, 2)]}, algorithm="dredc")
     assert kb.rows("t") == [(1, 2)]
     assert kb.update(delete={"e": [(1, 2)]}).deleted > 0
