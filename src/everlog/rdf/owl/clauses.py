@@ -24,45 +24,9 @@ from everlog.datalog.prefixes import NO_PREFIXES
 from everlog.datalog.substitution import substitute_atom, substitute_comparison
 from everlog.datalog.syntax import TRIPLE, Atom, Comparison, Constant, Operator, Term, Variable
 from everlog.rdf.owl import dataranges
+from everlog.rdf.owl import structure as owl
 from everlog.rdf.owl.functional import FunctionalSyntax
 from everlog.rdf.owl.schema import Quantified
-from everlog.rdf.owl.structure import (
-    All,
-    And,
-    AtLeast,
-    AtMost,
-    Axiom,
-    Characteristic,
-    ClassAssertion,
-    Datatype,
-    DatatypeDefinition,
-    DifferentIndividuals,
-    DisjointClasses,
-    DisjointProperties,
-    DisjointUnion,
-    Domain,
-    EquivalentClasses,
-    EquivalentProperties,
-    Expression,
-    HasKey,
-    HasSelf,
-    HasValue,
-    InverseProperties,
-    Named,
-    Not,
-    OneOf,
-    Or,
-    Property,
-    PropertyAssertion,
-    Range,
-    Restricted,
-    RuleAtom,
-    SameIndividual,
-    Some,
-    SubClassOf,
-    SubProperty,
-    SwrlRule,
-)
 from everlog.rdf.owl.vocabulary import (
     BOTTOM_DATA,
     BOTTOM_OBJECT,
@@ -130,8 +94,8 @@ class _State:
 
     body: tuple[Atom | Comparison, ...] = ()
     heads: tuple[Disjunct, ...] = ()
-    below: tuple[tuple[Term, Expression], ...] = ()
-    above: tuple[tuple[Term, Expression], ...] = ()
+    below: tuple[tuple[Term, owl.Expression], ...] = ()
+    above: tuple[tuple[Term, owl.Expression], ...] = ()
     untested: tuple[str, ...] = ()
     approximate: tuple[str, ...] = ()
     beyond: tuple[str, ...] = ()
@@ -142,10 +106,10 @@ class _State:
     def implying(self, *disjuncts: Disjunct) -> _State:
         return replace(self, heads=(*self.heads, *disjuncts))
 
-    def with_below(self, *pairs: tuple[Term, Expression]) -> _State:
+    def with_below(self, *pairs: tuple[Term, owl.Expression]) -> _State:
         return replace(self, below=(*pairs, *self.below))
 
-    def with_above(self, *pairs: tuple[Term, Expression]) -> _State:
+    def with_above(self, *pairs: tuple[Term, owl.Expression]) -> _State:
         return replace(self, above=(*pairs, *self.above))
 
     def substituted(self, variable: Variable, value: Term) -> _State:
@@ -172,7 +136,7 @@ class _State:
 class Normaliser:
     """The formulas of axioms."""
 
-    datatypes: Mapping[str, Expression] = field(default_factory=dict[str, Expression])
+    datatypes: Mapping[str, owl.Expression] = field(default_factory=dict[str, owl.Expression])
     """What the ontology defines its datatypes to be."""
     memberships: Mapping[Quantified, tuple[Quantified, ...]] = field(default_factory=dict)
     """Expressions of heads, with those of bodies above them: being in one is passed on as a fact `member`."""
@@ -190,7 +154,7 @@ class Normaliser:
         self.in_heads: dict[Quantified, None] = {}
         self.in_bodies: dict[Quantified, None] = {}
 
-    def clauses(self, axiom: Axiom) -> list[Clause]:
+    def clauses(self, axiom: owl.Axiom) -> list[Clause]:
         """The formulas of an axiom, each once. An axiom without any says nothing that rules could use."""
         self._number = 0
         self._extra, self._named = [], set()
@@ -208,66 +172,66 @@ class Normaliser:
 
     # --------------------------------------------------------------------------------------------- axioms
 
-    def _start(self, axiom: Axiom) -> Iterator[_State]:
+    def _start(self, axiom: owl.Axiom) -> Iterator[_State]:
         x, y = Variable("x"), Variable("y")
         match axiom:
-            case SubClassOf(sub, sup):
+            case owl.SubClassOf(sub, sup):
                 yield _State(below=((x, sub),), above=((x, sup),))
-            case EquivalentClasses(classes):
+            case owl.EquivalentClasses(classes):
                 for sub, sup in permutations(classes, 2):
                     yield _State(below=((x, sub),), above=((x, sup),))
-            case DisjointClasses(classes):
+            case owl.DisjointClasses(classes):
                 for one, other in combinations(classes, 2):
                     yield _State(below=((x, one), (x, other)))
-            case DisjointUnion(iri, classes):
+            case owl.DisjointUnion(iri, classes):
                 if self.strict:
                     raise NoFormulas("OWL 2 RL has no disjoint unions")
-                yield from self._start(EquivalentClasses((Named(iri), Or(classes))))
-                yield from self._start(DisjointClasses(classes))
-            case SubProperty(chain, implied):
+                yield from self._start(owl.EquivalentClasses((owl.Named(iri), owl.Or(classes))))
+                yield from self._start(owl.DisjointClasses(classes))
+            case owl.SubProperty(chain, implied):
                 places = [x, *(Variable(f"y{n}") for n in range(1, len(chain))), y]
                 state = _State()
                 for property, start, end in zip(chain, places, places[1:], strict=False):
                     state = _role(state, property, start, end)
                 yield from self._role_above(state, implied, x, y)
-            case EquivalentProperties(properties):
+            case owl.EquivalentProperties(properties):
                 for p, q in permutations(properties, 2):
                     yield from self._role_above(_role(_State(), p, x, y), q, x, y)
-            case DisjointProperties(properties):
+            case owl.DisjointProperties(properties):
                 for p, q in combinations(properties, 2):
                     yield _role(_role(_State(), p, x, y), q, x, y)
-            case InverseProperties(first, second):
+            case owl.InverseProperties(first, second):
                 yield from self._role_above(_role(_State(), first, x, y), second, y, x)
                 yield from self._role_above(_role(_State(), second, x, y), first, y, x)
-            case Domain(property, expression):
+            case owl.Domain(property, expression):
                 yield _role(_State(above=((x, expression),)), property, x, y)
-            case Range(property, target):
+            case owl.Range(property, target):
                 yield _role(_State(above=((y, target),)), property, x, y)
-            case Characteristic():
+            case owl.Characteristic():
                 yield from self._characteristic(axiom)
-            case HasKey(keyed, properties):
+            case owl.HasKey(keyed, properties):
                 yield self._key(keyed, properties)
-            case DatatypeDefinition():
+            case owl.DatatypeDefinition():
                 return
-            case ClassAssertion(Named(iri), individual):
+            case owl.ClassAssertion(owl.Named(iri), individual):
                 yield _State(heads=(Disjunct((type_atom(individual, iri),)),))
-            case ClassAssertion(member_of, individual):
+            case owl.ClassAssertion(member_of, individual):
                 yield _State(above=((individual, member_of),))
-            case PropertyAssertion(property, subject, target, negative):
+            case owl.PropertyAssertion(property, subject, target, negative):
                 if negative:
                     yield _role(_State(), property, subject, target)
                 else:
                     yield from self._role_above(_State(), property, subject, target)
-            case SameIndividual(individuals):
+            case owl.SameIndividual(individuals):
                 for a, b in combinations(individuals, 2):
                     yield _State(heads=(Disjunct((triple(a, SAME_AS, b),)),))
-            case DifferentIndividuals(individuals):
+            case owl.DifferentIndividuals(individuals):
                 for a, b in combinations(individuals, 2):
                     yield _State(heads=(Disjunct((triple(a, DIFFERENT_FROM, b),)),))
-            case SwrlRule(body, head):
+            case owl.SwrlRule(body, head):
                 yield from self._swrl(body, head)
 
-    def _characteristic(self, axiom: Characteristic) -> Iterator[_State]:
+    def _characteristic(self, axiom: owl.Characteristic) -> Iterator[_State]:
         p = axiom.property
         x, y, z = Variable("x"), Variable("y"), Variable("z")
         match axiom.kind:
@@ -286,7 +250,7 @@ class Normaliser:
             case "Transitive":
                 yield from self._role_above(_role(_role(_State(), p, x, y), p, y, z), p, x, z)
 
-    def _key(self, keyed: Expression, properties: Sequence[Property]) -> _State:
+    def _key(self, keyed: owl.Expression, properties: Sequence[owl.Property]) -> _State:
         x, y = Variable("x"), Variable("y")
         state = _State()
         for number, property in enumerate(properties, 1):
@@ -294,7 +258,7 @@ class Normaliser:
             state = _role(_role(state, property, x, shared), property, y, shared)
         return _equal(state.with_below((x, keyed), (y, keyed)), x, y, False)
 
-    def _swrl(self, body: Sequence[RuleAtom], head: Sequence[RuleAtom]) -> Iterator[_State]:
+    def _swrl(self, body: Sequence[owl.RuleAtom], head: Sequence[owl.RuleAtom]) -> Iterator[_State]:
         states = [_State()]
         for atom in body:
             states = [after for state in states for after in _rule_body(state, atom)]
@@ -310,12 +274,12 @@ class Normaliser:
                         yield state.implying(Disjunct((triple(first, DIFFERENT_FROM, second),)))
                     case str() as builtin:
                         raise NoFormulas(f"a built-in in the head of a rule ({self._texts.iri(builtin)}) is no fact")
-                    case Property() as property:
+                    case owl.Property() as property:
                         yield from self._role_above(state, property, first, second)
                     case expression:
                         yield state.with_above((first, expression))
 
-    def _role_above(self, state: _State, property: Property, start: Term, end: Term) -> Iterator[_State]:
+    def _role_above(self, state: _State, property: owl.Property, start: Term, end: Term) -> Iterator[_State]:
         if property.iri in (BOTTOM_OBJECT, BOTTOM_DATA):
             yield state
         elif property.iri not in (TOP_OBJECT, TOP_DATA):
@@ -345,37 +309,37 @@ class Normaliser:
             if clause is not None:
                 yield clause
 
-    def _below(self, state: _State, term: Term, expression: Expression) -> Iterator[_State]:
+    def _below(self, state: _State, term: Term, expression: owl.Expression) -> Iterator[_State]:
         match expression:
-            case Named(iri):
+            case owl.Named(iri):
                 if iri != NOTHING:
                     yield state if iri == THING else state.having(type_atom(term, iri))
-            case And(operands):
+            case owl.And(operands):
                 yield state.with_below(*((term, each) for each in operands))
-            case Or(operands):
+            case owl.Or(operands):
                 for operand in operands:
                     yield state.with_below((term, operand))
-            case Not(operand):
+            case owl.Not(operand):
                 yield state.with_above((term, operand))
-            case OneOf(members):
+            case owl.OneOf(members):
                 for member in members:
                     yield _unified(state, term, member)
-            case Some(property, filler):
+            case owl.Some(property, filler):
                 yield from self._member_below(state, term, expression)
                 successor = self._new()
                 yield _role(state, property, term, successor).with_below((successor, filler))
-            case All(property, filler):
+            case owl.All(property, filler):
                 yield from self._member_below(state, term, expression)
-                yield from self._some_above(state, term, 1, property, Not(filler))
-            case HasValue(property, value):
+                yield from self._some_above(state, term, 1, property, owl.Not(filler))
+            case owl.HasValue(property, value):
                 yield _role(state, property, term, value)
-            case HasSelf(property):
+            case owl.HasSelf(property):
                 yield _role(self._beyond(state, "a self-restriction"), property, term, term)
-            case AtLeast(number, property, filler):
+            case owl.AtLeast(number, property, filler):
                 yield from self._at_least_below(state, term, number, property, filler)
-            case AtMost(number, property, filler):
-                yield state.with_above((term, AtLeast(number + 1, property, filler)))
-            case Datatype() | Restricted():
+            case owl.AtMost(number, property, filler):
+                yield state.with_above((term, owl.AtLeast(number + 1, property, filler)))
+            case owl.Datatype() | owl.Restricted():
                 yield from self._data_below(state, term, expression)
 
     def _member_below(self, state: _State, term: Term, expression: Quantified) -> Iterator[_State]:
@@ -392,7 +356,7 @@ class Normaliser:
         return Atom(MEMBER, (Constant(self._texts.expression(expression)), term))
 
     def _at_least_below(
-        self, state: _State, term: Term, number: int, property: Property, filler: Expression
+        self, state: _State, term: Term, number: int, property: owl.Property, filler: owl.Expression
     ) -> Iterator[_State]:
         if number > MOST_EQUALITIES:
             raise NoFormulas(f"at least {number} different values in a condition need too many equalities")
@@ -408,37 +372,37 @@ class Normaliser:
                 state = _equal(state, one, other, False)
             yield state
 
-    def _above(self, state: _State, term: Term, expression: Expression) -> Iterator[_State]:
+    def _above(self, state: _State, term: Term, expression: owl.Expression) -> Iterator[_State]:
         match expression:
-            case Named(iri):
+            case owl.Named(iri):
                 if iri != THING:
                     yield state if iri == NOTHING else state.implying(Disjunct((type_atom(term, iri),)))
-            case And(operands):
+            case owl.And(operands):
                 for operand in operands:
                     yield state.with_above((term, operand))
-            case Or(operands):
+            case owl.Or(operands):
                 yield state.with_above(*((term, each) for each in operands))
-            case Not(operand):
+            case owl.Not(operand):
                 yield state.with_below((term, operand))
-            case OneOf(members):
+            case owl.OneOf(members):
                 yield from self._one_of_above(self._beyond(state, "an enumeration in a head"), term, members)
-            case Some(property, filler):
+            case owl.Some(property, filler):
                 yield from self._member_above(state, term, expression)
                 yield from self._some_above(state, term, 1, property, filler)
-            case All(property, filler):
+            case owl.All(property, filler):
                 yield from self._member_above(state, term, expression)
                 successor = self._new()
                 yield _role(state, property, term, successor).with_above((successor, filler))
-            case HasValue(property, value):
+            case owl.HasValue(property, value):
                 yield from self._role_above(state, property, term, value)
-            case HasSelf(property):
+            case owl.HasSelf(property):
                 yield from self._role_above(self._beyond(state, "a self-restriction"), property, term, term)
-            case AtLeast(number, property, filler):
+            case owl.AtLeast(number, property, filler):
                 if number:
                     yield from self._some_above(state, term, number, property, filler)
-            case AtMost(number, property, filler):
+            case owl.AtMost(number, property, filler):
                 yield from self._at_most_above(state, term, number, property, filler)
-            case Datatype() | Restricted():
+            case owl.Datatype() | owl.Restricted():
                 yield from self._data_above(state, term, expression)
 
     def _one_of_above(self, state: _State, term: Term, members: Sequence[Constant]) -> Iterator[_State]:
@@ -450,7 +414,7 @@ class Normaliser:
             yield from _negated(state, dataranges.outside_members(term, members), "an enumeration of literals")
 
     def _at_most_above(
-        self, state: _State, term: Term, number: int, property: Property, filler: Expression
+        self, state: _State, term: Term, number: int, property: owl.Property, filler: owl.Expression
     ) -> Iterator[_State]:
         if number > MOST_EQUALITIES:
             raise NoFormulas(f"at most {number} values need a disjunction of {number * (number + 1) // 2} equalities")
@@ -465,11 +429,11 @@ class Normaliser:
             yield state
 
     def _some_above(
-        self, state: _State, term: Term, number: int, property: Property, filler: Expression
+        self, state: _State, term: Term, number: int, property: owl.Property, filler: owl.Expression
     ) -> Iterator[_State]:
-        if property.iri in (BOTTOM_OBJECT, BOTTOM_DATA) or filler == Named(NOTHING):
+        if property.iri in (BOTTOM_OBJECT, BOTTOM_DATA) or filler == owl.Named(NOTHING):
             yield state
-        elif number == 1 and isinstance(filler, OneOf):
+        elif number == 1 and isinstance(filler, owl.OneOf):
             state = self._beyond(state, "an enumeration in a head")
             yield state.implying(*(Disjunct((_role_atom(property, term, each),)) for each in filler.members))
         elif number > MOST_EQUALITIES:
@@ -489,18 +453,18 @@ class Normaliser:
             literals = frozenset(exists) if property.data else frozenset()
             yield state.implying(Disjunct(tuple(atoms), tuple(exists), literals))
 
-    def _described(self, term: Variable, filler: Expression, atoms: list[Atom], exists: list[Variable]) -> None:
+    def _described(self, term: Variable, filler: owl.Expression, atoms: list[Atom], exists: list[Variable]) -> None:
         """Atoms that say that a new individual is in a class expression."""
         match filler:
-            case Named(iri):
+            case owl.Named(iri):
                 if iri != THING:
                     atoms.append(type_atom(term, iri))
-            case And(operands):
+            case owl.And(operands):
                 for operand in operands:
                     self._described(term, operand, atoms, exists)
-            case HasValue(property, value) if property.iri not in (TOP_OBJECT, TOP_DATA):
+            case owl.HasValue(property, value) if property.iri not in (TOP_OBJECT, TOP_DATA):
                 atoms.append(_role_atom(property, term, value))
-            case HasSelf(property) if property.iri != TOP_OBJECT:
+            case owl.HasSelf(property) if property.iri != TOP_OBJECT:
                 atoms.append(_role_atom(property, term, term))
             case _:
                 text = FunctionalSyntax().expression(filler)
@@ -509,12 +473,12 @@ class Normaliser:
                 if name not in self._named:
                     self._named.add(name)
                     x = Variable("x")
-                    self._extra.append(_State(below=((x, Named(name)),), above=((x, filler),)))
+                    self._extra.append(_State(below=((x, owl.Named(name)),), above=((x, filler),)))
 
     # ------------------------------------------------------------------------------------------- data ranges
 
-    def _data_below(self, state: _State, term: Term, expression: Datatype | Restricted) -> Iterator[_State]:
-        if isinstance(expression, Datatype) and expression.iri in self.datatypes:
+    def _data_below(self, state: _State, term: Term, expression: owl.Datatype | owl.Restricted) -> Iterator[_State]:
+        if isinstance(expression, owl.Datatype) and expression.iri in self.datatypes:
             yield state.with_below((term, self.datatypes[expression.iri]))
             return
         test = dataranges.inside(term, expression)
@@ -523,8 +487,8 @@ class Normaliser:
         else:
             yield replace(state.having(*test.comparisons), approximate=(*state.approximate, *test.notes))
 
-    def _data_above(self, state: _State, term: Term, expression: Datatype | Restricted) -> Iterator[_State]:
-        if isinstance(expression, Datatype) and expression.iri in self.datatypes:
+    def _data_above(self, state: _State, term: Term, expression: owl.Datatype | owl.Restricted) -> Iterator[_State]:
+        if isinstance(expression, owl.Datatype) and expression.iri in self.datatypes:
             yield state.with_above((term, self.datatypes[expression.iri]))
             return
         tests = dataranges.outside(term, expression)
@@ -541,16 +505,16 @@ def _negated(state: _State, tests: Sequence[Sequence[Comparison]] | None, what: 
         )
 
 
-def _role_atom(property: Property, start: Term, end: Term) -> Atom:
+def _role_atom(property: owl.Property, start: Term, end: Term) -> Atom:
     return triple(end, property.iri, start) if property.inverse else triple(start, property.iri, end)
 
 
-def _role(state: _State, property: Property, start: Term, end: Term) -> _State:
+def _role(state: _State, property: owl.Property, start: Term, end: Term) -> _State:
     """A property in a body."""
     if property.iri in (TOP_OBJECT, TOP_DATA):
         return state
     if property.iri in (BOTTOM_OBJECT, BOTTOM_DATA):
-        return state.with_below((start, Named(NOTHING)))
+        return state.with_below((start, owl.Named(NOTHING)))
     return state.having(_role_atom(property, start, end))
 
 
@@ -572,7 +536,7 @@ def _unified(state: _State, term: Term, member: Constant) -> _State:
     return state if term == member else state.having(triple(term, SAME_AS, member))
 
 
-def _rule_body(state: _State, atom: RuleAtom) -> Iterator[_State]:
+def _rule_body(state: _State, atom: owl.RuleAtom) -> Iterator[_State]:
     first, second = atom.arguments[0], atom.arguments[-1]
     match atom.predicate:
         case "same":
@@ -587,7 +551,7 @@ def _rule_body(state: _State, atom: RuleAtom) -> Iterator[_State]:
                 yield replace(state, untested=(*state.untested, f"the built-in {builtin.removeprefix(SWRLB)}"))
             else:
                 yield state.having(Comparison(operator, first, second))
-        case Property() as property:
+        case owl.Property() as property:
             yield _role(state, property, first, second)
         case expression:
             yield state.with_below((first, expression))

@@ -22,6 +22,7 @@ from pyoxigraph import NamedNode
 
 from everlog.datalog.substitution import canonical_rule, substitute_atom
 from everlog.datalog.syntax import Atom, BodyLiteral, Comparison, Constant, Program, Rule, Term, Variable
+from everlog.rdf.owl import structure as owl
 from everlog.rdf.owl.clauses import (
     Clause,
     Disjunct,
@@ -35,18 +36,6 @@ from everlog.rdf.owl.dataranges import is_ill_typed
 from everlog.rdf.owl.functional import FunctionalSyntax
 from everlog.rdf.owl.naming import with_invented_prefixes
 from everlog.rdf.owl.schema import TooManyExpressions, subsumptions
-from everlog.rdf.owl.structure import (
-    Axiom,
-    DatatypeDefinition,
-    Domain,
-    EquivalentProperties,
-    Named,
-    Ontology,
-    Property,
-    PropertyAssertion,
-    Range,
-    SubProperty,
-)
 from everlog.rdf.owl.tables import equality_rules, schema_rules
 from everlog.rdf.owl.vocabulary import DIFFERENT_FROM, NEW, NOTHING, SAME_AS, THING, TYPE, VIOLATION
 
@@ -88,19 +77,19 @@ class Translation:
     warnings: tuple[str, ...]
 
 
-def translate(ontology: Ontology, profile: Profile = "L", options: Options | None = None) -> Translation:
+def translate(ontology: owl.Ontology, profile: Profile = "L", options: Options | None = None) -> Translation:
     """The program of an ontology."""
     return _Translator(ontology, profile, options or Options()).translation()
 
 
 class _Translator:
-    def __init__(self, ontology: Ontology, profile: Profile, options: Options) -> None:
+    def __init__(self, ontology: owl.Ontology, profile: Profile, options: Options) -> None:
         self._ontology = ontology
         self._profile = profile
         self._options = options
         self._prefixes = with_invented_prefixes(ontology.prefixes, _iris(ontology))
         self._texts = FunctionalSyntax(self._prefixes)
-        definitions = {a.iri: a.range for a in ontology.axioms if isinstance(a, DatatypeDefinition)}
+        definitions = {a.iri: a.range for a in ontology.axioms if isinstance(a, owl.DatatypeDefinition)}
         self._normaliser = Normaliser(definitions, prefixes=self._prefixes, strict=profile == "RL")
         self._rules: dict[Rule, Rule] = {}
         self._origins: dict[Rule, dict[str, None]] = {}
@@ -143,14 +132,14 @@ class _Translator:
 
     # --------------------------------------------------------------------------------------------- axioms
 
-    def _axiom(self, axiom: Axiom) -> None:
+    def _axiom(self, axiom: owl.Axiom) -> None:
         text = self._texts.axiom(axiom)
         if self._profile != "RL" and any(property.annotation for property in _properties(axiom)):
             self._remarks.append(Remark(text, "dropped", "axioms about annotation properties mean nothing outside RDF"))
             return
-        if isinstance(axiom, DatatypeDefinition):
+        if isinstance(axiom, owl.DatatypeDefinition):
             return
-        if isinstance(axiom, PropertyAssertion) and is_ill_typed(axiom.object):
+        if isinstance(axiom, owl.PropertyAssertion) and is_ill_typed(axiom.object):
             reason = f"{self._texts.term(axiom.object)} is no value of its datatype"
             self._facts.setdefault(Atom(VIOLATION, (Constant(f"{text}: {reason}"), axiom.subject)))
         try:
@@ -294,15 +283,15 @@ def _is_new_class(atom: Atom) -> bool:
     return isinstance(value, NamedNode) and value.value.startswith(f"{NEW}class-")
 
 
-def _iris(ontology: Ontology) -> Iterator[str]:
+def _iris(ontology: owl.Ontology) -> Iterator[str]:
     """The names of classes and properties, once for each axiom that they are the subject of or used in."""
     for axiom in ontology.axioms:
         yield from (property.iri for property in _properties(axiom))
         for part in (getattr(axiom, name, None) for name in ("sub", "sup", "expression")):
-            if isinstance(part, Named):
+            if isinstance(part, owl.Named):
                 yield part.iri
         for part in getattr(axiom, "classes", ()):
-            if isinstance(part, Named):
+            if isinstance(part, owl.Named):
                 yield part.iri
 
 
@@ -326,13 +315,13 @@ def _substituted(literal: BodyLiteral, names: Mapping[Variable, Term]) -> BodyLi
     return Comparison(literal.operator, left, right)
 
 
-def _properties(axiom: Axiom) -> Iterable[Property]:
+def _properties(axiom: owl.Axiom) -> Iterable[owl.Property]:
     """The properties that an axiom is about."""
     match axiom:
-        case SubProperty(chain, sup):
+        case owl.SubProperty(chain, sup):
             return (*chain, sup)
-        case EquivalentProperties(properties):
+        case owl.EquivalentProperties(properties):
             return properties
-        case Domain(property, _) | Range(property, _) | PropertyAssertion(property, _, _, _):
+        case owl.Domain(property, _) | owl.Range(property, _) | owl.PropertyAssertion(property, _, _, _):
             return (property,)
     return [axiom.property] if hasattr(axiom, "property") else []

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from pyoxigraph import Literal, NamedNode
 
 from everlog.datalog.syntax import Variable
@@ -59,12 +61,15 @@ class SwrlReader:
         if isinstance(node, Literal) or NamedNode(SWRL + "Variable") not in self._graph.objects(node, TYPE):
             return constant(node)
         if node not in self._variables:
-            name = "".join(
-                c if c.isalnum() else "_" for c in node.value.replace("/", "#").replace(":", "#").split("#")[-1]
-            )
+            name = variable_name(node.value)
             taken = {variable.name for variable in self._variables.values()}
-            name = name if name[:1].isalpha() else f"v{name}"
             while name in taken:
                 name += "_"
             self._variables[node] = Variable(name)
         return self._variables[node]
+
+
+def variable_name(iri: str) -> str:
+    """A word out of the end of an IRI."""
+    name = "".join(c if c.isalnum() else "_" for c in re.split("[#/:]", iri)[-1])
+    return name if name[:1].isalpha() else f"v{name}"
