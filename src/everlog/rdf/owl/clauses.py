@@ -18,10 +18,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations, pairwise, permutations
 
-from pyoxigraph import NamedNode
+from pyoxigraph import BlankNode, NamedNode
 
 from everlog.datalog.prefixes import NO_PREFIXES
-from everlog.datalog.substitution import substitute_atom, substitute_comparison
+from everlog.datalog.substitution import substitute_atom, substitute_literal, substitute_term
 from everlog.datalog.syntax import TRIPLE, Atom, Comparison, Constant, Operator, Term, Variable
 from everlog.rdf.owl import dataranges
 from everlog.rdf.owl import structure as owl
@@ -72,8 +72,8 @@ class Disjunct:
 class Clause:
     """A formula of form (163). `untested` names conditions of the body that no comparison can test."""
 
-    body: tuple[Atom | Comparison, ...]
-    heads: tuple[Disjunct, ...]
+    body: tuple[Atom | Comparison, ...] = ()
+    heads: tuple[Disjunct, ...] = ()
     untested: tuple[str, ...] = ()
     approximate: tuple[str, ...] = ()
     beyond: tuple[str, ...] = ()
@@ -89,22 +89,21 @@ def triple(subject: Term, predicate: str, target: Term) -> Atom:
 
 
 @dataclass(frozen=True)
-class _State:
+class _State(Clause):
     """A formula in the making: what is written, and expressions that still stand in its body or head."""
 
-    body: tuple[Atom | Comparison, ...] = ()
-    heads: tuple[Disjunct, ...] = ()
     below: tuple[tuple[Term, owl.Expression], ...] = ()
     above: tuple[tuple[Term, owl.Expression], ...] = ()
-    untested: tuple[str, ...] = ()
-    approximate: tuple[str, ...] = ()
-    beyond: tuple[str, ...] = ()
 
     def having(self, *literals: Atom | Comparison) -> _State:
         return replace(self, body=(*self.body, *literals))
 
-    def implying(self, *disjuncts: Disjunct) -> _State:
-        return replace(self, heads=(*self.heads, *disjuncts))
+    def implying(self, *alternatives: Atom) -> _State:
+        return replace(self, heads=(*self.heads, *(Disjunct((atom,)) for atom in alternatives)))
+
+    def unable(self, what: str) -> _State:
+        """With a condition in the body that no comparison can test."""
+        return replace(self, untested=(*self.untested, what))
 
     def with_below(self, *pairs: tuple[Term, owl.Expression]) -> _State:
         return replace(self, below=(*pairs, *self.below))
@@ -114,21 +113,14 @@ class _State:
 
     def substituted(self, variable: Variable, value: Term) -> _State:
         mapping = {variable: value}
-
-        def term(each: Term) -> Term:
-            return value if each == variable else each
-
         return replace(
             self,
-            body=tuple(
-                substitute_atom(each, mapping) if isinstance(each, Atom) else substitute_comparison(each, mapping)
-                for each in self.body
-            ),
+            body=tuple(substitute_literal(each, mapping) for each in self.body),
             heads=tuple(
                 replace(each, atoms=tuple(substitute_atom(atom, mapping) for atom in each.atoms)) for each in self.heads
             ),
-            below=tuple((term(each), expression) for each, expression in self.below),
-            above=tuple((term(each), expression) for each, expression in self.above),
+            below=tuple((substitute_term(each, mapping), expression) for each, expression in self.below),
+            above=tuple((substitute_term(each, mapping), expression) for each, expression in self.above),
         )
 
 
@@ -193,16 +185,16 @@ class Normaliser:
                 state = _State()
                 for property, start, end in zip(chain, places, places[1:], strict=False):
                     state = _role(state, property, start, end)
-                yield from self._role_above(state, implied, x, y)
+                yield from _role_above(state, implied, x, y)
             case owl.EquivalentProperties(properties):
                 for p, q in permutations(properties, 2):
-                    yield from self._role_above(_role(_State(), p, x, y), q, x, y)
+                    yield from _role_above(_role(_State(), p, x, y), q, x, y)
             case owl.DisjointProperties(properties):
                 for p, q in combinations(properties, 2):
                     yield _role(_role(_State(), p, x, y), q, x, y)
             case owl.InverseProperties(first, second):
-                yield from self._role_above(_role(_State(), first, x, y), second, y, x)
-                yield from self._role_above(_role(_State(), second, x, y), first, y, x)
+                yield from _role_above(_role(_State(), first, x, y), second, y, x)
+                yield from _role_above(_role(_State(), second, x, y), first, y, x)
             case owl.Domain(property, expression):
                 yield _role(_State(above=((x, expression),)), property, x, y)
             case owl.Range(property, target):
@@ -214,20 +206,20 @@ class Normaliser:
             case owl.DatatypeDefinition():
                 return
             case owl.ClassAssertion(owl.Named(iri), individual):
-                yield _State(heads=(Disjunct((type_atom(individual, iri),)),))
+                yield _State().implying(type_atom(individual, iri))
             case owl.ClassAssertion(member_of, individual):
                 yield _State(above=((individual, member_of),))
             case owl.PropertyAssertion(property, subject, target, negative):
                 if negative:
                     yield _role(_State(), property, subject, target)
                 else:
-                    yield from self._role_above(_State(), property, subject, target)
+                    yield from _role_above(_State(), property, subject, target)
             case owl.SameIndividual(individuals):
                 for a, b in combinations(individuals, 2):
-                    yield _State(heads=(Disjunct((triple(a, SAME_AS, b),)),))
+                    yield _State().implying(triple(a, SAME_AS, b))
             case owl.DifferentIndividuals(individuals):
                 for a, b in combinations(individuals, 2):
-                    yield _State(heads=(Disjunct((triple(a, DIFFERENT_FROM, b),)),))
+                    yield _State().implying(triple(a, DIFFERENT_FROM, b))
             case owl.SwrlRule(body, head):
                 yield from self._swrl(body, head)
 
@@ -236,19 +228,21 @@ class Normaliser:
         x, y, z = Variable("x"), Variable("y"), Variable("z")
         match axiom.kind:
             case "Functional":
-                yield _equal(_role(_role(_State(), p, x, y), p, x, z), y, z, p.data)
+                state = _role(_role(_State(), p, x, y), p, x, z)
+                # Different literals are never the same: there it is a condition instead.
+                yield state.having(Comparison("<", y, z)) if p.data else state.implying(triple(y, SAME_AS, z))
             case "InverseFunctional":
-                yield _equal(_role(_role(_State(), p, y, x), p, z, x), y, z, False)
+                yield _role(_role(_State(), p, y, x), p, z, x).implying(triple(y, SAME_AS, z))
             case "Reflexive":
-                yield from self._role_above(self._beyond(_State(), "reflexivity"), p, x, x)
+                yield from _role_above(self._beyond(_State(), "reflexivity"), p, x, x)
             case "Irreflexive":
                 yield _role(_State(), p, x, x)
             case "Symmetric":
-                yield from self._role_above(_role(_State(), p, x, y), p, y, x)
+                yield from _role_above(_role(_State(), p, x, y), p, y, x)
             case "Asymmetric":
                 yield _role(_role(_State(), p, x, y), p, y, x)
             case "Transitive":
-                yield from self._role_above(_role(_role(_State(), p, x, y), p, y, z), p, x, z)
+                yield from _role_above(_role(_role(_State(), p, x, y), p, y, z), p, x, z)
 
     def _key(self, keyed: owl.Expression, properties: Sequence[owl.Property]) -> _State:
         x, y = Variable("x"), Variable("y")
@@ -256,7 +250,7 @@ class Normaliser:
         for number, property in enumerate(properties, 1):
             shared = Variable(f"k{number}")
             state = _role(_role(state, property, x, shared), property, y, shared)
-        return _equal(state.with_below((x, keyed), (y, keyed)), x, y, False)
+        return state.with_below((x, keyed), (y, keyed)).implying(triple(x, SAME_AS, y))
 
     def _swrl(self, body: Sequence[owl.RuleAtom], head: Sequence[owl.RuleAtom]) -> Iterator[_State]:
         states = [_State()]
@@ -269,21 +263,15 @@ class Normaliser:
                 first, second = atom.arguments[0], atom.arguments[-1]
                 match atom.predicate:
                     case "same":
-                        yield _equal(state, first, second, False)
+                        yield state.implying(triple(first, SAME_AS, second))
                     case "different":
-                        yield state.implying(Disjunct((triple(first, DIFFERENT_FROM, second),)))
+                        yield state.implying(triple(first, DIFFERENT_FROM, second))
                     case str() as builtin:
                         raise NoFormulas(f"a built-in in the head of a rule ({self._texts.iri(builtin)}) is no fact")
                     case owl.Property() as property:
-                        yield from self._role_above(state, property, first, second)
+                        yield from _role_above(state, property, first, second)
                     case expression:
                         yield state.with_above((first, expression))
-
-    def _role_above(self, state: _State, property: owl.Property, start: Term, end: Term) -> Iterator[_State]:
-        if property.iri in (BOTTOM_OBJECT, BOTTOM_DATA):
-            yield state
-        elif property.iri not in (TOP_OBJECT, TOP_DATA):
-            yield state.implying(Disjunct((_role_atom(property, start, end),)))
 
     # ---------------------------------------------------------------------------------------- expressions
 
@@ -336,11 +324,22 @@ class Normaliser:
             case owl.HasSelf(property):
                 yield _role(self._beyond(state, "a self-restriction"), property, term, term)
             case owl.AtLeast(number, property, filler):
-                yield from self._at_least_below(state, term, number, property, filler)
+                if number > MOST_EQUALITIES:
+                    raise NoFormulas(f"at least {number} different values in a condition need too many equalities")
+                if number:
+                    state = self._beyond(state, "a minimal cardinality in a body")
+                yield self._several(state, term, number, property, filler)
             case owl.AtMost(number, property, filler):
                 yield state.with_above((term, owl.AtLeast(number + 1, property, filler)))
+            case owl.Datatype(iri) if iri in self.datatypes:
+                yield state.with_below((term, self.datatypes[iri]))
             case owl.Datatype() | owl.Restricted():
-                yield from self._data_below(state, term, expression)
+                test = dataranges.inside(term, expression)
+                if test is None:
+                    yield state.unable(self._texts.expression(expression, data=True))
+                else:
+                    comparisons, notes = test
+                    yield replace(state.having(*comparisons), approximate=(*state.approximate, *notes))
 
     def _member_below(self, state: _State, term: Term, expression: Quantified) -> Iterator[_State]:
         self.in_bodies.setdefault(expression)
@@ -350,33 +349,28 @@ class Normaliser:
     def _member_above(self, state: _State, term: Term, expression: Quantified) -> Iterator[_State]:
         self.in_heads.setdefault(expression)
         for above in self.memberships.get(expression, ()):
-            yield state.implying(Disjunct((self._member(term, above),)))
+            yield state.implying(self._member(term, above))
 
     def _member(self, term: Term, expression: Quantified) -> Atom:
         return Atom(MEMBER, (Constant(self._texts.expression(expression)), term))
 
-    def _at_least_below(
+    def _several(
         self, state: _State, term: Term, number: int, property: owl.Property, filler: owl.Expression
-    ) -> Iterator[_State]:
-        if number > MOST_EQUALITIES:
-            raise NoFormulas(f"at least {number} different values in a condition need too many equalities")
-        if number:
-            state = self._beyond(state, "a minimal cardinality in a body")
+    ) -> _State:
+        """Some values of a property in a body, with a head that two of them are equal; literals just differ."""
         successors = [self._new() for _ in range(number)]
         for successor in successors:
             state = _role(state, property, term, successor).with_below((successor, filler))
         if property.data:
-            yield _increasing(state, successors)
-        else:
-            for one, other in combinations(successors, 2):
-                state = _equal(state, one, other, False)
-            yield state
+            # In one order of the many, which is enough, since all of them are alike.
+            return state.having(*(Comparison("<", one, other) for one, other in pairwise(successors)))
+        return state.implying(*(triple(one, SAME_AS, other) for one, other in combinations(successors, 2)))
 
     def _above(self, state: _State, term: Term, expression: owl.Expression) -> Iterator[_State]:
         match expression:
             case owl.Named(iri):
                 if iri != THING:
-                    yield state if iri == NOTHING else state.implying(Disjunct((type_atom(term, iri),)))
+                    yield state if iri == NOTHING else state.implying(type_atom(term, iri))
             case owl.And(operands):
                 for operand in operands:
                     yield state.with_above((term, operand))
@@ -385,7 +379,11 @@ class Normaliser:
             case owl.Not(operand):
                 yield state.with_below((term, operand))
             case owl.OneOf(members):
-                yield from self._one_of_above(self._beyond(state, "an enumeration in a head"), term, members)
+                state = self._beyond(state, "an enumeration in a head")
+                if all(isinstance(member.value, NamedNode | BlankNode) for member in members):
+                    yield state.implying(*(triple(term, SAME_AS, member) for member in members))
+                else:
+                    yield from _negated(state, dataranges.outside_members(term, members), "an enumeration of literals")
             case owl.Some(property, filler):
                 yield from self._member_above(state, term, expression)
                 yield from self._some_above(state, term, 1, property, filler)
@@ -394,39 +392,22 @@ class Normaliser:
                 successor = self._new()
                 yield _role(state, property, term, successor).with_above((successor, filler))
             case owl.HasValue(property, value):
-                yield from self._role_above(state, property, term, value)
+                yield from _role_above(state, property, term, value)
             case owl.HasSelf(property):
-                yield from self._role_above(self._beyond(state, "a self-restriction"), property, term, term)
+                yield from _role_above(self._beyond(state, "a self-restriction"), property, term, term)
             case owl.AtLeast(number, property, filler):
                 if number:
                     yield from self._some_above(state, term, number, property, filler)
             case owl.AtMost(number, property, filler):
-                yield from self._at_most_above(state, term, number, property, filler)
+                if number > MOST_EQUALITIES:
+                    equalities = number * (number + 1) // 2
+                    raise NoFormulas(f"at most {number} values need a disjunction of {equalities} equalities")
+                yield self._several(state, term, number + 1, property, filler)
+            case owl.Datatype(iri) if iri in self.datatypes:
+                yield state.with_above((term, self.datatypes[iri]))
             case owl.Datatype() | owl.Restricted():
-                yield from self._data_above(state, term, expression)
-
-    def _one_of_above(self, state: _State, term: Term, members: Sequence[Constant]) -> Iterator[_State]:
-        if all(isinstance(member.value, NamedNode) or dataranges.is_blank(member) for member in members):
-            for member in members:
-                state = _equal(state, term, member, False)
-            yield state
-        else:
-            yield from _negated(state, dataranges.outside_members(term, members), "an enumeration of literals")
-
-    def _at_most_above(
-        self, state: _State, term: Term, number: int, property: owl.Property, filler: owl.Expression
-    ) -> Iterator[_State]:
-        if number > MOST_EQUALITIES:
-            raise NoFormulas(f"at most {number} values need a disjunction of {number * (number + 1) // 2} equalities")
-        successors = [self._new() for _ in range(number + 1)]
-        for successor in successors:
-            state = _role(state, property, term, successor).with_below((successor, filler))
-        if property.data:
-            yield _increasing(state, successors)
-        else:
-            for one, other in combinations(successors, 2):
-                state = _equal(state, one, other, False)
-            yield state
+                tests = dataranges.outside(term, expression)
+                yield from _negated(state, tests, self._texts.expression(expression, data=True))
 
     def _some_above(
         self, state: _State, term: Term, number: int, property: owl.Property, filler: owl.Expression
@@ -435,7 +416,7 @@ class Normaliser:
             yield state
         elif number == 1 and isinstance(filler, owl.OneOf):
             state = self._beyond(state, "an enumeration in a head")
-            yield state.implying(*(Disjunct((_role_atom(property, term, each),)) for each in filler.members))
+            yield state.implying(*(_role_atom(property, term, each) for each in filler.members))
         elif number > MOST_EQUALITIES:
             raise NoFormulas(f"at least {number} values are too many to make up")
         else:
@@ -451,7 +432,7 @@ class Normaliser:
                 some = exists[:: max(1, len(exists) // number)][:number]
                 atoms += [triple(one, DIFFERENT_FROM, other) for one, other in combinations(some, 2)]
             literals = frozenset(exists) if property.data else frozenset()
-            yield state.implying(Disjunct(tuple(atoms), tuple(exists), literals))
+            yield replace(state, heads=(*state.heads, Disjunct(tuple(atoms), tuple(exists), literals)))
 
     def _described(self, term: Variable, filler: owl.Expression, atoms: list[Atom], exists: list[Variable]) -> None:
         """Atoms that say that a new individual is in a class expression."""
@@ -475,30 +456,11 @@ class Normaliser:
                     x = Variable("x")
                     self._extra.append(_State(below=((x, owl.Named(name)),), above=((x, filler),)))
 
-    # ------------------------------------------------------------------------------------------- data ranges
-
-    def _data_below(self, state: _State, term: Term, expression: owl.Datatype | owl.Restricted) -> Iterator[_State]:
-        if isinstance(expression, owl.Datatype) and expression.iri in self.datatypes:
-            yield state.with_below((term, self.datatypes[expression.iri]))
-            return
-        test = dataranges.inside(term, expression)
-        if test is None:
-            yield replace(state, untested=(*state.untested, self._texts.expression(expression, data=True)))
-        else:
-            yield replace(state.having(*test.comparisons), approximate=(*state.approximate, *test.notes))
-
-    def _data_above(self, state: _State, term: Term, expression: owl.Datatype | owl.Restricted) -> Iterator[_State]:
-        if isinstance(expression, owl.Datatype) and expression.iri in self.datatypes:
-            yield state.with_above((term, self.datatypes[expression.iri]))
-            return
-        tests = dataranges.outside(term, expression)
-        yield from _negated(state, tests, self._texts.expression(expression, data=True))
-
 
 def _negated(state: _State, tests: Sequence[Sequence[Comparison]] | None, what: str) -> Iterator[_State]:
     """A data range of a head, as its negation in the body; each test is a way to be outside of it."""
     if tests is None:
-        yield replace(state, untested=(*state.untested, f"not {what}"))
+        yield state.unable(f"not {what}")
     for test in tests or ():
         yield replace(
             state.having(*test), approximate=(*state.approximate, f"{what} is tested as far as comparisons go")
@@ -518,16 +480,12 @@ def _role(state: _State, property: owl.Property, start: Term, end: Term) -> _Sta
     return state.having(_role_atom(property, start, end))
 
 
-def _equal(state: _State, one: Term, other: Term, data: bool) -> _State:
-    """Two terms are the same, in a head. Different literals are never the same: there it is a condition instead."""
-    if data:
-        return state.having(Comparison("<", one, other))
-    return state.implying(Disjunct((triple(one, SAME_AS, other),)))
-
-
-def _increasing(state: _State, values: Sequence[Variable]) -> _State:
-    """Literals that all differ: in one order of the many, which is enough, since all of them are alike."""
-    return state.having(*(Comparison("<", one, other) for one, other in pairwise(values)))
+def _role_above(state: _State, property: owl.Property, start: Term, end: Term) -> Iterator[_State]:
+    """A property in a head."""
+    if property.iri in (BOTTOM_OBJECT, BOTTOM_DATA):
+        yield state
+    elif property.iri not in (TOP_OBJECT, TOP_DATA):
+        yield state.implying(_role_atom(property, start, end))
 
 
 def _unified(state: _State, term: Term, member: Constant) -> _State:
@@ -548,7 +506,7 @@ def _rule_body(state: _State, atom: owl.RuleAtom) -> Iterator[_State]:
         case str() as builtin:
             operator = _BUILT_INS.get(builtin)
             if operator is None or len(atom.arguments) != 2:
-                yield replace(state, untested=(*state.untested, f"the built-in {builtin.removeprefix(SWRLB)}"))
+                yield state.unable(f"the built-in {builtin.removeprefix(SWRLB)}")
             else:
                 yield state.having(Comparison(operator, first, second))
         case owl.Property() as property:

@@ -118,8 +118,8 @@ class _Conversion:
                 return owl.Domain(property, owl.Named(iri))
             case "AnnotationPropertyRange", [property, iri]:
                 return owl.Range(property, owl.Named(iri))
-            case "NegativeObjectPropertyAssertion" | "NegativeDataPropertyAssertion", _:
-                return owl.PropertyAssertion(*parts, True)
+            case "NegativeObjectPropertyAssertion" | "NegativeDataPropertyAssertion", [property, source, target]:
+                return owl.PropertyAssertion(property, source, target, negative=True)
             case "Rule", [head, body]:
                 return owl.SwrlRule(body, head)
             case "ClassAtom" | "DataRangeAtom", [predicate, argument]:

@@ -20,8 +20,8 @@ from typing import Final, Literal, TypeAlias
 from pyoxigraph import Literal as RdfLiteral
 from pyoxigraph import NamedNode
 
-from everlog.datalog.substitution import canonical_rule, substitute_atom
-from everlog.datalog.syntax import Atom, BodyLiteral, Comparison, Constant, Program, Rule, Term, Variable
+from everlog.datalog.substitution import canonical_rule, substitute_atom, substitute_literal
+from everlog.datalog.syntax import Atom, BodyLiteral, Constant, Program, Rule, Term, Variable
 from everlog.rdf.owl import structure as owl
 from everlog.rdf.owl.clauses import (
     Clause,
@@ -304,15 +304,7 @@ def _named(rule: Rule) -> Rule:
     for literal in (*rule.body, rule.head):
         order.update(dict.fromkeys(literal.variables()))
     names = {v: Variable(_NAMES[n] if n < len(_NAMES) else f"x{n}") for n, v in enumerate(order)}
-    return Rule(substitute_atom(rule.head, names), tuple(_substituted(each, names) for each in rule.body))
-
-
-def _substituted(literal: BodyLiteral, names: Mapping[Variable, Term]) -> BodyLiteral:
-    if isinstance(literal, Atom):
-        return substitute_atom(literal, names)
-    assert isinstance(literal, Comparison)
-    left, right = (names.get(t, t) if isinstance(t, Variable) else t for t in (literal.left, literal.right))
-    return Comparison(literal.operator, left, right)
+    return Rule(substitute_atom(rule.head, names), tuple(substitute_literal(each, names) for each in rule.body))
 
 
 def _properties(axiom: owl.Axiom) -> Iterable[owl.Property]:

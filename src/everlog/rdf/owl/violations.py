@@ -96,7 +96,7 @@ def _facts(
         return ()
     values = dict(zip(_variables(body), (Constant(value) for value in answers[0]), strict=True))
     atoms = [substitute_literal(literal, values) for literal in body if isinstance(literal, Atom)]
-    return tuple(dict.fromkeys(print_atom(atom, program.prefixes) for atom in atoms if isinstance(atom, Atom)))
+    return tuple(dict.fromkeys(print_atom(atom, program.prefixes) for atom in atoms))
 
 
 def _variables(body: Sequence[BodyLiteral]) -> list[Variable]:
