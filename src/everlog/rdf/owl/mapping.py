@@ -8,6 +8,7 @@ in silence.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from typing import get_args
 
 from pyoxigraph import BlankNode, Literal, NamedNode
 
@@ -15,20 +16,12 @@ from everlog.datalog.values import XSD
 from everlog.rdf.owl import structure as owl
 from everlog.rdf.owl.entities import Entities
 from everlog.rdf.owl.expressions import CONNECTIVES, EXPRESSION_PROPERTIES, Expressions, constant, constants
-from everlog.rdf.owl.graph import FIRST, REST, Graph, Node, Object, Triple, Unreadable, short, shown
+from everlog.rdf.owl.graph import FIRST, REST, Graph, Node, Object, Triple, Unreadable, name, short, shown
 from everlog.rdf.owl.swrl import SwrlReader
 from everlog.rdf.owl.vocabulary import DIFFERENT_FROM, NOTHING, OWL, RDF, RDFS, SAME_AS, SWRL, THING, TYPE
 
-_CHARACTERISTICS: Mapping[str, owl.Kind] = {
-    OWL + "FunctionalProperty": "Functional",
-    OWL + "InverseFunctionalProperty": "InverseFunctional",
-    OWL + "TransitiveProperty": "Transitive",
-    OWL + "SymmetricProperty": "Symmetric",
-    OWL + "AsymmetricProperty": "Asymmetric",
-    OWL + "ReflexiveProperty": "Reflexive",
-    OWL + "IrreflexiveProperty": "Irreflexive",
-}
-_REIFIED = (OWL + "Axiom", OWL + "Annotation")
+_CHARACTERISTICS: Mapping[str | None, owl.Kind] = {f"{OWL}{kind}Property": kind for kind in get_args(owl.Kind)}
+_ASIDE = (OWL + "Ontology", OWL + "Axiom", OWL + "Annotation")
 _SILENT = frozenset({OWL + "imports", OWL + "members", OWL + "distinctMembers", FIRST, REST, *EXPRESSION_PROPERTIES})
 
 
@@ -68,18 +61,13 @@ class _Mapping:
     def axioms(self) -> list[owl.Axiom]:
         axioms: list[owl.Axiom] = []
         for subject, predicate, target in self._graph:
-            axioms += self._tried(subject, predicate, target)
+            try:
+                axioms += self._axioms_of(subject, predicate, target)
+            except Unreadable as mistake:
+                triple = f"{shown(subject)} {short(predicate)} {shown(target)}"
+                self.warnings.append(f"{triple} cannot be read and is left out: {mistake}")
         self._left_over()
         return axioms
-
-    def _tried(self, subject: Node, predicate: str, target: Object) -> list[owl.Axiom]:
-        try:
-            return self._axioms_of(subject, predicate, target)
-        except Unreadable as mistake:
-            self.warnings.append(
-                f"{shown(subject)} {short(predicate)} {shown(target)} cannot be read and is left out: {mistake}"
-            )
-            return []
 
     def _axioms_of(self, subject: Node, predicate: str, target: Object) -> list[owl.Axiom]:
         handler = self._handlers.get(predicate)
@@ -99,17 +87,13 @@ class _Mapping:
 
     def _defined(self, subject: NamedNode, predicate: str) -> list[owl.Axiom]:
         """A named class with a connective or a restriction is equivalent to it, as in OWL 1."""
-        data = subject.value in self.entities.datatypes
-        own = [name for name in (*CONNECTIVES, OWL + "onProperty") if name in self._graph.of(subject)]
-        if predicate != own[0]:
+        own = (each for each in (*CONNECTIVES, OWL + "onProperty") if each in self._graph.of(subject))
+        if predicate != next(own):
             return []
-        if data:
-            return [
-                owl.DatatypeDefinition(subject.value, each) for each in self._expressions.definition(subject, data=True)
-            ]
-        return [
-            owl.EquivalentClasses((owl.Named(subject.value), each)) for each in self._expressions.definition(subject)
-        ]
+        iri = subject.value
+        if iri in self.entities.datatypes:
+            return [owl.DatatypeDefinition(iri, each) for each in self._expressions.definition(subject, data=True)]
+        return [owl.EquivalentClasses((owl.Named(iri), each)) for each in self._expressions.definition(subject)]
 
     def _equivalent(self, subject: Node, target: Object) -> list[owl.Axiom]:
         read = self._expressions.expression
@@ -133,12 +117,12 @@ class _Mapping:
         return owl.PropertyAssertion(property, constant(subject), constant(target))
 
     def _type(self, subject: Node, target: Object) -> list[owl.Axiom]:
-        name = _value(target)
-        if name is not None and name in _CHARACTERISTICS:
-            return [owl.Characteristic(_CHARACTERISTICS[name], self._expressions.property(subject))]
-        if name is None or not name.startswith((OWL, RDF, RDFS, SWRL)) or name in (THING, NOTHING):
+        kind = name(target)
+        if kind in _CHARACTERISTICS:
+            return [owl.Characteristic(_CHARACTERISTICS[kind], self._expressions.property(subject))]
+        if kind is None or not kind.startswith((OWL, RDF, RDFS, SWRL)) or kind in (THING, NOTHING):
             return [owl.ClassAssertion(self._expressions.expression(target), constant(subject))]
-        return self._anonymous_axiom(subject, name)
+        return self._anonymous_axiom(subject, kind)
 
     def _anonymous_axiom(self, subject: Node, kind: str) -> list[owl.Axiom]:
         graph, read = self._graph, self._expressions
@@ -170,7 +154,7 @@ class _Mapping:
         for subject, predicate, _ in self._graph:
             unused = isinstance(subject, BlankNode) and subject not in self._graph.used
             if unused and predicate in EXPRESSION_PROPERTIES:
-                about = next((each for each in self._graph.objects(subject, OWL + "onProperty")), None)
+                about = next(iter(self._graph.objects(subject, OWL + "onProperty")), None)
                 where = f" on {shown(about)}" if about is not None else ""
                 self.warnings.append(f"an anonymous class with {short(predicate)}{where} belongs to no axiom")
                 self._graph.used.add(subject)
@@ -178,18 +162,11 @@ class _Mapping:
 
 def _without_annotations(triples: list[Triple]) -> list[Triple]:
     """Triples without what is said about the ontology itself, and about its axioms and annotations."""
-    kinds: dict[Node, str] = {}
-    for subject, predicate, target in triples:
-        if predicate == TYPE and (name := _value(target)) in (*_REIFIED, OWL + "Ontology"):
-            kinds[subject] = name or ""
-    return [each for each in triples if each[0] not in kinds]
+    aside = {subject for subject, predicate, target in triples if predicate == TYPE and name(target) in _ASIDE}
+    return [each for each in triples if each[0] not in aside]
 
 
 def _name(node: Node) -> str:
     if isinstance(node, NamedNode):
         return node.value
     raise Unreadable("an anonymous node stands where a named class is expected")
-
-
-def _value(node: Object) -> str | None:
-    return node.value if isinstance(node, NamedNode) else None

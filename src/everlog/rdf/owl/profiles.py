@@ -23,15 +23,7 @@ from pyoxigraph import NamedNode
 from everlog.datalog.substitution import canonical_rule, substitute_atom, substitute_literal
 from everlog.datalog.syntax import Atom, BodyLiteral, Constant, Program, Rule, Term, Variable
 from everlog.rdf.owl import structure as owl
-from everlog.rdf.owl.clauses import (
-    Clause,
-    Disjunct,
-    NoFormulas,
-    Normaliser,
-    equalities_apart,
-    triple,
-    type_atom,
-)
+from everlog.rdf.owl.clauses import Clause, Disjunct, NoFormulas, Normaliser, equalities_apart, triple, type_atom
 from everlog.rdf.owl.dataranges import is_ill_typed
 from everlog.rdf.owl.functional import FunctionalSyntax
 from everlog.rdf.owl.naming import with_invented_prefixes
@@ -181,9 +173,13 @@ class _Translator:
         for note in clause.approximate:
             notes.setdefault(note)
         if any(each == type_atom(variable, THING) for each in clause.body for variable in each.variables()):
-            self._thing(notes)
+            self._needs_thing = True
+            if self._profile != "U" and not self._options.thing:
+                notes.setdefault(
+                    "it holds for individuals that are said to be of type owl:Thing, since that is not derived"
+                )
         if not clause.heads:
-            self._add(Rule(violation(text, clause.body), clause.body), text)
+            self._contradiction(text, *clause.body)
         for place, disjunct in enumerate(clause.heads):
             self._disjunct(clause, disjunct, f"{key} {number} {place}", text, notes)
         return None
@@ -193,17 +189,9 @@ class _Translator:
         for number, variable in enumerate(disjunct.exists):
             constants[variable] = _new_constant(f"{key} {number}", variable in disjunct.literals)
             notes.setdefault("an existential becomes a new constant")
-        atoms = [substitute_atom(atom, constants) for atom in disjunct.atoms]
-        for atom in atoms:
+        for atom in (substitute_atom(atom, constants) for atom in disjunct.atoms):
             apart = [each for each in equalities_apart([atom]) if each not in clause.body]
             self._add(Rule(atom, (*clause.body, *apart)), text)
-
-    def _thing(self, notes: dict[str, None]) -> None:
-        self._needs_thing = True
-        if self._profile != "U" and not self._options.thing:
-            notes.setdefault(
-                "it holds for individuals that are said to be of type owl:Thing, since that is not derived"
-            )
 
     # ---------------------------------------------------------------------------------------------- rules
 
@@ -244,7 +232,7 @@ class _Translator:
                         Rule(type_atom(end, THING), (triple(x, property.iri, y),)), "owl:Thing: whatever is related"
                     )
 
-    def _contradiction(self, what: str, *body: Atom) -> None:
+    def _contradiction(self, what: str, *body: BodyLiteral) -> None:
         self._add(Rule(violation(what, body), body), what)
 
     def _useful(self) -> list[Rule]:
@@ -252,8 +240,7 @@ class _Translator:
         made = [rule for rule in self._rules if any(_is_new_class(atom) for atom in rule.positive)]
         kept = set(self._rules)
         while True:
-            derived = {self._rules[rule].head for rule in kept}
-            names = {atom.terms[2] for atom in derived if _is_new_class(atom)}
+            names = {rule.head.terms[2] for rule in kept if _is_new_class(rule.head)}
             unused = {
                 rule
                 for rule in made
@@ -287,12 +274,8 @@ def _iris(ontology: owl.Ontology) -> Iterator[str]:
     """The names of classes and properties, once for each axiom that they are the subject of or used in."""
     for axiom in ontology.axioms:
         yield from (property.iri for property in _properties(axiom))
-        for part in (getattr(axiom, name, None) for name in ("sub", "sup", "expression")):
-            if isinstance(part, owl.Named):
-                yield part.iri
-        for part in getattr(axiom, "classes", ()):
-            if isinstance(part, owl.Named):
-                yield part.iri
+        parts = [getattr(axiom, name, None) for name in ("sub", "sup", "expression")]
+        yield from (part.iri for part in (*parts, *getattr(axiom, "classes", ())) if isinstance(part, owl.Named))
 
 
 _NAMES = ("x", "y", "z", "u", "v", "w")
@@ -314,6 +297,4 @@ def _properties(axiom: owl.Axiom) -> Iterable[owl.Property]:
             return (*chain, sup)
         case owl.EquivalentProperties(properties):
             return properties
-        case owl.Domain(property, _) | owl.Range(property, _) | owl.PropertyAssertion(property, _, _, _):
-            return (property,)
     return [axiom.property] if hasattr(axiom, "property") else []

@@ -8,9 +8,9 @@ pass on the membership itself, as facts `member(expression, x)`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import permutations, product
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from everlog.rdf.owl import structure as owl
 
@@ -19,6 +19,8 @@ MOST_COMPARISONS = 2_000_000
 
 Quantified: TypeAlias = owl.Some | owl.All
 _Edges: TypeAlias = dict[owl.Expression, set[owl.Expression]]
+
+T = TypeVar("T")
 
 
 class TooManyExpressions(Exception):
@@ -108,15 +110,16 @@ def _roles(axioms: Iterable[owl.Axiom]) -> Mapping[owl.Property, set[owl.Propert
         elif isinstance(axiom, owl.InverseProperties):
             for one, other in permutations((axiom.first, axiom.second)):
                 edges.setdefault(one, set()).add(owl.Property(other.iri, not other.inverse))
-    closed: dict[owl.Property, set[owl.Property]] = {}
-    for start in edges:
-        seen, todo = {start}, [start]
-        while todo:
-            new = edges.get(todo.pop(), set()) - seen
-            seen |= new
-            todo += new
-        closed[start] = seen
-    return closed
+    return {start: _reached(start, lambda each: edges.get(each, set())) for start in edges}
+
+
+def _reached(start: T, above: Callable[[T], set[T]]) -> set[T]:
+    seen, todo = {start}, [start]
+    while todo:
+        new = above(todo.pop()) - seen
+        seen |= new
+        todo += new
+    return seen
 
 
 class _Nodes:
@@ -156,12 +159,4 @@ class _Nodes:
 
     def closed(self) -> list[set[int]]:
         """Everything above each expression, itself included."""
-        closed = []
-        for start in range(len(self.above)):
-            seen, todo = {start}, [start]
-            while todo:
-                new = self.above[todo.pop()] - seen
-                seen |= new
-                todo += new
-            closed.append(seen)
-        return closed
+        return [_reached(start, self.above.__getitem__) for start in range(len(self.above))]

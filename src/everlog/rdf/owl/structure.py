@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Literal, TypeAlias
 
-from everlog.datalog.syntax import Constant, Variable
+from everlog.datalog.syntax import Constant, Term
 
 # --------------------------------------------------------------------------------------------- expressions
 
@@ -217,15 +217,12 @@ class DifferentIndividuals:
     individuals: tuple[Constant, ...]
 
 
-Argument: TypeAlias = Variable | Constant
-
-
 @dataclass(frozen=True, slots=True)
 class RuleAtom:
     """An atom of a SWRL rule: of a class or data range, of a property, an (in)equality, or a built-in."""
 
     predicate: Expression | Property | Literal["same", "different"] | str
-    arguments: tuple[Argument, ...]
+    arguments: tuple[Term, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,10 +6,10 @@ import re
 
 from pyoxigraph import Literal, NamedNode
 
-from everlog.datalog.syntax import Variable
+from everlog.datalog.syntax import Term, Variable
 from everlog.rdf.owl.expressions import Expressions, constant
 from everlog.rdf.owl.graph import Graph, Node, Object, Unreadable, shown
-from everlog.rdf.owl.structure import Argument, RuleAtom, SwrlRule
+from everlog.rdf.owl.structure import RuleAtom, SwrlRule
 from everlog.rdf.owl.vocabulary import SWRL, TYPE
 
 
@@ -54,10 +54,10 @@ class SwrlReader:
                 return RuleAtom(builtin.value, tuple(arguments))
         raise Unreadable(f"{shown(kind)} is no kind of atom in a SWRL rule")
 
-    def _argument(self, node: Node, number: int) -> Argument:
+    def _argument(self, node: Node, number: int) -> Term:
         return self._term(self._graph.need(node, f"{SWRL}argument{number}"))
 
-    def _term(self, node: Object) -> Argument:
+    def _term(self, node: Object) -> Term:
         if isinstance(node, Literal) or NamedNode(SWRL + "Variable") not in self._graph.objects(node, TYPE):
             return constant(node)
         if node not in self._variables:
