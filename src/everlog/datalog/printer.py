@@ -145,14 +145,11 @@ class _Printer:
         if isinstance(value, BlankNode):
             return f"_:{value.value}"
         if isinstance(value, Literal):
-            return self.rdf_literal(value)
+            text = f'"{escape_string(value.value)}"'
+            if value.language is None:
+                return f"{text}^^{self.iri(value.datatype.value)}"
+            return f"{text}@{value.language}{f'--{value.direction.value}' if value.direction else ''}"
         assert_never(value)
-
-    def rdf_literal(self, literal: Literal) -> str:
-        text = f'"{escape_string(literal.value)}"'
-        if literal.language is None:
-            return f"{text}^^{self.iri(literal.datatype.value)}"
-        return f"{text}@{literal.language}{f'--{literal.direction.value}' if literal.direction else ''}"
 
     def iri(self, iri: str) -> str:
         text = self._iris.get(iri)

@@ -1,7 +1,6 @@
 """Safety: every variable gets its value from a positive atom, or from an equality with a side that has one.
 
 A safe rule also keeps its scopes apart: a local variable of a negation occurs in an atom inside it and nowhere outside.
-`check_arities` and `eliminate_equalities`, the other steps between reading and planning, are offered here as well.
 """
 
 from __future__ import annotations
@@ -9,14 +8,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from everlog.datalog.arities import check_arities
-from everlog.datalog.equalities import eliminate_equalities
 from everlog.datalog.prefixes import NO_PREFIXES
 from everlog.datalog.printer import print_goal, print_rule
 from everlog.datalog.syntax import Atom, BodyLiteral, Comparison, Constant, Negation, Rule, Term, Variable
 from everlog.errors import UnsafeRule
-
-__all__ = ["bound_variables", "check_arities", "check_goal", "check_safety", "eliminate_equalities"]
 
 _ANONYMOUS = re.compile(r"_[0-9]+")
 
@@ -56,6 +51,7 @@ def bound_variables(body: Sequence[BodyLiteral]) -> set[Variable]:
 def _mistakes(head: Atom | None, body: Sequence[BodyLiteral]) -> Iterator[tuple[Variable, str]]:
     """Each offending variable with what is wrong about it."""
     bound = bound_variables(body)
+    negations = [literal for literal in body if isinstance(literal, Negation)]
     if head is not None:
         for variable in head.variables():
             if not body:
@@ -69,9 +65,8 @@ def _mistakes(head: Atom | None, body: Sequence[BodyLiteral]) -> Iterator[tuple[
                     yield variable, "is compared, but no positive atom of the body binds it"
         elif isinstance(literal, Negation):
             yield from _mistakes_inside(literal, bound)
-    outside = [*([head] if head is not None else []), *(part for part in body if not isinstance(part, Negation))]
-    shared = {variable for part in (*outside, *_negations(body)) for variable in part.variables()}
-    for negation in _negations(body):
+    shared = {variable for literal in (body if head is None else (head, *body)) for variable in literal.variables()}
+    for negation in negations:
         for variable in negation.local:
             if variable in shared:
                 yield variable, "is local to a NOT EXISTS and occurs outside it too; give one of them another name"
@@ -89,10 +84,6 @@ def _mistakes_inside(negation: Negation, bound: set[Variable]) -> Iterator[tuple
                 "is in a negation, but no positive atom of the body binds it; for `no value at all` write "
                 f"`_` or `NOT EXISTS ?{variable.name} IN (…)`",
             )
-
-
-def _negations(body: Sequence[BodyLiteral]) -> Iterator[Negation]:
-    return (literal for literal in body if isinstance(literal, Negation))
 
 
 def _message(mistake: tuple[Variable, str], what: str, place: str | None) -> str:
