@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-_SIMPLE: Final = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f", '"': '"', "'": "'", "\\": "\\"}
+SIMPLE: Final = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f", '"': '"', "'": "'", "\\": "\\"}
 _ESCAPE: Final = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|([\s\S]?))")
 # Line separators are escaped too: a printed rule stays on one line in every editor.
 _UNPRINTABLE: Final = re.compile(r'["\\\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff]')
@@ -29,7 +29,7 @@ def unescape_string(text: str) -> str:
     >>> unescape_string(r"caf\u00E9\n") == "café\n"
     True
     """
-    return _unescape(text, _SIMPLE, r"\t \b \n \r \f \" \' \\ \uXXXX \UXXXXXXXX")
+    return _unescape(text, SIMPLE, r"\t \b \n \r \f \" \' \\ \uXXXX \UXXXXXXXX")
 
 
 def unescape_iri(text: str) -> str:

@@ -21,7 +21,7 @@ def check_safety(rule: Rule, place: str | None = None, prefixes: Mapping[str, st
     mistake = next(_mistakes(rule.head, rule.body), None)
     if mistake is not None:
         kind = "rule" if rule.body else "fact"
-        raise UnsafeRule(_message(mistake, f"{kind} `{print_rule(rule, prefixes)}`", place))
+        raise _unsafe(f"{kind} `{print_rule(rule, prefixes)}`", place, *mistake)
 
 
 def check_goal(
@@ -30,7 +30,7 @@ def check_goal(
     """The same for a conjunctive goal."""
     mistake = next(_mistakes(None, literals), None)
     if mistake is not None:
-        raise UnsafeRule(_message(mistake, f"goal `{print_goal(literals, prefixes)}`", place))
+        raise _unsafe(f"goal `{print_goal(literals, prefixes)}`", place, *mistake)
 
 
 def bound_variables(body: Sequence[BodyLiteral]) -> set[Variable]:
@@ -86,7 +86,6 @@ def _mistakes_inside(negation: Negation, bound: set[Variable]) -> Iterator[tuple
             )
 
 
-def _message(mistake: tuple[Variable, str], what: str, place: str | None) -> str:
-    variable, reason = mistake
+def _unsafe(what: str, place: str | None, variable: Variable, reason: str) -> UnsafeRule:
     name = "_" if _ANONYMOUS.fullmatch(variable.name) else f"?{variable.name}"
-    return f"{place + ': ' if place else ''}the {what} is unsafe: the variable {name} {reason}"
+    return UnsafeRule(f"{place + ': ' if place else ''}the {what} is unsafe: the variable {name} {reason}")

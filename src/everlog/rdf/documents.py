@@ -57,10 +57,9 @@ def _text(term: object, mark: str, names: dict[str, str]) -> str:
         return str(term)
     if isinstance(term, BlankNode):
         label = term.value
-        name = names.get(label)
-        if name is None:
-            name = names[label] = f"_:{label}" if OWN.fullmatch(label) else f"_:{mark}n{len(names)}"
-        return name
+        if label not in names:
+            names[label] = f"_:{label}" if OWN.fullmatch(label) else f"_:{mark}n{len(names)}"
+        return names[label]
     if isinstance(term, Triple):
         raise ValueError(NESTED)
     return str(term)

@@ -140,21 +140,13 @@ class _Translator:
             self._remarks.append(Remark(text, "dropped", str(reason)))
             return
         key = FunctionalSyntax().axiom(axiom)  # the names of new constants do not hang on prefixes
-        lost: dict[str, None] = {}
-        kept = 0
         notes: dict[str, None] = {}
-        for number, clause in enumerate(clauses):
-            why = self._clause(clause, text, key, number, notes)
-            if why is None:
-                kept += 1
-            else:
-                lost.setdefault(why)
-        for why in lost:
-            self._remarks.append(Remark(text, "partly dropped" if kept else "dropped", why))
-        for note in notes:
-            self._remarks.append(Remark(text, "approximated", note))
+        lost = [self._clause(clause, text, f"{key} {number}", notes) for number, clause in enumerate(clauses)]
+        what: Literal["dropped", "partly dropped"] = "partly dropped" if None in lost else "dropped"
+        self._remarks += [Remark(text, what, why) for why in lost if why is not None]
+        self._remarks += [Remark(text, "approximated", note) for note in notes]
 
-    def _clause(self, clause: Clause, text: str, key: str, number: int, notes: dict[str, None]) -> str | None:
+    def _clause(self, clause: Clause, text: str, key: str, notes: dict[str, None]) -> str | None:
         """Adds the rules of a formula, or says why there are none."""
         if clause.beyond:
             return f"OWL 2 RL has no rule for {' and '.join(clause.beyond)}"
@@ -181,7 +173,7 @@ class _Translator:
         if not clause.heads:
             self._contradiction(text, *clause.body)
         for place, disjunct in enumerate(clause.heads):
-            self._disjunct(clause, disjunct, f"{key} {number} {place}", text, notes)
+            self._disjunct(clause, disjunct, f"{key} {place}", text, notes)
         return None
 
     def _disjunct(self, clause: Clause, disjunct: Disjunct, key: str, text: str, notes: dict[str, None]) -> None:

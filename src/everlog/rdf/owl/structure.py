@@ -231,26 +231,10 @@ class SwrlRule:
     head: tuple[RuleAtom, ...]
 
 
-Axiom: TypeAlias = (
-    SubClassOf
-    | EquivalentClasses
-    | DisjointClasses
-    | DisjointUnion
-    | SubProperty
-    | EquivalentProperties
-    | DisjointProperties
-    | InverseProperties
-    | Domain
-    | Range
-    | Characteristic
-    | HasKey
-    | DatatypeDefinition
-    | ClassAssertion
-    | PropertyAssertion
-    | SameIndividual
-    | DifferentIndividuals
-    | SwrlRule
-)
+ClassAxiom: TypeAlias = SubClassOf | EquivalentClasses | DisjointClasses | DisjointUnion | HasKey
+PropertyAxiom: TypeAlias = SubProperty | EquivalentProperties | DisjointProperties | InverseProperties | Characteristic
+Assertion: TypeAlias = ClassAssertion | PropertyAssertion | SameIndividual | DifferentIndividuals
+Axiom: TypeAlias = ClassAxiom | PropertyAxiom | Domain | Range | DatatypeDefinition | Assertion | SwrlRule
 
 
 @dataclass(frozen=True)
