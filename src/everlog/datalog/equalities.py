@@ -66,9 +66,8 @@ def _solve(
         if not (isinstance(left, Variable) and free(left)):
             left, right = right, left
         if isinstance(left, Variable) and free(left):
-            bindings = {variable: right if term == left else term for variable, term in bindings.items()} | {
-                left: right
-            }
+            bindings = {bound: right if term == left else term for bound, term in bindings.items()}
+            bindings[left] = right
         elif isinstance(left, Constant) and isinstance(right, Constant):
             return None
         else:

@@ -1,4 +1,4 @@
-"""The escapes of Turtle strings, IRIs and local names, in both directions.
+"""The escapes of Turtle strings and IRIs, in both directions.
 
 A mistake is a `EscapeError` that knows its offset in the text, so that the reader can point at it.
 """
@@ -35,11 +35,6 @@ def unescape_string(text: str) -> str:
 def unescape_iri(text: str) -> str:
     """The same for the inside of `<…>`, where only numeric escapes exist."""
     return _unescape(text, {}, r"\uXXXX \UXXXXXXXX")
-
-
-def unescape_local(text: str) -> str:
-    """A local name without the backslashes before its punctuation; the grammar admits no others."""
-    return text.replace("\\", "")
 
 
 def _unescape(text: str, simple: dict[str, str], known: str) -> str:

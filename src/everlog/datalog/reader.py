@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Final, NoReturn, TypeVar, cast
 from pyoxigraph import BaseDirection, BlankNode, Literal, NamedNode
 
 from everlog.datalog.arities import check_arities
-from everlog.datalog.escapes import EscapeError, unescape_iri, unescape_local, unescape_string
+from everlog.datalog.escapes import EscapeError, unescape_iri, unescape_string
 from everlog.datalog.prefixes import NO_PREFIXES, WELL_KNOWN
 from everlog.datalog.safety import check_goal, check_safety
 from everlog.datalog.substitution import canonical_rule
@@ -96,10 +96,6 @@ def _grammar() -> Lark:
 class _UnsupportedError(Exception):
     """Stops the parser at a keyword that it knows by name only, before it stumbles over what follows."""
 
-    def __init__(self, keyword: Token) -> None:
-        super().__init__(keyword)
-        self.keyword = keyword
-
 
 def _refuse(keyword: Token) -> NoReturn:
     raise _UnsupportedError(keyword)
@@ -153,7 +149,8 @@ class _Reader:
         except (UnexpectedCharacters, UnexpectedToken) as error:
             raise syntax_mistake(error, self._text, self._source) from None
         except _UnsupportedError as error:
-            self._fail(error.keyword, f"{error.keyword} is not supported yet")
+            (keyword,) = error.args
+            self._fail(keyword, f"{keyword} is not supported yet")
 
     def _begin(self, statement: Tree[Token]) -> None:
         self._statement = statement
@@ -293,7 +290,8 @@ class _Reader:
             prefix, _, local = token.partition(":")
             if prefix not in self._prefixes:
                 self._fail(token, f"the prefix '{prefix}:' is not declared; write '@prefix {prefix}: <…> .' before it")
-            iri = self._prefixes[prefix] + unescape_local(local)
+            # The grammar admits backslashes before punctuation only.
+            iri = self._prefixes[prefix] + local.replace("\\", "")
         return self._checked(token, lambda: NamedNode(iri)).value
 
     # Mistakes

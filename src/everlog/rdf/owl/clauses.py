@@ -138,9 +138,6 @@ class Normaliser:
     """Whether to leave out, what is a rule but none of OWL 2 RL's."""
 
     def __post_init__(self) -> None:
-        self._number = 0
-        self._extra: list[_State] = []
-        self._named: set[str] = set()
         self._texts = FunctionalSyntax(self.prefixes)
         self._members = {each for above in self.memberships.values() for each in above}
         self.in_heads: dict[Quantified, None] = {}
@@ -149,17 +146,14 @@ class Normaliser:
     def clauses(self, axiom: owl.Axiom) -> list[Clause]:
         """The formulas of an axiom, each once. An axiom without any says nothing that rules could use."""
         self._number = 0
-        self._extra, self._named = [], set()
+        self._named: set[str] = set()
+        self._states = list(self._start(axiom))
         found: dict[Clause, None] = {}
-        states = list(self._start(axiom))
-        while states:
-            state = states.pop(0)
+        for state in self._states:  # fillers with a name of their own add more
             for clause in self._expand(state):
                 found.setdefault(clause)
                 if len(found) > MOST_CLAUSES:
                     raise NoFormulas(f"it has more than {MOST_CLAUSES:,} formulas")
-            states += self._extra
-            self._extra = []
         return list(found)
 
     # --------------------------------------------------------------------------------------------- axioms
@@ -420,41 +414,38 @@ class Normaliser:
         elif number > MOST_EQUALITIES:
             raise NoFormulas(f"at least {number} values are too many to make up")
         else:
+            exists = tuple(self._new() for _ in range(number))
             atoms: list[Atom] = []
-            exists: list[Variable] = []
-            for _ in range(number):
-                successor = self._new()
-                exists.append(successor)
+            for successor in exists:
                 atoms.append(_role_atom(property, term, successor))
                 if not property.data:
-                    self._described(successor, filler, atoms, exists)
+                    atoms += self._described(successor, filler)
             if not property.data:
-                some = exists[:: max(1, len(exists) // number)][:number]
-                atoms += [triple(one, DIFFERENT_FROM, other) for one, other in combinations(some, 2)]
-            literals = frozenset(exists) if property.data else frozenset()
-            yield replace(state, heads=(*state.heads, Disjunct(tuple(atoms), tuple(exists), literals)))
+                atoms += [triple(one, DIFFERENT_FROM, other) for one, other in combinations(exists, 2)]
+            literals = frozenset(exists if property.data else ())
+            yield replace(state, heads=(*state.heads, Disjunct(tuple(atoms), exists, literals)))
 
-    def _described(self, term: Variable, filler: owl.Expression, atoms: list[Atom], exists: list[Variable]) -> None:
+    def _described(self, term: Variable, filler: owl.Expression) -> Iterator[Atom]:
         """Atoms that say that a new individual is in a class expression."""
         match filler:
             case owl.Named(iri):
                 if iri != THING:
-                    atoms.append(type_atom(term, iri))
+                    yield type_atom(term, iri)
             case owl.And(operands):
                 for operand in operands:
-                    self._described(term, operand, atoms, exists)
+                    yield from self._described(term, operand)
             case owl.HasValue(property, value) if property.iri not in (TOP_OBJECT, TOP_DATA):
-                atoms.append(_role_atom(property, term, value))
+                yield _role_atom(property, term, value)
             case owl.HasSelf(property) if property.iri != TOP_OBJECT:
-                atoms.append(_role_atom(property, term, term))
+                yield _role_atom(property, term, term)
             case _:
                 text = FunctionalSyntax().expression(filler)
                 name = f"{NEW}class-{hashlib.blake2b(text.encode(), digest_size=6).hexdigest()}"
-                atoms.append(type_atom(term, name))
+                yield type_atom(term, name)
                 if name not in self._named:
                     self._named.add(name)
                     x = Variable("x")
-                    self._extra.append(_State(below=((x, owl.Named(name)),), above=((x, filler),)))
+                    self._states.append(_State(below=((x, owl.Named(name)),), above=((x, filler),)))
 
 
 def _negated(state: _State, tests: Sequence[Sequence[Comparison]] | None, what: str) -> Iterator[_State]:
@@ -523,7 +514,7 @@ def _finished(state: _State) -> Clause | None:
     body = list(dict.fromkeys(state.body))
     heads: list[Disjunct] = []
     for disjunct in state.heads:
-        if any(_is_equality_of_itself(atom) for atom in disjunct.atoms):
+        if any(_is_equality(atom) and atom.terms[0] == atom.terms[2] for atom in disjunct.atoms):
             return None
         atoms = tuple(atom for atom in dict.fromkeys(disjunct.atoms) if atom not in body)
         if not atoms:
@@ -534,9 +525,8 @@ def _finished(state: _State) -> Clause | None:
         # No reflexive equalities: they are known without saying. With more disjuncts the profiles see to it.
         body += equalities_apart(heads[0].atoms)
     bound = {variable for each in body if isinstance(each, Atom) for variable in each.variables()}
-    equalities = [each for each in body if isinstance(each, Comparison) and each.operator == "="]
-    for equality in equalities:
-        if any(isinstance(term, Constant) or term in bound for term in (equality.left, equality.right)):
+    for equality in (each for each in body if isinstance(each, Comparison) and each.operator == "="):
+        if any(isinstance(term, Constant) or term in bound for term in equality.terms):
             bound.update(equality.variables())
     used = {variable for each in body for variable in each.variables()}
     used |= {v for disjunct in heads for atom in disjunct.atoms for v in atom.variables() if v not in disjunct.exists}
@@ -558,7 +548,3 @@ def equalities_apart(atoms: Sequence[Atom]) -> list[Comparison]:
 
 def _is_equality(atom: Atom) -> bool:
     return atom.predicate == TRIPLE and atom.terms[1] == Constant(NamedNode(SAME_AS))
-
-
-def _is_equality_of_itself(atom: Atom) -> bool:
-    return _is_equality(atom) and atom.terms[0] == atom.terms[2]

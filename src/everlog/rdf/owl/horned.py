@@ -34,13 +34,12 @@ def read_horned(text: str, syntax: str, mark: str) -> tuple[owl.Ontology, list[s
     components = [each.component for each in read.get_components()]
     axioms: list[owl.Axiom] = []
     warnings: list[str] = []
-    convert = _Conversion(mark)
     for component in components:
         name = type(component).__name__
         if name.startswith(_SILENT) and not name.startswith("AnnotationProperty"):
             continue
         try:
-            axioms.append(convert.read(component))
+            axioms.append(_read(component, mark))
         except _Unknown as unknown:
             warnings.append(f"{component} cannot be read and is left out: {unknown} is not supported")
     imports = sorted(str(each.first) for each in components if type(each).__name__ == "Import")
@@ -54,80 +53,77 @@ class _Unknown(EverlogError):
     """A kind of component that we have no place for."""
 
 
-class _Conversion:
-    def __init__(self, mark: str) -> None:
-        self._mark = mark
+def _read(it: Any, mark: str) -> Any:
+    """A value of py-horned-owl, from its parts upwards, in our structure."""
+    if isinstance(it, int | str):
+        return it
+    if isinstance(it, list | tuple):
+        return tuple(_read(each, mark) for each in it)
+    name = type(it).__name__
+    if name == "IRI":
+        return NamedNode(str(it)).value  # a `ValueError` says that it is not absolute
+    if name == "Facet":
+        facet = str(it).rpartition(".")[2]
+        return facet[:1].lower() + facet[1:]
+    if name == "Variable":
+        return Variable(variable_name(str(it.first)))
+    return _made(name, [_read(getattr(it, _FIELDS.get(field, field)), mark) for field in it.__match_args__], mark)
 
-    def read(self, it: Any) -> Any:
-        """A value of py-horned-owl, from its parts upwards, in our structure."""
-        if isinstance(it, int | str):
-            return it
-        if isinstance(it, list | tuple):
-            return tuple(map(self.read, it))
-        name = type(it).__name__
-        if name == "IRI":
-            return NamedNode(str(it)).value  # a `ValueError` says that it is not absolute
-        if name == "Facet":
-            facet = str(it).rpartition(".")[2]
-            return facet[:1].lower() + facet[1:]
-        if name == "Variable":
-            return Variable(variable_name(str(it.first)))
-        return self._made(name, [self.read(getattr(it, _FIELDS.get(field, field))) for field in it.__match_args__])
 
-    def _made(self, name: str, parts: list[Any]) -> Any:
-        if name in _CLASSES:
-            return _CLASSES[name](*parts)
-        if name in _CHARACTERISTICS:
-            return owl.Characteristic(_CHARACTERISTICS[name], *parts)
-        match name, parts:
-            case "Class", [iri]:
-                return owl.Named(iri)
-            case "ObjectProperty", [iri]:
-                return owl.Property(iri)
-            case "InverseObjectProperty", [property]:
-                return owl.Property(property.iri, inverse=True)
-            case "DataProperty", [iri]:
-                return owl.Property(iri, data=True)
-            case "AnnotationProperty", [iri]:
-                return owl.Property(iri, annotation=True)
-            case "Datatype", [iri]:
-                return owl.Datatype(iri)
-            case "DatatypeRestriction", [datatype, facets]:
-                return owl.Restricted(datatype.iri, facets)
-            case "FacetRestriction", [facet, value]:
-                return facet, value
-            case "ObjectExactCardinality" | "DataExactCardinality", _:
-                return owl.And((owl.AtLeast(*parts), owl.AtMost(*parts)))
-            case "NamedIndividual", [iri]:
-                return Constant(NamedNode(iri))
-            case "AnonymousIndividual", [label]:
-                return Constant(BlankNode(self._mark + label.removeprefix("_:")))
-            case "SimpleLiteral", [text]:
-                return Constant(text)
-            case "LanguageLiteral", [text, language]:
-                return Constant(Literal(text, language=language))
-            case "DatatypeLiteral", [text, datatype]:
-                return Constant(normalise(Literal(text, datatype=NamedNode(datatype))))
-            case "DisjointUnion", [union, classes]:
-                return owl.DisjointUnion(union.iri, classes)
-            case "SubObjectPropertyOf" | "SubDataPropertyOf" | "SubAnnotationPropertyOf", [sub, sup]:
-                return owl.SubProperty(sub if isinstance(sub, tuple) else (sub,), sup)
-            case "DatatypeDefinition", [datatype, range]:
-                return owl.DatatypeDefinition(datatype.iri, range)
-            case "AnnotationPropertyDomain", [property, iri]:
-                return owl.Domain(property, owl.Named(iri))
-            case "AnnotationPropertyRange", [property, iri]:
-                return owl.Range(property, owl.Named(iri))
-            case "NegativeObjectPropertyAssertion" | "NegativeDataPropertyAssertion", [property, source, target]:
-                return owl.PropertyAssertion(property, source, target, negative=True)
-            case "Rule", [head, body]:
-                return owl.SwrlRule(body, head)
-            case "ClassAtom" | "DataRangeAtom", [predicate, argument]:
-                return owl.RuleAtom(predicate, (argument,))
-            case "ObjectPropertyAtom" | "DataPropertyAtom" | "BuiltInAtom", [predicate, arguments]:
-                return owl.RuleAtom(predicate, arguments)
-            case "SameIndividualAtom", _:
-                return owl.RuleAtom("same", tuple(parts))
-            case "DifferentIndividualsAtom", _:
-                return owl.RuleAtom("different", tuple(parts))
-        raise _Unknown(name)
+def _made(name: str, parts: list[Any], mark: str) -> Any:
+    if name in _CLASSES:
+        return _CLASSES[name](*parts)
+    if name in _CHARACTERISTICS:
+        return owl.Characteristic(_CHARACTERISTICS[name], *parts)
+    match name, parts:
+        case "Class", [iri]:
+            return owl.Named(iri)
+        case "ObjectProperty", [iri]:
+            return owl.Property(iri)
+        case "InverseObjectProperty", [property]:
+            return owl.Property(property.iri, inverse=True)
+        case "DataProperty", [iri]:
+            return owl.Property(iri, data=True)
+        case "AnnotationProperty", [iri]:
+            return owl.Property(iri, annotation=True)
+        case "Datatype", [iri]:
+            return owl.Datatype(iri)
+        case "DatatypeRestriction", [datatype, facets]:
+            return owl.Restricted(datatype.iri, facets)
+        case "FacetRestriction", [facet, value]:
+            return facet, value
+        case "ObjectExactCardinality" | "DataExactCardinality", _:
+            return owl.And((owl.AtLeast(*parts), owl.AtMost(*parts)))
+        case "NamedIndividual", [iri]:
+            return Constant(NamedNode(iri))
+        case "AnonymousIndividual", [label]:
+            return Constant(BlankNode(mark + label.removeprefix("_:")))
+        case "SimpleLiteral", [text]:
+            return Constant(text)
+        case "LanguageLiteral", [text, language]:
+            return Constant(Literal(text, language=language))
+        case "DatatypeLiteral", [text, datatype]:
+            return Constant(normalise(Literal(text, datatype=NamedNode(datatype))))
+        case "DisjointUnion", [union, classes]:
+            return owl.DisjointUnion(union.iri, classes)
+        case "SubObjectPropertyOf" | "SubDataPropertyOf" | "SubAnnotationPropertyOf", [sub, sup]:
+            return owl.SubProperty(sub if isinstance(sub, tuple) else (sub,), sup)
+        case "DatatypeDefinition", [datatype, range]:
+            return owl.DatatypeDefinition(datatype.iri, range)
+        case "AnnotationPropertyDomain", [property, iri]:
+            return owl.Domain(property, owl.Named(iri))
+        case "AnnotationPropertyRange", [property, iri]:
+            return owl.Range(property, owl.Named(iri))
+        case "NegativeObjectPropertyAssertion" | "NegativeDataPropertyAssertion", [property, source, target]:
+            return owl.PropertyAssertion(property, source, target, negative=True)
+        case "Rule", [head, body]:
+            return owl.SwrlRule(body, head)
+        case "ClassAtom" | "DataRangeAtom", [predicate, argument]:
+            return owl.RuleAtom(predicate, (argument,))
+        case "ObjectPropertyAtom" | "DataPropertyAtom" | "BuiltInAtom", [predicate, arguments]:
+            return owl.RuleAtom(predicate, arguments)
+        case "SameIndividualAtom", _:
+            return owl.RuleAtom("same", tuple(parts))
+        case "DifferentIndividualsAtom", _:
+            return owl.RuleAtom("different", tuple(parts))
+    raise _Unknown(name)

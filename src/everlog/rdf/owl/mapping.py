@@ -7,7 +7,7 @@ in silence.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import get_args
 
 from pyoxigraph import BlankNode, Literal, NamedNode
@@ -25,9 +25,11 @@ _ASIDE = (OWL + "Ontology", OWL + "Axiom", OWL + "Annotation")
 _SILENT = frozenset({OWL + "imports", OWL + "members", OWL + "distinctMembers", FIRST, REST, *EXPRESSION_PROPERTIES})
 
 
-def read_graph(triples: Iterable[Triple], prefixes: Mapping[str, str]) -> owl.Ontology:
+def read_graph(triples: Sequence[Triple], prefixes: Mapping[str, str]) -> owl.Ontology:
     """The ontology that a graph is."""
-    mapping = _Mapping(Graph(_without_annotations(list(triples))))
+    # Without what is said about the ontology itself, and about its axioms and annotations.
+    aside = {subject for subject, predicate, target in triples if predicate == TYPE and name(target) in _ASIDE}
+    mapping = _Mapping(Graph(each for each in triples if each[0] not in aside))
     axioms = tuple(dict.fromkeys(mapping.axioms()))
     return owl.Ontology(axioms, prefixes, tuple(dict.fromkeys([*mapping.entities.warnings, *mapping.warnings])))
 
@@ -158,12 +160,6 @@ class _Mapping:
                 where = f" on {shown(about)}" if about is not None else ""
                 self.warnings.append(f"an anonymous class with {short(predicate)}{where} belongs to no axiom")
                 self._graph.used.add(subject)
-
-
-def _without_annotations(triples: list[Triple]) -> list[Triple]:
-    """Triples without what is said about the ontology itself, and about its axioms and annotations."""
-    aside = {subject for subject, predicate, target in triples if predicate == TYPE and name(target) in _ASIDE}
-    return [each for each in triples if each[0] not in aside]
 
 
 def _name(node: Node) -> str:

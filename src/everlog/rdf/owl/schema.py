@@ -31,7 +31,12 @@ def subsumptions(
     axioms: Sequence[owl.Axiom], heads: Iterable[Quantified], bodies: Iterable[Quantified]
 ) -> Mapping[Quantified, tuple[Quantified, ...]]:
     """For expressions that stand in heads, those in bodies that they lie below."""
-    edges = _stated(axioms)
+    edges: _Edges = {}
+    for axiom in axioms:
+        for sub, sup in _pairs(axiom):
+            _add(edges, sub)
+            _add(edges, sup)
+            edges[sub].add(sup)
     for expression in (*heads, *bodies):
         _add(edges, expression)
     nodes = _Nodes(edges, _roles(axioms))
@@ -64,16 +69,6 @@ def _add(edges: _Edges, expression: owl.Expression) -> None:
             edges[expression].add(part)
         elif isinstance(expression, owl.Or):
             edges[part].add(expression)
-
-
-def _stated(axioms: Sequence[owl.Axiom]) -> _Edges:
-    edges: _Edges = {}
-    for axiom in axioms:
-        for sub, sup in _pairs(axiom):
-            _add(edges, sub)
-            _add(edges, sup)
-            edges[sub].add(sup)
-    return edges
 
 
 def _pairs(axiom: owl.Axiom) -> Iterator[tuple[owl.Expression, owl.Expression]]:

@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 from everlog.datalog.printer import print_atom, print_goal
 from everlog.datalog.substitution import substitute_literal
-from everlog.datalog.syntax import Atom, BodyLiteral, Constant, Negation, Program, Rule, Term, Variable
+from everlog.datalog.syntax import Atom, Constant, Negation, Program, Rule, Term, Variable
 from everlog.datalog.values import Value
 from everlog.rdf.owl.vocabulary import VIOLATION
 
@@ -89,12 +89,8 @@ def _facts(program: Program, rule: Rule, about: Value, query: Query) -> tuple[st
     answers = query(print_goal(body, program.prefixes))
     if not answers:
         return ()
-    values = dict(zip(_variables(body), (Constant(value) for value in answers[0]), strict=True))
+    assert not any(isinstance(literal, Negation) for literal in body)
+    variables = dict.fromkeys(variable for literal in body for variable in literal.variables())
+    values = dict(zip(variables, map(Constant, answers[0]), strict=True))
     atoms = [substitute_literal(literal, values) for literal in body if isinstance(literal, Atom)]
     return tuple(dict.fromkeys(print_atom(atom, program.prefixes) for atom in atoms))
-
-
-def _variables(body: Sequence[BodyLiteral]) -> list[Variable]:
-    """The variables of a goal, in the order of its answers."""
-    assert not any(isinstance(literal, Negation) for literal in body)
-    return list(dict.fromkeys(variable for literal in body for variable in literal.variables()))
