@@ -9,9 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from everlog.datalog.arities import check_arities
+from everlog.datalog.equalities import eliminate_equalities
 from everlog.datalog.printer import print_rule
 from everlog.datalog.reader import parse_program
-from everlog.datalog.safety import bound_variables, check_arities, check_safety, eliminate_equalities
+from everlog.datalog.safety import bound_variables, check_safety
 from everlog.datalog.syntax import Atom, BodyLiteral, Comparison, Constant, Negation, Program, Rule, Term, Variable
 from everlog.errors import ArityMistake, UnsafeRule
 

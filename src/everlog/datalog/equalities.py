@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from everlog.datalog.substitution import substitute_atom, substitute_comparison, substitute_literal
+from everlog.datalog.substitution import substitute_atom, substitute_literal
 from everlog.datalog.syntax import BodyLiteral, Comparison, Constant, Negation, Rule, Term, Variable
 
 
@@ -45,7 +45,7 @@ def _eliminate_inside(negation: Negation) -> Negation | None:
     return Negation(
         tuple(dict.fromkeys(substitute_atom(atom, bindings) for atom in negation.atoms)),
         tuple(variable for variable in negation.local if variable not in bindings),
-        tuple(dict.fromkeys([*tests, *(substitute_comparison(comparison, bindings) for comparison in others)])),
+        tuple(dict.fromkeys([*tests, *(substitute_literal(comparison, bindings) for comparison in others)])),
     )
 
 
@@ -59,16 +59,15 @@ def _solve(
     bindings: dict[Variable, Term] = {}
     tests: list[Comparison] = []
     for equality in equalities:
-        pair = substitute_comparison(equality, bindings)
+        pair = substitute_literal(equality, bindings)
         left, right = pair.left, pair.right
         if left == right:
             continue
         if not (isinstance(left, Variable) and free(left)):
             left, right = right, left
         if isinstance(left, Variable) and free(left):
-            bindings = {variable: right if term == left else term for variable, term in bindings.items()} | {
-                left: right
-            }
+            bindings = {bound: right if term == left else term for bound, term in bindings.items()}
+            bindings[left] = right
         elif isinstance(left, Constant) and isinstance(right, Constant):
             return None
         else:

@@ -1,4 +1,4 @@
-"""The escapes of Turtle strings, IRIs and local names, in both directions.
+"""The escapes of Turtle strings and IRIs, in both directions.
 
 A mistake is a `EscapeError` that knows its offset in the text, so that the reader can point at it.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-_SIMPLE: Final = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f", '"': '"', "'": "'", "\\": "\\"}
+SIMPLE: Final = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f", '"': '"', "'": "'", "\\": "\\"}
 _ESCAPE: Final = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|([\s\S]?))")
 # Line separators are escaped too: a printed rule stays on one line in every editor.
 _UNPRINTABLE: Final = re.compile(r'["\\\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff]')
@@ -29,17 +29,12 @@ def unescape_string(text: str) -> str:
     >>> unescape_string(r"caf\u00E9\n") == "café\n"
     True
     """
-    return _unescape(text, _SIMPLE, r"\t \b \n \r \f \" \' \\ \uXXXX \UXXXXXXXX")
+    return _unescape(text, SIMPLE, r"\t \b \n \r \f \" \' \\ \uXXXX \UXXXXXXXX")
 
 
 def unescape_iri(text: str) -> str:
     """The same for the inside of `<…>`, where only numeric escapes exist."""
     return _unescape(text, {}, r"\uXXXX \UXXXXXXXX")
-
-
-def unescape_local(text: str) -> str:
-    """A local name without the backslashes before its punctuation; the grammar admits no others."""
-    return text.replace("\\", "")
 
 
 def _unescape(text: str, simple: dict[str, str], known: str) -> str:

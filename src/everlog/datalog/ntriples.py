@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 
-from pyoxigraph import BlankNode, Literal, NamedNode
+from pyoxigraph import BaseDirection, BlankNode, Literal, NamedNode
 
+from everlog.datalog.escapes import SIMPLE
 from everlog.datalog.values import XSD, Value, canonical_double, normalise
 from everlog.errors import UnsupportedValue
 
@@ -21,7 +22,6 @@ _TERM = re.compile(
 )
 _ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))")
 _IRI_ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|([^\\]?))")
-_ESCAPED = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f", '"': '"', "'": "'", "\\": "\\"}
 
 
 def read_term(text: str) -> Value:
@@ -61,8 +61,6 @@ def write_term(value: Value) -> str:
 def _literal(match: re.Match[str]) -> Literal:
     text = _ESCAPE.sub(_unescape, match["text"])
     if match["direction"] is not None:
-        from pyoxigraph import BaseDirection  # RDF 1.2, absent before pyoxigraph 0.5
-
         return Literal(text, language=match["language"], direction=BaseDirection(match["direction"]))
     if match["language"] is not None:
         return Literal(text, language=match["language"])
@@ -75,9 +73,9 @@ def _unescape(match: re.Match[str]) -> str:
     code = match[1] or match[2]
     if code is not None:
         return chr(int(code, 16))
-    if match[3] not in _ESCAPED:
+    if match[3] not in SIMPLE:
         raise ValueError(f"unknown escape {match[0]}")
-    return _ESCAPED[match[3]]
+    return SIMPLE[match[3]]
 
 
 def _unescape_iri(iri: str) -> str:

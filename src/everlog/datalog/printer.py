@@ -28,6 +28,7 @@ from everlog.datalog.syntax import (
     Rule,
     Term,
     Variable,
+    parts,
 )
 from everlog.datalog.values import XSD, Value, canonical_double
 
@@ -101,7 +102,7 @@ class _Printer:
         return self.negation(literal, anonymous)
 
     def negation(self, negation: Negation, anonymous: frozenset[Variable]) -> str:
-        inside = self.body((*negation.atoms, *negation.comparisons), anonymous)
+        inside = self.body(parts(negation), anonymous)
         named = ", ".join(f"?{variable.name}" for variable in negation.local if variable not in anonymous)
         if named:
             return f"NOT EXISTS {named} IN ({inside})"
@@ -144,14 +145,11 @@ class _Printer:
         if isinstance(value, BlankNode):
             return f"_:{value.value}"
         if isinstance(value, Literal):
-            return self.rdf_literal(value)
+            text = f'"{escape_string(value.value)}"'
+            if value.language is None:
+                return f"{text}^^{self.iri(value.datatype.value)}"
+            return f"{text}@{value.language}{f'--{value.direction.value}' if value.direction else ''}"
         assert_never(value)
-
-    def rdf_literal(self, literal: Literal) -> str:
-        text = f'"{escape_string(literal.value)}"'
-        if literal.language is None:
-            return f"{text}^^{self.iri(literal.datatype.value)}"
-        return f"{text}@{literal.language}{f'--{literal.direction.value}' if literal.direction else ''}"
 
     def iri(self, iri: str) -> str:
         text = self._iris.get(iri)
@@ -193,10 +191,7 @@ def _anonymous(head: Atom | None, body: Sequence[BodyLiteral]) -> frozenset[Vari
 
 
 def _occurrences(literal: BodyLiteral) -> Iterator[Variable]:
-    parts: tuple[Atom | Comparison, ...]
-    parts = (*literal.atoms, *literal.comparisons) if isinstance(literal, Negation) else (literal,)
-    for part in parts:
-        yield from part.variables()
+    return (variable for part in parts(literal) for variable in part.variables())
 
 
 def _named_inside(negation: Negation, chosen: set[Variable]) -> set[Variable]:

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Final, NoReturn, TypeVar, cast
 from pyoxigraph import BaseDirection, BlankNode, Literal, NamedNode
 
 from everlog.datalog.arities import check_arities
-from everlog.datalog.escapes import EscapeError, unescape_iri, unescape_local, unescape_string
+from everlog.datalog.escapes import EscapeError, unescape_iri, unescape_string
 from everlog.datalog.prefixes import NO_PREFIXES, WELL_KNOWN
 from everlog.datalog.safety import check_goal, check_safety
 from everlog.datalog.substitution import canonical_rule
@@ -52,6 +52,16 @@ if TYPE_CHECKING:
 
 _SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
 _WITHOUT_SCHEME: Final = "everlog:"
+
+_PLAIN: Final[Mapping[str, Callable[[str], object]]] = {
+    "NAME": str,
+    "INTEGER": int,
+    "FLOAT": float,
+    "BOOLEAN": lambda token: token == "true",
+    "BLANK": lambda token: BlankNode(token[2:]),
+    "A": lambda token: RDF_TYPE,
+}
+"""The values of tokens that need neither prefixes nor escapes."""
 
 T = TypeVar("T")
 
@@ -86,10 +96,6 @@ def _grammar() -> Lark:
 class _UnsupportedError(Exception):
     """Stops the parser at a keyword that it knows by name only, before it stumbles over what follows."""
 
-    def __init__(self, keyword: Token) -> None:
-        super().__init__(keyword)
-        self.keyword = keyword
-
 
 def _refuse(keyword: Token) -> NoReturn:
     raise _UnsupportedError(keyword)
@@ -105,23 +111,20 @@ class _Reader:
         self._prefixes: dict[str, str] = {**WELL_KNOWN, **prefixes}
         self._constants: dict[tuple[str, str], Constant] = {}
         self._statement: Tree[Token]
-        self._fresh: list[Variable] = []
-        self._fresh_names: Iterator[str] | None = None
 
     def program(self) -> Program:
         rules: dict[Rule, Rule] = {}
         facts: dict[Atom, None] = {}
         places: dict[Rule | Atom, str] = {}
-        for statement in self._parse("program").children:
-            self._begin(cast("Tree[Token]", statement))
-            if self._statement.data == "prefix":
-                self._declare(self._statement)
+        for statement in cast("list[Tree[Token]]", self._parse("program").children):
+            self._begin(statement)
+            if statement.data == "prefix":
+                self._declare(statement)
                 continue
-            for rule, where in self._rules(self._statement):
+            for rule, where in self._rules(statement):
                 check_safety(rule, where, self._prefixes)
                 if rule.body:
-                    kept = rules.setdefault(canonical_rule(rule), rule)
-                    places.setdefault(kept, where)
+                    places.setdefault(rules.setdefault(canonical_rule(rule), rule), where)
                 else:
                     facts.setdefault(rule.head)
                     places.setdefault(rule.head, where)
@@ -146,12 +149,13 @@ class _Reader:
         except (UnexpectedCharacters, UnexpectedToken) as error:
             raise syntax_mistake(error, self._text, self._source) from None
         except _UnsupportedError as error:
-            self._fail(error.keyword, f"{error.keyword} is not supported yet")
+            (keyword,) = error.args
+            self._fail(keyword, f"{keyword} is not supported yet")
 
     def _begin(self, statement: Tree[Token]) -> None:
         self._statement = statement
-        self._fresh = []
-        self._fresh_names = None
+        self._fresh: list[Variable] = []
+        self._fresh_names = self._unwritten(statement)
 
     def _declare(self, statement: Tree[Token]) -> None:
         _, name, namespace = cast("list[Token]", statement.children)
@@ -160,14 +164,11 @@ class _Reader:
         self._declared[name[:-1]] = self._prefixes[name[:-1]] = self._iri(namespace)
         self._constants.clear()
 
-    def _rules(self, statement: Tree[Token]) -> Iterator[tuple[Rule, str]]:
+    def _rules(self, statement: Tree[Token]) -> list[tuple[Rule, str]]:
         heads, _, body = cast("list[Tree[Token]]", statement.children)
-        atoms = []
-        for head in cast("list[Tree[Token]]", heads.children):
-            atoms.append((self._head(head), self._place(head)))
+        atoms = [(self._head(head), self._place(head)) for head in cast("list[Tree[Token]]", heads.children)]
         literals = self._literals(body) if body is not None else ()
-        for atom, where in atoms:
-            yield Rule(atom, literals), where
+        return [(Rule(atom, literals), where) for atom, where in atoms]
 
     def _head(self, node: Tree[Token]) -> Atom:
         if node.data != "comparison":
@@ -183,9 +184,7 @@ class _Reader:
         return tuple(dict.fromkeys(self._literal(node) for node in cast("list[Tree[Token]]", body.children)))
 
     def _literal(self, node: Tree[Token]) -> BodyLiteral:
-        if node.data == "negation":
-            return self._negation(node)
-        return self._positive(node)
+        return self._negation(node) if node.data == "negation" else self._positive(node)
 
     def _positive(self, node: Tree[Token]) -> Atom | Comparison:
         return self._comparison(node) if node.data == "comparison" else self._atom(node)
@@ -244,11 +243,13 @@ class _Reader:
         return self._constant(node)
 
     def _anonymous(self) -> Variable:
-        if self._fresh_names is None:
-            written = set(self._statement.scan_values(lambda token: getattr(token, "type", "") == "VAR"))
-            self._fresh_names = (f"_{number}" for number in count(1) if f"?_{number}" not in written)
         self._fresh.append(Variable(next(self._fresh_names)))
         return self._fresh[-1]
+
+    def _unwritten(self, statement: Tree[Token]) -> Iterator[str]:
+        """Names for `_` that a statement does not write itself."""
+        written = set(statement.scan_values(lambda token: getattr(token, "type", "") == "VAR"))
+        yield from (f"_{number}" for number in count(1) if f"?_{number}" not in written)
 
     def _constant(self, token: Token) -> Constant:
         key = (token.type, str(token))
@@ -258,23 +259,10 @@ class _Reader:
         return constant
 
     def _value(self, token: Token) -> object:
-        match token.type:
-            case "NAME":
-                return str(token)
-            case "STRING":
-                return self._string(token)
-            case "INTEGER":
-                return int(token)
-            case "FLOAT":
-                return float(token)
-            case "BOOLEAN":
-                return token == "true"
-            case "BLANK":
-                return BlankNode(token[2:])
-            case "A":
-                return RDF_TYPE
-            case _:
-                return NamedNode(self._iri(token))
+        if token.type == "STRING":
+            return self._string(token)
+        make = _PLAIN.get(token.type)
+        return make(token) if make is not None else NamedNode(self._iri(token))
 
     def _literal_value(self, node: Tree[Token]) -> Constant:
         string, tag = cast("list[Token]", node.children)
@@ -302,7 +290,8 @@ class _Reader:
             prefix, _, local = token.partition(":")
             if prefix not in self._prefixes:
                 self._fail(token, f"the prefix '{prefix}:' is not declared; write '@prefix {prefix}: <…> .' before it")
-            iri = self._prefixes[prefix] + unescape_local(local)
+            # The grammar admits backslashes before punctuation only.
+            iri = self._prefixes[prefix] + local.replace("\\", "")
         return self._checked(token, lambda: NamedNode(iri)).value
 
     # Mistakes

@@ -1,7 +1,6 @@
 """Safety: every variable gets its value from a positive atom, or from an equality with a side that has one.
 
 A safe rule also keeps its scopes apart: a local variable of a negation occurs in an atom inside it and nowhere outside.
-`check_arities` and `eliminate_equalities`, the other steps between reading and planning, are offered here as well.
 """
 
 from __future__ import annotations
@@ -9,14 +8,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from everlog.datalog.arities import check_arities
-from everlog.datalog.equalities import eliminate_equalities
 from everlog.datalog.prefixes import NO_PREFIXES
 from everlog.datalog.printer import print_goal, print_rule
 from everlog.datalog.syntax import Atom, BodyLiteral, Comparison, Constant, Negation, Rule, Term, Variable
 from everlog.errors import UnsafeRule
-
-__all__ = ["bound_variables", "check_arities", "check_goal", "check_safety", "eliminate_equalities"]
 
 _ANONYMOUS = re.compile(r"_[0-9]+")
 
@@ -26,7 +21,7 @@ def check_safety(rule: Rule, place: str | None = None, prefixes: Mapping[str, st
     mistake = next(_mistakes(rule.head, rule.body), None)
     if mistake is not None:
         kind = "rule" if rule.body else "fact"
-        raise UnsafeRule(_message(mistake, f"{kind} `{print_rule(rule, prefixes)}`", place))
+        raise _unsafe(f"{kind} `{print_rule(rule, prefixes)}`", place, *mistake)
 
 
 def check_goal(
@@ -35,7 +30,7 @@ def check_goal(
     """The same for a conjunctive goal."""
     mistake = next(_mistakes(None, literals), None)
     if mistake is not None:
-        raise UnsafeRule(_message(mistake, f"goal `{print_goal(literals, prefixes)}`", place))
+        raise _unsafe(f"goal `{print_goal(literals, prefixes)}`", place, *mistake)
 
 
 def bound_variables(body: Sequence[BodyLiteral]) -> set[Variable]:
@@ -56,6 +51,7 @@ def bound_variables(body: Sequence[BodyLiteral]) -> set[Variable]:
 def _mistakes(head: Atom | None, body: Sequence[BodyLiteral]) -> Iterator[tuple[Variable, str]]:
     """Each offending variable with what is wrong about it."""
     bound = bound_variables(body)
+    negations = [literal for literal in body if isinstance(literal, Negation)]
     if head is not None:
         for variable in head.variables():
             if not body:
@@ -69,9 +65,8 @@ def _mistakes(head: Atom | None, body: Sequence[BodyLiteral]) -> Iterator[tuple[
                     yield variable, "is compared, but no positive atom of the body binds it"
         elif isinstance(literal, Negation):
             yield from _mistakes_inside(literal, bound)
-    outside = [*([head] if head is not None else []), *(part for part in body if not isinstance(part, Negation))]
-    shared = {variable for part in (*outside, *_negations(body)) for variable in part.variables()}
-    for negation in _negations(body):
+    shared = {variable for literal in (body if head is None else (head, *body)) for variable in literal.variables()}
+    for negation in negations:
         for variable in negation.local:
             if variable in shared:
                 yield variable, "is local to a NOT EXISTS and occurs outside it too; give one of them another name"
@@ -91,11 +86,6 @@ def _mistakes_inside(negation: Negation, bound: set[Variable]) -> Iterator[tuple
             )
 
 
-def _negations(body: Sequence[BodyLiteral]) -> Iterator[Negation]:
-    return (literal for literal in body if isinstance(literal, Negation))
-
-
-def _message(mistake: tuple[Variable, str], what: str, place: str | None) -> str:
-    variable, reason = mistake
+def _unsafe(what: str, place: str | None, variable: Variable, reason: str) -> UnsafeRule:
     name = "_" if _ANONYMOUS.fullmatch(variable.name) else f"?{variable.name}"
-    return f"{place + ': ' if place else ''}the {what} is unsafe: the variable {name} {reason}"
+    return UnsafeRule(f"{place + ': ' if place else ''}the {what} is unsafe: the variable {name} {reason}")

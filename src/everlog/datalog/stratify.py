@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple, TypeAlias
 from everlog.datalog.printer import print_atom, print_rule
 from everlog.datalog.strongly_connected import components
 from everlog.datalog.substitution import Pattern, pattern
-from everlog.datalog.syntax import Atom, Negation, Rule
+from everlog.datalog.syntax import Atom, Negation, Rule, parts
 from everlog.datalog.unification import unifiable_classes
 from everlog.errors import NotStratifiable
 
@@ -57,8 +57,7 @@ def stratify(rules: Sequence[Rule], *, mode: Mode = "levels") -> tuple[Stratum, 
     for edge in graph.edges:
         if edge.negative and component_of[edge.source] == component_of[edge.target]:
             raise NotStratifiable(_cycle_message(graph, component_of, edge))
-    stratum_of = _strata(graph, component_of, mode)
-    return _collect(graph, stratum_of)
+    return _collect(graph, _strata(graph, component_of, mode))
 
 
 class _Graph:
@@ -89,11 +88,7 @@ def _atoms(rule: Rule) -> Iterator[tuple[Atom, bool | None]]:
     """The atoms of a rule: the head with `None`, the others with whether they are negated."""
     yield rule.head, None
     for literal in rule.body:
-        if isinstance(literal, Atom):
-            yield literal, False
-        elif isinstance(literal, Negation):
-            for atom in literal.atoms:
-                yield atom, True
+        yield from ((part, isinstance(literal, Negation)) for part in parts(literal) if isinstance(part, Atom))
 
 
 def _strata(graph: _Graph, component_of: list[int], mode: Mode) -> list[int]:
@@ -132,29 +127,23 @@ def _collect(graph: _Graph, stratum_of: list[int]) -> tuple[Stratum, ...]:
 
 def _cycle_message(graph: _Graph, component_of: list[int], negative: _Edge) -> str:
     lines = ["the program is not stratified, since these atoms depend on each other through negation:"]
-    for edge in [negative, *reversed(_path(graph, component_of, negative.target, negative.source))]:
+    for edge in [negative, *_way_back(graph, component_of, negative)]:
         rule, sign = graph.rules[edge.rule], "not " if edge.negative else ""
         lines.append(f"  {print_atom(rule.head)} needs {sign}{print_atom(edge.atom)}, by the rule `{print_rule(rule)}`")
     return "\n".join(lines)
 
 
-def _path(graph: _Graph, component_of: list[int], start: int, end: int) -> list[_Edge]:
-    """A shortest way along the edges between two classes of one component."""
+def _way_back(graph: _Graph, component_of: list[int], negative: _Edge) -> list[_Edge]:
+    """A shortest way along the edges from the target of one to its source, backwards; both are of one component."""
     leaving: dict[int, list[_Edge]] = {}
     for edge in graph.edges:
-        if component_of[edge.source] == component_of[edge.target] == component_of[start]:
+        if component_of[edge.source] == component_of[edge.target] == component_of[negative.target]:
             leaving.setdefault(edge.source, []).append(edge)
-    reached: dict[int, _Edge | None] = {start: None}
-    waiting = deque([start])
-    while waiting and end not in reached:
+    ways: dict[int, list[_Edge]] = {negative.target: []}
+    waiting = deque(ways)
+    while waiting and negative.source not in ways:
         for edge in leaving.get(waiting.popleft(), ()):
-            if edge.target not in reached:
-                reached[edge.target] = edge
+            if edge.target not in ways:
+                ways[edge.target] = [edge, *ways[edge.source]]
                 waiting.append(edge.target)
-    path: list[_Edge] = []
-    step = reached[end]
-    while step is not None:
-        path.append(step)
-        step = reached[step.source]
-    path.reverse()
-    return path
+    return ways[negative.source]

@@ -7,10 +7,13 @@ It cannot in a rule that passed `safety.check_safety`, whose local variables occ
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import count
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
-from everlog.datalog.syntax import Atom, BodyLiteral, Comparison, Constant, Negation, Rule, Term, Variable
+from everlog.datalog.syntax import Atom, BodyLiteral, Comparison, Constant, Negation, Rule, Term, Variable, parts
+
+L = TypeVar("L", Atom, Comparison, Negation, Atom | Comparison, BodyLiteral)
 
 Substitution: TypeAlias = Mapping[Variable, Term]
 
@@ -23,29 +26,13 @@ def substitute_term(term: Term, substitution: Substitution) -> Term:
 
 
 def substitute_atom(atom: Atom, substitution: Substitution) -> Atom:
-    return Atom(atom.predicate, tuple(substitute_term(term, substitution) for term in atom.terms))
+    return atom.mapped(lambda term: substitute_term(term, substitution))
 
 
-def substitute_comparison(comparison: Comparison, substitution: Substitution) -> Comparison:
-    left, right = substitute_term(comparison.left, substitution), substitute_term(comparison.right, substitution)
-    return Comparison(comparison.operator, left, right)
-
-
-def substitute_negation(negation: Negation, substitution: Substitution) -> Negation:
-    shared = {variable: term for variable, term in substitution.items() if variable not in negation.local}
-    return Negation(
-        tuple(substitute_atom(atom, shared) for atom in negation.atoms),
-        negation.local,
-        tuple(substitute_comparison(comparison, shared) for comparison in negation.comparisons),
-    )
-
-
-def substitute_literal(literal: BodyLiteral, substitution: Substitution) -> BodyLiteral:
-    if isinstance(literal, Atom):
-        return substitute_atom(literal, substitution)
-    if isinstance(literal, Comparison):
-        return substitute_comparison(literal, substitution)
-    return substitute_negation(literal, substitution)
+def substitute_literal(literal: L, substitution: Substitution) -> L:
+    if isinstance(literal, Negation):
+        substitution = {variable: term for variable, term in substitution.items() if variable not in literal.local}
+    return literal.mapped(lambda term: substitute_term(term, substitution))
 
 
 def pattern(atom: Atom) -> Pattern:
@@ -60,8 +47,8 @@ def canonical_rule(rule: Rule) -> Rule:
     names: dict[Variable, Variable] = {}
     numbers = count()
 
-    def extend(scope: dict[Variable, Variable], *parts: Atom | Comparison) -> None:
-        for part in parts:
+    def extend(scope: dict[Variable, Variable], literal: BodyLiteral) -> None:
+        for part in parts(literal):
             for variable in part.variables():
                 if variable not in scope:
                     scope[variable] = Variable(str(next(numbers)))
@@ -72,13 +59,10 @@ def canonical_rule(rule: Rule) -> Rule:
             return substitute_literal(literal, names)
         # A local variable is another variable than its namesake outside, so the negation has a scope of its own.
         scope = {variable: name for variable, name in names.items() if variable not in literal.local}
-        extend(scope, *literal.atoms, *literal.comparisons)
+        extend(scope, literal)
         names.update((variable, name) for variable, name in scope.items() if variable not in literal.local)
-        return Negation(
-            tuple(substitute_atom(atom, scope) for atom in literal.atoms),
-            tuple(name for variable, name in scope.items() if variable in literal.local),
-            tuple(substitute_comparison(comparison, scope) for comparison in literal.comparisons),
-        )
+        local = tuple(name for variable, name in scope.items() if variable in literal.local)
+        return replace(literal.mapped(lambda term: substitute_term(term, scope)), local=local)
 
     extend(names, rule.head)
     return Rule(substitute_atom(rule.head, names), tuple(renamed(literal) for literal in rule.body))

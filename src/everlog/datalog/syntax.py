@@ -7,7 +7,7 @@ rule has one head, and every `_` is a variable of its own (its name starts with 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Final, Literal, TypeAlias
@@ -58,6 +58,10 @@ class Atom:
         """The variables, once per occurrence."""
         return (term for term in self.terms if isinstance(term, Variable))
 
+    def mapped(self, change: Callable[[Term], Term]) -> Atom:
+        """The atom with each of its terms changed."""
+        return Atom(self.predicate, tuple(map(change, self.terms)))
+
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
@@ -65,8 +69,15 @@ class Comparison:
     left: Term
     right: Term
 
+    @property
+    def terms(self) -> tuple[Term, Term]:
+        return self.left, self.right
+
     def variables(self) -> Iterator[Variable]:
-        return (term for term in (self.left, self.right) if isinstance(term, Variable))
+        return (term for term in self.terms if isinstance(term, Variable))
+
+    def mapped(self, change: Callable[[Term], Term]) -> Comparison:
+        return Comparison(self.operator, change(self.left), change(self.right))
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,12 +93,20 @@ class Negation:
 
     def variables(self) -> Iterator[Variable]:
         """The shared variables, once per occurrence."""
-        parts: tuple[Atom | Comparison, ...] = (*self.atoms, *self.comparisons)
-        for part in parts:
-            yield from (variable for variable in part.variables() if variable not in self.local)
+        return (variable for part in parts(self) for variable in part.variables() if variable not in self.local)
+
+    def mapped(self, change: Callable[[Term], Term]) -> Negation:
+        """The negation with each term inside changed; the local variables stay declared."""
+        atoms = tuple(atom.mapped(change) for atom in self.atoms)
+        return Negation(atoms, self.local, tuple(comparison.mapped(change) for comparison in self.comparisons))
 
 
 BodyLiteral: TypeAlias = Atom | Negation | Comparison
+
+
+def parts(literal: BodyLiteral) -> tuple[Atom | Comparison, ...]:
+    """The atoms and comparisons that a literal consists of: those inside a negation, or itself."""
+    return (*literal.atoms, *literal.comparisons) if isinstance(literal, Negation) else (literal,)
 
 
 @dataclass(frozen=True, slots=True)

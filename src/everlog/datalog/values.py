@@ -35,13 +35,11 @@ def normalise(value: object) -> Value:
     >>> normalise(Literal("5", datatype=NamedNode(XSD + "integer")))
     5
     """
-    if isinstance(value, bool | str | NamedNode | BlankNode):
+    if isinstance(value, bool | str | NamedNode | BlankNode | float):
         return value
     if isinstance(value, int):
         if value not in _INT64:
             raise UnsupportedValue(f"the integer {value} does not fit into 64 bits")
-        return value
-    if isinstance(value, float):
         return value
     if isinstance(value, Literal):
         return _normalise_literal(value)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import re
 
-_OWN = re.compile(r"everlog[0-9]+")
+OWN = re.compile(r"everlog[0-9]+")
 
 
 def file_mark(file: str) -> str:
@@ -28,4 +28,4 @@ def renamed(label: str, mark: str) -> str:
     >>> renamed("x", "f00"), renamed("everlog12", "f00")
     ('f00x', 'everlog12')
     """
-    return label if _OWN.fullmatch(label) else mark + label
+    return label if OWN.fullmatch(label) else mark + label

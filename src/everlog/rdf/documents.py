@@ -6,15 +6,13 @@ the blank nodes of a document are numbered in order of appearance, all but Everl
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import IO
 
 from pyoxigraph import BlankNode, DefaultGraph, NamedNode, RdfFormat, Triple, parse
 
+from everlog.rdf.blanks import OWN
 from everlog.rdf.mistakes import NESTED, reason_of
-
-_OWN = re.compile(r"everlog[0-9]+")
 
 
 class MalformedDocument(Exception):
@@ -59,10 +57,9 @@ def _text(term: object, mark: str, names: dict[str, str]) -> str:
         return str(term)
     if isinstance(term, BlankNode):
         label = term.value
-        name = names.get(label)
-        if name is None:
-            name = names[label] = f"_:{label}" if _OWN.fullmatch(label) else f"_:{mark}n{len(names)}"
-        return name
+        if label not in names:
+            names[label] = f"_:{label}" if OWN.fullmatch(label) else f"_:{mark}n{len(names)}"
+        return names[label]
     if isinstance(term, Triple):
         raise ValueError(NESTED)
     return str(term)

@@ -11,13 +11,12 @@ Lines are independent of each other: the grammar lets no triple span two.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyoxigraph import BlankNode, DefaultGraph, NamedNode, Quad, RdfFormat, Triple, parse
+from pyoxigraph import BlankNode, DefaultGraph, Quad, RdfFormat, Triple, parse
 
 from everlog.rdf.blanks import renamed
 from everlog.rdf.mistakes import NESTED, reason_of
@@ -84,12 +83,11 @@ def _quick(lines: pa.Array, format: RdfFormat, mark: str) -> tuple[pa.Array, Col
         shaped = _narrowed(shaped, good)
         pieces = pieces.filter(good)
     subject, predicate, rest = (pc.list_element(pieces, number) for number in range(3))
-    label = _labels(mark)
-    subject, predicate = _checked(subject, _NODE, label), _checked(predicate, _PREDICATE, label)
+    subject, predicate = _checked(subject, _NODE, mark), _checked(predicate, _PREDICATE, mark)
     if format == RdfFormat.N_QUADS:
-        target, graph = _with_graph(rest, label)
+        target, graph = _with_graph(rest, mark)
     else:
-        target, graph = _checked(rest, _OBJECT, label), pa.nulls(len(rest), pa.string())
+        target, graph = _checked(rest, _OBJECT, mark), pa.nulls(len(rest), pa.string())
     columns = (subject, predicate, target, graph)
     if subject.null_count or predicate.null_count or target.null_count:
         good = pc.and_(pc.and_(subject.is_valid(), predicate.is_valid()), target.is_valid())
@@ -98,19 +96,19 @@ def _quick(lines: pa.Array, format: RdfFormat, mark: str) -> tuple[pa.Array, Col
     return shaped, columns
 
 
-def _with_graph(rest: pa.Array, label: Callable[[str], str]) -> tuple[pa.Array, pa.Array]:
+def _with_graph(rest: pa.Array, mark: str) -> tuple[pa.Array, pa.Array]:
     """Objects and graphs out of what follows the predicate. A literal may hold spaces; a graph never does."""
     pieces = pc.split_pattern(rest, " ", max_splits=1, reverse=True)
     two = pc.equal(pc.list_value_length(pieces), 2)
     last = pc.list_element(pieces.filter(two), 1)
     candidate = pc.replace_with_mask(pa.nulls(len(rest), pa.string()), two, last)
-    graph = _checked(candidate, _NODE, label)
+    graph = _checked(candidate, _NODE, mark)
     # A valid graph after a space cannot be the end of a valid literal: that ends in a quote, a language or ^^<datatype>.
     target = pc.if_else(graph.is_valid(), pc.list_element(pieces, 0), rest)
-    return _checked(target, _OBJECT, label), graph
+    return _checked(target, _OBJECT, mark), graph
 
 
-def _checked(pieces: pa.Array, pattern: re.Pattern[str], label: Callable[[str], str]) -> pa.Array:
+def _checked(pieces: pa.Array, pattern: re.Pattern[str], mark: str) -> pa.Array:
     """The canonical texts of pieces that match the pattern, null for others."""
     encoded = pieces.dictionary_encode()
     match = pattern.fullmatch
@@ -120,12 +118,8 @@ def _checked(pieces: pa.Array, pattern: re.Pattern[str], label: Callable[[str], 
         if text is None or match(text) is None:
             texts[number], changed = None, True
         elif text[0] == "_":
-            texts[number], changed = label(text), True
+            texts[number], changed = "_:" + renamed(text[2:], mark), True
     return pa.array(texts, type=pa.string()).take(encoded.indices) if changed else pieces
-
-
-def _labels(mark: str) -> Callable[[str], str]:
-    return lambda text: "_:" + renamed(text[2:], mark)
 
 
 def _narrowed(mask: pa.Array, good: pa.Array) -> pa.Array:
@@ -142,13 +136,13 @@ def _by_pyoxigraph(
     found: list[tuple[str, str, str, str | None]] = []
     mistakes: list[tuple[int, str]] = []
     try:
-        found.extend(terms_of(quad, mark) for quad in _quads("\n".join(lines), format))
+        found.extend(_terms(quad, mark) for quad in parse("\n".join(lines), format=format))
     except (SyntaxError, ValueError):
         # Which line it was is not always the one that pyoxigraph names: one without a dot ends in the next.
         found.clear()
         for row, line in zip(rows, lines, strict=True):
             try:
-                found.extend([terms_of(quad, mark) for quad in _quads(line, format)])
+                found.extend([_terms(quad, mark) for quad in parse(line, format=format)])
             except (SyntaxError, ValueError) as mistake:
                 mistakes.append((row, reason_of(mistake)))
     columns = zip(*found, strict=True) if found else ((), (), (), ())
@@ -156,27 +150,15 @@ def _by_pyoxigraph(
     return (a, b, c, d), mistakes
 
 
-def _quads(text: str, format: RdfFormat) -> Iterator[Quad]:
-    return parse(text, format=format)
-
-
-def terms_of(quad: Quad | Triple, mark: str) -> tuple[str, str, str, str | None]:
+def _terms(quad: Quad, mark: str) -> tuple[str, str, str, str | None]:
     """The canonical texts of subject, predicate, object and graph."""
-    target = quad.object
-    if isinstance(target, Triple):
+    graph = None if isinstance(quad.graph_name, DefaultGraph) else _text(quad.graph_name, mark)
+    return _text(quad.subject, mark), str(quad.predicate), _text(quad.object, mark), graph
+
+
+def _text(term: object, mark: str) -> str:
+    if isinstance(term, BlankNode):
+        return "_:" + renamed(term.value, mark)
+    if isinstance(term, Triple):
         raise ValueError(NESTED)
-    graph = getattr(quad, "graph_name", None)
-    return (
-        node_text(quad.subject, mark),
-        str(quad.predicate),
-        node_text(target, mark) if isinstance(target, BlankNode) else str(target),
-        None if graph is None or isinstance(graph, DefaultGraph) else node_text(graph, mark),
-    )
-
-
-def node_text(node: object, mark: str) -> str:
-    if isinstance(node, BlankNode):
-        return "_:" + renamed(node.value, mark)
-    if isinstance(node, NamedNode):
-        return str(node)
-    raise ValueError(NESTED)
+    return str(term)

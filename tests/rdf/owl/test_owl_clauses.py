@@ -261,13 +261,12 @@ class Described(Normaliser):
         self.new = {}
         return super().clauses(axiom)
 
-    def _described(self, term: Variable, filler: Expression, atoms: list[Atom], exists: list[Variable]) -> None:
-        before = len(atoms)
-        super()._described(term, filler, atoms, exists)
-        for atom in atoms[before:]:
+    def _described(self, term: Variable, filler: Expression) -> Iterator[Atom]:
+        for atom in super()._described(term, filler):
             name = getattr(getattr(atom.terms[2], "value", None), "value", "")
             if name.startswith("urn:everlog:new:") and not isinstance(filler, And):
                 self.new.setdefault(name, filler)
+            yield atom
 
 
 # ------------------------------------------------------------------------------------------------ random axioms

@@ -18,51 +18,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations, pairwise, permutations
 
-from pyoxigraph import NamedNode
+from pyoxigraph import BlankNode, NamedNode
 
 from everlog.datalog.prefixes import NO_PREFIXES
-from everlog.datalog.substitution import substitute_atom, substitute_comparison
+from everlog.datalog.substitution import substitute_atom, substitute_literal, substitute_term
 from everlog.datalog.syntax import TRIPLE, Atom, Comparison, Constant, Operator, Term, Variable
 from everlog.rdf.owl import dataranges
+from everlog.rdf.owl import structure as owl
 from everlog.rdf.owl.functional import FunctionalSyntax
 from everlog.rdf.owl.schema import Quantified
-from everlog.rdf.owl.structure import (
-    All,
-    And,
-    AtLeast,
-    AtMost,
-    Axiom,
-    Characteristic,
-    ClassAssertion,
-    Datatype,
-    DatatypeDefinition,
-    DifferentIndividuals,
-    DisjointClasses,
-    DisjointProperties,
-    DisjointUnion,
-    Domain,
-    EquivalentClasses,
-    EquivalentProperties,
-    Expression,
-    HasKey,
-    HasSelf,
-    HasValue,
-    InverseProperties,
-    Named,
-    Not,
-    OneOf,
-    Or,
-    Property,
-    PropertyAssertion,
-    Range,
-    Restricted,
-    RuleAtom,
-    SameIndividual,
-    Some,
-    SubClassOf,
-    SubProperty,
-    SwrlRule,
-)
 from everlog.rdf.owl.vocabulary import (
     BOTTOM_DATA,
     BOTTOM_OBJECT,
@@ -108,8 +72,8 @@ class Disjunct:
 class Clause:
     """A formula of form (163). `untested` names conditions of the body that no comparison can test."""
 
-    body: tuple[Atom | Comparison, ...]
-    heads: tuple[Disjunct, ...]
+    body: tuple[Atom | Comparison, ...] = ()
+    heads: tuple[Disjunct, ...] = ()
     untested: tuple[str, ...] = ()
     approximate: tuple[str, ...] = ()
     beyond: tuple[str, ...] = ()
@@ -125,46 +89,38 @@ def triple(subject: Term, predicate: str, target: Term) -> Atom:
 
 
 @dataclass(frozen=True)
-class _State:
+class _State(Clause):
     """A formula in the making: what is written, and expressions that still stand in its body or head."""
 
-    body: tuple[Atom | Comparison, ...] = ()
-    heads: tuple[Disjunct, ...] = ()
-    below: tuple[tuple[Term, Expression], ...] = ()
-    above: tuple[tuple[Term, Expression], ...] = ()
-    untested: tuple[str, ...] = ()
-    approximate: tuple[str, ...] = ()
-    beyond: tuple[str, ...] = ()
+    below: tuple[tuple[Term, owl.Expression], ...] = ()
+    above: tuple[tuple[Term, owl.Expression], ...] = ()
 
     def having(self, *literals: Atom | Comparison) -> _State:
         return replace(self, body=(*self.body, *literals))
 
-    def implying(self, *disjuncts: Disjunct) -> _State:
-        return replace(self, heads=(*self.heads, *disjuncts))
+    def implying(self, *alternatives: Atom) -> _State:
+        return replace(self, heads=(*self.heads, *(Disjunct((atom,)) for atom in alternatives)))
 
-    def with_below(self, *pairs: tuple[Term, Expression]) -> _State:
+    def unable(self, what: str) -> _State:
+        """With a condition in the body that no comparison can test."""
+        return replace(self, untested=(*self.untested, what))
+
+    def with_below(self, *pairs: tuple[Term, owl.Expression]) -> _State:
         return replace(self, below=(*pairs, *self.below))
 
-    def with_above(self, *pairs: tuple[Term, Expression]) -> _State:
+    def with_above(self, *pairs: tuple[Term, owl.Expression]) -> _State:
         return replace(self, above=(*pairs, *self.above))
 
     def substituted(self, variable: Variable, value: Term) -> _State:
         mapping = {variable: value}
-
-        def term(each: Term) -> Term:
-            return value if each == variable else each
-
         return replace(
             self,
-            body=tuple(
-                substitute_atom(each, mapping) if isinstance(each, Atom) else substitute_comparison(each, mapping)
-                for each in self.body
-            ),
+            body=tuple(substitute_literal(each, mapping) for each in self.body),
             heads=tuple(
                 replace(each, atoms=tuple(substitute_atom(atom, mapping) for atom in each.atoms)) for each in self.heads
             ),
-            below=tuple((term(each), expression) for each, expression in self.below),
-            above=tuple((term(each), expression) for each, expression in self.above),
+            below=tuple((substitute_term(each, mapping), expression) for each, expression in self.below),
+            above=tuple((substitute_term(each, mapping), expression) for each, expression in self.above),
         )
 
 
@@ -172,7 +128,7 @@ class _State:
 class Normaliser:
     """The formulas of axioms."""
 
-    datatypes: Mapping[str, Expression] = field(default_factory=dict[str, Expression])
+    datatypes: Mapping[str, owl.Expression] = field(default_factory=dict[str, owl.Expression])
     """What the ontology defines its datatypes to be."""
     memberships: Mapping[Quantified, tuple[Quantified, ...]] = field(default_factory=dict)
     """Expressions of heads, with those of bodies above them: being in one is passed on as a fact `member`."""
@@ -182,119 +138,115 @@ class Normaliser:
     """Whether to leave out, what is a rule but none of OWL 2 RL's."""
 
     def __post_init__(self) -> None:
-        self._number = 0
-        self._extra: list[_State] = []
-        self._named: set[str] = set()
         self._texts = FunctionalSyntax(self.prefixes)
         self._members = {each for above in self.memberships.values() for each in above}
         self.in_heads: dict[Quantified, None] = {}
         self.in_bodies: dict[Quantified, None] = {}
 
-    def clauses(self, axiom: Axiom) -> list[Clause]:
+    def clauses(self, axiom: owl.Axiom) -> list[Clause]:
         """The formulas of an axiom, each once. An axiom without any says nothing that rules could use."""
         self._number = 0
-        self._extra, self._named = [], set()
+        self._named: set[str] = set()
+        self._states = list(self._start(axiom))
         found: dict[Clause, None] = {}
-        states = list(self._start(axiom))
-        while states:
-            state = states.pop(0)
+        for state in self._states:  # fillers with a name of their own add more
             for clause in self._expand(state):
                 found.setdefault(clause)
                 if len(found) > MOST_CLAUSES:
                     raise NoFormulas(f"it has more than {MOST_CLAUSES:,} formulas")
-            states += self._extra
-            self._extra = []
         return list(found)
 
     # --------------------------------------------------------------------------------------------- axioms
 
-    def _start(self, axiom: Axiom) -> Iterator[_State]:
+    def _start(self, axiom: owl.Axiom) -> Iterator[_State]:
         x, y = Variable("x"), Variable("y")
         match axiom:
-            case SubClassOf(sub, sup):
+            case owl.SubClassOf(sub, sup):
                 yield _State(below=((x, sub),), above=((x, sup),))
-            case EquivalentClasses(classes):
+            case owl.EquivalentClasses(classes):
                 for sub, sup in permutations(classes, 2):
                     yield _State(below=((x, sub),), above=((x, sup),))
-            case DisjointClasses(classes):
+            case owl.DisjointClasses(classes):
                 for one, other in combinations(classes, 2):
                     yield _State(below=((x, one), (x, other)))
-            case DisjointUnion(iri, classes):
+            case owl.DisjointUnion(iri, classes):
                 if self.strict:
                     raise NoFormulas("OWL 2 RL has no disjoint unions")
-                yield from self._start(EquivalentClasses((Named(iri), Or(classes))))
-                yield from self._start(DisjointClasses(classes))
-            case SubProperty(chain, implied):
+                yield from self._start(owl.EquivalentClasses((owl.Named(iri), owl.Or(classes))))
+                yield from self._start(owl.DisjointClasses(classes))
+            case owl.SubProperty(chain, implied):
                 places = [x, *(Variable(f"y{n}") for n in range(1, len(chain))), y]
                 state = _State()
                 for property, start, end in zip(chain, places, places[1:], strict=False):
                     state = _role(state, property, start, end)
-                yield from self._role_above(state, implied, x, y)
-            case EquivalentProperties(properties):
+                yield from _role_above(state, implied, x, y)
+            case owl.EquivalentProperties(properties):
                 for p, q in permutations(properties, 2):
-                    yield from self._role_above(_role(_State(), p, x, y), q, x, y)
-            case DisjointProperties(properties):
+                    yield from _role_above(_role(_State(), p, x, y), q, x, y)
+            case owl.DisjointProperties(properties):
                 for p, q in combinations(properties, 2):
                     yield _role(_role(_State(), p, x, y), q, x, y)
-            case InverseProperties(first, second):
-                yield from self._role_above(_role(_State(), first, x, y), second, y, x)
-                yield from self._role_above(_role(_State(), second, x, y), first, y, x)
-            case Domain(property, expression):
+            case owl.InverseProperties(first, second):
+                yield from _role_above(_role(_State(), first, x, y), second, y, x)
+                yield from _role_above(_role(_State(), second, x, y), first, y, x)
+            case owl.Domain(property, expression):
                 yield _role(_State(above=((x, expression),)), property, x, y)
-            case Range(property, target):
+            case owl.Range(property, target):
                 yield _role(_State(above=((y, target),)), property, x, y)
-            case Characteristic():
+            case owl.Characteristic():
                 yield from self._characteristic(axiom)
-            case HasKey(keyed, properties):
+            case owl.HasKey(keyed, properties):
                 yield self._key(keyed, properties)
-            case DatatypeDefinition():
+            case owl.DatatypeDefinition():
                 return
-            case ClassAssertion(Named(iri), individual):
-                yield _State(heads=(Disjunct((type_atom(individual, iri),)),))
-            case ClassAssertion(member_of, individual):
+            case owl.ClassAssertion(owl.Named(iri), individual):
+                yield _State().implying(type_atom(individual, iri))
+            case owl.ClassAssertion(member_of, individual):
                 yield _State(above=((individual, member_of),))
-            case PropertyAssertion(property, subject, target, negative):
+            case owl.PropertyAssertion(property, subject, target, negative):
                 if negative:
                     yield _role(_State(), property, subject, target)
                 else:
-                    yield from self._role_above(_State(), property, subject, target)
-            case SameIndividual(individuals):
+                    yield from _role_above(_State(), property, subject, target)
+            case owl.SameIndividual(individuals):
                 for a, b in combinations(individuals, 2):
-                    yield _State(heads=(Disjunct((triple(a, SAME_AS, b),)),))
-            case DifferentIndividuals(individuals):
+                    yield _State().implying(triple(a, SAME_AS, b))
+            case owl.DifferentIndividuals(individuals):
                 for a, b in combinations(individuals, 2):
-                    yield _State(heads=(Disjunct((triple(a, DIFFERENT_FROM, b),)),))
-            case SwrlRule(body, head):
+                    yield _State().implying(triple(a, DIFFERENT_FROM, b))
+            case owl.SwrlRule(body, head):
                 yield from self._swrl(body, head)
 
-    def _characteristic(self, axiom: Characteristic) -> Iterator[_State]:
+    def _characteristic(self, axiom: owl.Characteristic) -> Iterator[_State]:
         p = axiom.property
         x, y, z = Variable("x"), Variable("y"), Variable("z")
         match axiom.kind:
             case "Functional":
-                yield _equal(_role(_role(_State(), p, x, y), p, x, z), y, z, p.data)
+                state = _role(_role(_State(), p, x, y), p, x, z)
+                # Different literals are never the same: there it is a condition instead.
+                yield state.having(Comparison("<", y, z)) if p.data else state.implying(triple(y, SAME_AS, z))
             case "InverseFunctional":
-                yield _equal(_role(_role(_State(), p, y, x), p, z, x), y, z, False)
+                yield _role(_role(_State(), p, y, x), p, z, x).implying(triple(y, SAME_AS, z))
             case "Reflexive":
-                yield from self._role_above(self._beyond(_State(), "reflexivity"), p, x, x)
+                yield from _role_above(self._beyond(_State(), "reflexivity"), p, x, x)
             case "Irreflexive":
                 yield _role(_State(), p, x, x)
             case "Symmetric":
-                yield from self._role_above(_role(_State(), p, x, y), p, y, x)
+                yield from _role_above(_role(_State(), p, x, y), p, y, x)
             case "Asymmetric":
                 yield _role(_role(_State(), p, x, y), p, y, x)
             case "Transitive":
-                yield from self._role_above(_role(_role(_State(), p, x, y), p, y, z), p, x, z)
+                yield from _role_above(_role(_role(_State(), p, x, y), p, y, z), p, x, z)
 
-    def _key(self, keyed: Expression, properties: Sequence[Property]) -> _State:
+    def _key(self, keyed: owl.Expression, properties: Sequence[owl.Property]) -> _State:
         x, y = Variable("x"), Variable("y")
         state = _State()
         for number, property in enumerate(properties, 1):
             shared = Variable(f"k{number}")
             state = _role(_role(state, property, x, shared), property, y, shared)
-        return _equal(state.with_below((x, keyed), (y, keyed)), x, y, False)
+        return state.with_below((x, keyed), (y, keyed)).implying(triple(x, SAME_AS, y))
 
-    def _swrl(self, body: Sequence[RuleAtom], head: Sequence[RuleAtom]) -> Iterator[_State]:
+    def _swrl(self, body: Sequence[owl.RuleAtom], head: Sequence[owl.RuleAtom]) -> Iterator[_State]:
         states = [_State()]
         for atom in body:
             states = [after for state in states for after in _rule_body(state, atom)]
@@ -305,21 +257,15 @@ class Normaliser:
                 first, second = atom.arguments[0], atom.arguments[-1]
                 match atom.predicate:
                     case "same":
-                        yield _equal(state, first, second, False)
+                        yield state.implying(triple(first, SAME_AS, second))
                     case "different":
-                        yield state.implying(Disjunct((triple(first, DIFFERENT_FROM, second),)))
+                        yield state.implying(triple(first, DIFFERENT_FROM, second))
                     case str() as builtin:
                         raise NoFormulas(f"a built-in in the head of a rule ({self._texts.iri(builtin)}) is no fact")
-                    case Property() as property:
-                        yield from self._role_above(state, property, first, second)
+                    case owl.Property() as property:
+                        yield from _role_above(state, property, first, second)
                     case expression:
                         yield state.with_above((first, expression))
-
-    def _role_above(self, state: _State, property: Property, start: Term, end: Term) -> Iterator[_State]:
-        if property.iri in (BOTTOM_OBJECT, BOTTOM_DATA):
-            yield state
-        elif property.iri not in (TOP_OBJECT, TOP_DATA):
-            yield state.implying(Disjunct((_role_atom(property, start, end),)))
 
     # ---------------------------------------------------------------------------------------- expressions
 
@@ -345,38 +291,49 @@ class Normaliser:
             if clause is not None:
                 yield clause
 
-    def _below(self, state: _State, term: Term, expression: Expression) -> Iterator[_State]:
+    def _below(self, state: _State, term: Term, expression: owl.Expression) -> Iterator[_State]:
         match expression:
-            case Named(iri):
+            case owl.Named(iri):
                 if iri != NOTHING:
                     yield state if iri == THING else state.having(type_atom(term, iri))
-            case And(operands):
+            case owl.And(operands):
                 yield state.with_below(*((term, each) for each in operands))
-            case Or(operands):
+            case owl.Or(operands):
                 for operand in operands:
                     yield state.with_below((term, operand))
-            case Not(operand):
+            case owl.Not(operand):
                 yield state.with_above((term, operand))
-            case OneOf(members):
+            case owl.OneOf(members):
                 for member in members:
                     yield _unified(state, term, member)
-            case Some(property, filler):
+            case owl.Some(property, filler):
                 yield from self._member_below(state, term, expression)
                 successor = self._new()
                 yield _role(state, property, term, successor).with_below((successor, filler))
-            case All(property, filler):
+            case owl.All(property, filler):
                 yield from self._member_below(state, term, expression)
-                yield from self._some_above(state, term, 1, property, Not(filler))
-            case HasValue(property, value):
+                yield from self._some_above(state, term, 1, property, owl.Not(filler))
+            case owl.HasValue(property, value):
                 yield _role(state, property, term, value)
-            case HasSelf(property):
+            case owl.HasSelf(property):
                 yield _role(self._beyond(state, "a self-restriction"), property, term, term)
-            case AtLeast(number, property, filler):
-                yield from self._at_least_below(state, term, number, property, filler)
-            case AtMost(number, property, filler):
-                yield state.with_above((term, AtLeast(number + 1, property, filler)))
-            case Datatype() | Restricted():
-                yield from self._data_below(state, term, expression)
+            case owl.AtLeast(number, property, filler):
+                if number > MOST_EQUALITIES:
+                    raise NoFormulas(f"at least {number} different values in a condition need too many equalities")
+                if number:
+                    state = self._beyond(state, "a minimal cardinality in a body")
+                yield self._several(state, term, number, property, filler)
+            case owl.AtMost(number, property, filler):
+                yield state.with_above((term, owl.AtLeast(number + 1, property, filler)))
+            case owl.Datatype(iri) if iri in self.datatypes:
+                yield state.with_below((term, self.datatypes[iri]))
+            case owl.Datatype() | owl.Restricted():
+                test = dataranges.inside(term, expression)
+                if test is None:
+                    yield state.unable(self._texts.expression(expression, data=True))
+                else:
+                    comparisons, notes = test
+                    yield replace(state.having(*comparisons), approximate=(*state.approximate, *notes))
 
     def _member_below(self, state: _State, term: Term, expression: Quantified) -> Iterator[_State]:
         self.in_bodies.setdefault(expression)
@@ -386,184 +343,140 @@ class Normaliser:
     def _member_above(self, state: _State, term: Term, expression: Quantified) -> Iterator[_State]:
         self.in_heads.setdefault(expression)
         for above in self.memberships.get(expression, ()):
-            yield state.implying(Disjunct((self._member(term, above),)))
+            yield state.implying(self._member(term, above))
 
     def _member(self, term: Term, expression: Quantified) -> Atom:
         return Atom(MEMBER, (Constant(self._texts.expression(expression)), term))
 
-    def _at_least_below(
-        self, state: _State, term: Term, number: int, property: Property, filler: Expression
-    ) -> Iterator[_State]:
-        if number > MOST_EQUALITIES:
-            raise NoFormulas(f"at least {number} different values in a condition need too many equalities")
-        if number:
-            state = self._beyond(state, "a minimal cardinality in a body")
+    def _several(
+        self, state: _State, term: Term, number: int, property: owl.Property, filler: owl.Expression
+    ) -> _State:
+        """Some values of a property in a body, with a head that two of them are equal; literals just differ."""
         successors = [self._new() for _ in range(number)]
         for successor in successors:
             state = _role(state, property, term, successor).with_below((successor, filler))
         if property.data:
-            yield _increasing(state, successors)
-        else:
-            for one, other in combinations(successors, 2):
-                state = _equal(state, one, other, False)
-            yield state
+            # In one order of the many, which is enough, since all of them are alike.
+            return state.having(*(Comparison("<", one, other) for one, other in pairwise(successors)))
+        return state.implying(*(triple(one, SAME_AS, other) for one, other in combinations(successors, 2)))
 
-    def _above(self, state: _State, term: Term, expression: Expression) -> Iterator[_State]:
+    def _above(self, state: _State, term: Term, expression: owl.Expression) -> Iterator[_State]:
         match expression:
-            case Named(iri):
+            case owl.Named(iri):
                 if iri != THING:
-                    yield state if iri == NOTHING else state.implying(Disjunct((type_atom(term, iri),)))
-            case And(operands):
+                    yield state if iri == NOTHING else state.implying(type_atom(term, iri))
+            case owl.And(operands):
                 for operand in operands:
                     yield state.with_above((term, operand))
-            case Or(operands):
+            case owl.Or(operands):
                 yield state.with_above(*((term, each) for each in operands))
-            case Not(operand):
+            case owl.Not(operand):
                 yield state.with_below((term, operand))
-            case OneOf(members):
-                yield from self._one_of_above(self._beyond(state, "an enumeration in a head"), term, members)
-            case Some(property, filler):
+            case owl.OneOf(members):
+                state = self._beyond(state, "an enumeration in a head")
+                if all(isinstance(member.value, NamedNode | BlankNode) for member in members):
+                    yield state.implying(*(triple(term, SAME_AS, member) for member in members))
+                else:
+                    yield from _negated(state, dataranges.outside_members(term, members), "an enumeration of literals")
+            case owl.Some(property, filler):
                 yield from self._member_above(state, term, expression)
                 yield from self._some_above(state, term, 1, property, filler)
-            case All(property, filler):
+            case owl.All(property, filler):
                 yield from self._member_above(state, term, expression)
                 successor = self._new()
                 yield _role(state, property, term, successor).with_above((successor, filler))
-            case HasValue(property, value):
-                yield from self._role_above(state, property, term, value)
-            case HasSelf(property):
-                yield from self._role_above(self._beyond(state, "a self-restriction"), property, term, term)
-            case AtLeast(number, property, filler):
+            case owl.HasValue(property, value):
+                yield from _role_above(state, property, term, value)
+            case owl.HasSelf(property):
+                yield from _role_above(self._beyond(state, "a self-restriction"), property, term, term)
+            case owl.AtLeast(number, property, filler):
                 if number:
                     yield from self._some_above(state, term, number, property, filler)
-            case AtMost(number, property, filler):
-                yield from self._at_most_above(state, term, number, property, filler)
-            case Datatype() | Restricted():
-                yield from self._data_above(state, term, expression)
-
-    def _one_of_above(self, state: _State, term: Term, members: Sequence[Constant]) -> Iterator[_State]:
-        if all(isinstance(member.value, NamedNode) or dataranges.is_blank(member) for member in members):
-            for member in members:
-                state = _equal(state, term, member, False)
-            yield state
-        else:
-            yield from _negated(state, dataranges.outside_members(term, members), "an enumeration of literals")
-
-    def _at_most_above(
-        self, state: _State, term: Term, number: int, property: Property, filler: Expression
-    ) -> Iterator[_State]:
-        if number > MOST_EQUALITIES:
-            raise NoFormulas(f"at most {number} values need a disjunction of {number * (number + 1) // 2} equalities")
-        successors = [self._new() for _ in range(number + 1)]
-        for successor in successors:
-            state = _role(state, property, term, successor).with_below((successor, filler))
-        if property.data:
-            yield _increasing(state, successors)
-        else:
-            for one, other in combinations(successors, 2):
-                state = _equal(state, one, other, False)
-            yield state
+            case owl.AtMost(number, property, filler):
+                if number > MOST_EQUALITIES:
+                    equalities = number * (number + 1) // 2
+                    raise NoFormulas(f"at most {number} values need a disjunction of {equalities} equalities")
+                yield self._several(state, term, number + 1, property, filler)
+            case owl.Datatype(iri) if iri in self.datatypes:
+                yield state.with_above((term, self.datatypes[iri]))
+            case owl.Datatype() | owl.Restricted():
+                tests = dataranges.outside(term, expression)
+                yield from _negated(state, tests, self._texts.expression(expression, data=True))
 
     def _some_above(
-        self, state: _State, term: Term, number: int, property: Property, filler: Expression
+        self, state: _State, term: Term, number: int, property: owl.Property, filler: owl.Expression
     ) -> Iterator[_State]:
-        if property.iri in (BOTTOM_OBJECT, BOTTOM_DATA) or filler == Named(NOTHING):
+        if property.iri in (BOTTOM_OBJECT, BOTTOM_DATA) or filler == owl.Named(NOTHING):
             yield state
-        elif number == 1 and isinstance(filler, OneOf):
+        elif number == 1 and isinstance(filler, owl.OneOf):
             state = self._beyond(state, "an enumeration in a head")
-            yield state.implying(*(Disjunct((_role_atom(property, term, each),)) for each in filler.members))
+            yield state.implying(*(_role_atom(property, term, each) for each in filler.members))
         elif number > MOST_EQUALITIES:
             raise NoFormulas(f"at least {number} values are too many to make up")
         else:
+            exists = tuple(self._new() for _ in range(number))
             atoms: list[Atom] = []
-            exists: list[Variable] = []
-            for _ in range(number):
-                successor = self._new()
-                exists.append(successor)
+            for successor in exists:
                 atoms.append(_role_atom(property, term, successor))
                 if not property.data:
-                    self._described(successor, filler, atoms, exists)
+                    atoms += self._described(successor, filler)
             if not property.data:
-                some = exists[:: max(1, len(exists) // number)][:number]
-                atoms += [triple(one, DIFFERENT_FROM, other) for one, other in combinations(some, 2)]
-            literals = frozenset(exists) if property.data else frozenset()
-            yield state.implying(Disjunct(tuple(atoms), tuple(exists), literals))
+                atoms += [triple(one, DIFFERENT_FROM, other) for one, other in combinations(exists, 2)]
+            literals = frozenset(exists if property.data else ())
+            yield replace(state, heads=(*state.heads, Disjunct(tuple(atoms), exists, literals)))
 
-    def _described(self, term: Variable, filler: Expression, atoms: list[Atom], exists: list[Variable]) -> None:
+    def _described(self, term: Variable, filler: owl.Expression) -> Iterator[Atom]:
         """Atoms that say that a new individual is in a class expression."""
         match filler:
-            case Named(iri):
+            case owl.Named(iri):
                 if iri != THING:
-                    atoms.append(type_atom(term, iri))
-            case And(operands):
+                    yield type_atom(term, iri)
+            case owl.And(operands):
                 for operand in operands:
-                    self._described(term, operand, atoms, exists)
-            case HasValue(property, value) if property.iri not in (TOP_OBJECT, TOP_DATA):
-                atoms.append(_role_atom(property, term, value))
-            case HasSelf(property) if property.iri != TOP_OBJECT:
-                atoms.append(_role_atom(property, term, term))
+                    yield from self._described(term, operand)
+            case owl.HasValue(property, value) if property.iri not in (TOP_OBJECT, TOP_DATA):
+                yield _role_atom(property, term, value)
+            case owl.HasSelf(property) if property.iri != TOP_OBJECT:
+                yield _role_atom(property, term, term)
             case _:
                 text = FunctionalSyntax().expression(filler)
                 name = f"{NEW}class-{hashlib.blake2b(text.encode(), digest_size=6).hexdigest()}"
-                atoms.append(type_atom(term, name))
+                yield type_atom(term, name)
                 if name not in self._named:
                     self._named.add(name)
                     x = Variable("x")
-                    self._extra.append(_State(below=((x, Named(name)),), above=((x, filler),)))
-
-    # ------------------------------------------------------------------------------------------- data ranges
-
-    def _data_below(self, state: _State, term: Term, expression: Datatype | Restricted) -> Iterator[_State]:
-        if isinstance(expression, Datatype) and expression.iri in self.datatypes:
-            yield state.with_below((term, self.datatypes[expression.iri]))
-            return
-        test = dataranges.inside(term, expression)
-        if test is None:
-            yield replace(state, untested=(*state.untested, self._texts.expression(expression, data=True)))
-        else:
-            yield replace(state.having(*test.comparisons), approximate=(*state.approximate, *test.notes))
-
-    def _data_above(self, state: _State, term: Term, expression: Datatype | Restricted) -> Iterator[_State]:
-        if isinstance(expression, Datatype) and expression.iri in self.datatypes:
-            yield state.with_above((term, self.datatypes[expression.iri]))
-            return
-        tests = dataranges.outside(term, expression)
-        yield from _negated(state, tests, self._texts.expression(expression, data=True))
+                    self._states.append(_State(below=((x, owl.Named(name)),), above=((x, filler),)))
 
 
 def _negated(state: _State, tests: Sequence[Sequence[Comparison]] | None, what: str) -> Iterator[_State]:
     """A data range of a head, as its negation in the body; each test is a way to be outside of it."""
     if tests is None:
-        yield replace(state, untested=(*state.untested, f"not {what}"))
+        yield state.unable(f"not {what}")
     for test in tests or ():
         yield replace(
             state.having(*test), approximate=(*state.approximate, f"{what} is tested as far as comparisons go")
         )
 
 
-def _role_atom(property: Property, start: Term, end: Term) -> Atom:
+def _role_atom(property: owl.Property, start: Term, end: Term) -> Atom:
     return triple(end, property.iri, start) if property.inverse else triple(start, property.iri, end)
 
 
-def _role(state: _State, property: Property, start: Term, end: Term) -> _State:
+def _role(state: _State, property: owl.Property, start: Term, end: Term) -> _State:
     """A property in a body."""
     if property.iri in (TOP_OBJECT, TOP_DATA):
         return state
     if property.iri in (BOTTOM_OBJECT, BOTTOM_DATA):
-        return state.with_below((start, Named(NOTHING)))
+        return state.with_below((start, owl.Named(NOTHING)))
     return state.having(_role_atom(property, start, end))
 
 
-def _equal(state: _State, one: Term, other: Term, data: bool) -> _State:
-    """Two terms are the same, in a head. Different literals are never the same: there it is a condition instead."""
-    if data:
-        return state.having(Comparison("<", one, other))
-    return state.implying(Disjunct((triple(one, SAME_AS, other),)))
-
-
-def _increasing(state: _State, values: Sequence[Variable]) -> _State:
-    """Literals that all differ: in one order of the many, which is enough, since all of them are alike."""
-    return state.having(*(Comparison("<", one, other) for one, other in pairwise(values)))
+def _role_above(state: _State, property: owl.Property, start: Term, end: Term) -> Iterator[_State]:
+    """A property in a head."""
+    if property.iri in (BOTTOM_OBJECT, BOTTOM_DATA):
+        yield state
+    elif property.iri not in (TOP_OBJECT, TOP_DATA):
+        yield state.implying(_role_atom(property, start, end))
 
 
 def _unified(state: _State, term: Term, member: Constant) -> _State:
@@ -572,7 +485,7 @@ def _unified(state: _State, term: Term, member: Constant) -> _State:
     return state if term == member else state.having(triple(term, SAME_AS, member))
 
 
-def _rule_body(state: _State, atom: RuleAtom) -> Iterator[_State]:
+def _rule_body(state: _State, atom: owl.RuleAtom) -> Iterator[_State]:
     first, second = atom.arguments[0], atom.arguments[-1]
     match atom.predicate:
         case "same":
@@ -584,10 +497,10 @@ def _rule_body(state: _State, atom: RuleAtom) -> Iterator[_State]:
         case str() as builtin:
             operator = _BUILT_INS.get(builtin)
             if operator is None or len(atom.arguments) != 2:
-                yield replace(state, untested=(*state.untested, f"the built-in {builtin.removeprefix(SWRLB)}"))
+                yield state.unable(f"the built-in {builtin.removeprefix(SWRLB)}")
             else:
                 yield state.having(Comparison(operator, first, second))
-        case Property() as property:
+        case owl.Property() as property:
             yield _role(state, property, first, second)
         case expression:
             yield state.with_below((first, expression))
@@ -601,7 +514,7 @@ def _finished(state: _State) -> Clause | None:
     body = list(dict.fromkeys(state.body))
     heads: list[Disjunct] = []
     for disjunct in state.heads:
-        if any(_is_equality_of_itself(atom) for atom in disjunct.atoms):
+        if any(_is_equality(atom) and atom.terms[0] == atom.terms[2] for atom in disjunct.atoms):
             return None
         atoms = tuple(atom for atom in dict.fromkeys(disjunct.atoms) if atom not in body)
         if not atoms:
@@ -612,9 +525,8 @@ def _finished(state: _State) -> Clause | None:
         # No reflexive equalities: they are known without saying. With more disjuncts the profiles see to it.
         body += equalities_apart(heads[0].atoms)
     bound = {variable for each in body if isinstance(each, Atom) for variable in each.variables()}
-    equalities = [each for each in body if isinstance(each, Comparison) and each.operator == "="]
-    for equality in equalities:
-        if any(isinstance(term, Constant) or term in bound for term in (equality.left, equality.right)):
+    for equality in (each for each in body if isinstance(each, Comparison) and each.operator == "="):
+        if any(isinstance(term, Constant) or term in bound for term in equality.terms):
             bound.update(equality.variables())
     used = {variable for each in body for variable in each.variables()}
     used |= {v for disjunct in heads for atom in disjunct.atoms for v in atom.variables() if v not in disjunct.exists}
@@ -636,7 +548,3 @@ def equalities_apart(atoms: Sequence[Atom]) -> list[Comparison]:
 
 def _is_equality(atom: Atom) -> bool:
     return atom.predicate == TRIPLE and atom.terms[1] == Constant(NamedNode(SAME_AS))
-
-
-def _is_equality_of_itself(atom: Atom) -> bool:
-    return _is_equality(atom) and atom.terms[0] == atom.terms[2]

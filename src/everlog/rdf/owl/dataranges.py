@@ -10,9 +10,8 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from pyoxigraph import BlankNode, Literal
+from pyoxigraph import Literal
 
 from everlog.datalog.syntax import Comparison, Constant, Operator, Term
 from everlog.datalog.values import XSD
@@ -26,30 +25,23 @@ _LIMITS: dict[str, tuple[Operator, Operator]] = {
     "maxExclusive": ("<", ">="),
 }
 _SIGNED = {
-    XSD + "nonNegativeInteger": ("minInclusive", 0),
-    XSD + "positiveInteger": ("minInclusive", 1),
-    XSD + "nonPositiveInteger": ("maxInclusive", 0),
-    XSD + "negativeInteger": ("maxInclusive", -1),
+    XSD + "nonNegativeInteger": (("minInclusive", Constant(0)),),
+    XSD + "positiveInteger": (("minInclusive", Constant(1)),),
+    XSD + "nonPositiveInteger": (("maxInclusive", Constant(0)),),
+    XSD + "negativeInteger": (("maxInclusive", Constant(-1)),),
 }
 
 
-@dataclass(frozen=True)
-class Test:
-    comparisons: tuple[Comparison, ...]
-    notes: tuple[str, ...] = ()
+def _base(expression: Datatype | Restricted) -> tuple[str, tuple[tuple[str, Constant], ...]]:
+    """The datatype that a data range restricts, and the facets by which it does."""
+    if isinstance(expression, Datatype):
+        return expression.iri, _SIGNED.get(expression.iri, ())
+    return expression.datatype, (*expression.facets, *_SIGNED.get(expression.datatype, ()))
 
 
-def is_blank(constant: Constant) -> bool:
-    return isinstance(constant.value, BlankNode)
-
-
-def inside(term: Term, expression: Datatype | Restricted) -> Test | None:
-    """A test that a literal is in a data range; None if there is none."""
-    base = expression.datatype if isinstance(expression, Restricted) else expression.iri
-    facets = expression.facets if isinstance(expression, Restricted) else ()
-    if base in _SIGNED:
-        name, limit = _SIGNED[base]
-        facets = (*facets, (name, Constant(limit)))
+def inside(term: Term, expression: Datatype | Restricted) -> tuple[Sequence[Comparison], Sequence[str]] | None:
+    """Comparisons that a literal is in a data range, and notes on what they do not test; None if there are none."""
+    base, facets = _base(expression)
     comparisons = []
     for name, value in facets:
         limit_value = _comparable(value)
@@ -58,21 +50,15 @@ def inside(term: Term, expression: Datatype | Restricted) -> Test | None:
         comparisons.append(Comparison(_LIMITS[name][0], term, limit_value))
     if base in NUMBERS:
         notes = ("whether a number is an integer is not tested",) if base in INTEGERS else ()
-        return Test(tuple(comparisons) or (_number(term),), notes)
+        return comparisons or [_number(term)], notes
     if base == XSD + "string":
-        return Test(tuple(comparisons) or (_string(term),))
-    if base == LITERAL and not facets:
-        return Test(())
-    return None
+        return comparisons or [_string(term)], ()
+    return ((), ()) if base == LITERAL and not facets else None
 
 
 def outside(term: Term, expression: Datatype | Restricted) -> list[tuple[Comparison, ...]] | None:
     """Ways to be surely outside of a data range; None if there are none that comparisons can tell, [] if there is none."""
-    base = expression.datatype if isinstance(expression, Restricted) else expression.iri
-    facets = expression.facets if isinstance(expression, Restricted) else ()
-    if base in _SIGNED:
-        name, limit = _SIGNED[base]
-        facets = (*facets, (name, Constant(limit)))
+    base, facets = _base(expression)
     if base == LITERAL:
         return []
     if base not in DATATYPES:
@@ -91,12 +77,10 @@ def outside(term: Term, expression: Datatype | Restricted) -> list[tuple[Compari
 
 def outside_members(term: Term, members: Sequence[Constant]) -> list[tuple[Comparison, ...]] | None:
     """Ways to be none of some literals: only for strings and numbers, whose identity is their value."""
+    if not all(isinstance(member.value, str | int | float) for member in members):
+        return None
     different = tuple(Comparison("!=", term, member) for member in members)
-    found = []
-    kinds = {type(member.value) for member in members}
-    if kinds <= {str, int, float, bool}:
-        found = [(_number(term), *different), (_string(term), *different)]
-    return found or None
+    return [(_number(term), *different), (_string(term), *different)]
 
 
 def _number(term: Term) -> Comparison:
@@ -110,10 +94,8 @@ def _string(term: Term) -> Comparison:
 def _comparable(constant: Constant) -> Constant | None:
     """A limit that comparisons understand: a number, or a string."""
     value = constant.value
-    if isinstance(value, bool):
-        return None
     if isinstance(value, int | float | str):
-        return constant
+        return None if isinstance(value, bool) else constant
     if isinstance(value, Literal) and value.datatype.value in NUMBERS:
         try:
             return Constant(int(value.value) if value.datatype.value in INTEGERS else float(value.value))

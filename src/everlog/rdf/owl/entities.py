@@ -6,11 +6,13 @@ have, by a datatype as its range, by a property of known kind that it is compare
 
 from __future__ import annotations
 
-from pyoxigraph import BlankNode, Literal, NamedNode
+from typing import get_args
+
+from pyoxigraph import Literal, NamedNode
 
 from everlog.datalog.values import XSD
-from everlog.rdf.owl.graph import Graph, Object
-from everlog.rdf.owl.structure import Property
+from everlog.rdf.owl.graph import Graph, Object, name
+from everlog.rdf.owl.structure import Kind, Property
 from everlog.rdf.owl.vocabulary import (
     ANNOTATION_PROPERTIES,
     BOTTOM_DATA,
@@ -25,12 +27,12 @@ from everlog.rdf.owl.vocabulary import (
     TYPE,
 )
 
-_OBJECT_TYPES = frozenset(
-    OWL + f"{name}Property"
-    for name in ["Object", "InverseFunctional", "Transitive", "Symmetric", "Asymmetric", "Reflexive", "Irreflexive"]
-)
-_CLASS_TYPES = frozenset({OWL + "Class", RDFS + "Class", OWL + "DeprecatedClass", OWL + "Restriction"})
+_OBJECT_TYPES = [f"{OWL}{kind}Property" for kind in ("Object", *get_args(Kind)) if kind != "Functional"]
+_CLASS_TYPES = (OWL + "Class", RDFS + "Class", OWL + "DeprecatedClass", OWL + "Restriction")
+DATA_RANGES = frozenset({RDFS + "Datatype", OWL + "DataRange"})
 _ALIKE = (RDFS + "subPropertyOf", OWL + "equivalentProperty", OWL + "propertyDisjointWith")
+_ABOUT_SUBJECT = {RDFS + "domain", RDFS + "range", OWL + "propertyChainAxiom", OWL + "inverseOf", *_ALIKE}
+_ABOUT_TARGET = {OWL + "onProperty", *_ALIKE}
 _VOCABULARIES = (OWL, RDF, RDFS, SWRL, XSD)
 
 
@@ -44,20 +46,27 @@ class Entities:
         self.data: set[str] = {TOP_DATA, BOTTOM_DATA}
         self.annotations: set[str] = set(ANNOTATION_PROPERTIES)
         self.warnings: list[str] = []
+        kinds = {
+            **dict.fromkeys(_CLASS_TYPES, self.classes),
+            **dict.fromkeys(_OBJECT_TYPES, self.objects),
+            OWL + "DatatypeProperty": self.data,
+            OWL + "AnnotationProperty": self.annotations,
+            RDFS + "Datatype": self.datatypes,
+        }
         for subject, predicate, target in graph:
-            if predicate == TYPE and isinstance(subject, NamedNode) and isinstance(target, NamedNode):
-                self._declare(subject.value, target.value)
-        for name in sorted(self.objects & self.data):
+            if predicate == TYPE and isinstance(subject, NamedNode) and (kind := name(target)) in kinds:
+                kinds[kind].add(subject.value)
+        for both in sorted(self.objects & self.data):
             self.warnings.append(
-                f"<{name}> is declared as an object property and as a data property, which OWL 2 DL forbids: it is "
+                f"<{both}> is declared as an object property and as a data property, which OWL 2 DL forbids: it is "
                 "read as an object property"
             )
-            self.data.discard(name)
-        for name in sorted(self.classes & (self.datatypes - DATATYPES)):
+            self.data.discard(both)
+        for both in sorted(self.classes & (self.datatypes - DATATYPES)):
             self.warnings.append(
-                f"<{name}> is declared as a class and as a datatype, which OWL 2 DL forbids: it is read as a class"
+                f"<{both}> is declared as a class and as a datatype, which OWL 2 DL forbids: it is read as a class"
             )
-            self.datatypes.discard(name)
+            self.datatypes.discard(both)
         # A property that is used in axioms and only declared an annotation property would lose them: RDF vocabularies do.
         self.annotations -= self.objects | self.data
         self._infer(graph)
@@ -66,82 +75,61 @@ class Entities:
         """A property that is not an expression."""
         return Property(iri, data=iri in self.data, annotation=iri in self.annotations)
 
-    def _declare(self, name: str, kind: str) -> None:
-        if kind in _CLASS_TYPES:
-            self.classes.add(name)
-        elif kind in _OBJECT_TYPES:
-            self.objects.add(name)
-        elif kind == OWL + "DatatypeProperty":
-            self.data.add(name)
-        elif kind == OWL + "AnnotationProperty":
-            self.annotations.add(name)
-        elif kind == RDFS + "Datatype":
-            self.datatypes.add(name)
-
     def _infer(self, graph: Graph) -> None:
         """The kinds of properties without a declaration."""
         used, values = self._uses(graph)
         alike: list[tuple[str, str]] = []
         for subject, predicate, target in graph:
-            if predicate in _ALIKE and isinstance(subject, NamedNode) and isinstance(target, NamedNode):
-                alike.append((subject.value, target.value))
-            elif predicate == RDFS + "range" and isinstance(subject, NamedNode) and subject.value in used:
-                (self.data if self._is_data_range(graph, target) else self.objects).add(subject.value)
+            one, other = name(subject), name(target)
+            if predicate in _ALIKE and one is not None and other is not None:
+                alike += [(one, other), (other, one)]
+            elif predicate == RDFS + "range" and one in used:
+                (self.data if self._is_data_range(graph, target) else self.objects).add(one)
             elif predicate == OWL + "inverseOf":
-                self.objects.update(each.value for each in (subject, target) if isinstance(each, NamedNode))
-            elif predicate == OWL + "propertyChainAxiom" and isinstance(subject, NamedNode):
-                self.objects.add(subject.value)
-            elif predicate == OWL + "onProperty" and isinstance(target, NamedNode) and target.value in used:
-                fillers = [
-                    each for name in ("someValuesFrom", "allValuesFrom") for each in graph.objects(subject, OWL + name)
-                ]
-                fillers += graph.objects(subject, OWL + "hasValue")
+                self.objects.update(each for each in (one, other) if each is not None)
+            elif predicate == OWL + "propertyChainAxiom" and one is not None:
+                self.objects.add(one)
+            elif predicate == OWL + "onProperty" and other in used:
+                kinds = ("someValuesFrom", "allValuesFrom", "hasValue")
+                fillers = [each for kind in kinds for each in graph.objects(subject, OWL + kind)]
                 if fillers:
                     data = all(isinstance(each, Literal) or self._is_data_range(graph, each) for each in fillers)
-                    (self.data if data else self.objects).add(target.value)
+                    (self.data if data else self.objects).add(other)
         self.data -= self.objects
         known = self.objects | self.data | self.annotations
         changed = True
         while changed:
             changed = False
-            for pair in alike:
-                for one, other in (pair, pair[::-1]):
-                    if one in known and other not in known:
-                        kinds = self.objects if one in self.objects else self.data if one in self.data else None
-                        if kinds is not None:
-                            kinds.add(other)
-                            known.add(other)
-                            changed = True
-        for name in sorted(used - known):
-            literal = values.get(name) is True
-            (self.data if literal else self.objects).add(name)
+            for known_one, new in alike:
+                for properties in (self.objects, self.data):
+                    if known_one in properties and new not in known:
+                        properties.add(new)
+                        known.add(new)
+                        changed = True
+        for unknown in sorted(used - known):
+            literal = values.get(unknown) is True
+            (self.data if literal else self.objects).add(unknown)
             kind = "a data property" if literal else "an object property"
-            self.warnings.append(f"the property <{name}> is not declared: it is read as {kind}")
+            self.warnings.append(f"the property <{unknown}> is not declared: it is read as {kind}")
 
     def _uses(self, graph: Graph) -> tuple[set[str], dict[str, bool]]:
         """Names that are used as properties without a declaration, and whether all their values are literals."""
-        used: set[str] = set()
+        used: set[str | None] = set()
         values: dict[str, bool] = {}
-        known = self.objects | self.data | self.annotations
-        about = {RDFS + "domain", RDFS + "range", OWL + "propertyChainAxiom", OWL + "inverseOf", *_ALIKE}
         for subject, predicate, target in graph:
-            if predicate in about and isinstance(subject, NamedNode) and subject.value not in known:
-                used.add(subject.value)
-            if predicate in _ALIKE and isinstance(target, NamedNode) and target.value not in known:
-                used.add(target.value)
-            if predicate == OWL + "onProperty" and isinstance(target, NamedNode) and target.value not in known:
-                used.add(target.value)
-            if predicate not in known and not predicate.startswith(_VOCABULARIES):
+            if predicate in _ABOUT_SUBJECT:
+                used.add(name(subject))
+            if predicate in _ABOUT_TARGET:
+                used.add(name(target))
+            if not predicate.startswith(_VOCABULARIES):
                 used.add(predicate)
                 values[predicate] = values.get(predicate, True) and isinstance(target, Literal)
-        return used, values
+        return {each for each in used if each is not None} - self.objects - self.data - self.annotations, values
 
     def _is_data_range(self, graph: Graph, node: Object) -> bool:
+        if isinstance(node, Literal):
+            return False
         if isinstance(node, NamedNode):
             return node.value in self.datatypes
-        if not isinstance(node, BlankNode):
-            return False
-        types = {each.value for each in graph.objects(node, TYPE) if isinstance(each, NamedNode)}
-        if types & {RDFS + "Datatype", OWL + "DataRange"}:
-            return True
-        return bool(graph.objects(node, OWL + "onDatatype") or graph.objects(node, OWL + "datatypeComplementOf"))
+        facets = any(graph.objects(node, OWL + each) for each in ("onDatatype", "datatypeComplementOf"))
+        return facets or not DATA_RANGES.isdisjoint(graph.types(node))

@@ -8,7 +8,7 @@ from typing import TypeAlias
 from pyoxigraph import BlankNode, Literal, NamedNode
 
 from everlog.errors import EverlogError
-from everlog.rdf.owl.vocabulary import OWL, RDF
+from everlog.rdf.owl.vocabulary import OWL, RDF, RDFS, TYPE
 
 Node: TypeAlias = NamedNode | BlankNode
 Object: TypeAlias = NamedNode | BlankNode | Literal
@@ -44,6 +44,10 @@ class Graph:
     def objects(self, subject: Node, predicate: str) -> list[Object]:
         return self.of(subject).get(predicate, [])
 
+    def types(self, subject: Node) -> set[str | None]:
+        """The names of a subject's types."""
+        return {name(each) for each in self.objects(subject, TYPE)}
+
     def one(self, subject: Node, predicate: str) -> Object | None:
         """The value of a property that has at most one."""
         values = self.objects(subject, predicate)
@@ -71,9 +75,14 @@ class Graph:
         return members
 
 
+def name(node: Object) -> str | None:
+    """The IRI of a node that has one."""
+    return node.value if isinstance(node, NamedNode) else None
+
+
 def short(iri: str) -> str:
     """The IRI of a vocabulary with its usual prefix."""
-    for prefix, namespace in (("owl:", OWL), ("rdf:", RDF), ("rdfs:", "http://www.w3.org/2000/01/rdf-schema#")):
+    for prefix, namespace in (("owl:", OWL), ("rdf:", RDF), ("rdfs:", RDFS)):
         if iri.startswith(namespace):
             return prefix + iri[len(namespace) :]
     return f"<{iri}>"

@@ -20,33 +20,14 @@ from typing import Final, Literal, TypeAlias
 from pyoxigraph import Literal as RdfLiteral
 from pyoxigraph import NamedNode
 
-from everlog.datalog.substitution import canonical_rule, substitute_atom
-from everlog.datalog.syntax import Atom, BodyLiteral, Comparison, Constant, Program, Rule, Term, Variable
-from everlog.rdf.owl.clauses import (
-    Clause,
-    Disjunct,
-    NoFormulas,
-    Normaliser,
-    equalities_apart,
-    triple,
-    type_atom,
-)
+from everlog.datalog.substitution import canonical_rule, substitute_atom, substitute_literal
+from everlog.datalog.syntax import Atom, BodyLiteral, Constant, Program, Rule, Term, Variable
+from everlog.rdf.owl import structure as owl
+from everlog.rdf.owl.clauses import Clause, Disjunct, NoFormulas, Normaliser, equalities_apart, triple, type_atom
 from everlog.rdf.owl.dataranges import is_ill_typed
 from everlog.rdf.owl.functional import FunctionalSyntax
 from everlog.rdf.owl.naming import with_invented_prefixes
 from everlog.rdf.owl.schema import TooManyExpressions, subsumptions
-from everlog.rdf.owl.structure import (
-    Axiom,
-    DatatypeDefinition,
-    Domain,
-    EquivalentProperties,
-    Named,
-    Ontology,
-    Property,
-    PropertyAssertion,
-    Range,
-    SubProperty,
-)
 from everlog.rdf.owl.tables import equality_rules, schema_rules
 from everlog.rdf.owl.vocabulary import DIFFERENT_FROM, NEW, NOTHING, SAME_AS, THING, TYPE, VIOLATION
 
@@ -88,19 +69,19 @@ class Translation:
     warnings: tuple[str, ...]
 
 
-def translate(ontology: Ontology, profile: Profile = "L", options: Options | None = None) -> Translation:
+def translate(ontology: owl.Ontology, profile: Profile = "L", options: Options | None = None) -> Translation:
     """The program of an ontology."""
     return _Translator(ontology, profile, options or Options()).translation()
 
 
 class _Translator:
-    def __init__(self, ontology: Ontology, profile: Profile, options: Options) -> None:
+    def __init__(self, ontology: owl.Ontology, profile: Profile, options: Options) -> None:
         self._ontology = ontology
         self._profile = profile
         self._options = options
         self._prefixes = with_invented_prefixes(ontology.prefixes, _iris(ontology))
         self._texts = FunctionalSyntax(self._prefixes)
-        definitions = {a.iri: a.range for a in ontology.axioms if isinstance(a, DatatypeDefinition)}
+        definitions = {a.iri: a.range for a in ontology.axioms if isinstance(a, owl.DatatypeDefinition)}
         self._normaliser = Normaliser(definitions, prefixes=self._prefixes, strict=profile == "RL")
         self._rules: dict[Rule, Rule] = {}
         self._origins: dict[Rule, dict[str, None]] = {}
@@ -143,14 +124,14 @@ class _Translator:
 
     # --------------------------------------------------------------------------------------------- axioms
 
-    def _axiom(self, axiom: Axiom) -> None:
+    def _axiom(self, axiom: owl.Axiom) -> None:
         text = self._texts.axiom(axiom)
         if self._profile != "RL" and any(property.annotation for property in _properties(axiom)):
             self._remarks.append(Remark(text, "dropped", "axioms about annotation properties mean nothing outside RDF"))
             return
-        if isinstance(axiom, DatatypeDefinition):
+        if isinstance(axiom, owl.DatatypeDefinition):
             return
-        if isinstance(axiom, PropertyAssertion) and is_ill_typed(axiom.object):
+        if isinstance(axiom, owl.PropertyAssertion) and is_ill_typed(axiom.object):
             reason = f"{self._texts.term(axiom.object)} is no value of its datatype"
             self._facts.setdefault(Atom(VIOLATION, (Constant(f"{text}: {reason}"), axiom.subject)))
         try:
@@ -159,21 +140,13 @@ class _Translator:
             self._remarks.append(Remark(text, "dropped", str(reason)))
             return
         key = FunctionalSyntax().axiom(axiom)  # the names of new constants do not hang on prefixes
-        lost: dict[str, None] = {}
-        kept = 0
         notes: dict[str, None] = {}
-        for number, clause in enumerate(clauses):
-            why = self._clause(clause, text, key, number, notes)
-            if why is None:
-                kept += 1
-            else:
-                lost.setdefault(why)
-        for why in lost:
-            self._remarks.append(Remark(text, "partly dropped" if kept else "dropped", why))
-        for note in notes:
-            self._remarks.append(Remark(text, "approximated", note))
+        lost = [self._clause(clause, text, f"{key} {number}", notes) for number, clause in enumerate(clauses)]
+        what: Literal["dropped", "partly dropped"] = "partly dropped" if None in lost else "dropped"
+        self._remarks += [Remark(text, what, why) for why in lost if why is not None]
+        self._remarks += [Remark(text, "approximated", note) for note in notes]
 
-    def _clause(self, clause: Clause, text: str, key: str, number: int, notes: dict[str, None]) -> str | None:
+    def _clause(self, clause: Clause, text: str, key: str, notes: dict[str, None]) -> str | None:
         """Adds the rules of a formula, or says why there are none."""
         if clause.beyond:
             return f"OWL 2 RL has no rule for {' and '.join(clause.beyond)}"
@@ -192,11 +165,15 @@ class _Translator:
         for note in clause.approximate:
             notes.setdefault(note)
         if any(each == type_atom(variable, THING) for each in clause.body for variable in each.variables()):
-            self._thing(notes)
+            self._needs_thing = True
+            if self._profile != "U" and not self._options.thing:
+                notes.setdefault(
+                    "it holds for individuals that are said to be of type owl:Thing, since that is not derived"
+                )
         if not clause.heads:
-            self._add(Rule(violation(text, clause.body), clause.body), text)
+            self._contradiction(text, *clause.body)
         for place, disjunct in enumerate(clause.heads):
-            self._disjunct(clause, disjunct, f"{key} {number} {place}", text, notes)
+            self._disjunct(clause, disjunct, f"{key} {place}", text, notes)
         return None
 
     def _disjunct(self, clause: Clause, disjunct: Disjunct, key: str, text: str, notes: dict[str, None]) -> None:
@@ -204,17 +181,9 @@ class _Translator:
         for number, variable in enumerate(disjunct.exists):
             constants[variable] = _new_constant(f"{key} {number}", variable in disjunct.literals)
             notes.setdefault("an existential becomes a new constant")
-        atoms = [substitute_atom(atom, constants) for atom in disjunct.atoms]
-        for atom in atoms:
+        for atom in (substitute_atom(atom, constants) for atom in disjunct.atoms):
             apart = [each for each in equalities_apart([atom]) if each not in clause.body]
             self._add(Rule(atom, (*clause.body, *apart)), text)
-
-    def _thing(self, notes: dict[str, None]) -> None:
-        self._needs_thing = True
-        if self._profile != "U" and not self._options.thing:
-            notes.setdefault(
-                "it holds for individuals that are said to be of type owl:Thing, since that is not derived"
-            )
 
     # ---------------------------------------------------------------------------------------------- rules
 
@@ -255,7 +224,7 @@ class _Translator:
                         Rule(type_atom(end, THING), (triple(x, property.iri, y),)), "owl:Thing: whatever is related"
                     )
 
-    def _contradiction(self, what: str, *body: Atom) -> None:
+    def _contradiction(self, what: str, *body: BodyLiteral) -> None:
         self._add(Rule(violation(what, body), body), what)
 
     def _useful(self) -> list[Rule]:
@@ -263,8 +232,7 @@ class _Translator:
         made = [rule for rule in self._rules if any(_is_new_class(atom) for atom in rule.positive)]
         kept = set(self._rules)
         while True:
-            derived = {self._rules[rule].head for rule in kept}
-            names = {atom.terms[2] for atom in derived if _is_new_class(atom)}
+            names = {rule.head.terms[2] for rule in kept if _is_new_class(rule.head)}
             unused = {
                 rule
                 for rule in made
@@ -294,16 +262,12 @@ def _is_new_class(atom: Atom) -> bool:
     return isinstance(value, NamedNode) and value.value.startswith(f"{NEW}class-")
 
 
-def _iris(ontology: Ontology) -> Iterator[str]:
+def _iris(ontology: owl.Ontology) -> Iterator[str]:
     """The names of classes and properties, once for each axiom that they are the subject of or used in."""
     for axiom in ontology.axioms:
         yield from (property.iri for property in _properties(axiom))
-        for part in (getattr(axiom, name, None) for name in ("sub", "sup", "expression")):
-            if isinstance(part, Named):
-                yield part.iri
-        for part in getattr(axiom, "classes", ()):
-            if isinstance(part, Named):
-                yield part.iri
+        parts = [getattr(axiom, name, None) for name in ("sub", "sup", "expression")]
+        yield from (part.iri for part in (*parts, *getattr(axiom, "classes", ())) if isinstance(part, owl.Named))
 
 
 _NAMES = ("x", "y", "z", "u", "v", "w")
@@ -315,24 +279,14 @@ def _named(rule: Rule) -> Rule:
     for literal in (*rule.body, rule.head):
         order.update(dict.fromkeys(literal.variables()))
     names = {v: Variable(_NAMES[n] if n < len(_NAMES) else f"x{n}") for n, v in enumerate(order)}
-    return Rule(substitute_atom(rule.head, names), tuple(_substituted(each, names) for each in rule.body))
+    return Rule(substitute_atom(rule.head, names), tuple(substitute_literal(each, names) for each in rule.body))
 
 
-def _substituted(literal: BodyLiteral, names: Mapping[Variable, Term]) -> BodyLiteral:
-    if isinstance(literal, Atom):
-        return substitute_atom(literal, names)
-    assert isinstance(literal, Comparison)
-    left, right = (names.get(t, t) if isinstance(t, Variable) else t for t in (literal.left, literal.right))
-    return Comparison(literal.operator, left, right)
-
-
-def _properties(axiom: Axiom) -> Iterable[Property]:
+def _properties(axiom: owl.Axiom) -> Iterable[owl.Property]:
     """The properties that an axiom is about."""
     match axiom:
-        case SubProperty(chain, sup):
+        case owl.SubProperty(chain, sup):
             return (*chain, sup)
-        case EquivalentProperties(properties):
+        case owl.EquivalentProperties(properties):
             return properties
-        case Domain(property, _) | Range(property, _) | PropertyAssertion(property, _, _, _):
-            return (property,)
     return [axiom.property] if hasattr(axiom, "property") else []

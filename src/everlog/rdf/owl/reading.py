@@ -17,10 +17,10 @@ from xml.parsers import expat
 from pyoxigraph import BlankNode, Literal, NamedNode, RdfFormat, parse
 
 from everlog.datalog.syntax import Constant
-from everlog.datalog.values import normalise
 from everlog.errors import EverlogError
 from everlog.rdf.blanks import file_mark
 from everlog.rdf.mistakes import NESTED, reason_of
+from everlog.rdf.owl.expressions import constant
 from everlog.rdf.owl.graph import Object, Triple, short
 from everlog.rdf.owl.horned import read_horned
 from everlog.rdf.owl.mapping import read_graph
@@ -63,7 +63,7 @@ def read_ontologies(paths: Sequence[Path]) -> Ontology:
         tuple(dict.fromkeys(axiom for each in (graph, *others) for axiom in each.axioms)),
         prefixes,
         (*_missing(files), *(warning for each in (graph, *others) for warning in each.warnings)),
-        tuple((_constant(s), Constant(NamedNode(p)), _constant(o)) for s, p, o in triples),
+        tuple((constant(s), Constant(NamedNode(p)), constant(o)) for s, p, o in triples),
     )
 
 
@@ -178,7 +178,3 @@ def _spoken(message: str) -> str:
     if where is not None:
         return f"line {where[1]}, column {where[2]} is not what the syntax allows there"
     return short(" ".join(message.removeprefix("Failed to open ontology: ").split())[:300]).strip("<>")
-
-
-def _constant(node: Object) -> Constant:
-    return Constant(normalise(node))

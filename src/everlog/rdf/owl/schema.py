@@ -8,35 +8,19 @@ pass on the membership itself, as facts `member(expression, x)`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import permutations, product
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
-from everlog.rdf.owl.structure import (
-    All,
-    And,
-    AtLeast,
-    AtMost,
-    Axiom,
-    DisjointUnion,
-    EquivalentClasses,
-    EquivalentProperties,
-    Expression,
-    InverseProperties,
-    Named,
-    Not,
-    Or,
-    Property,
-    Some,
-    SubClassOf,
-    SubProperty,
-)
+from everlog.rdf.owl import structure as owl
 
 MOST_COMPARISONS = 2_000_000
 """Comparing expressions two by two ends here."""
 
-Quantified: TypeAlias = Some | All
-_Edges: TypeAlias = dict[Expression, set[Expression]]
+Quantified: TypeAlias = owl.Some | owl.All
+_Edges: TypeAlias = dict[owl.Expression, set[owl.Expression]]
+
+T = TypeVar("T")
 
 
 class TooManyExpressions(Exception):
@@ -44,10 +28,15 @@ class TooManyExpressions(Exception):
 
 
 def subsumptions(
-    axioms: Sequence[Axiom], heads: Iterable[Quantified], bodies: Iterable[Quantified]
+    axioms: Sequence[owl.Axiom], heads: Iterable[Quantified], bodies: Iterable[Quantified]
 ) -> Mapping[Quantified, tuple[Quantified, ...]]:
     """For expressions that stand in heads, those in bodies that they lie below."""
-    edges = _stated(axioms)
+    edges: _Edges = {}
+    for axiom in axioms:
+        for sub, sup in _pairs(axiom):
+            _add(edges, sub)
+            _add(edges, sup)
+            edges[sub].add(sup)
     for expression in (*heads, *bodies):
         _add(edges, expression)
     nodes = _Nodes(edges, _roles(axioms))
@@ -69,81 +58,72 @@ def subsumptions(
     return {head: tuple(nodes.quantified[each] for each in above) for head, above in found.items() if above}
 
 
-def _add(edges: _Edges, expression: Expression) -> None:
+def _add(edges: _Edges, expression: owl.Expression) -> None:
     """A node for an expression and its parts, with what its connective says."""
     if expression in edges:
         return
     edges[expression] = set()
     for part in _parts(expression):
         _add(edges, part)
-        if isinstance(expression, And):
+        if isinstance(expression, owl.And):
             edges[expression].add(part)
-        elif isinstance(expression, Or):
+        elif isinstance(expression, owl.Or):
             edges[part].add(expression)
 
 
-def _stated(axioms: Sequence[Axiom]) -> _Edges:
-    edges: _Edges = {}
-    for axiom in axioms:
-        for sub, sup in _pairs(axiom):
-            _add(edges, sub)
-            _add(edges, sup)
-            edges[sub].add(sup)
-    return edges
-
-
-def _pairs(axiom: Axiom) -> Iterator[tuple[Expression, Expression]]:
-    if isinstance(axiom, SubClassOf):
+def _pairs(axiom: owl.Axiom) -> Iterator[tuple[owl.Expression, owl.Expression]]:
+    if isinstance(axiom, owl.SubClassOf):
         yield axiom.sub, axiom.sup
-    elif isinstance(axiom, EquivalentClasses):
+    elif isinstance(axiom, owl.EquivalentClasses):
         yield from permutations(axiom.classes, 2)
-    elif isinstance(axiom, DisjointUnion):
-        yield from permutations((Named(axiom.iri), Or(axiom.classes)), 2)
+    elif isinstance(axiom, owl.DisjointUnion):
+        yield from permutations((owl.Named(axiom.iri), owl.Or(axiom.classes)), 2)
 
 
-def _parts(expression: Expression) -> tuple[Expression, ...]:
+def _parts(expression: owl.Expression) -> tuple[owl.Expression, ...]:
     match expression:
-        case And(operands) | Or(operands):
+        case owl.And(operands) | owl.Or(operands):
             return operands
-        case Not(operand):
+        case owl.Not(operand):
             return (operand,)
-        case Some(property, filler) | All(property, filler):
+        case owl.Some(property, filler) | owl.All(property, filler):
             return () if property.data else (filler,)
-        case AtLeast(_, _, filler) | AtMost(_, _, filler):
+        case owl.AtLeast(_, _, filler) | owl.AtMost(_, _, filler):
             return (filler,)
     return ()
 
 
-def _roles(axioms: Iterable[Axiom]) -> Mapping[Property, set[Property]]:
+def _roles(axioms: Iterable[owl.Axiom]) -> Mapping[owl.Property, set[owl.Property]]:
     """The properties above each property."""
-    edges: dict[Property, set[Property]] = {}
+    edges: dict[owl.Property, set[owl.Property]] = {}
     for axiom in axioms:
-        if isinstance(axiom, SubProperty) and len(axiom.chain) == 1:
+        if isinstance(axiom, owl.SubProperty) and len(axiom.chain) == 1:
             edges.setdefault(axiom.chain[0], set()).add(axiom.sup)
-        elif isinstance(axiom, EquivalentProperties):
+        elif isinstance(axiom, owl.EquivalentProperties):
             for one, other in permutations(axiom.properties, 2):
                 edges.setdefault(one, set()).add(other)
-        elif isinstance(axiom, InverseProperties):
+        elif isinstance(axiom, owl.InverseProperties):
             for one, other in permutations((axiom.first, axiom.second)):
-                edges.setdefault(one, set()).add(Property(other.iri, not other.inverse))
-    closed: dict[Property, set[Property]] = {}
-    for start in edges:
-        seen, todo = {start}, [start]
-        while todo:
-            new = edges.get(todo.pop(), set()) - seen
-            seen |= new
-            todo += new
-        closed[start] = seen
-    return closed
+                edges.setdefault(one, set()).add(owl.Property(other.iri, not other.inverse))
+    return {start: _reached(start, lambda each: edges.get(each, set())) for start in edges}
+
+
+def _reached(start: T, above: Callable[[T], set[T]]) -> set[T]:
+    seen, todo = {start}, [start]
+    while todo:
+        new = above(todo.pop()) - seen
+        seen |= new
+        todo += new
+    return seen
 
 
 class _Nodes:
     """The expressions as numbers: hashing a large expression over and over would take most of the time."""
 
-    def __init__(self, edges: _Edges, roles: Mapping[Property, set[Property]]) -> None:
+    def __init__(self, edges: _Edges, roles: Mapping[owl.Property, set[owl.Property]]) -> None:
         self.number = {expression: number for number, expression in enumerate(edges)}
         self.above = [{self.number[each] for each in above} for above in edges.values()]
-        self.quantified = {self.number[each]: each for each in edges if isinstance(each, Some | All)}
+        self.quantified = {self.number[each]: each for each in edges if isinstance(each, owl.Some | owl.All)}
         fillers = dict(self.number)
         self._filler = {
             number: fillers.setdefault(each.filler, len(fillers)) for number, each in self.quantified.items()
@@ -169,17 +149,9 @@ class _Nodes:
         c, d = self._filler[first], self._filler[second]
         if p == q:
             return c == d or (c < len(below) and d in below[c])
-        smaller, larger = (p, q) if isinstance(self.quantified[first], Some) else (q, p)
+        smaller, larger = (p, q) if isinstance(self.quantified[first], owl.Some) else (q, p)
         return c == d and larger in self._roles.get(smaller, ())
 
     def closed(self) -> list[set[int]]:
         """Everything above each expression, itself included."""
-        closed = []
-        for start in range(len(self.above)):
-            seen, todo = {start}, [start]
-            while todo:
-                new = self.above[todo.pop()] - seen
-                seen |= new
-                todo += new
-            closed.append(seen)
-        return closed
+        return [_reached(start, self.above.__getitem__) for start in range(len(self.above))]

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Literal, TypeAlias
 
-from everlog.datalog.syntax import Constant, Variable
+from everlog.datalog.syntax import Constant, Term
 
 # --------------------------------------------------------------------------------------------- expressions
 
@@ -217,15 +217,12 @@ class DifferentIndividuals:
     individuals: tuple[Constant, ...]
 
 
-Argument: TypeAlias = Variable | Constant
-
-
 @dataclass(frozen=True, slots=True)
 class RuleAtom:
     """An atom of a SWRL rule: of a class or data range, of a property, an (in)equality, or a built-in."""
 
     predicate: Expression | Property | Literal["same", "different"] | str
-    arguments: tuple[Argument, ...]
+    arguments: tuple[Term, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,26 +231,10 @@ class SwrlRule:
     head: tuple[RuleAtom, ...]
 
 
-Axiom: TypeAlias = (
-    SubClassOf
-    | EquivalentClasses
-    | DisjointClasses
-    | DisjointUnion
-    | SubProperty
-    | EquivalentProperties
-    | DisjointProperties
-    | InverseProperties
-    | Domain
-    | Range
-    | Characteristic
-    | HasKey
-    | DatatypeDefinition
-    | ClassAssertion
-    | PropertyAssertion
-    | SameIndividual
-    | DifferentIndividuals
-    | SwrlRule
-)
+ClassAxiom: TypeAlias = SubClassOf | EquivalentClasses | DisjointClasses | DisjointUnion | HasKey
+PropertyAxiom: TypeAlias = SubProperty | EquivalentProperties | DisjointProperties | InverseProperties | Characteristic
+Assertion: TypeAlias = ClassAssertion | PropertyAssertion | SameIndividual | DifferentIndividuals
+Axiom: TypeAlias = ClassAxiom | PropertyAxiom | Domain | Range | DatatypeDefinition | Assertion | SwrlRule
 
 
 @dataclass(frozen=True)

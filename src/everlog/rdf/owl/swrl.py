@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 from pyoxigraph import Literal, NamedNode
 
-from everlog.datalog.syntax import Variable
+from everlog.datalog.syntax import Term, Variable
 from everlog.rdf.owl.expressions import Expressions, constant
 from everlog.rdf.owl.graph import Graph, Node, Object, Unreadable, shown
-from everlog.rdf.owl.structure import Argument, RuleAtom, SwrlRule
+from everlog.rdf.owl.structure import RuleAtom, SwrlRule
 from everlog.rdf.owl.vocabulary import SWRL, TYPE
 
 
@@ -52,19 +54,22 @@ class SwrlReader:
                 return RuleAtom(builtin.value, tuple(arguments))
         raise Unreadable(f"{shown(kind)} is no kind of atom in a SWRL rule")
 
-    def _argument(self, node: Node, number: int) -> Argument:
+    def _argument(self, node: Node, number: int) -> Term:
         return self._term(self._graph.need(node, f"{SWRL}argument{number}"))
 
-    def _term(self, node: Object) -> Argument:
+    def _term(self, node: Object) -> Term:
         if isinstance(node, Literal) or NamedNode(SWRL + "Variable") not in self._graph.objects(node, TYPE):
             return constant(node)
         if node not in self._variables:
-            name = "".join(
-                c if c.isalnum() else "_" for c in node.value.replace("/", "#").replace(":", "#").split("#")[-1]
-            )
+            name = variable_name(node.value)
             taken = {variable.name for variable in self._variables.values()}
-            name = name if name[:1].isalpha() else f"v{name}"
             while name in taken:
                 name += "_"
             self._variables[node] = Variable(name)
         return self._variables[node]
+
+
+def variable_name(iri: str) -> str:
+    """A word out of the end of an IRI."""
+    name = "".join(c if c.isalnum() else "_" for c in re.split("[#/:]", iri)[-1])
+    return name if name[:1].isalpha() else f"v{name}"

@@ -9,14 +9,19 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
+from typing import TypeAlias
 
 from everlog.datalog.printer import print_atom, print_goal
 from everlog.datalog.substitution import substitute_literal
-from everlog.datalog.syntax import Atom, BodyLiteral, Constant, Negation, Program, Rule, Term, Variable
+from everlog.datalog.syntax import Atom, Constant, Negation, Program, Rule, Term, Variable
 from everlog.datalog.values import Value
 from everlog.rdf.owl.vocabulary import VIOLATION
 
 __all__ = ["SHOWN", "VIOLATION", "Violation", "has_violation_rules", "summary", "violations"]
+
+Query: TypeAlias = Callable[[str], list[tuple[Value, ...]]]
+"""Answers a goal."""
 
 SHOWN = 10
 """Violations that a message lists."""
@@ -37,12 +42,7 @@ def has_violation_rules(program: Program) -> bool:
     return any(rule.head.predicate == VIOLATION for rule in program.rules)
 
 
-def violations(
-    program: Program,
-    rows: Iterable[Sequence[Value]],
-    query: Callable[[str], list[tuple[Value, ...]]],
-    most: int = SHOWN,
-) -> list[Violation]:
+def violations(program: Program, rows: Iterable[Sequence[Value]], query: Query, most: int = SHOWN) -> list[Violation]:
     """Some of the violations that `rows` of the predicate names; of every axiom one before a second of any."""
     found: list[Violation] = []
     for axiom, about in _in_turns(rows, most):
@@ -72,20 +72,15 @@ def _in_turns(rows: Iterable[Sequence[Value]], most: int) -> Iterator[tuple[str,
         yield axiom, about
 
 
-def _explained(
-    program: Program, axiom: str, about: Value, query: Callable[[str], list[tuple[Value, ...]]]
-) -> Iterator[Violation]:
-    for rule in program.rules:
-        if rule.head.predicate == VIOLATION and rule.head.terms[0] == Constant(axiom):
-            facts = _facts(program, rule, about, query)
-            if facts:
-                yield Violation(axiom, facts)
-                return
+def _explained(program: Program, axiom: str, about: Value, query: Query) -> list[Violation]:
+    rules = (
+        rule for rule in program.rules if rule.head.predicate == VIOLATION and rule.head.terms[0] == Constant(axiom)
+    )
+    causes = (_facts(program, rule, about, query) for rule in rules)
+    return [Violation(axiom, facts) for facts in islice(filter(None, causes), 1)]
 
 
-def _facts(
-    program: Program, rule: Rule, about: Value, query: Callable[[str], list[tuple[Value, ...]]]
-) -> tuple[str, ...]:
+def _facts(program: Program, rule: Rule, about: Value, query: Query) -> tuple[str, ...]:
     individual = rule.head.terms[1]
     binding: dict[Variable, Term] = {individual: Constant(about)} if isinstance(individual, Variable) else {}
     if not binding and individual != Constant(about):
@@ -94,12 +89,8 @@ def _facts(
     answers = query(print_goal(body, program.prefixes))
     if not answers:
         return ()
-    values = dict(zip(_variables(body), (Constant(value) for value in answers[0]), strict=True))
-    atoms = [substitute_literal(literal, values) for literal in body if isinstance(literal, Atom)]
-    return tuple(dict.fromkeys(print_atom(atom, program.prefixes) for atom in atoms if isinstance(atom, Atom)))
-
-
-def _variables(body: Sequence[BodyLiteral]) -> list[Variable]:
-    """The variables of a goal, in the order of its answers."""
     assert not any(isinstance(literal, Negation) for literal in body)
-    return list(dict.fromkeys(variable for literal in body for variable in literal.variables()))
+    variables = dict.fromkeys(variable for literal in body for variable in literal.variables())
+    values = dict(zip(variables, map(Constant, answers[0]), strict=True))
+    atoms = [substitute_literal(literal, values) for literal in body if isinstance(literal, Atom)]
+    return tuple(dict.fromkeys(print_atom(atom, program.prefixes) for atom in atoms))

@@ -30,48 +30,28 @@ BOTTOM_OBJECT: Final = OWL + "bottomObjectProperty"
 TOP_DATA: Final = OWL + "topDataProperty"
 BOTTOM_DATA: Final = OWL + "bottomDataProperty"
 
-# The built-in datatypes of OWL 2; XML Schema's integers are numbers of their own sizes.
-INTEGERS: Final = frozenset(
-    XSD + name
-    for name in [
-        "integer",
-        "nonNegativeInteger",
-        "nonPositiveInteger",
-        "positiveInteger",
-        "negativeInteger",
-        "long",
-        "int",
-        "short",
-        "byte",
-        "unsignedLong",
-        "unsignedInt",
-        "unsignedShort",
-        "unsignedByte",
-    ]
-)
-NUMBERS: Final = INTEGERS | {OWL + "real", OWL + "rational", XSD + "decimal", XSD + "double", XSD + "float"}
-STRINGS: Final = frozenset(
-    {XSD + name for name in ["string", "normalizedString", "token", "language", "Name", "NCName", "NMTOKEN", "anyURI"]}
-    | {RDF + "PlainLiteral", RDF + "langString"}
-)
-OTHER_DATATYPES: Final = frozenset(
-    {XSD + name for name in ["boolean", "hexBinary", "base64Binary", "dateTime", "dateTimeStamp", "date", "time"]}
-    | {XSD + name for name in ["gYear", "gYearMonth", "gMonth", "gMonthDay", "gDay", "duration"]}
-    | {RDF + "XMLLiteral", RDF + "HTML", LITERAL}
-)
-DATATYPES: Final = NUMBERS | STRINGS | OTHER_DATATYPES
 
-ANNOTATION_PROPERTIES: Final = frozenset(
-    {RDFS + name for name in ("label", "comment", "seeAlso", "isDefinedBy")}
-    | {
-        OWL + name
-        for name in [
-            "versionInfo",
-            "priorVersion",
-            "backwardCompatibleWith",
-            "incompatibleWith",
-            "deprecated",
-            "versionIRI",
-        ]
-    }
+def terms(namespace: str, names: str) -> frozenset[str]:
+    """The IRIs of some names of a namespace."""
+    return frozenset(namespace + name for name in names.split())
+
+
+# The built-in datatypes of OWL 2; XML Schema's integers are numbers of their own sizes.
+INTEGERS: Final = terms(
+    XSD,
+    "integer nonNegativeInteger nonPositiveInteger positiveInteger negativeInteger long int short byte "
+    "unsignedLong unsignedInt unsignedShort unsignedByte",
+)
+NUMBERS: Final = INTEGERS | terms(OWL, "real rational") | terms(XSD, "decimal double float")
+DATATYPES: Final = (
+    NUMBERS
+    | terms(XSD, "string normalizedString token language Name NCName NMTOKEN anyURI")
+    | terms(XSD, "boolean hexBinary base64Binary dateTime dateTimeStamp date time")
+    | terms(XSD, "gYear gYearMonth gMonth gMonthDay gDay duration")
+    | terms(RDF, "PlainLiteral langString XMLLiteral HTML")
+    | {LITERAL}
+)
+
+ANNOTATION_PROPERTIES: Final = terms(RDFS, "label comment seeAlso isDefinedBy") | terms(
+    OWL, "versionInfo priorVersion backwardCompatibleWith incompatibleWith deprecated versionIRI"
 )
