@@ -30,7 +30,7 @@ from everlog.engine.memory.facts.rows import NO_ROWS, Rows, full_facts
 from everlog.engine.memory.facts.sets import ComputedFacts, MemoryFacts
 from everlog.engine.memory.facts.table import Ids, Table
 from everlog.engine.memory.facts.table_entry import Entry
-from everlog.engine.memory.joins.join_plan import Buffers, Call, JoinPlan, Literal, facts_of
+from everlog.engine.memory.joins.join_plan import Call, Literal, Worker, facts_of
 from everlog.errors import ArityMistake
 from everlog.interrupts import Team, look
 
@@ -57,7 +57,7 @@ class MemoryEngine(Engine):
         self._pool: ThreadPoolExecutor | None = None
         self._pool_of = 0
         """The process that has its threads."""
-        self._buffers = [Buffers() for _ in range(self.workers)]
+        self._workers = [Worker(number) for number in range(self.workers)]
         self._regions: dict[Region, RegionFilter] = {}
 
     # ------------------------------------------------------------------------------------ relations and literals
@@ -188,7 +188,7 @@ class MemoryEngine(Engine):
 
     # ------------------------------------------------------------------------------------ evaluation
 
-    def run(self, calls: Sequence[tuple[JoinPlan, Call, MemoryFacts]], sink: CountingSink, shared: bool = True) -> None:
+    def run(self, calls: Sequence[Call], sink: CountingSink, shared: bool = True) -> None:
         """Evaluates plans, each driven by the facts of a set; with `shared`, on all threads if there is enough to do."""
         tasks = list(self._tasks(calls))
         total = sum(hi - lo for *_, lo, hi in tasks)
@@ -208,8 +208,8 @@ class MemoryEngine(Engine):
                     if piece is None:
                         idle[worker] = True
                         return
-                    plan, call, table, rows, lo, hi = piece
-                    current = running[worker] = plan.run(call, worker, self._buffers[worker], table, rows, lo, hi)
+                    call, table, rows, lo, hi = piece
+                    current = running[worker] = call.plan.run(call, self._workers[worker], table, rows, lo, hi)
                 for _ in current:
                     return
                 running[worker] = None
@@ -226,16 +226,14 @@ class MemoryEngine(Engine):
                 self.guard(sum(sink.instances))
 
     @staticmethod
-    def _tasks(
-        calls: Sequence[tuple[JoinPlan, Call, MemoryFacts]],
-    ) -> Iterator[tuple[JoinPlan, Call, Table, Ids | None, int, int]]:
-        for plan, call, driver in calls:
-            for table in facts_of(plan.driver, driver):
-                rows = driver.rows(table)
+    def _tasks(calls: Sequence[Call]) -> Iterator[Piece]:
+        for call in calls:
+            for table in facts_of(call.plan.driver.literal, call.driver):
+                rows = call.driver.rows(table)
                 if rows.is_span:
-                    yield plan, call, table, None, rows.lo, rows.hi
+                    yield call, table, None, rows.lo, rows.hi
                 else:
-                    yield plan, call, table, rows.array(), 0, rows.size
+                    yield call, table, rows.array(), 0, rows.size
 
     def parallel(self, jobs: Sequence[Callable[[], None]], undoable: bool = False) -> None:
         """Runs jobs, the first one on this thread; raises what one of them raises, after all have ended.
@@ -285,14 +283,14 @@ class MemoryEngine(Engine):
         return total
 
 
-Piece = tuple[JoinPlan, Call, Table, Ids | None, int, int]
+Piece = tuple[Call, Table, Ids | None, int, int]
 
 
 def _pieces(tasks: Iterable[Piece], share: int) -> Iterator[Piece]:
     """Tasks cut into shares of rows."""
-    for plan, call, table, rows, lo, hi in tasks:
+    for call, table, rows, lo, hi in tasks:
         for start in range(lo, hi, share):
-            yield plan, call, table, rows, start, min(start + share, hi)
+            yield call, table, rows, start, min(start + share, hi)
 
 
 def _ended(job: Future[None]) -> bool:

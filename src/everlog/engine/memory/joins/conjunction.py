@@ -40,14 +40,10 @@ class Conjunction:
         self.positive = [engine.literal(atom, self.numbers) for atom in positive]
         self.negative = [engine.literal(atom, self.numbers, negative=True) for atom in negative]
         self.comparisons = [
-            Compared(
-                comparison.operator,
-                engine.term(comparison.left, self.numbers),
-                engine.term(comparison.right, self.numbers),
-            )
-            for comparison in comparisons
+            Compared(one.operator, engine.term(one.left, self.numbers), engine.term(one.right, self.numbers))
+            for one in comparisons
         ]
-        self._plans: dict[object, tuple[JoinPlan, tuple[int, ...]]] = {}
+        self._plans: dict[object, JoinPlan] = {}
 
     def plan(
         self,
@@ -59,8 +55,8 @@ class Conjunction:
         extra_first: bool = False,
         again: bool = False,
         shared: SharedViews | None = None,
-    ) -> tuple[JoinPlan, tuple[int, ...]]:
-        """A join plan, and the places in `views` of the sets that its driver and steps are matched in.
+    ) -> JoinPlan:
+        """A join plan for some views.
 
         `views` has a set for each positive literal, then each negative one, then perhaps one for `extra`, a further
         positive literal (a head to be matched, or a negative atom whose change drives the join), and last the unit set.
@@ -68,14 +64,15 @@ class Conjunction:
         will be asked again, so that it may use indexes that are made for it. `shared` is for the plans of one call.
         """
         needed = tuple(dict.fromkeys(needed))
-        literals, places = list(self.positive), list(range(len(self.positive)))
+        size, body = len(self.positive), len(self.positive) + len(self.negative)
+        literals, places = list(self.positive), list(range(size))
         if extra is not None:
             literals.append(extra)
-            places.append(len(self.positive) + len(self.negative))
+            places.append(body)
         if not literals:
             literals, places = [self._engine.literal(Atom(UNIT, ()), {})], [-1]
         # Heads that are asked about resemble the facts that rules derive: where some values have many, so have they.
-        alike = extra is not None and not extra.negative and small in (None, len(self.positive))
+        alike = extra is not None and not extra.negative and small in (None, size)
         shared = shared or SharedViews()
         sized = [
             _Matched(literal, views[place], shared, alike) for literal, place in zip(literals, places, strict=True)
@@ -86,21 +83,11 @@ class Conjunction:
         found = self._plans.get(key)
         if found is None:
             order = join_order(sized, len(sized) - 1 if extra_first else small, forced=extra_first, again=again)
-            filters: list[Literal | Compared] = [*self.negative, *self.comparisons]
-            steps = with_filters(order, sized, filters)
-            rest: list[Literal | Compared] = []
-            used = []
-            for kind, place in steps:
-                if kind == "literal":
-                    rest.append(literals[place])
-                    used.append(places[place])
-                else:
-                    rest.append(filters[place])
-                    if place < len(self.negative):
-                        used.append(len(self.positive) + place)
-            driver = rest.pop(0)
-            assert isinstance(driver, Literal)
-            found = self._plans[key] = JoinPlan(self._engine.dictionary, driver, rest, needed), tuple(used)
+            parts: list[Literal | Compared] = [*literals, *self.negative, *self.comparisons]
+            places += range(size, body)
+            steps = with_filters(order, [part.variables() for part in parts])
+            used = tuple(places[step] for step in steps if step < len(places))
+            found = self._plans[key] = JoinPlan(self._engine.dictionary, [parts[step] for step in steps], needed, used)
         return found
 
     def can_match(self, views: Sequence[MemoryFacts], shared: SharedViews | None = None) -> bool:
@@ -145,11 +132,10 @@ class _Matched:
 
     def fanout(self, bound: set[int]) -> float:
         mine = frozenset(self._variables & bound)
-        known = self._fanouts.get(mine)
-        if known is None:
+        if mine not in self._fanouts:
             parts = zip(self._at_most, self._tables, strict=True)
-            known = self._fanouts[mine] = sum(at_most / self._keys(table, mine) for at_most, table in parts)
-        return known
+            self._fanouts[mine] = sum(at_most / self._keys(table, mine) for at_most, table in parts)
+        return self._fanouts[mine]
 
     def _keys(self, table: Table, bound: frozenset[int]) -> float:
         """How many different keys the columns have that are constant or bound, or how many would be as crowded."""
@@ -160,10 +146,9 @@ class _Matched:
 
     def effort(self, bound: set[int]) -> tuple[float, float]:
         mine = frozenset(self._variables & bound)
-        known = self._efforts.get(mine)
-        if known is None:
-            known = self._efforts[mine] = self._effort(mine)
-        return known
+        if mine not in self._efforts:
+            self._efforts[mine] = self._effort(mine)
+        return self._efforts[mine]
 
     def _effort(self, bound: frozenset[int]) -> tuple[float, float]:
         once, each = 0.0, 0.0

@@ -45,8 +45,7 @@ class Matches(Bindings):
         self._views = views
 
     def facts(self, atom: Atom, excluding: FactSet | None = None) -> ComputedFacts:
-        left_out = None if excluding is None else as_memory_facts(excluding)
-        heads = Heads(self._engine.within, self._engine.workers, self._engine.parallel, left_out)
+        heads = Heads(self._engine, excluding)
         head = self._engine.literal(atom, self._conjunction.numbers)
         if not self._conjunction.can_match(self._views):
             return self._engine.empty()
@@ -56,7 +55,6 @@ class Matches(Bindings):
         ]
         # The smallest set goes first, as a delta would: an index that it needs serves the next time too.
         smallest = min(range(len(sizes)), key=sizes.__getitem__) if sizes else None
-        plan, used = self._conjunction.plan(self._views, None, head.variables(), small=smallest, again=True)
-        call = Call(plan, [self._views[place] for place in used], heads.of(plan.layout, head))
-        self._engine.run([(plan, call, self._views[used[0]])], heads)
+        plan = self._conjunction.plan(self._views, None, head.variables(), small=smallest, again=True)
+        self._engine.run([Call(plan, self._views, heads.sink(plan.layout, head))], heads)
         return heads.facts()
