@@ -75,7 +75,8 @@ class MemoryChains(Chains):
         graph, found = self._product(X, T), self._engine.empty()
         near = graph.leading_to(self._edges(as_memory_facts(changed)))
         for number, head in enumerate(self._heads):
-            sources = graph.sources(number, near)
+            start = self._starts[number] * graph.size
+            sources = np.flatnonzero(near[start : start + graph.size]).astype(np.int32)
             if len(sources) * tuning.SEARCHED_SOURCES_SHARE > graph.size:
                 return None
             found |= head.entered_pairs(graph.searched(number, sources), as_memory_facts(excluding))
@@ -176,11 +177,6 @@ class _Product:
         starts, targets = grouped(self._ends[::-1], self._places)
         aside(len(targets), kernels.leading_to, starts, targets, np.concatenate(seeds), out)
         return out
-
-    def sources(self, head: int, near: npt.NDArray[np.bool_]) -> Ids:
-        """The nodes whose facts of a head are among those of some product nodes."""
-        start = self._begin[head] * self.size
-        return np.flatnonzero(near[start : start + self.size]).astype(np.int32)
 
     def searched(self, head: int, sources: Ids) -> Iterator[Ids]:
         """The pairs of ids of some sources, found source by source."""

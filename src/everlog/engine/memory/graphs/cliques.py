@@ -83,11 +83,9 @@ class MemoryCliques(Cliques):
         """The rows of some facts, and the components of their ends, -1 where there is none."""
         nodes, component = self._components(X)
         array = facts.rows(self._binary.table).array()
-        ends = []
-        for ids in self._binary.table.tuples(array):
-            numbers = nodes.numbers(ids)
-            ends.append(np.where(numbers < 0, -1, component[numbers] if len(component) else -1).astype(np.int32))
-        return array, ends[0], ends[1]
+        known = np.append(component, np.int32(-1))  # where the number -1 leads to
+        first, second = (known[nodes.numbers(ids)] for ids in self._binary.table.tuples(array))
+        return array, first, second
 
 
 def _between(nodes: Nodes, starts: Positions, members: Ids, earlier: Ids) -> Iterator[Ids]:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from everlog.datalog.syntax import Atom, Variable
 from everlog.engine.algebra import FactSet, Neighbours
-from everlog.engine.memory.dictionary import Order
 from everlog.engine.memory.engine import MemoryEngine
 from everlog.engine.memory.facts.sets import ComputedFacts, as_memory_facts
 from everlog.engine.memory.facts.table import Ids, Positions, Table
@@ -59,9 +57,9 @@ class MemoryNeighbours(Neighbours):
         ids = np.unique(keys) if self._keyed else keys
         order = self._engine.dictionary.order()
         kinds = order.kinds[ids]
-        numbers = ids[(kinds <= FLOAT) & ~_is_nan(order, ids)]
+        nan = (kinds == FLOAT) & np.isnan(order.payload[ids].view(np.float64))
         found, ranks, first = [], [], 0
-        for part in (numbers, ids[kinds == STRING]):
+        for part in (ids[(kinds <= FLOAT) & ~nan], ids[kinds == STRING]):
             found.append(aside(8 * len(part), kernels.sort_values, np.ascontiguousarray(part), order))
             rank = np.empty(len(part), np.int64)
             first = kernels.ranks(found[-1], order, first, rank) + 1
@@ -88,11 +86,6 @@ def _ranks_of(ids: Ids, known: Ids, ranks: Positions) -> Positions:
     number = np.full(int(max(known.max(initial=-1), ids.max(initial=-1))) + 1, -1, np.int64)
     number[known] = ranks
     return number[ids]
-
-
-def _is_nan(order: Order, ids: Ids) -> npt.NDArray[np.bool_]:
-    found: npt.NDArray[np.bool_] = (order.kinds[ids] == FLOAT) & np.isnan(order.payload[ids].view(np.float64))
-    return found
 
 
 def _unary(engine: MemoryEngine, atom: Atom) -> Table:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from everlog.datalog.syntax import Atom, Comparison, Variable
+from everlog.datalog.syntax import Atom, Comparison
 from everlog.engine.memory import tuning
 from everlog.engine.memory.engine import MemoryEngine
 from everlog.engine.memory.facts.sets import MemoryFacts
@@ -32,11 +32,9 @@ class Conjunction:
         further: Sequence[Atom] = (),
     ) -> None:
         self._engine = engine
-        self.numbers: dict[Variable, int] = {}
         parts: tuple[Atom | Comparison, ...] = (*positive, *negative, *comparisons, *further)
-        for part in parts:
-            for variable in part.variables():
-                self.numbers.setdefault(variable, len(self.numbers))
+        variables = dict.fromkeys(variable for part in parts for variable in part.variables())
+        self.numbers = {variable: number for number, variable in enumerate(variables)}
         self.positive = [engine.literal(atom, self.numbers) for atom in positive]
         self.negative = [engine.literal(atom, self.numbers, negative=True) for atom in negative]
         self.comparisons = [
@@ -77,7 +75,7 @@ class Conjunction:
         sized = [
             _Matched(literal, views[place], shared, alike) for literal, place in zip(literals, places, strict=True)
         ]
-        sizes = [size for one in sized for size in (one.facts(), one.rows())] if len(sized) > 1 else []
+        sizes = [size for one in sized for size in (one.facts, one.rows)] if len(sized) > 1 else []
         magnitudes = tuple(max(tuning.SMALL_SIZE_BITS, size.bit_length()) // 3 for size in sizes)
         key = extra, extra_first, small, again, needed, magnitudes
         found = self._plans.get(key)
@@ -113,19 +111,14 @@ class _Matched:
         self._view = view
         self._variables = literal.variables()
         self._at_most = [shared.at_most(view, table) for table in self._tables]
+        self.facts = sum(self._at_most)
+        """About how many facts there are to be looked at."""
+        self.rows = sum(table.n for table in self._tables)
         self._fanouts: dict[frozenset[int], float] = {}
         self._efforts: dict[frozenset[int], tuple[float, float]] = {}
 
     def variables(self) -> set[int]:
         return self._variables
-
-    def facts(self) -> int:
-        """About how many facts there are to be looked at."""
-        return sum(self._at_most)
-
-    def rows(self) -> int:
-        """How many rows the tables have."""
-        return sum(table.n for table in self._tables)
 
     def size(self) -> float:
         return self.fanout(set())
@@ -146,21 +139,19 @@ class _Matched:
 
     def effort(self, bound: set[int]) -> tuple[float, float]:
         mine = frozenset(self._variables & bound)
-        if mine not in self._efforts:
-            self._efforts[mine] = self._effort(mine)
-        return self._efforts[mine]
-
-    def _effort(self, bound: frozenset[int]) -> tuple[float, float]:
+        if mine in self._efforts:
+            return self._efforts[mine]
         once, each = 0.0, 0.0
         for at_most, table in zip(self._at_most, self._tables, strict=True):
-            columns = self._columns(table, bound)
+            columns = self._columns(table, mine)
             if len(columns) == table.arity:
                 each += 1.0
             else:
                 # Of a span an index has runs of its own; rows outside of another view are looked at and passed over.
                 seen = at_most if self._view.formula(table).terms is None else table.n
                 once += tuning.INDEX_ROW_COST * (table.n - table.indexed(columns))
-                each += 0.5 + seen / self._keys(table, bound)
+                each += 0.5 + seen / self._keys(table, mine)
+        self._efforts[mine] = once, each
         return once, each
 
     def _columns(self, table: Table, bound: frozenset[int]) -> tuple[int, ...]:

@@ -76,7 +76,7 @@ def _greedy(literals: Sequence[Sized], start: int, share: float = 1.0) -> tuple[
 
 
 def with_filters(order: Sequence[int], variables: Sequence[set[int]]) -> list[int]:
-    """An order of some parts of a conjunction with all others, which bind nothing, each as early as its variables allow."""
+    """An order of some parts of a conjunction with all others, which bind nothing, each as early as can be."""
     plan: list[int] = []
     bound: set[int] = set()
     waiting = [place for place in range(len(variables)) if place not in order]

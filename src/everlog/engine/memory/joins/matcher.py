@@ -6,6 +6,8 @@ A query is evaluated when a projection asks for it, block by block, so that its 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache, partial
 
 from everlog.datalog.syntax import Atom, Comparison
 from everlog.engine.algebra import Bindings, FactSet, Labelled, Matcher
@@ -21,28 +23,25 @@ class MemoryMatcher(Matcher):
 
     def __init__(self, engine: MemoryEngine) -> None:
         self._engine = engine
-        self._known: dict[object, Conjunction] = {}
+        self._conjunction = cache(partial(Conjunction, engine))
         self._unit = engine.insert_nullary(UNIT)
 
     def match(self, literals: Sequence[Labelled], comparisons: Sequence[Comparison] = ()) -> Matches:
         positive = [literal for literal in literals if not literal.negative]
         negative = [literal for literal in literals if literal.negative]
         true, false = tuple(one.atom for one in positive), tuple(one.atom for one in negative)
-        key = true, false, tuple(comparisons)
-        conjunction = self._known.get(key)
-        if conjunction is None:
-            conjunction = self._known[key] = Conjunction(self._engine, true, false, comparisons)
+        conjunction = self._conjunction(true, false, tuple(comparisons))
         views = [as_memory_facts(literal.view) for literal in (*positive, *negative)]
         return Matches(self._engine, conjunction, [*views, self._unit])
 
 
+@dataclass(frozen=True, eq=False)
 class Matches(Bindings):
     """The matches of a query, each once."""
 
-    def __init__(self, engine: MemoryEngine, conjunction: Conjunction, views: Sequence[MemoryFacts]) -> None:
-        self._engine = engine
-        self._conjunction = conjunction
-        self._views = views
+    _engine: MemoryEngine
+    _conjunction: Conjunction
+    _views: Sequence[MemoryFacts]
 
     def facts(self, atom: Atom, excluding: FactSet | None = None) -> ComputedFacts:
         heads = Heads(self._engine, excluding)

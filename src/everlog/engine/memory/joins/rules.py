@@ -9,6 +9,7 @@ what changed, not on the number of rules.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cache, partial
 
 from everlog.datalog.syntax import Rule
 from everlog.engine.algebra import FactSet, Region, Rules, Some
@@ -174,13 +175,10 @@ class MemoryCompiler:
 
     def __init__(self, engine: MemoryEngine) -> None:
         self._engine = engine
-        self._compiled: dict[Rule, CompiledRule] = {}
+        self._compiled = cache(partial(CompiledRule, engine))
 
     def __call__(self, rules: Sequence[Rule]) -> MemoryRules:
-        for rule in rules:
-            if rule not in self._compiled:
-                self._compiled[rule] = CompiledRule(self._engine, rule)
-        return MemoryRules(self._engine, [self._compiled[rule] for rule in rules])
+        return MemoryRules(self._engine, [self._compiled(rule) for rule in rules])
 
 
 def _size(condition: _Some) -> int:
