@@ -16,7 +16,7 @@ from everlog.engine.memory.engine import MemoryEngine
 from everlog.engine.memory.facts import rows as row_sets
 from everlog.engine.memory.facts.rows import NO_ROWS, Rows
 from everlog.engine.memory.facts.sets import ComputedFacts, MemoryFacts
-from everlog.engine.memory.facts.table import Ids, Table
+from everlog.engine.memory.facts.table import Ids, Table, pieces
 from everlog.engine.memory.facts.table_entry import Entry
 from everlog.engine.memory.graphs.node_numbers import Bits, Nodes
 from everlog.engine.memory.kernels import graph_kernels as kernels
@@ -75,9 +75,7 @@ class PairTable:
             dead = _dead(table, excluding)
             known.append(dead[cleared(table.tuples(dead))])
         else:
-            for lo in range(0, table.n, tuning.PAIRS_AT_A_TIME):
-                look()
-                hi = min(table.n, lo + tuning.PAIRS_AT_A_TIME)
+            for lo, hi in pieces(0, table.n, tuning.PAIRS_AT_A_TIME):
                 there = np.flatnonzero(cleared(table.cols[:, lo:hi])).astype(np.int32) + np.int32(lo)
                 known.append(there[~excluding.contains(table, there)])
         first = table.n
@@ -105,7 +103,7 @@ class PairTable:
 def _dead(table: Table, excluding: MemoryFacts) -> Ids:
     """The rows of a table that are not in a set."""
     view = excluding.view(table)
-    if view.is_span and view.bounds[0] == 0 and view.bounds[1] >= table.n:
+    if view.has_all(table.n):
         return NO_ROWS
     out = np.empty(tuning.PAIRS_AT_A_TIME, np.int32)
     while (found := unselected(0, table.n, *view.test(table), out)) > len(out):
@@ -117,10 +115,7 @@ P = TypeVar("P", int, tuple[int, int])
 
 
 def in_pieces(found: Callable[[P, Ids], tuple[P, int]], place: P, end: P, nodes: int) -> Iterator[Ids]:
-    """The pairs that a kernel finds from a place on, up to an end: as many at a time as there is room for.
-
-    It takes the place and the room, which is enough for the pairs of one node, and gives the next place and their number.
-    """
+    """The pairs that a kernel finds in pieces: it takes a place and room, and gives the next place and their number."""
     out = np.empty((2, max(tuning.PAIRS_AT_A_TIME, nodes)), np.int32)
     while place < end:
         look()

@@ -65,7 +65,6 @@ class MemoryPaths(Paths):
         table, first = self._binary.table, self._binary.first
         held = None if rows.is_span else rows.pinned()
         bits, number, mark = graph.bits, graph.nodes.number, Mark(table)
-        mark.on = None
         test = np.uint16(0 if held is None else held.mark.bit), np.uint16(mark.bit), table.mask
         alike = old is not None and old.small and np.array_equal(graph.nodes.ids, old.nodes.ids)
         earlier = old.bits if old is not None and alike else bits[:0]
@@ -150,10 +149,7 @@ class _Graph:
         return several or len(sources) > tuning.VISITED_PAIRS
 
     def facts(self, binary: PairTable, excluding: MemoryFacts, old: _Graph | None = None) -> ComputedFacts:
-        """The facts of all paths, but for those in a set, among which are all of an old graph.
-
-        They get rows if they have none.
-        """
+        """The facts of all paths, which get rows, but for those in a set, among which are all of an old graph."""
         if not self.small:
             ids, edges, room = self.nodes.ids, (*self._steps, *self._heads), self._room()
             n = len(ids)

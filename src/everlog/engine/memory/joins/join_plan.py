@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from threading import Lock
 from typing import Final, NamedTuple
 
@@ -75,7 +75,7 @@ class Compared:
 
 
 Sink = Callable[[int, Ids, int], bool]
-"""Takes the bindings at the end: a worker, a block, and how many there are. True asks the join to pause, to be emptied."""
+"""Takes the bindings at the end: a worker, a block, and their number. True asks the join to pause, to be emptied."""
 
 _LOCK: Final = lasting(Lock())
 """Held where threads compile views, or enter rows where these are found."""
@@ -88,14 +88,8 @@ class SharedViews:
     """
 
     def __init__(self) -> None:
-        self._at_most: dict[tuple[MemoryFacts, Table], int] = {}
+        self.at_most: Callable[[MemoryFacts, Table], int] = cache(lambda facts, table: facts.at_most(table))
         self._views: dict[tuple[MemoryFacts, Table], TableView] = {}
-
-    def at_most(self, facts: MemoryFacts, table: Table) -> int:
-        found = self._at_most.get((facts, table))
-        if found is None:
-            found = self._at_most[facts, table] = facts.at_most(table)
-        return found
 
     def view(self, facts: MemoryFacts, table: Table) -> TableView:
         found = self._views.get((facts, table))
@@ -122,20 +116,17 @@ class Call:
     ) -> None:
         self.plan, self.sink, self.done = plan, sink, done
         self._views = [views[place] for place in plan.used]
+        self.driver = self._views[0]
         self._shared = shared or SharedViews()
         for place, table in plan.static_tables():
             self.view(place, table)
-
-    @property
-    def driver(self) -> MemoryFacts:
-        return self._views[0]
 
     def view(self, place: int, table: Table) -> TableView:
         """The view of a literal (0 is the driver) on one table."""
         return self._shared.view(self._views[place], table)
 
 
-class _Access(NamedTuple):
+class Access(NamedTuple):
     """How a literal is matched in one table, given what is bound before."""
 
     columns: tuple[int, ...]
@@ -154,10 +145,10 @@ class _Access(NamedTuple):
 
 @dataclass
 class _Comparison:
-    """A comparison behind the driver, with the slots of the variables before it."""
+    """A comparison behind the driver, as its kernel takes it, with the slots of the variables before it."""
 
-    compared: Compared
     before: dict[int, int]
+    test: tuple[int, int, int, Ids]
 
 
 @dataclass
@@ -176,9 +167,9 @@ class _Step:
         self.static = self.literal.static
         self.looked_up = self.literal.variables() <= self.before.keys()
         self.carry: Positions = np.array([self.before[variable] for variable in self.after[: self.carried]], np.int64)
-        self._accesses: dict[Table, _Access | None] = {}
+        self._accesses: dict[Table, Access | None] = {}
 
-    def access(self, table: Table) -> _Access | None:
+    def access(self, table: Table) -> Access | None:
         """How to match the literal in a table; None when the table can hold no match."""
         if table not in self._accesses:
             self._accesses[table] = access_to(self.literal, table, self.before, self.after, self.carried)
@@ -227,7 +218,8 @@ class JoinPlan:
             afterwards = late.pop()
             before = {variable: slot for slot, variable in enumerate(layout)}
             if isinstance(part, Compared):
-                self._steps.append(_Comparison(part, before))
+                (left, right), consts = sources_of((part.left, part.right), before)
+                self._steps.append(_Comparison(before, (OPERATORS[part.operator], left, right, consts)))
                 continue
             place += 1
             carried: list[int] = []
@@ -278,7 +270,7 @@ class JoinPlan:
                 mask, bit = call.done.table.mask, np.uint16(call.done.bit)
                 n = kernels.drop_marked(block, n, step.before[DRIVER_ROW], mask, bit)
             if isinstance(step, _Comparison):
-                n = self._compare(step, block, n)
+                n = kernels.keep_compared(block, n, *step.test, self._dictionary.order())
             elif step.static is not None and step.looked_up:
                 n = _look_up(call, step, step.static, block, n)
             else:
@@ -289,15 +281,8 @@ class JoinPlan:
         if n and call.sink(worker.number, block, n):
             yield
 
-    def _compare(self, step: _Comparison, block: Ids, n: int) -> int:
-        one = step.compared
-        (left, right), consts = sources_of((one.left, one.right), step.before)
-        order = self._dictionary.order()
-        kept: int = kernels.keep_compared(block, n, OPERATORS[one.operator], left, right, consts, order)
-        return kept
 
-
-def _fill(out: Ids, n: int, access: _Access) -> None:
+def _fill(out: Ids, n: int, access: Access) -> None:
     for slot, value in access.fills:
         out[slot, :n] = value
 
@@ -309,10 +294,10 @@ def _look_up(call: Call, step: _Step, table: Table, block: Ids, n: int) -> int:
         return n if negative else 0
     view, asked = call.view(step.place, table), (block, n, access.sources, access.consts)
     kept: int
-    if table.has_groups and view.is_span and view.bounds[0] == 0 and view.bounds[1] >= table.n:
+    if table.has_groups and view.has_all(table.n):
         if table.groups_entered < table.n:
             with _LOCK:
-                table.presence(one_by_one)
+                table.enter_groups(one_by_one)
         kept = kernels.probe_presence(*asked, table.groups, table.shards, negative)
     else:
         with _LOCK:
@@ -409,55 +394,44 @@ def _extended(
 
 
 def access_to(
-    literal: Literal, table: Table, before: Mapping[int, int], after: Sequence[int], carried: int
-) -> _Access | None:
-    """How to match a literal in a table; None when the table can hold no match."""
-    columns: list[int] = []
-    sources: list[int] = []
-    consts: list[int] = []
+    literal: Literal, table: Table, before: Mapping[int, int] | None = None, after: Sequence[int] = (), carried: int = 0
+) -> Access | None:
+    """How to match a literal in a table, given the slots before and the variables after it; None if it has no match."""
+    before = before or {}
+    keys: dict[int, int] = {}  # the terms of columns that are bound
     twins: list[tuple[int, int]] = []
     where: dict[int, int] = {}
     given: dict[int, int] = {}
     checks: list[tuple[int, int]] = []
-    fixed = dict(table.fixed)
-    for position, term in enumerate(literal.terms):
-        value = fixed.get(position)
-        if value is None:
-            continue
-        if term < 0:
-            if ~term != value:
-                return None
-        elif term in before:
+    for position, value in table.fixed:
+        term = literal.terms[position]
+        if term >= 0 and term in before:
             checks.append((before[term], value))
-        elif given.setdefault(term, value) != value:
+        elif value != (~term if term < 0 else given.setdefault(term, value)):
             return None
     for column, position in enumerate(table.positions):
         term = literal.terms[position]
-        if term < 0 or term in given:
-            columns.append(column)
-            sources.append(~len(consts))
-            consts.append(~term if term < 0 else given[term])
-        elif term in before:
-            columns.append(column)
-            sources.append(before[term])
+        if term < 0 or term in given or term in before:
+            keys[column] = ~given[term] if term in given else term
         elif term in where:
             twins.append((where[term], column))
         else:
             where[term] = column
+    sources, consts = sources_of(tuple(keys.values()), before)
     fresh = []
     for variable in after[carried:]:
         fresh.append(kernels.ROW_ID if variable == DRIVER_ROW else where.get(variable, kernels.LATER))
     fills = [(slot, given[variable]) for slot, variable in enumerate(after) if slot >= carried and variable in given]
-    return _Access(
-        tuple(columns),
-        np.array(columns, np.int64),
-        np.array(sources, np.int64),
-        np.array(consts, np.int32),
+    return Access(
+        tuple(keys),
+        np.array(tuple(keys), np.int64),
+        sources,
+        consts,
         np.array(twins, np.int64) if twins else _NO_TWINS,
         np.array(fresh, np.int64),
         tuple(fills),
         tuple(checks),
-        len(columns) == table.arity and not twins,
+        len(keys) == table.arity,
     )
 
 

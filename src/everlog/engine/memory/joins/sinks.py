@@ -119,7 +119,7 @@ class ProvedHeads:
     def mark(self, table: Table) -> Mark:
         """The mark of the facts that are proved."""
         if table not in self._marks:
-            self._marks[table] = Mark(table)
+            self._marks[table] = Mark(table, on=[])
         return self._marks[table]
 
     def sink(self, table: Table, slot: int) -> Sink:
