@@ -32,7 +32,7 @@ from everlog.engine.memory.facts.rows import NO_ROWS, Rows, full_facts
 from everlog.engine.memory.facts.sets import ComputedFacts, MemoryFacts
 from everlog.engine.memory.facts.table import Ids, Table
 from everlog.engine.memory.facts.table_entry import Entry
-from everlog.engine.memory.joins.join_plan import Buffers, Call, JoinPlan, Literal, facts_of
+from everlog.engine.memory.joins.join_plan import Call, Literal, Worker, facts_of
 from everlog.engine.memory.term_kinds import BLANK, STRING
 from everlog.errors import ArityMistake
 from everlog.interrupts import Team, look
@@ -60,7 +60,7 @@ class MemoryEngine(Engine):
         self._pool: ThreadPoolExecutor | None = None
         self._pool_of = 0
         """The process that has its threads."""
-        self._buffers = [Buffers() for _ in range(self.workers)]
+        self._workers = [Worker(number) for number in range(self.workers)]
         self._regions: dict[Region, RegionFilter] = {}
 
     # ------------------------------------------------------------------------------------ relations and literals
@@ -206,7 +206,7 @@ class MemoryEngine(Engine):
 
     # ------------------------------------------------------------------------------------ evaluation
 
-    def run(self, calls: Sequence[tuple[JoinPlan, Call, MemoryFacts]], sink: CountingSink, shared: bool = True) -> None:
+    def run(self, calls: Sequence[Call], sink: CountingSink, shared: bool = True) -> None:
         """Evaluates plans, each driven by the facts of a set; with `shared`, on all threads if there is enough to do."""
         tasks = list(_tasks(calls))
         total = sum(hi - lo for *_, lo, hi in tasks)
@@ -215,8 +215,8 @@ class MemoryEngine(Engine):
         if workers > 1:
             share = max(least, min(share, total // (8 * workers)))
         shares = (
-            (plan, call, table, rows, start, min(start + share, hi))
-            for plan, call, table, rows, lo, hi in tasks
+            (call, table, rows, start, min(start + share, hi))
+            for call, table, rows, lo, hi in tasks
             for start in range(lo, hi, share)
         )
         lock = Lock()
@@ -232,8 +232,8 @@ class MemoryEngine(Engine):
                     if piece is None:
                         idle[worker] = True
                         return
-                    plan, call, table, rows, lo, hi = piece
-                    current = running[worker] = plan.run(call, worker, self._buffers[worker], table, rows, lo, hi)
+                    call, table, rows, lo, hi = piece
+                    current = running[worker] = call.plan.run(call, self._workers[worker], table, rows, lo, hi)
                 for _ in current:
                     return
                 running[worker] = None
@@ -286,17 +286,15 @@ class MemoryEngine(Engine):
             table.clear()
 
 
-def _tasks(
-    calls: Sequence[tuple[JoinPlan, Call, MemoryFacts]],
-) -> Iterator[tuple[JoinPlan, Call, Table, Ids | None, int, int]]:
-    """Plans with the rows of a table that drive them: all from one to another, or those places of a list."""
-    for plan, call, driver in calls:
-        for table in facts_of(plan.driver, driver):
-            rows = driver.rows(table)
+def _tasks(calls: Sequence[Call]) -> Iterator[tuple[Call, Table, Ids | None, int, int]]:
+    """Calls with the rows of a table that drive them: all from one to another, or those places of a list."""
+    for call in calls:
+        for table in facts_of(call.plan.driver.literal, call.driver):
+            rows = call.driver.rows(table)
             if rows.is_span:
-                yield plan, call, table, None, rows.lo, rows.hi
+                yield call, table, None, rows.lo, rows.hi
             else:
-                yield plan, call, table, rows.array(), 0, rows.size
+                yield call, table, rows.array(), 0, rows.size
 
 
 def _ended(job: Future[None]) -> bool:

@@ -11,14 +11,16 @@ import numpy.typing as npt
 from everlog.engine.algebra import Annotation, Counted, FactSet
 from everlog.engine.memory import tuning
 from everlog.engine.memory.facts import rows as row_sets
-from everlog.engine.memory.facts.rows import NO_ROWS
+from everlog.engine.memory.facts.rows import NO_ANNOTATION, NO_ROWS
 from everlog.engine.memory.facts.sets import Between, ComputedFacts, MemoryFacts, Within, as_memory_facts
-from everlog.engine.memory.facts.table import Ids, Table
+from everlog.engine.memory.facts.table import Ids, Table, grown
 
 RowValues = npt.NDArray[np.int32]
 
 Tally = tuple[Ids, npt.NDArray[np.int64]]
 """Distinct rows and how often each occurs, or another value of each."""
+
+_NO_TALLY: Tally = (NO_ROWS, np.empty(0, np.int64))
 
 
 class CountedFacts(Counted):
@@ -38,10 +40,8 @@ class CountedFacts(Counted):
         return sum(int(counts.sum()) for _, counts in self._parts.values())
 
     def support(self) -> ComputedFacts:
-        return ComputedFacts(
-            self._within,
-            {table: row_sets.listed(table, rows) for table, (rows, _) in self._parts.items() if len(rows)},
-        )
+        parts = {table: row_sets.listed(table, rows) for table, (rows, _) in self._parts.items() if len(rows)}
+        return ComputedFacts(self._within, parts)
 
     def __add__(self, other: Counted | FactSet) -> CountedFacts:
         return self._combined(other, 1)
@@ -50,11 +50,9 @@ class CountedFacts(Counted):
         return self._combined(other, -1)
 
     def _combined(self, other: Counted | FactSet, sign: int) -> CountedFacts:
-        more = as_counted(other)
         parts = dict(self._parts)
-        for table, (rows, counts) in more.parts().items():
-            mine, times = parts.get(table, (NO_ROWS, np.empty(0, np.int64)))
-            total, sums = summed((mine, times), (rows, sign * counts))
+        for table, (rows, counts) in as_counted(other).parts().items():
+            total, sums = summed(parts.get(table, _NO_TALLY), (rows, sign * counts))
             parts[table] = total[sums > 0], sums[sums > 0]
         return CountedFacts(self._within, parts)
 
@@ -70,12 +68,14 @@ def as_counted(facts: Counted | FactSet) -> CountedFacts:
 class RowAnnotation(Annotation):
     """What the two kinds of annotation have in common: values of rows, by table."""
 
+    _values: Mapping[Table, object]
+
     def __init__(self, within: Within) -> None:
         self._within = within
 
-    @abstractmethod
     def mentions(self, table: Table) -> bool:
         """Whether a row of a table may have another value than 0."""
+        return table in self._values
 
     @abstractmethod
     def of(self, table: Table, rows: Ids) -> RowValues:
@@ -118,21 +118,12 @@ class DenseAnnotation(RowAnnotation):
         self._log: list[tuple[Table, Ids, npt.NDArray[np.int32]]] | None = None
         """Values that were replaced since the savepoint, oldest first."""
 
-    def mentions(self, table: Table) -> bool:
-        return table in self._values
-
     def of(self, table: Table, rows: Ids) -> RowValues:
-        if table not in self._values:
-            return np.zeros(len(rows), np.int32)
-        return self.values(table)[rows]
+        return self.values(table)[rows] if table in self._values else np.zeros(len(rows), np.int32)
 
     def values(self, table: Table) -> RowValues:
-        values = self._values.get(table)
-        if values is None or len(values) < table.n:
-            grown = np.zeros(max(table.n, 16, 2 * (0 if values is None else len(values))), np.int32)
-            if values is not None:
-                grown[: len(values)] = values
-            values = self._values[table] = grown
+        values = self._values.get(table, NO_ANNOTATION)
+        values = self._values[table] = grown(values, table.n, max(16, 2 * len(values)))
         return values
 
     def _changed(self, table: Table, rows: Ids) -> RowValues:
@@ -142,23 +133,24 @@ class DenseAnnotation(RowAnnotation):
             self._log.append((table, rows, values[rows]))
         return values
 
-    def set(self, facts: FactSet, value: int) -> None:
-        facts = as_memory_facts(facts)
+    def _changing(self, facts: MemoryFacts) -> Iterator[tuple[RowValues, slice | Ids]]:
+        """The values by row, table by table, and where those of some facts, which are about to change, stand."""
         for table in facts.tables():
-            chosen = facts.rows(table)
-            if chosen.is_span and self._log is None:
-                self.values(table)[chosen.lo : chosen.hi] = value
+            rows = facts.rows(table)
+            if rows.is_span and self._log is None:
+                yield self.values(table), slice(rows.lo, rows.hi)
             else:
-                self._changed(table, chosen.array())[chosen.array()] = value
+                array = rows.array()
+                yield self._changed(table, array), array
+
+    def set(self, facts: FactSet, value: int) -> None:
+        for values, places in self._changing(as_memory_facts(facts)):
+            values[places] = value
 
     def add(self, facts: Counted | FactSet, sign: int = 1) -> None:
         if isinstance(facts, MemoryFacts):
-            for table in facts.tables():
-                chosen = facts.rows(table)
-                if chosen.is_span and self._log is None:
-                    self.values(table)[chosen.lo : chosen.hi] += sign
-                else:
-                    self._changed(table, chosen.array())[chosen.array()] += sign
+            for values, places in self._changing(facts):
+                values[places] += sign
             return
         for table, (rows, counts) in as_counted(facts).parts().items():
             self._changed(table, rows)[rows] += (sign * counts).astype(np.int32)
@@ -190,24 +182,18 @@ class DenseAnnotation(RowAnnotation):
         return sum(values.nbytes for values in self._values.values())
 
 
-_NO_TALLY: Tally = (NO_ROWS, np.empty(0, np.int64))
-
-
 class SparseAnnotation(RowAnnotation):
     """Integers for few rows: sorted rows with their values, and what was added to these since they were merged last."""
 
     def __init__(self, within: Within) -> None:
         super().__init__(within)
-        self._parts: dict[Table, tuple[Tally, Tally]] = {}
+        self._values: dict[Table, tuple[Tally, Tally]] = {}
         self._before: dict[Table, tuple[Tally, Tally]] = {}
         self._touched: dict[Table, list[Ids]] | None = None
         """The rows that were changed since the savepoint; None if there was none."""
 
-    def mentions(self, table: Table) -> bool:
-        return table in self._parts
-
     def of(self, table: Table, rows: Ids) -> RowValues:
-        return _looked_up(self._parts.get(table, ()), rows)
+        return _looked_up(self._values.get(table, ()), rows)
 
     def set(self, facts: FactSet, value: int) -> None:
         for table, rows in as_memory_facts(facts).arrays():
@@ -223,18 +209,18 @@ class SparseAnnotation(RowAnnotation):
     def _add(self, table: Table, rows: Ids, counts: npt.NDArray[np.int64]) -> None:
         if self._touched is not None:
             self._touched.setdefault(table, []).append(rows)
-        merged, added = self._parts.get(table, (_NO_TALLY, _NO_TALLY))
+        merged, added = self._values.get(table, (_NO_TALLY, _NO_TALLY))
         added = summed(added, (rows, counts))
         if len(added[0]) * tuning.SPARSE_MERGE_SHARE > len(merged[0]):
             merged, added = summed(merged, added), _NO_TALLY
-        self._parts[table] = merged, added
+        self._values[table] = merged, added
 
     def savepoint(self) -> Callable[[], None]:
-        before = self._before = dict(self._parts)
+        before = self._before = dict(self._values)
         self._touched = {}
 
         def undo() -> None:
-            self._parts = dict(before)
+            self._values = dict(before)
             self._touched = {}
 
         return undo
@@ -242,13 +228,13 @@ class SparseAnnotation(RowAnnotation):
     def changed(self) -> Iterator[tuple[Table, Ids, RowValues, RowValues]]:
         touched = self._touched
         if touched is None:
-            touched = {table: [rows for rows, _ in parts] for table, parts in self._parts.items()}
+            touched = {table: [rows for rows, _ in parts] for table, parts in self._values.items()}
         for table, pieces in touched.items():
             rows = np.unique(np.concatenate(pieces))
             yield table, rows, _looked_up(self._before.get(table, ()), rows), self.of(table, rows)
 
     def nbytes(self) -> int:
-        return sum(array.nbytes for parts in self._parts.values() for part in parts for array in part)
+        return sum(array.nbytes for parts in self._values.values() for part in parts for array in part)
 
 
 def _looked_up(parts: Iterable[Tally], rows: Ids) -> RowValues:

@@ -58,31 +58,26 @@ class Triples(Relation):
         return (*self._properties.values(), *self._classes.values())
 
     def static(self, known: Mapping[int, int]) -> Table | None:
-        prop = known.get(1)
-        if prop is None:
-            return None
-        if prop != self._rdf_type:
-            return self._made(self._properties, prop, (0, 2), ((1, prop),))
-        kind = known.get(2)
-        if kind is None:
-            return None
-        return self._made(self._classes, kind, (0,), ((1, prop), (2, kind)))
+        prop, kind = known.get(1), known.get(2)
+        return None if prop is None or (prop == self._rdf_type and kind is None) else self._made(prop, kind)
 
-    def _made(
-        self, tables: dict[int, Table], key: int, positions: tuple[int, ...], fixed: tuple[tuple[int, int], ...]
-    ) -> Table:
+    def _made(self, prop: int, kind: int | None = None) -> Table:
         """A table, made if it is missing; rules with a variable predicate in the head ask for it from several threads."""
         with self._lock:
-            if key not in tables:
-                tables[key] = Table(self.predicate, positions, fixed, self._shards)
-            return tables[key]
+            if kind is not None and prop == self._rdf_type:
+                if kind not in self._classes:
+                    self._classes[kind] = Table(self.predicate, (0,), ((1, prop), (2, kind)), self._shards)
+                return self._classes[kind]
+            if prop not in self._properties:
+                self._properties[prop] = Table(self.predicate, (0, 2), ((1, prop),), self._shards)
+            return self._properties[prop]
 
     def candidates(self, known: Mapping[int, int]) -> Iterable[Table]:
-        prop, kind = known.get(1), known.get(2)
-        classes = tuple(self._classes.values()) if kind is None else _present(self._classes.get(kind))
+        prop = known.get(1)
+        properties, classes = _having(self._properties, prop), _having(self._classes, known.get(2))
         if prop is None:
-            return (*self._properties.values(), *classes)
-        return classes if prop == self._rdf_type else _present(self._properties.get(prop))
+            return (*properties, *classes)
+        return classes if prop == self._rdf_type else properties
 
     def deciding(self) -> tuple[int, ...]:
         return (1, 2)
@@ -90,20 +85,18 @@ class Triples(Relation):
     def split(self, facts: Ids) -> Iterator[tuple[Table, Ids, Positions]]:
         for prop, places in grouped(facts[1]):
             if prop != self._rdf_type:
-                yield self._the(prop, 0), np.ascontiguousarray(facts[[0, 2]][:, places]), places
+                yield self._made(prop), np.ascontiguousarray(facts[[0, 2]][:, places]), places
             else:
                 for kind, among in grouped(facts[2, places]):
                     members = places[among]
-                    yield self._the(prop, kind), np.ascontiguousarray(facts[[0]][:, members]), members
-
-    def _the(self, prop: int, kind: int) -> Table:
-        table = self.static({1: prop, 2: kind})
-        assert table is not None
-        return table
+                    yield self._made(prop, kind), np.ascontiguousarray(facts[[0]][:, members]), members
 
 
-def _present(table: Table | None) -> tuple[Table, ...]:
-    return () if table is None else (table,)
+def _having(tables: Mapping[int, Table], key: int | None) -> tuple[Table, ...]:
+    """The table with a key, if there is one; all tables for None."""
+    if key is None:
+        return tuple(tables.values())
+    return (tables[key],) if key in tables else ()
 
 
 def grouped(column: Ids) -> Iterator[tuple[int, Positions]]:

@@ -11,7 +11,8 @@ dense value again costs a copy.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from threading import RLock
 from weakref import ref
 
@@ -19,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from everlog.engine.memory import tuning
-from everlog.engine.memory.facts.table import Ids, Table
+from everlog.engine.memory.facts.table import Ids, Table, grown
 from everlog.engine.memory.kernels import table_kernels as kernels
 from everlog.interrupts import aside, lasting
 
@@ -42,16 +43,18 @@ class Mark:
     it; the rows lose the bit when it is needed again.
     """
 
-    def __init__(self, table: Table, owner: Rows | _Log | None = None) -> None:
-        self.pin: ref[Pin] | None = None
+    def __init__(self, table: Table, on: list[Ids] | None = None, owner: Rows | _Log | None = None) -> None:
+        self.pin: Callable[[], Pin | None] = lambda: None
         with _LOCK:
             self.table = table
             self.bit = _free_bit(table)
-        self.on: list[Ids] | None = []
+        self.on = on
         """The rows that may carry the bit; None for any."""
-        self.owner: ref[Rows | _Log] | None = None
+        self.owner: Callable[[], Rows | _Log | None] = lambda: None
         if owner is not None:
             self.belongs_to(owner)
+        for rows in on or ():
+            self.set(rows)
 
     def belongs_to(self, owner: Rows | _Log) -> None:
         """Notes whose bit this is: the owner may be asked to do without it."""
@@ -66,23 +69,16 @@ class Mark:
     def clear(self, rows: Ids) -> None:
         kernels.unmark(rows, np.uint16(self.bit), self.table.mask)
 
-    @property
-    def is_pinned(self) -> bool:
-        """Whether the bit has to stay where it is."""
-        return self.pin is not None and self.pin() is not None
-
     def __del__(self) -> None:
         if getattr(self, "bit", 0):
             self.table.dropped_bits.append((self.bit, self.on))
 
 
+@dataclass(eq=False, slots=True, weakref_slot=True)
 class Pin:
     """Keeps a set's mark where it is, as long as somebody tests the bit."""
 
-    __slots__ = ("__weakref__", "mark")
-
-    def __init__(self, mark: Mark) -> None:
-        self.mark = mark
+    mark: Mark
 
 
 def _free_bit(table: Table) -> int:
@@ -97,15 +93,11 @@ def _free_bit(table: Table) -> int:
 
 def _take_back(table: Table) -> None:
     """Frees the bit of the set that misses it least: a list can be marked again, a dense set has to be listed."""
-    owners = []
-    for known in table.marks:
-        mark = known()
-        owner = None if mark is None or mark.is_pinned or mark.owner is None else mark.owner()
-        if owner is not None:
-            owners.append(owner)
+    marks = [mark for known in table.marks if (mark := known()) is not None and mark.pin() is None]
+    owners = [owner for mark in marks if (owner := mark.owner()) is not None]
     if not owners:
         raise RuntimeError(f"more than 16 sets of facts of {table.predicate} are tested at once")
-    min(owners, key=lambda owner: owner.attachment()).unmark()
+    min(owners, key=lambda one: (one.is_dense, one.size) if isinstance(one, Rows) else (False, one.n)).unmark()
 
 
 class _Log:
@@ -116,19 +108,12 @@ class _Log:
         self.n = len(rows)
         self.mark: Mark | None = None
 
-    def attachment(self) -> tuple[bool, int]:
-        """How much it would cost to do without the bit; larger tuples are dearer."""
-        return False, self.n
-
     def unmark(self) -> None:
         self.mark = None
 
     def append(self, more: Ids) -> None:
         wanted = self.n + len(more)
-        if wanted > len(self.rows):
-            grown = np.empty(max(wanted, 2 * self.n, 16), np.int32)
-            grown[: self.n] = self.rows[: self.n]
-            self.rows = grown
+        self.rows = grown(self.rows, wanted, max(2 * self.n, 16))
         self.rows[self.n : wanted] = more
         self.n = wanted
         if self.mark is not None:
@@ -136,20 +121,18 @@ class _Log:
             self.mark.on = [self.rows[: self.n]]
 
 
+@dataclass(eq=False, repr=False, slots=True, weakref_slot=True)
 class Rows:
     """An immutable set of rows of one table. Make one with `span`, `listed` or the functions below."""
 
-    __slots__ = ("__weakref__", "_later", "_log", "_mark", "hi", "lo", "size", "table")
-
-    def __init__(self, table: Table, lo: int, hi: int, size: int, log: _Log | None, mark: Mark | None) -> None:
-        self.table = table
-        self.lo = lo
-        self.hi = hi
-        self.size = size
-        self._log = log
-        self._mark = mark
-        self._later: tuple[Rows, Ids, Ids] | None = None
-        """For a dense set whose bit was passed on: its successor, and the rows that this added and removed."""
+    table: Table
+    lo: int
+    hi: int
+    size: int
+    _log: _Log | None = None
+    _mark: Mark | None = None
+    _later: tuple[Rows, Ids, Ids] | None = None
+    """For a dense set whose bit was passed on: its successor, and the rows that this added and removed."""
 
     def __len__(self) -> int:
         return self.size
@@ -159,18 +142,17 @@ class Rows:
         return self.size == self.hi - self.lo
 
     @property
-    def is_listed(self) -> bool:
-        return self._log is not None
+    def is_dense(self) -> bool:
+        return not self.is_span and self._log is None
 
     def array(self) -> Ids:
         """The rows, in no special order; not to be written to."""
         if self.is_span:
             return np.arange(self.lo, self.hi, dtype=np.int32)
-        if self._log is not None:
+        pin = self.pinned() if self._log is None else None
+        if self._log is not None:  # perhaps just now, to have its bit for another set
             return self._log.rows[: self.size]
-        pin = self.pinned()
-        if self._log is not None:  # it was listed to have its bit for another set
-            return self._log.rows[: self.size]
+        assert pin is not None
         return _select(self.table, pin.mark, self.lo, self.hi)
 
     def mark(self) -> Mark:
@@ -180,37 +162,29 @@ class Rows:
             if log.n != self.size:
                 self._log = log = _Log(log.rows[: self.size].copy())
             if log.mark is None:
-                log.mark = Mark(self.table, log)
-                log.mark.set(log.rows[: log.n])
-                log.mark.on = [log.rows[: log.n]]
+                log.mark = Mark(self.table, [log.rows[: log.n]], log)
             return log.mark
         if self._later is not None:
             self._recover()
             return self.mark()
         if self._mark is None:
-            mark = Mark(self.table, self)
-            mark.on = None
-            self.table.mask[self.lo : self.hi] |= np.uint16(mark.bit)
-            self._mark = mark
+            self._mark = Mark(self.table, owner=self)
+            self.table.mask[self.lo : self.hi] |= np.uint16(self._mark.bit)
         return self._mark
 
     def pinned(self) -> Pin:
         """The mark, for as long as it is tested."""
         with _LOCK:
             mark = self.mark()
-            pin = None if mark.pin is None else mark.pin()
+            pin = mark.pin()
             if pin is None:
                 pin = Pin(mark)
                 mark.pin = ref(pin)
             return pin
 
-    def attachment(self) -> tuple[bool, int]:
-        """How much it would cost to do without the bit; larger tuples are dearer."""
-        return not self.is_span, self.size
-
     def unmark(self) -> None:
         """Does without the bit; a set that is neither a span nor a list becomes one."""
-        if not self.is_span and self._log is None and self._mark is not None:
+        if self.is_dense and self._mark is not None:
             self._log = _Log(_select(self.table, self._mark, self.lo, self.hi))
         self._mark = None
 
@@ -222,10 +196,8 @@ class Rows:
         inside[after.array()] = True
         inside[added] = False
         inside[removed] = True
-        mark = Mark(self.table, self)
-        mark.on = None
-        self.table.mask[: len(inside)][inside] |= np.uint16(mark.bit)
-        self._mark, self._later = mark, None
+        self._mark, self._later = Mark(self.table, owner=self), None
+        self.table.mask[: len(inside)][inside] |= np.uint16(self._mark.bit)
 
     def contains(self, rows: Ids) -> npt.NDArray[np.bool_]:
         """Which of some rows are in the set."""
@@ -244,7 +216,7 @@ class Rows:
 
 
 def span(table: Table, lo: int, hi: int) -> Rows:
-    return Rows(table, lo, hi, hi - lo, None, None)
+    return Rows(table, lo, hi, hi - lo)
 
 
 def listed(table: Table, rows: Ids) -> Rows:
@@ -254,7 +226,7 @@ def listed(table: Table, rows: Ids) -> Rows:
     lo, hi = int(rows.min()), int(rows.max()) + 1
     if hi - lo == len(rows):
         return span(table, lo, hi)
-    return Rows(table, lo, hi, len(rows), _Log(rows), None)
+    return Rows(table, lo, hi, len(rows), _Log(rows))
 
 
 def distinct(table: Table, rows: Ids) -> Ids:
@@ -276,7 +248,6 @@ def marked(mark: Mark, lo: int, hi: int, pieces: Sequence[tuple[int, Ids]]) -> R
 
     They come in pieces: how many there are, and a list that has all of them if it has room for one more.
     """
-    mark.on = None
     size = sum(found for found, _ in pieces)
     if size > few(hi - lo) or any(found >= len(rows) for found, rows in pieces):
         dense = Rows(mark.table, lo, hi, size, None, mark)
@@ -293,9 +264,8 @@ def marked(mark: Mark, lo: int, hi: int, pieces: Sequence[tuple[int, Ids]]) -> R
 
 def union(x: Rows, y: Rows, consume: bool = False) -> Rows:
     """The rows of two sets; with `consume`, a dense `x` hands its bit to the result."""
-    if x.size < y.size and not (consume and not x.is_span and not x.is_listed):
-        x, y = y, x
-        consume = False
+    if x.size < y.size and not (consume and x.is_dense):
+        x, y, consume = y, x, False
     if y.size == 0:
         return x
     if x.is_span and y.is_span and y.lo <= x.hi and x.lo <= y.hi:
@@ -309,7 +279,7 @@ def union(x: Rows, y: Rows, consume: bool = False) -> Rows:
     lo, hi = min(x.lo, y.lo), max(x.hi, y.hi)
     size = x.size + len(more)
     if x.is_span and x.size <= tuning.LISTED_ROWS:
-        x = Rows(x.table, x.lo, x.hi, x.size, _Log(x.array()), None)
+        x = Rows(x.table, x.lo, x.hi, x.size, _Log(x.array()))
     log = x._log
     if log is not None:
         if not consume or log.n != x.size:
@@ -317,10 +287,10 @@ def union(x: Rows, y: Rows, consume: bool = False) -> Rows:
             log = _Log(np.concatenate([log.rows[: x.size], more]))
         else:
             log.append(more)
-        return Rows(x.table, lo, hi, size, log, None)
+        return Rows(x.table, lo, hi, size, log)
     mark = _dense_mark(x, consume)
     mark.set(more)
-    return _successor(x, Rows(x.table, lo, hi, size, None, mark), mark, more, NO_ROWS)
+    return _successor(x, Rows(x.table, lo, hi, size, None, mark), mark, added=more)
 
 
 def difference(x: Rows, y: Rows, consume: bool = False) -> Rows:
@@ -334,17 +304,16 @@ def difference(x: Rows, y: Rows, consume: bool = False) -> Rows:
             return span(x.table, y.hi, x.hi)
         if x.hi <= y.hi:
             return span(x.table, x.lo, y.lo)
-    if x.is_listed or x.size <= tuning.LISTED_ROWS:
+    if x._log is not None or x.size <= tuning.LISTED_ROWS:
         rows = x.array()
-        kept = rows[~y.contains(rows)]
-        return x if len(kept) == len(rows) else listed(x.table, kept)
-    if x.is_span and x.size - y.size > tuning.LISTED_ROWS and not y.is_span and not y.is_listed:
+        return kept(x, rows, ~y.contains(rows))
+    if x.is_span and x.size - y.size > tuning.LISTED_ROWS and y.is_dense:
         # Both by their bits, row by row, without a list of either.
         pin = y.pinned()
         mark = _dense_mark(x, consume)
         bits = np.uint16(mark.bit), np.uint16(pin.mark.bit)
         size = x.size - kernels.take_marked(max(x.lo, y.lo), min(x.hi, y.hi), *bits, x.table.mask)
-        return _successor(x, Rows(x.table, x.lo, x.hi, size, None, mark), mark, NO_ROWS, NO_ROWS)
+        return _successor(x, Rows(x.table, x.lo, x.hi, size, None, mark), mark)
     gone = y.array()
     if not x.is_span or y.lo < x.lo or x.hi < y.hi:
         gone = gone[x.contains(gone)]
@@ -355,7 +324,7 @@ def difference(x: Rows, y: Rows, consume: bool = False) -> Rows:
         return listed(x.table, rows[~y.contains(rows)])
     mark = _dense_mark(x, consume)
     mark.clear(gone)
-    return _successor(x, Rows(x.table, x.lo, x.hi, x.size - len(gone), None, mark), mark, NO_ROWS, gone)
+    return _successor(x, Rows(x.table, x.lo, x.hi, x.size - len(gone), None, mark), mark, removed=gone)
 
 
 def intersection(x: Rows, y: Rows) -> Rows:
@@ -365,8 +334,12 @@ def intersection(x: Rows, y: Rows) -> Rows:
     if y.size < x.size:
         x, y = y, x
     rows = x.array()
-    kept = rows[y.contains(rows)]
-    return x if len(kept) == len(rows) else listed(x.table, kept)
+    return kept(x, rows, y.contains(rows))
+
+
+def kept(x: Rows, rows: Ids, chosen: npt.NDArray[np.bool_]) -> Rows:
+    """The chosen ones among the rows of a set."""
+    return x if chosen.all() else listed(x.table, rows[chosen])
 
 
 def _dense_mark(x: Rows, consume: bool) -> Mark:
@@ -374,7 +347,6 @@ def _dense_mark(x: Rows, consume: bool) -> Mark:
     if consume and (not x.is_span or x._mark is not None):
         return x.mark()
     copy = Mark(x.table)
-    copy.on = None
     part = x.table.mask[x.lo : x.hi]
     if x.is_span:
         part |= np.uint16(copy.bit)
@@ -383,7 +355,8 @@ def _dense_mark(x: Rows, consume: bool) -> Mark:
     return copy
 
 
-def _successor(x: Rows, new: Rows, mark: Mark, added: Ids, removed: Ids) -> Rows:
+def _successor(x: Rows, new: Rows, mark: Mark, added: Ids = NO_ROWS, removed: Ids = NO_ROWS) -> Rows:
+    """The set that has a mark on rows of `x` now, more or less some."""
     mark.belongs_to(new)
     if x._mark is mark:
         x._mark = None
@@ -393,14 +366,12 @@ def _successor(x: Rows, new: Rows, mark: Mark, added: Ids, removed: Ids) -> Rows
 
 
 def _select(table: Table, mark: Mark, lo: int, hi: int) -> Ids:
-    def selected() -> Ids:
-        out = np.empty(hi - lo, np.int32)
-        bounds = np.array([lo, hi, 1, 0, 0, 0], np.int64)
-        term = np.array([mark.bit], np.uint16)
-        n = kernels.select(NO_ROWS, False, lo, hi, bounds, term, term, table.mask, NO_ANNOTATION, out)
-        return out[:n].copy()
-
-    return aside(hi - lo, selected)
+    """The rows `lo..hi` that have a mark."""
+    out = np.empty(hi - lo, np.int32)
+    term = np.array([mark.bit], np.uint16)
+    test = np.array([lo, hi, 1, 0, 0, 0], np.int64), term, term, table.mask, NO_ANNOTATION
+    n = aside(hi - lo, kernels.select, NO_ROWS, False, lo, hi, *test, out)
+    return out[:n].copy()
 
 
 def full_facts(table: Table, rows: Rows, arity: int) -> Ids:

@@ -45,9 +45,9 @@ class TableView(NamedTuple):
     def is_span(self) -> bool:
         return not self.bounds[2] and not self.bounds[3]
 
-    @property
-    def is_empty(self) -> bool:
-        return bool(self.bounds[0] >= self.bounds[1])
+    def has_all(self, rows: int) -> bool:
+        """Whether all rows up to a number are in the view, without a test."""
+        return self.is_span and bool(self.bounds[0] == 0 and self.bounds[1] >= rows)
 
 
 class _Formula(NamedTuple):
@@ -98,10 +98,8 @@ class MemoryFacts(FactSet):
         return ComputedFacts(self._within, {table: rows for table in self.tables() if len(rows := self.rows(table))})
 
     def within(self, region: Region) -> ComputedFacts:
-        return ComputedFacts(
-            self._within,
-            {table: rows for table in self.tables() if len(rows := self._within(self.rows(table), region))},
-        )
+        found = {table: self._within(self.rows(table), region) for table in self.tables()}
+        return ComputedFacts(self._within, {table: rows for table, rows in found.items() if len(rows)})
 
     def __or__(self, other: FactSet) -> View:
         return View(self._within, "|", self, as_memory_facts(other))
@@ -133,10 +131,7 @@ class MemoryFacts(FactSet):
         """The set as the kernels test for it."""
         lo, hi, terms, alive, _, annotation = self.formula(table)
         bounds = np.array([lo, hi, terms is not None, 0, 0, 0], np.int64)
-        care = want = NO_TERMS
-        if terms is not None:
-            care = np.array([care for care, _ in terms], np.uint16)
-            want = np.array([want for _, want in terms], np.uint16)
+        care, want = (NO_TERMS, NO_TERMS) if terms is None else np.array(terms, np.uint16).reshape(-1, 2).T.copy()
         values = NO_ANNOTATION
         if annotation is not None:
             values = annotation[0].values(table)
@@ -161,15 +156,10 @@ class ComputedFacts(MemoryFacts):
         return set(self._parts)
 
     def rows(self, table: Table) -> Rows:
-        found = self._parts.get(table)
-        return row_sets.span(table, 0, 0) if found is None else found
+        return self._parts[table] if table in self._parts else row_sets.span(table, 0, 0)
 
     def at_most(self, table: Table) -> int:
-        found = self._parts.get(table)
-        return 0 if found is None else found.size
-
-    def parts(self) -> Mapping[Table, Rows]:
-        return self._parts
+        return self._parts[table].size if table in self._parts else 0
 
     def computed(self) -> ComputedFacts:
         return self
@@ -200,13 +190,8 @@ class ComputedFacts(MemoryFacts):
 
     def _sifted(self, other: MemoryFacts, outside: bool = False) -> ComputedFacts:
         """What is in a view, or outside of it. The rows of this set are tested; the view is not computed."""
-        parts = {}
-        for table, rows in self._parts.items():
-            array = rows.array()
-            kept = array[other.contains(table, array) != outside]
-            if len(kept):
-                parts[table] = rows if len(kept) == len(array) else row_sets.listed(table, kept)
-        return ComputedFacts(self._within, parts)
+        found = {table: _among(rows, other, outside) for table, rows in self._parts.items()}
+        return ComputedFacts(self._within, {table: rows for table, rows in found.items() if len(rows)})
 
     def _changed(self, other: MemoryFacts, change: Callable[[Rows, Rows], Rows], only: set[Table]) -> ComputedFacts:
         parts = dict(self._parts)
@@ -224,6 +209,8 @@ class View(MemoryFacts):
 
     def __init__(self, within: Within, operator: str, left: MemoryFacts, right: MemoryFacts) -> None:
         super().__init__(within)
+        if operator == "&" and isinstance(left, Between):
+            left, right = right, left
         self._operator, self._left, self._right = operator, left, right
         self._rows: dict[Table, Rows] = {}
 
@@ -232,15 +219,12 @@ class View(MemoryFacts):
             return self._left.tables() | self._right.tables()
         if self._operator == "-" or isinstance(self._right, Between):
             return self._left.tables()
-        if isinstance(self._left, Between):
-            return self._right.tables()
         return self._left.tables() & self._right.tables()
 
     def rows(self, table: Table) -> Rows:
-        found = self._rows.get(table)
-        if found is None:
-            found = self._rows[table] = self._compute(table)
-        return found
+        if table not in self._rows:
+            self._rows[table] = self._compute(table)
+        return self._rows[table]
 
     def contains(self, table: Table, rows: Ids) -> npt.NDArray[np.bool_]:
         if table in self._rows:
@@ -265,21 +249,14 @@ class View(MemoryFacts):
 
     def _compute(self, table: Table) -> Rows:
         if isinstance(self._right, Between):
-            return self._right.among(self._left.rows(table), outside=self._operator == "-")
-        if isinstance(self._left, Between):
-            return self._left.among(self._right.rows(table))
-        left, right = self._left.rows(table), self._right.rows(table)
-        if self._operator == "|":
-            return row_sets.union(left, right)
-        if self._operator == "-":
-            return row_sets.difference(left, right)
-        return row_sets.intersection(left, right)
+            return _among(self._left.rows(table), self._right, outside=self._operator == "-")
+        return _COMPUTED[self._operator](self._left.rows(table), self._right.rows(table))
 
     def formula(self, table: Table, bits: bool = False) -> _Formula:
         if table in self._rows:
             return ComputedFacts(self._within, self._rows).formula(table, bits)
         left, right = self._left.formula(table, bits), self._right.formula(table, bits)
-        combined = _OPERATIONS[self._operator](left, right)
+        combined = _COMBINED[self._operator](left, right)
         if combined is None and bits:
             self.rows(table)
         return combined if combined is not None else self.formula(table, bits=True)
@@ -310,12 +287,13 @@ def _both(x: _Formula, y: _Formula) -> _Formula | None:
     alive = x.alive + y.alive
     if x.terms is None or y.terms is None:
         return _Formula(lo, hi, x.terms if y.terms is None else y.terms, alive, False, annotation)
-    terms = []
-    for care, want in x.terms:
-        for other_care, other_want in y.terms:
-            if want & other_care == other_want & care:
-                terms.append((care | other_care, want | other_want))
-    return _Formula(lo, hi, tuple(terms), alive, x.tight and y.tight, annotation)
+    terms = tuple(
+        (care | other_care, want | other_want)
+        for care, want in x.terms
+        for other_care, other_want in y.terms
+        if want & other_care == other_want & care
+    )
+    return _Formula(lo, hi, terms, alive, x.tight and y.tight, annotation)
 
 
 def _without(x: _Formula, y: _Formula) -> _Formula | None:
@@ -339,7 +317,12 @@ def _without(x: _Formula, y: _Formula) -> _Formula | None:
     return left._replace(tight=x.tight) if left else None
 
 
-_OPERATIONS: dict[str, Callable[[_Formula, _Formula], _Formula | None]] = {"|": _either, "&": _both, "-": _without}
+_COMBINED: dict[str, Callable[[_Formula, _Formula], _Formula | None]] = {"|": _either, "&": _both, "-": _without}
+_COMPUTED: dict[str, Callable[[Rows, Rows], Rows]] = {
+    "|": row_sets.union,
+    "&": row_sets.intersection,
+    "-": row_sets.difference,
+}
 
 
 class Between(MemoryFacts):
@@ -353,7 +336,7 @@ class Between(MemoryFacts):
         raise TypeError("a range of annotations has no facts of its own: intersect it with a set")
 
     def rows(self, table: Table) -> Rows:
-        return self.among(row_sets.span(table, 0, table.n))
+        return _among(row_sets.span(table, 0, table.n), self)
 
     def at_most(self, table: Table) -> int:
         return table.n
@@ -369,8 +352,8 @@ class Between(MemoryFacts):
         inside: npt.NDArray[np.bool_] = (values >= self._least) & (values <= self._greatest)
         return inside
 
-    def among(self, rows: Rows, outside: bool = False) -> Rows:
-        """Those of some rows whose annotation lies in the range (or not)."""
-        array = rows.array()
-        kept = array[self.contains(rows.table, array) != outside]
-        return rows if len(kept) == len(array) else row_sets.listed(rows.table, kept)
+
+def _among(rows: Rows, facts: MemoryFacts, outside: bool = False) -> Rows:
+    """Those of some rows that are in a set, or outside of it; the set is not computed."""
+    array = rows.array()
+    return row_sets.kept(rows, array, facts.contains(rows.table, array) != outside)

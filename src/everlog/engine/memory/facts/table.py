@@ -11,7 +11,7 @@ similar size are merged, so that a small update costs what is new and a lookup s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import pairwise
 from threading import Lock
@@ -45,6 +45,29 @@ def one_by_one(jobs: Sequence[Callable[[], None]]) -> None:
     """Runs jobs where there is too little to share, or threads are busy already."""
     for job in jobs:
         job()
+
+
+def pieces(lo: int, hi: int, size: int) -> Iterator[tuple[int, int]]:
+    """Cuts a range into pieces, before each of which somebody may give up."""
+    for start in range(lo, hi, size):
+        look()
+        yield start, min(start + size, hi)
+
+
+def grown(values: Ids, wanted: int, most: int) -> Ids:
+    """Values with zeros behind them, up to `most` or what is wanted, unless there are enough."""
+    if wanted <= len(values):
+        return values
+    larger = np.zeros(max(wanted, most), np.int32)
+    larger[: len(values)] = values
+    return larger
+
+
+def _doubled(size: int, enough: Callable[[int], bool]) -> int:
+    """A size, doubled until it is enough."""
+    while not enough(size):
+        size *= 2
+    return size
 
 
 class Run(NamedTuple):
@@ -180,10 +203,7 @@ class Table:
 
     def index(self, columns: tuple[int, ...]) -> Index:
         """The index on some columns, made when it is first asked for."""
-        found = self._indexes.get(columns)
-        if found is None:
-            found = self._indexes[columns] = Index(self, columns)
-        return found
+        return self._indexes.get(columns) or self._indexes.setdefault(columns, Index(self, columns))
 
     def indexed(self, columns: tuple[int, ...]) -> int:
         """How many rows the index on some columns has already."""
@@ -203,7 +223,10 @@ class Table:
             return 0
         key = columns, self.n.bit_length()
         if key not in self._estimates:
-            self._estimates[key] = self._estimate(columns)
+            size, counts = self._sample(columns)
+            once = int((counts == 1).sum())
+            # Values seen once in the sample stand for many more unseen ones (Charikar et al.'s estimator).
+            self._estimates[key] = int(min(self.n, (self.n / size) ** 0.5 * once + len(counts) - once))
         return self._estimates[key]
 
     def crowding(self, columns: tuple[int, ...]) -> float:
@@ -222,12 +245,6 @@ class Table:
         sample = self.cols[list(columns)][:, np.linspace(0, max(self.n - 1, 0), size).astype(np.int64)]
         return size, np.unique(sample, axis=1, return_counts=True)[1]
 
-    def _estimate(self, columns: tuple[int, ...]) -> int:
-        size, counts = self._sample(columns)
-        once = int((counts == 1).sum())
-        # Values seen once in the sample stand for many more unseen ones (Charikar et al.'s estimator).
-        return int(min(self.n, (self.n / size) ** 0.5 * once + len(counts) - once))
-
     @property
     def has_groups(self) -> bool:
         """Whether `groups` is kept: for up to two columns. Wider tables have row slots only."""
@@ -238,21 +255,17 @@ class Table:
         more = tuples.shape[1]
         self.reserve_rows(more)
         rows = self.cols[:, self.n :]
-        step = tuning.COPIED_ROWS
-        for lo in range(0, more, step):
-            look()
-            rows[:, lo : lo + step][:, : more - lo] = tuples[:, lo : lo + step]
+        for lo, hi in pieces(0, more, tuning.COPIED_ROWS):
+            rows[:, lo:hi] = tuples[:, lo:hi]
         self.n += more
 
     def tuples(self, rows: Ids) -> Ids:
         """The tuples in some rows, one per column of the array."""
-        step = tuning.COPIED_ROWS
-        if len(rows) <= step:
+        if len(rows) <= tuning.COPIED_ROWS:
             return self.cols[:, rows]
         found = np.empty((self.arity, len(rows)), np.int32)
-        for lo in range(0, len(rows), step):
-            look()
-            found[:, lo : lo + step] = self.cols[:, rows[lo : lo + step]]
+        for lo, hi in pieces(0, len(rows), tuning.COPIED_ROWS):
+            found[:, lo:hi] = self.cols[:, rows[lo:hi]]
         return found
 
     def full_facts(self, tuples: Ids, arity: int) -> Ids:
@@ -277,22 +290,16 @@ class Table:
         """The parts of the rows that are sorted by a column first, lower ones first."""
         return [part for part in self._sorted if part.leading == leading]
 
-    def presence(self, parallel: Parallel) -> Positions:
-        """The groups, with all rows in them."""
-        while self.has_groups and self.groups_entered < self.n:
-            look()
-            lo, hi = self.groups_entered, min(self.n, self.groups_entered + tuning.COPIED_ROWS)
-            self._enter_groups(np.ascontiguousarray(self.cols[:, lo:hi]), parallel)
+    def enter_groups(self, parallel: Parallel) -> None:
+        """Enters all rows into the groups."""
+        for lo, hi in pieces(self.groups_entered, self.n if self.has_groups else 0, tuning.COPIED_ROWS):
+            n, tuples = hi - lo, np.ascontiguousarray(self.cols[:, lo:hi])
+            routed = np.empty((self.shards, self.arity, n), np.int32)
+            counts = np.zeros(self.shards, np.int64)
+            kernels.route(tuples, n, np.arange(self.arity), np.empty(0, np.int32), self.shards, routed, counts)
+            fresh = [np.empty(count, np.int32) for count in counts]
+            self.admit(routed, counts, fresh, parallel if n >= tuning.SHARED_TUPLES else one_by_one)
             self.groups_entered = hi
-        return self.groups
-
-    def _enter_groups(self, tuples: Ids, parallel: Parallel) -> None:
-        n = tuples.shape[1]
-        routed = np.empty((self.shards, self.arity, n), np.int32)
-        counts = np.zeros(self.shards, np.int64)
-        kernels.route(tuples, n, np.arange(self.arity), np.empty(0, np.int32), self.shards, routed, counts)
-        fresh = [np.empty(count, np.int32) for count in counts]
-        self.admit(routed, counts, fresh, parallel if n >= tuning.SHARED_TUPLES else one_by_one)
 
     def admit(self, tuples: Ids, counts: Positions, fresh: Sequence[Ids], parallel: Parallel) -> list[int]:
         """Enters tuples, by shard, into the groups; the positions of new ones go to `fresh`. How many are new in each.
@@ -305,17 +312,10 @@ class Table:
         new = [0] * self.shards
 
         def enter(shard: int) -> None:
-            done[shard], new[shard], groups, _ = kernels.admit(
-                tuples[shard],
-                done[shard],
-                counts[shard],
-                shard,
-                self.shards,
-                self.groups,
-                self._room(shard),
-                fresh[shard],
-                new[shard],
-            )
+            given = tuples[shard], done[shard], counts[shard]
+            room = self._groups_per_shard(len(self.groups)) - int(self.groups_used[shard])
+            place = shard, self.shards, self.groups, room
+            done[shard], new[shard], groups, _ = kernels.admit(*given, *place, fresh[shard], new[shard])
             made[shard] += groups
             self.groups_used[shard] += groups
 
@@ -335,20 +335,14 @@ class Table:
         self.groups, self.groups_used = np.zeros(32 * self.shards, np.int64), np.zeros(self.shards, np.int64)
         self.groups_entered = 0
 
-    def forget_slots(self) -> None:
-        """Has the table from tuples to rows made anew, since there may be tuples in it that have no rows."""
-        self._row_slots, self._rows_entered = None, 0
-
-    def _room(self, shard: int) -> int:
-        """How many groups a shard has room for."""
-        return int(tuning.HASH_LOAD * (len(self.groups) // (2 * self.shards))) - int(self.groups_used[shard])
+    def _groups_per_shard(self, size: int) -> int:
+        """How many groups each shard has room for."""
+        return int(tuning.HASH_LOAD * (size // (2 * self.shards)))
 
     def _reserve_groups(self, more: Positions, parallel: Parallel) -> None:
         """Makes room for so many new groups in each shard."""
-        old, wanted = self.groups, len(self.groups)
-        fullest = int((self.groups_used + more).max())
-        while fullest > int(tuning.HASH_LOAD * (wanted // (2 * self.shards))):
-            wanted *= 2
+        old, fullest = self.groups, int((self.groups_used + more).max())
+        wanted = _doubled(len(old), lambda size: fullest <= self._groups_per_shard(size))
         if wanted > len(old):
             grown: Positions = np.zeros(wanted, np.int64)
             moved = partial(aside, len(old) // self.shards, kernels.rehash)
@@ -359,17 +353,13 @@ class Table:
     def row_slots(self, more: int) -> Positions:
         """The table from tuples to rows, with all rows in it and room for `more`."""
         slots = np.zeros(32, np.int64) if self._row_slots is None else self._row_slots
-        wanted = len(slots)
-        while 2 * (self.n + more) > tuning.HASH_LOAD * wanted:
-            wanted *= 2
+        wanted = _doubled(len(slots), lambda size: 2 * (self.n + more) <= tuning.HASH_LOAD * size)
         if wanted > len(slots):
             slots = aside(len(slots) + self.n, _grown_slots, slots, wanted, self.cols, self._rows_entered, self.n)
-            self._row_slots, self._rows_entered = slots, self.n
+            self._rows_entered = self.n
         self._row_slots = slots
-        while self._rows_entered < self.n:
-            look()
-            hi = min(self.n, self._rows_entered + tuning.SLOTTED_ROWS)
-            kernels.enter_rows(self.cols, self._rows_entered, hi, slots)
+        for lo, hi in pieces(self._rows_entered, self.n, tuning.SLOTTED_ROWS):
+            kernels.enter_rows(self.cols, lo, hi, slots)
             self._rows_entered = hi
         return slots
 
@@ -394,10 +384,8 @@ class Table:
         if not self.seeks(n):
             return self.row_slots(n)
         self._searched += self._unordered()
-        wanted = 32
-        while 4 * n > tuning.HASH_LOAD * wanted:  # for those that are found and for those that are new
-            wanted *= 2
-        slots: Positions = np.zeros(wanted, np.int64)
+        # There is room for those that are found and for those that are new.
+        slots: Positions = np.zeros(_doubled(32, lambda size: 4 * n <= tuning.HASH_LOAD * size), np.int64)
         at = 0
         for part in self._sorted:
             if at < part.lo:
@@ -408,8 +396,14 @@ class Table:
             aside(self.n - at, kernels.enter_sought, self.cols, at, self.n, tuples, n, slots)
         return slots
 
-    def rows_absorbed(self, new: int) -> None:
-        """Notes that `kernels.absorb` gave the next rows to new tuples, in the row slots too if they have all others."""
+    def place(self, tuples: Ids, fresh: Ids, new: int) -> None:
+        """Gives the next rows to those tuples that a kernel found to be new and entered into their `slots_of`."""
+        try:
+            self.reserve_rows(new)
+        except BaseException:
+            self._row_slots, self._rows_entered = None, 0  # there are tuples in it that have no rows
+            raise
+        kernels.place(tuples, fresh, new, self.n, self.cols)
         if self._rows_entered == self.n:
             self._rows_entered += new
         self.n += new
@@ -426,10 +420,7 @@ class Table:
         capacity = max(wanted, 2 * capacity)
         cols = np.empty((self.arity, capacity), np.int32)
         mask = np.zeros(capacity, np.uint16)
-        step = tuning.COPIED_ROWS
-        for lo in range(0, self.n, step):
-            look()
-            hi = min(self.n, lo + step)
+        for lo, hi in pieces(0, self.n, tuning.COPIED_ROWS):
             cols[:, lo:hi] = self.cols[:, lo:hi]
             mask[lo:hi] = self.mask[lo:hi]
         self.cols, self.mask = cols, mask
@@ -452,15 +443,7 @@ class Table:
     def clear(self) -> None:
         """Gives the memory of all rows back; no set may have any of them, and what still has a bit keeps everything."""
         if self.bits_left() == _MASK_BITS:
-            self.clear_bits()
-            fresh = Table(self.predicate, self.positions, self.fixed, self.shards)
-            for name in ("cols", "mask", "groups", "groups_used"):
-                setattr(self, name, getattr(fresh, name))
-            self.n = self.groups_entered = self._rows_entered = self._searched = 0
-            self._row_slots = None
-            self._sorted.clear()
-            self._indexes.clear()
-            self._estimates.clear()
+            vars(self).update(vars(Table(self.predicate, self.positions, self.fixed, self.shards)))
 
     def find(self, tuples: Ids) -> Ids:
         """The rows of some tuples, -1 where there is none."""

@@ -1,8 +1,8 @@
 """Tuples on their way into a table: which are new, and which rows they get.
 
 Entering has two steps: which tuples are new, and their rows. Where everything that was there before is to be left out, as
-in a materialisation, presence is all that counts and threads share the work; otherwise the rows that were there and are
-not left out are reported, once each.
+in a materialisation, presence is all that counts: tuples are collected by shard, and threads enter them side by side.
+Otherwise the rows that were there and are not left out are found by one thread, and reported once each.
 """
 
 from __future__ import annotations
@@ -17,26 +17,20 @@ from everlog.engine.memory import tuning
 from everlog.engine.memory.facts import rows as row_sets
 from everlog.engine.memory.facts.rows import NO_ANNOTATION, NO_ROWS, NO_TERMS, Mark, Rows
 from everlog.engine.memory.facts.sets import TableView
-from everlog.engine.memory.facts.table import Ids, Parallel, Positions, Table, one_by_one
+from everlog.engine.memory.facts.table import Ids, Parallel, Positions, Table, grown, one_by_one, pieces
 from everlog.engine.memory.kernels import table_kernels as kernels
-from everlog.interrupts import look
 
 _NOTHING: Final = TableView(np.zeros(6, np.int64), NO_TERMS, NO_TERMS, NO_ANNOTATION)
 
 
 class Entry:
-    """The tuples on their way into one table.
-
-    Where all rows that the table has are left out, only presence matters: tuples are collected by shard, and threads
-    enter them side by side. Otherwise the rows of tuples that were there have to be found, by one thread.
-    """
+    """The tuples on their way into one table; those in `excluding` are left out."""
 
     def __init__(self, table: Table, workers: int, excluding: TableView | None = None) -> None:
         self.table = table
         self.known = table.n
-        self._view = view = _NOTHING if excluding is None else excluding
-        whole = self.known == 0 or (view.is_span and view.bounds[0] == 0 and view.bounds[1] >= self.known)
-        self._presence = whole and table.has_groups
+        self._view = _NOTHING if excluding is None else excluding
+        self._presence = table.has_groups and (self.known == 0 or self._view.has_all(self.known))
         self._shards = table.shards if self._presence else 1
         self._buffers = [np.empty((self._shards, table.arity, 0), np.int32) for _ in range(workers)]
         self._counts = [np.zeros(self._shards, np.int64) for _ in range(workers)]
@@ -48,9 +42,9 @@ class Entry:
         buffer, counts = self._buffers[worker], self._counts[worker]
         most = int(counts.max())
         if most + n > buffer.shape[2]:
-            grown = np.empty((self._shards, self.table.arity, max(most + n, 2 * buffer.shape[2], 256)), np.int32)
-            grown[:, :, :most] = buffer[:, :, :most]
-            self._buffers[worker] = buffer = grown
+            larger = np.empty((self._shards, self.table.arity, max(most + n, 2 * buffer.shape[2], 256)), np.int32)
+            larger[:, :, :most] = buffer[:, :, :most]
+            self._buffers[worker] = buffer = larger
         if self._shards > 1:
             kernels.route(block, n, sources, consts, self._shards, buffer, counts)
         else:
@@ -64,16 +58,12 @@ class Entry:
             for tuples, size in zip(buffer, sizes, strict=True):
                 n, table = int(size), self.table
                 if n:
-                    if len(counts) < table.n + n:
-                        grown = np.zeros(max(table.n + n, 2 * len(counts)), np.int32)
-                        grown[: len(counts)] = counts
-                        counts = grown
+                    counts = grown(counts, table.n + n, 2 * len(counts))
                     fresh, first = _scratch(0, n), _scratch(1, n)
-                    new, k = kernels.tally(
-                        tuples, n, table.slots_of(tuples, n), table.cols, table.n, counts, fresh, first
-                    )
+                    slots = table.slots_of(tuples, n)
+                    new, k = kernels.tally(tuples, n, slots, table.cols, table.n, counts, fresh, first)
                     touched.append(first[:k].copy())
-                    self._placed(tuples, fresh, new)
+                    table.place(tuples, fresh, new)
             sizes[:] = 0
         return counts, np.concatenate(touched)
 
@@ -95,7 +85,7 @@ class Entry:
 
     def _admit(self, tuples: Ids, counts: Positions, parallel: Parallel) -> None:
         table, total = self.table, int(counts.sum())
-        table.presence(parallel)
+        table.enter_groups(parallel)
         together = parallel if total >= tuning.SHARED_TUPLES else one_by_one
         fresh = [_scratch(shard, int(n)) for shard, n in enumerate(counts)]
         found = table.admit(tuples, counts, fresh, together)
@@ -104,56 +94,24 @@ class Entry:
         except BaseException:
             table.forget_groups()
             raise
-        jobs = []
-        base = table.n
-        for shard, new in enumerate(found):
-            if new:
-                jobs.append(partial(kernels.place, tuples[shard], fresh[shard], new, base, table.cols))
-            base += new
-        together(jobs)
-        table.n = table.groups_entered = base
+        bases = np.cumsum([table.n, *found]).tolist()
+        parts = [part for part in zip(tuples, fresh, found, bases, strict=False) if part[2]]
+        together([partial(kernels.place, *part, table.cols) for part in parts])
+        table.n = table.groups_entered = bases[-1]
 
     def _absorb(self, tuples: Ids, n: int) -> None:
         table = self.table
         if self._seen is None:
-            self._seen = Mark(table)
-        slots = table.slots_of(tuples, n)
-        most = tuning.ABSORBED_TUPLES
-        for lo in range(0, n, most):
-            look()
-            self._absorb_piece(tuples if n <= most else np.ascontiguousarray(tuples[:, lo : lo + most]), slots)
-
-    def _absorb_piece(self, tuples: Ids, slots: Positions) -> None:
-        table, view, n = self.table, self._view, tuples.shape[1]
-        assert self._seen is not None
-        fresh, hits = _scratch(0, n), _scratch(1, n)
-        new, old = kernels.absorb(
-            tuples,
-            n,
-            slots,
-            table.cols,
-            table.n,
-            self.known,
-            *view.test(table),
-            np.uint16(self._seen.bit),
-            fresh,
-            hits,
-        )
-        if old and self._seen.on is not None:
-            self._hits.append(hits[:old].copy())
-            self._seen.on.append(self._hits[-1])
-        self._placed(tuples, fresh, new)
-
-    def _placed(self, tuples: Ids, fresh: Ids, new: int) -> None:
-        """Gives the next rows to tuples that are new and have their row slots."""
-        table = self.table
-        try:
-            table.reserve_rows(new)
-        except BaseException:
-            table.forget_slots()
-            raise
-        kernels.place(tuples, fresh, new, table.n, table.cols)
-        table.rows_absorbed(new)
+            self._seen = Mark(table, on=self._hits)
+        slots, bit = table.slots_of(tuples, n), np.uint16(self._seen.bit)
+        for lo, hi in pieces(0, n, tuning.ABSORBED_TUPLES):
+            piece, m = np.ascontiguousarray(tuples[:, lo:hi]), hi - lo
+            fresh, hits = _scratch(0, m), _scratch(1, m)
+            known = table.cols, table.n, self.known, *self._view.test(table)
+            new, old = kernels.absorb(piece, m, slots, *known, bit, fresh, hits)
+            if old:
+                self._hits.append(hits[:old].copy())
+            table.place(piece, fresh, new)
 
     def rows(self) -> Rows:
         """The rows of all tuples entered, but for those left out."""
@@ -163,20 +121,14 @@ class Entry:
         return row_sets.union(row_sets.listed(self.table, np.concatenate(self._hits)), fresh)
 
 
-class _Scratch(local):
-    """Room for positions, kept by each thread for the next time: new memory is slow to touch first."""
-
-    def __init__(self) -> None:
-        self.arrays: dict[int, Ids] = {}
-
-
-_SCRATCH = _Scratch()
+_SCRATCH = local()
 
 
 def _scratch(number: int, n: int) -> Ids:
-    found = _SCRATCH.arrays.get(number)
-    if found is None or len(found) < n:
+    """Room for positions, kept by each thread for the next time: new memory is slow to touch first."""
+    found: Ids = getattr(_SCRATCH, f"room{number}", NO_ROWS)
+    if len(found) < n:
         found = np.empty(max(n, tuning.COLLECTED_TUPLES), np.int32)
         if n <= 4 * tuning.COLLECTED_TUPLES:
-            _SCRATCH.arrays[number] = found
+            setattr(_SCRATCH, f"room{number}", found)
     return found

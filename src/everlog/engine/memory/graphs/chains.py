@@ -15,14 +15,15 @@ from everlog.datalog.syntax import Atom
 from everlog.engine.algebra import Chains, FactSet, Moves
 from everlog.engine.memory import tuning
 from everlog.engine.memory.engine import MemoryEngine
+from everlog.engine.memory.facts.rows import NO_ROWS
 from everlog.engine.memory.facts.sets import ComputedFacts, MemoryFacts, as_memory_facts
 from everlog.engine.memory.facts.table import Ids, Positions
 from everlog.engine.memory.graphs.node_numbers import Bits, Nodes, dense_nodes, grouped
-from everlog.engine.memory.graphs.pair_tables import PairTable, entered_bits, entered_pairs, listed_facts
+from everlog.engine.memory.graphs.pair_tables import PairTable, in_pieces
 from everlog.engine.memory.kernels import chain_kernels as kernels
-from everlog.engine.memory.kernels.graph_kernels import clear_edges, clear_graph, strong_components
+from everlog.engine.memory.kernels.graph_kernels import clear_edges, strong_components
 from everlog.engine.recent_results import Recent
-from everlog.interrupts import aside, look
+from everlog.interrupts import aside
 
 
 class MemoryChains(Chains):
@@ -32,8 +33,8 @@ class MemoryChains(Chains):
         self, engine: MemoryEngine, heads: Sequence[Atom], letters: Sequence[Atom], moves: Sequence[Moves]
     ) -> None:
         self._engine = engine
-        self._heads = [PairTable(engine, atom, False) for atom in heads]
-        self._letters = [PairTable(engine, atom, False) for atom in letters]
+        self._heads = [PairTable(engine, atom) for atom in heads]
+        self._letters = [PairTable(engine, atom) for atom in letters]
         states = sum(len(one) for one, _ in moves)
         self._delta = np.full((states, 2 * len(letters)), -1, np.int32)
         self._finals = np.zeros(states, np.bool_)
@@ -49,30 +50,36 @@ class MemoryChains(Chains):
         self._recent = Recent[_Product](2)  # what is new lies between the last two
 
     def facts(self, X: FactSet, T: FactSet, excluding: FactSet) -> ComputedFacts:
-        graph, found = self._product(X, T), self._engine.empty()
-        for number, head in enumerate(self._heads):
-            found |= graph.facts(self._engine, number, head, as_memory_facts(excluding))
-        return found
+        return self._facts(X, T, None, as_memory_facts(excluding))
 
     def more(self, X: FactSet, T: FactSet, before: tuple[FactSet, FactSet], excluding: FactSet) -> ComputedFacts:
-        old = self._recent.known(*before)
-        if old is None:
-            return self.facts(X, T, excluding)
+        return self._facts(X, T, self._recent.known(*before), as_memory_facts(excluding))
+
+    def _facts(self, X: FactSet, T: FactSet, old: _Product | None, excluding: MemoryFacts) -> ComputedFacts:
+        """All facts but for those in a set; if there is an old product, its facts and `X` are in the set."""
         graph, found = self._product(X, T), self._engine.empty()
+        nodes = graph.nodes
         for number, head in enumerate(self._heads):
-            found |= graph.facts(
-                self._engine, number, head, as_memory_facts(excluding), old, head.pairs(as_memory_facts(X))
-            )
+            if not graph.small:
+                everything = np.arange(graph.size, dtype=np.int32)
+                found |= head.entered_pairs(graph.searched(number, everything), excluding)
+                continue
+            bits = graph.bits(number)
+            if between := old is not None and old.small:
+                nodes.clear(bits, old.nodes, old.bits(number))
+                clear_edges(*grouped(nodes.number[head.pairs(as_memory_facts(X))], graph.size), bits)
+            found |= head.entered_bits(nodes, bits, excluding, between)
         return found
 
     def through(self, X: FactSet, T: FactSet, changed: FactSet, excluding: FactSet) -> ComputedFacts | None:
         graph, found = self._product(X, T), self._engine.empty()
         near = graph.leading_to(self._edges(as_memory_facts(changed)))
         for number, head in enumerate(self._heads):
-            sources = graph.sources(number, near)
+            start = self._starts[number] * graph.size
+            sources = np.flatnonzero(near[start : start + graph.size]).astype(np.int32)
             if len(sources) * tuning.SEARCHED_SOURCES_SHARE > graph.size:
                 return None
-            found |= entered_pairs(self._engine, head, graph.searched(number, sources), as_memory_facts(excluding))
+            found |= head.entered_pairs(graph.searched(number, sources), as_memory_facts(excluding))
         return found
 
     def outside(self, X: FactSet, T: FactSet, facts: FactSet) -> ComputedFacts:
@@ -80,13 +87,9 @@ class MemoryChains(Chains):
         lost -= X
         graph = self._product(X, T) if lost else None
         for number, head in enumerate(self._heads):
-            rows = lost.rows(head.table)
-            if graph is None or not len(rows):
-                continue
-            array = rows.array()
-            lost -= listed_facts(
-                self._engine, head.table, array[graph.holds(number, head.of(head.table.tuples(array)))]
-            )
+            array = lost.rows(head.table).array()
+            if graph is not None and len(array):
+                lost -= head.listed(array[graph.holds(number, head.table.tuples(array))])
         return lost
 
     def around(self, X: FactSet, T: FactSet, changed: FactSet, facts: FactSet) -> ComputedFacts:
@@ -96,20 +99,15 @@ class MemoryChains(Chains):
             array = as_memory_facts(facts).rows(head.table).array()
             nodes = graph.nodes.numbers(head.table.cols[0, array])
             there = (nodes >= 0) & near[self._starts[number] * graph.size + np.maximum(nodes, 0)]
-            found |= listed_facts(self._engine, head.table, array[there])
+            found |= head.listed(array[there])
         return found
 
     def _edges(self, facts: MemoryFacts) -> list[Ids]:
         """Pairs by letter, forwards and backwards."""
-        found = []
-        for letter in self._letters:
-            pairs = letter.pairs(facts)
-            found += [pairs, pairs[::-1]]
-        return found
+        pairs = [letter.pairs(facts) for letter in self._letters]
+        return [ends for one in pairs for ends in (one, one[::-1])]
 
     def _product(self, X: FactSet, T: FactSet) -> _Product:
-        """The product for some facts."""
-
         def product() -> _Product:
             pairs = zip(self._edges(as_memory_facts(X)), self._edges(as_memory_facts(T)), strict=True)
             both = [np.concatenate(some, axis=1) for some in pairs]
@@ -125,27 +123,23 @@ class _Product:
         self.nodes: Nodes = dense_nodes(*(ends for pairs in edges for ends in pairs))
         self.size = n = len(self.nodes.ids)
         self._delta, self._finals, self._begin = delta, finals, starts
-        number = self.nodes.number
         letter_starts = np.cumsum([0, *(pairs.shape[1] for pairs in edges)])
-        columns = [np.concatenate([pairs[end] for pairs in edges]) for end in (0, 1)]
-        sources, targets = (number[column] if len(column) else column for column in columns)
+        sources, targets = self.nodes.number[np.concatenate(edges, axis=1)]
         letters = np.arange(len(edges))
         steps = len(sources) * len(delta)
-        first, second = aside(steps, kernels.product, letters, sources, targets, letter_starts, delta, n)
-        self._first, self._second = first, second
-        self._starts, self._targets = grouped(first, second, len(finals) * n)
-        self._small = len(finals) * n * ((n + 63) // 64) * 8 <= tuning.GRAPH_BYTES
+        self._ends: tuple[Ids, Ids] = aside(steps, kernels.product, letters, sources, targets, letter_starts, delta, n)
+        self._places = len(finals) * n
+        self._edges = grouped(self._ends, self._places)
+        self.small = self._places * ((n + 63) // 64) * 8 <= tuning.GRAPH_BYTES
         self._closed: tuple[Ids, Bits] | None = None
 
     def _closure(self) -> tuple[Ids, Bits]:
         """The component of every product node, and the nodes that each leads to in a final state."""
         if self._closed is None:
-            edges = len(self._targets)
-            component, found = aside(edges, strong_components, self._starts, self._targets)
-            ends = self._starts, self._targets, component, found
-            steps = edges * ((self.size + 63) // 64)
-            bits = aside(steps, kernels.accepted_closure, *ends, self._finals, max(1, self.size))
-            self._closed = component, bits
+            edges = len(self._edges[1])
+            component, found = aside(edges, strong_components, *self._edges)
+            graph = *self._edges, component, found, self._finals, max(1, self.size)
+            self._closed = component, aside(edges * ((self.size + 63) // 64), kernels.accepted_closure, *graph)
         return self._closed
 
     def bits(self, head: int) -> Bits:
@@ -155,82 +149,44 @@ class _Product:
         kernels.accepted_rows(bits, component, self._begin[head] * self.size, 0, self.size, out)
         return out
 
-    def facts(
-        self,
-        engine: MemoryEngine,
-        head: int,
-        binary: PairTable,
-        excluding: MemoryFacts,
-        old: _Product | None = None,
-        held: Ids | None = None,
-    ) -> ComputedFacts:
-        """The facts of a head, but for those in a set; among these are those of an old product, and those `held`."""
-        if not self._small:
-            everything = np.arange(self.size, dtype=np.int32)
-            return entered_pairs(engine, binary, self.searched(head, everything), excluding)
-        bits = self.bits(head)
-        between = old is not None and old._small and held is not None
-        if old is not None and held is not None and between:
-            if np.array_equal(self.nodes.ids, old.nodes.ids):
-                np.bitwise_and(bits, ~old.bits(head), out=bits)
-            else:
-                aside(64 * bits.size, clear_graph, old.nodes.ids, old.bits(head), self.nodes.number, bits)
-            starts, targets = grouped(self.nodes.number[held[0]], self.nodes.number[held[1]], self.size)
-            clear_edges(starts, targets, bits)
-        return entered_bits(engine, binary, self.nodes, bits, excluding, between)
-
     def holds(self, head: int, pairs: Ids) -> npt.NDArray[np.bool_]:
         """Which pairs of ids a head has facts for."""
-        out = np.empty(pairs.shape[1], np.bool_)
+        out = np.zeros(pairs.shape[1], np.bool_)
         sources, targets = (self.nodes.numbers(ends) for ends in pairs)
-        if self._small and (
-            self._closed is not None or len(np.unique(sources)) * tuning.SEARCHED_SOURCES_SHARE > self.size
-        ):
+        start, several = self._begin[head] * self.size, len(np.unique(sources))
+        if self.small and (self._closed is not None or several * tuning.SEARCHED_SOURCES_SHARE > self.size):
             component, bits = self._closure()
             known = (sources >= 0) & (targets >= 0)
-            rows = component[self._begin[head] * self.size + sources[known]]
-            ends = targets[known]
-            out[:] = False
+            rows, ends = component[start + sources[known]], targets[known]
             out[known] = (bits[rows, ends >> 6] >> (ends & 63).astype(np.uint64)) & np.uint64(1) != 0
         else:
             order = np.argsort(sources, kind="stable")
-            start = self._begin[head] * self.size
-            steps = len(np.unique(sources)) * len(self._targets)
-            pairs_of = *self._graph(), start, sources, targets, order, *self._room()
-            aside(steps, kernels.accepted_pairs, *pairs_of, out)
+            asked = start, sources, targets, order, *self._room()
+            aside(several * len(self._edges[1]), kernels.accepted_pairs, *self._graph(), *asked, out)
         return out
 
     def leading_to(self, edges: list[Ids]) -> npt.NDArray[np.bool_]:
         """The product nodes from which a way leads along one of some edges."""
-        seeds: list[Ids] = [np.empty(0, np.int32)]
+        seeds = [NO_ROWS]
         for letter, pairs in enumerate(edges):
             nodes = self.nodes.numbers(np.ascontiguousarray(pairs[0]))
             nodes = nodes[nodes >= 0]
             for state in np.flatnonzero(self._delta[:, letter] >= 0):
                 seeds.append((state * self.size + nodes).astype(np.int32))
-        out = np.zeros(len(self._starts) - 1, np.bool_)
-        starts, targets = grouped(self._second, self._first, len(self._starts) - 1)
+        out = np.zeros(self._places, np.bool_)
+        starts, targets = grouped(self._ends[::-1], self._places)
         aside(len(targets), kernels.leading_to, starts, targets, np.concatenate(seeds), out)
         return out
 
-    def sources(self, head: int, near: npt.NDArray[np.bool_]) -> Ids:
-        """The nodes whose facts of a head are among those of some product nodes."""
-        start = self._begin[head] * self.size
-        return np.flatnonzero(near[start : start + self.size]).astype(np.int32)
-
     def searched(self, head: int, sources: Ids) -> Iterator[Ids]:
         """The pairs of ids of some sources, found source by source."""
-        out = np.empty((2, max(tuning.PAIRS_AT_A_TIME, self.size)), np.int32)
-        room, lo = self._room(), 0
-        while lo < len(sources):
-            look()
-            start = self._begin[head] * self.size
-            lo, size = kernels.visit_accepted(*self._graph(), start, sources, lo, self.nodes.ids, *room, out)
-            yield out[:, :size]
+        asked, ids, room = (*self._graph(), self._begin[head] * self.size, sources), self.nodes.ids, self._room()
+        visit = kernels.visit_accepted
+        return in_pieces(lambda lo, out: visit(*asked, lo, ids, *room, out), 0, len(sources), self.size)
 
     def _graph(self) -> tuple[Positions, Ids, npt.NDArray[np.bool_], int]:
-        return self._starts, self._targets, self._finals, max(1, self.size)
+        return *self._edges, self._finals, max(1, self.size)
 
     def _room(self) -> tuple[Ids, Ids, Ids]:
-        places = len(self._starts) - 1
+        places = self._places
         return np.full(places, -1, np.int32), np.full(self.size, -1, np.int32), np.empty(places, np.int32)

@@ -10,13 +10,14 @@ from everlog.datalog.syntax import Atom
 from everlog.engine.algebra import Cliques, FactSet
 from everlog.engine.memory import tuning
 from everlog.engine.memory.engine import MemoryEngine
+from everlog.engine.memory.facts.rows import NO_ROWS
 from everlog.engine.memory.facts.sets import ComputedFacts, MemoryFacts, as_memory_facts
 from everlog.engine.memory.facts.table import Ids, Positions
 from everlog.engine.memory.graphs.node_numbers import Nodes, dense_nodes, grouped
-from everlog.engine.memory.graphs.pair_tables import PairTable, entered_bits, entered_pairs, listed_facts
+from everlog.engine.memory.graphs.pair_tables import PairTable, in_pieces
 from everlog.engine.memory.kernels import graph_kernels as kernels
 from everlog.engine.recent_results import Recent
-from everlog.interrupts import aside, look
+from everlog.interrupts import aside
 
 
 class MemoryCliques(Cliques):
@@ -24,7 +25,7 @@ class MemoryCliques(Cliques):
 
     def __init__(self, engine: MemoryEngine, atom: Atom) -> None:
         self._engine = engine
-        self._binary = PairTable(engine, atom, False)
+        self._binary = PairTable(engine, atom)
         self._recent = Recent[tuple[Nodes, Ids]]()
 
     def _components(self, X: FactSet) -> tuple[Nodes, Ids]:
@@ -33,8 +34,8 @@ class MemoryCliques(Cliques):
         def components() -> tuple[Nodes, Ids]:
             pairs = self._binary.pairs(as_memory_facts(X))
             nodes = dense_nodes(*pairs)
-            left, right = nodes.number[pairs[0]], nodes.number[pairs[1]]
-            return nodes, aside(len(left), kernels.connected_components, left, right, len(nodes.ids))
+            ends = nodes.number[pairs]
+            return nodes, aside(pairs.shape[1], kernels.connected_components, *ends, len(nodes.ids))
 
         return self._recent.of(components, X)
 
@@ -43,68 +44,51 @@ class MemoryCliques(Cliques):
         pairs = self._binary.pairs(as_memory_facts(more))
         nodes = dense_nodes(before.ids, *pairs)
         # Each node is joined to the first one of its old component, and the new pairs to each other.
-        number = nodes.number
-        own_number = number[before.ids]
-        found = aside(
-            pairs.shape[1] + len(own_number),
-            kernels.connected_components,
-            np.concatenate([own_number, number[pairs[0]]]),
-            np.concatenate([own_number[old], number[pairs[1]]]),
-            len(nodes.ids),
-        )
-        earlier = np.full(len(nodes.ids), -1, np.int32)
-        earlier[own_number] = old
-        n = len(nodes.ids)
-        starts, members = grouped(found, np.arange(n, dtype=np.int32), n)
+        n, own = len(nodes.ids), nodes.number[before.ids]
+        edges = np.concatenate([[own, own[old]], nodes.number[pairs]], axis=1)
+        found = aside(edges.shape[1], kernels.connected_components, *edges, n)
+        earlier = np.full(n, -1, np.int32)
+        earlier[own] = old
+        starts, members = grouped((found, np.arange(n, dtype=np.int32)), n)
         words, pairs_at_most = (n + 63) // 64, int((np.diff(starts) ** 2).sum())
         if n * words <= min(pairs_at_most, tuning.GRAPH_BYTES // 8) and self._binary.table.n <= pairs_at_most:
             # So many pairs are found to be new or not by their bits sooner than one by one.
             bits = np.zeros((n, words), np.uint64)
             aside(pairs_at_most, kernels.joined_bits, starts, members, earlier, bits)
-            return entered_bits(self._engine, self._binary, nodes, bits, as_memory_facts(excluding), between=False)
-        return entered_pairs(
-            self._engine, self._binary, self._between(nodes, starts, members, earlier), as_memory_facts(excluding)
-        )
-
-    @staticmethod
-    def _between(nodes: Nodes, starts: Positions, members: Ids, earlier: Ids) -> Iterator[Ids]:
-        """The pairs of each component's members that were in different ones earlier, or in none (-1)."""
-        n = len(nodes.ids)
-        out = np.empty((2, max(tuning.PAIRS_AT_A_TIME, n)), np.int32)
-        place, size = (0, 0), 0
-        while place[0] < n:
-            look()
-            place, size = kernels.joined_pairs(starts, members, place, earlier, nodes.ids, out)
-            yield out[:, :size]
+            return self._binary.entered_bits(nodes, bits, as_memory_facts(excluding), between=False)
+        return self._binary.entered_pairs(_between(nodes, starts, members, earlier), as_memory_facts(excluding))
 
     def outside(self, X: FactSet, facts: FactSet) -> ComputedFacts:
         array, first, second = self._ends(X, as_memory_facts(facts))
-        return listed_facts(self._engine, self._binary.table, array[(first < 0) | (first != second)])
+        return self._binary.listed(array[(first < 0) | (first != second)])
 
     def around(self, X: FactSet, edges: FactSet, facts: FactSet) -> ComputedFacts:
-        _, *touched = self._ends(X, as_memory_facts(edges))
-        near = np.zeros(len(self._components(X)[1]) + 1, np.bool_)
-        for components in touched:
+        nodes, component = self._components(X)
+        near = np.zeros(len(component) + 1, np.bool_)
+        for components in self._ends(X, as_memory_facts(edges))[1:]:
             near[components] = True
         near[-1] = False  # the place of what is in no component
-        nodes, component = self._components(X)
         table, inside = self._binary.table, np.flatnonzero(near[component]).astype(np.int32)
-        starts, members = grouped(component[inside], inside, len(component))
+        starts, members = grouped((component[inside], inside), len(component))
         if tuning.PAIR_LOOK_UP_COST * int((np.diff(starts) ** 2).sum()) > table.n:
             array, first, second = self._ends(X, as_memory_facts(facts))
-            return listed_facts(self._engine, table, array[near[first] & (first == second)])
+            return self._binary.listed(array[near[first] & (first == second)])
         nowhere = np.full(len(component), -1, np.int32)
-        found = [table.find(pairs) for pairs in self._between(nodes, starts, members, nowhere)]
-        array = np.concatenate([np.empty(0, np.int32), *found])
+        found = [table.find(pairs) for pairs in _between(nodes, starts, members, nowhere)]
+        array = np.concatenate([NO_ROWS, *found])
         array = array[array >= 0]
-        return listed_facts(self._engine, table, array[as_memory_facts(facts).contains(table, array)])
+        return self._binary.listed(array[as_memory_facts(facts).contains(table, array)])
 
     def _ends(self, X: FactSet, facts: MemoryFacts) -> tuple[Ids, Ids, Ids]:
         """The rows of some facts, and the components of their ends, -1 where there is none."""
         nodes, component = self._components(X)
         array = facts.rows(self._binary.table).array()
-        ends = []
-        for ids in self._binary.table.tuples(array):
-            numbers = nodes.numbers(ids)
-            ends.append(np.where(numbers < 0, -1, component[numbers] if len(component) else -1).astype(np.int32))
-        return array, ends[0], ends[1]
+        known = np.append(component, np.int32(-1))  # where the number -1 leads to
+        first, second = (known[nodes.numbers(ids)] for ids in self._binary.table.tuples(array))
+        return array, first, second
+
+
+def _between(nodes: Nodes, starts: Positions, members: Ids, earlier: Ids) -> Iterator[Ids]:
+    """The pairs of each component's members that were in different ones earlier, or in none (-1)."""
+    n, joined, ids = len(nodes.ids), kernels.joined_pairs, nodes.ids
+    return in_pieces(lambda place, out: joined(starts, members, place, earlier, ids, out), (0, 0), (n, 0), n)

@@ -29,15 +29,14 @@ class MemoryGraphs(Graphs):
 
     def continued(self, atom: Atom, facts: FactSet) -> tuple[int, int]:
         """How many of some facts an atom has, and how many of these end where another one begins."""
-        first, second = PairTable(self._engine, atom, False).pairs(as_memory_facts(facts))
+        first, second = PairTable(self._engine, atom).pairs(as_memory_facts(facts))
         nodes = dense_nodes(first)
         return len(second), int((nodes.numbers(second) >= 0).sum())
 
     def spread(self, atoms: Sequence[Atom], facts: FactSet) -> tuple[int, int]:
         """How many facts of some atoms there are, and how many ways to continue one by another."""
-        pairs = np.concatenate(
-            [PairTable(self._engine, atom, False).pairs(as_memory_facts(facts)) for atom in atoms], axis=1
-        )
+        known = as_memory_facts(facts)
+        pairs = np.concatenate([PairTable(self._engine, atom).pairs(known) for atom in atoms], axis=1)
         if not pairs.shape[1]:
             return 0, 0
         degrees = np.bincount(pairs[0], minlength=int(pairs[1].max()) + 1)

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from everlog.datalog.syntax import Atom, Variable
 from everlog.engine.algebra import FactSet, Neighbours
-from everlog.engine.memory.dictionary import Order
 from everlog.engine.memory.engine import MemoryEngine
 from everlog.engine.memory.facts.sets import ComputedFacts, as_memory_facts
 from everlog.engine.memory.facts.table import Ids, Positions, Table
-from everlog.engine.memory.graphs.pair_tables import PairTable, entered_pairs, listed_facts
+from everlog.engine.memory.graphs.pair_tables import PairTable
 from everlog.engine.memory.kernels import graph_kernels as kernels
 from everlog.engine.memory.term_kinds import FLOAT, STRING
 from everlog.engine.recent_results import Recent
@@ -26,14 +24,14 @@ class MemoryNeighbours(Neighbours):
 
     def __init__(self, engine: MemoryEngine, atom: Atom, item: Atom, key: Variable | None = None) -> None:
         self._engine = engine
-        self._binary = PairTable(engine, atom, False)
-        self._items = _unary(engine, item) if key is None else PairTable(engine, item, False).table
+        self._binary = PairTable(engine, atom)
+        self._items = _unary(engine, item) if key is None else PairTable(engine, item).table
         self._key = 0 if key is None else list(item.variables()).index(key)
         self._keyed = key is not None
         self._recent = Recent[tuple[Ids, Positions]]()
 
     def facts(self, P: FactSet, excluding: FactSet) -> ComputedFacts:
-        return entered_pairs(self._engine, self._binary, iter([self._pairs(P)]), as_memory_facts(excluding))
+        return self._binary.entered_pairs([self._pairs(P)], as_memory_facts(excluding))
 
     def _pairs(self, P: FactSet) -> Ids:
         """The pairs of neighbours; twice, if two values are neighbours by two keys."""
@@ -43,21 +41,12 @@ class MemoryNeighbours(Neighbours):
         return pairs
 
     def outside(self, P: FactSet, facts: FactSet) -> ComputedFacts:
-        if self._keyed:
-            array = as_memory_facts(facts).rows(self._binary.table).array()
-            there = np.isin(_codes(self._binary.table.tuples(array)), _codes(self._pairs(P)))
-            return listed_facts(self._engine, self._binary.table, array[~there])
-        ids, rank = self._ranked(P)
-        number = np.full(int(ids.max()) + 1 if len(ids) else 0, -2, np.int64)
-        number[ids] = rank
         array = as_memory_facts(facts).rows(self._binary.table).array()
-        ends = []
-        for column in self._binary.table.tuples(array):
-            found = np.full(len(column), -2, np.int64)
-            known = column < len(number)
-            found[known] = number[column[known]]
-            ends.append(found)
-        return listed_facts(self._engine, self._binary.table, array[(ends[0] < 0) | (ends[1] != ends[0] + 1)])
+        pairs = self._binary.table.tuples(array)
+        if self._keyed:
+            return self._binary.listed(array[~np.isin(_codes(pairs), _codes(self._pairs(P)))])
+        first, second = (_ranks_of(column, *self._ranked(P)) for column in pairs)
+        return self._binary.listed(array[(first < 0) | (second != first + 1)])
 
     def _ranked(self, P: FactSet) -> tuple[Ids, Positions]:
         """The ids in their order, with numbers that grow by one from a value to the next and skip one between kinds."""
@@ -68,9 +57,9 @@ class MemoryNeighbours(Neighbours):
         ids = np.unique(keys) if self._keyed else keys
         order = self._engine.dictionary.order()
         kinds = order.kinds[ids]
-        numbers = ids[(kinds <= FLOAT) & ~_is_nan(order, ids)]
+        nan = (kinds == FLOAT) & np.isnan(order.payload[ids].view(np.float64))
         found, ranks, first = [], [], 0
-        for part in (numbers, ids[kinds == STRING]):
+        for part in (ids[(kinds <= FLOAT) & ~nan], ids[kinds == STRING]):
             found.append(aside(8 * len(part), kernels.sort_values, np.ascontiguousarray(part), order))
             rank = np.empty(len(part), np.int64)
             first = kernels.ranks(found[-1], order, first, rank) + 1
@@ -86,17 +75,17 @@ def _codes(pairs: Ids) -> Positions:
 
 def _by_key(values: Ids, keys: Ids, known: Ids, ranks: Positions) -> tuple[Ids, Positions]:
     """Values in the order of their keys, of which some are known to have ranks."""
-    number = np.full(int(keys.max()) + 1 if len(keys) else 0, -1, np.int64)
-    number[known] = ranks
-    rank = number[keys]
+    rank = _ranks_of(keys, known, ranks)
     order = np.argsort(rank, kind="stable")
     order = order[rank[order] >= 0]
     return np.ascontiguousarray(values[order]), rank[order]
 
 
-def _is_nan(order: Order, ids: Ids) -> npt.NDArray[np.bool_]:
-    found: npt.NDArray[np.bool_] = (order.kinds[ids] == FLOAT) & np.isnan(order.payload[ids].view(np.float64))
-    return found
+def _ranks_of(ids: Ids, known: Ids, ranks: Positions) -> Positions:
+    """The ranks of some ids, -1 for those that are not known to have one."""
+    number = np.full(int(max(known.max(initial=-1), ids.max(initial=-1))) + 1, -1, np.int64)
+    number[known] = ranks
+    return number[ids]
 
 
 def _unary(engine: MemoryEngine, atom: Atom) -> Table:

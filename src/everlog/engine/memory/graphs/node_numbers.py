@@ -26,6 +26,13 @@ class Nodes(NamedTuple):
         found[known] = self.number[ids[known]]
         return found
 
+    def clear(self, bits: Bits, old: Nodes, old_bits: Bits) -> None:
+        """Takes the pairs of an old graph out of rows of bits."""
+        if np.array_equal(self.ids, old.ids):
+            np.bitwise_and(bits, ~old_bits, out=bits)
+        else:
+            aside(64 * old_bits.size, kernels.clear_graph, old.ids, old_bits, self.number, bits)
+
 
 def dense_nodes(*columns: Ids) -> Nodes:
     top = max((int(column.max()) for column in columns if len(column)), default=-1)
@@ -38,7 +45,8 @@ def dense_nodes(*columns: Ids) -> Nodes:
     return Nodes(ids, number)
 
 
-def grouped(sources: Ids, targets: Ids, nodes: int) -> tuple[Positions, Ids]:
-    """Edges grouped by their source."""
+def grouped(edges: tuple[Ids, Ids] | Ids, nodes: int) -> tuple[Positions, Ids]:
+    """Edges, as sources and targets, grouped by their source."""
+    sources, targets = edges
     found: tuple[Positions, Ids] = aside(len(sources), kernels.adjacency, sources, targets, nodes)
     return found

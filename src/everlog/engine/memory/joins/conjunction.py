@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from everlog.datalog.syntax import Atom, Comparison, Variable
+from everlog.datalog.syntax import Atom, Comparison
 from everlog.engine.memory import tuning
 from everlog.engine.memory.engine import MemoryEngine
 from everlog.engine.memory.facts.sets import MemoryFacts
@@ -32,22 +32,16 @@ class Conjunction:
         further: Sequence[Atom] = (),
     ) -> None:
         self._engine = engine
-        self.numbers: dict[Variable, int] = {}
         parts: tuple[Atom | Comparison, ...] = (*positive, *negative, *comparisons, *further)
-        for part in parts:
-            for variable in part.variables():
-                self.numbers.setdefault(variable, len(self.numbers))
+        variables = dict.fromkeys(variable for part in parts for variable in part.variables())
+        self.numbers = {variable: number for number, variable in enumerate(variables)}
         self.positive = [engine.literal(atom, self.numbers) for atom in positive]
         self.negative = [engine.literal(atom, self.numbers, negative=True) for atom in negative]
         self.comparisons = [
-            Compared(
-                comparison.operator,
-                engine.term(comparison.left, self.numbers),
-                engine.term(comparison.right, self.numbers),
-            )
-            for comparison in comparisons
+            Compared(one.operator, engine.term(one.left, self.numbers), engine.term(one.right, self.numbers))
+            for one in comparisons
         ]
-        self._plans: dict[object, tuple[JoinPlan, tuple[int, ...]]] = {}
+        self._plans: dict[object, JoinPlan] = {}
 
     def plan(
         self,
@@ -59,8 +53,8 @@ class Conjunction:
         extra_first: bool = False,
         again: bool = False,
         shared: SharedViews | None = None,
-    ) -> tuple[JoinPlan, tuple[int, ...]]:
-        """A join plan, and the places in `views` of the sets that its driver and steps are matched in.
+    ) -> JoinPlan:
+        """A join plan for some views.
 
         `views` has a set for each positive literal, then each negative one, then perhaps one for `extra`, a further
         positive literal (a head to be matched, or a negative atom whose change drives the join), and last the unit set.
@@ -68,39 +62,30 @@ class Conjunction:
         will be asked again, so that it may use indexes that are made for it. `shared` is for the plans of one call.
         """
         needed = tuple(dict.fromkeys(needed))
-        literals, places = list(self.positive), list(range(len(self.positive)))
+        size, body = len(self.positive), len(self.positive) + len(self.negative)
+        literals, places = list(self.positive), list(range(size))
         if extra is not None:
             literals.append(extra)
-            places.append(len(self.positive) + len(self.negative))
+            places.append(body)
         if not literals:
             literals, places = [self._engine.literal(Atom(UNIT, ()), {})], [-1]
         # Heads that are asked about resemble the facts that rules derive: where some values have many, so have they.
-        alike = extra is not None and not extra.negative and small in (None, len(self.positive))
+        alike = extra is not None and not extra.negative and small in (None, size)
         shared = shared or SharedViews()
         sized = [
             _Matched(literal, views[place], shared, alike) for literal, place in zip(literals, places, strict=True)
         ]
-        sizes = [size for one in sized for size in (one.facts(), one.rows())] if len(sized) > 1 else []
+        sizes = [size for one in sized for size in (one.facts, one.rows)] if len(sized) > 1 else []
         magnitudes = tuple(max(tuning.SMALL_SIZE_BITS, size.bit_length()) // 3 for size in sizes)
         key = extra, extra_first, small, again, needed, magnitudes
         found = self._plans.get(key)
         if found is None:
             order = join_order(sized, len(sized) - 1 if extra_first else small, forced=extra_first, again=again)
-            filters: list[Literal | Compared] = [*self.negative, *self.comparisons]
-            steps = with_filters(order, sized, filters)
-            rest: list[Literal | Compared] = []
-            used = []
-            for kind, place in steps:
-                if kind == "literal":
-                    rest.append(literals[place])
-                    used.append(places[place])
-                else:
-                    rest.append(filters[place])
-                    if place < len(self.negative):
-                        used.append(len(self.positive) + place)
-            driver = rest.pop(0)
-            assert isinstance(driver, Literal)
-            found = self._plans[key] = JoinPlan(self._engine.dictionary, driver, rest, needed), tuple(used)
+            parts: list[Literal | Compared] = [*literals, *self.negative, *self.comparisons]
+            places += range(size, body)
+            steps = with_filters(order, [part.variables() for part in parts])
+            used = tuple(places[step] for step in steps if step < len(places))
+            found = self._plans[key] = JoinPlan(self._engine.dictionary, [parts[step] for step in steps], needed, used)
         return found
 
     def can_match(self, views: Sequence[MemoryFacts], shared: SharedViews | None = None) -> bool:
@@ -126,30 +111,24 @@ class _Matched:
         self._view = view
         self._variables = literal.variables()
         self._at_most = [shared.at_most(view, table) for table in self._tables]
+        self.facts = sum(self._at_most)
+        """About how many facts there are to be looked at."""
+        self.rows = sum(table.n for table in self._tables)
         self._fanouts: dict[frozenset[int], float] = {}
         self._efforts: dict[frozenset[int], tuple[float, float]] = {}
 
     def variables(self) -> set[int]:
         return self._variables
 
-    def facts(self) -> int:
-        """About how many facts there are to be looked at."""
-        return sum(self._at_most)
-
-    def rows(self) -> int:
-        """How many rows the tables have."""
-        return sum(table.n for table in self._tables)
-
     def size(self) -> float:
         return self.fanout(set())
 
     def fanout(self, bound: set[int]) -> float:
         mine = frozenset(self._variables & bound)
-        known = self._fanouts.get(mine)
-        if known is None:
+        if mine not in self._fanouts:
             parts = zip(self._at_most, self._tables, strict=True)
-            known = self._fanouts[mine] = sum(at_most / self._keys(table, mine) for at_most, table in parts)
-        return known
+            self._fanouts[mine] = sum(at_most / self._keys(table, mine) for at_most, table in parts)
+        return self._fanouts[mine]
 
     def _keys(self, table: Table, bound: frozenset[int]) -> float:
         """How many different keys the columns have that are constant or bound, or how many would be as crowded."""
@@ -160,22 +139,19 @@ class _Matched:
 
     def effort(self, bound: set[int]) -> tuple[float, float]:
         mine = frozenset(self._variables & bound)
-        known = self._efforts.get(mine)
-        if known is None:
-            known = self._efforts[mine] = self._effort(mine)
-        return known
-
-    def _effort(self, bound: frozenset[int]) -> tuple[float, float]:
+        if mine in self._efforts:
+            return self._efforts[mine]
         once, each = 0.0, 0.0
         for at_most, table in zip(self._at_most, self._tables, strict=True):
-            columns = self._columns(table, bound)
+            columns = self._columns(table, mine)
             if len(columns) == table.arity:
                 each += 1.0
             else:
                 # Of a span an index has runs of its own; rows outside of another view are looked at and passed over.
                 seen = at_most if self._view.formula(table).terms is None else table.n
                 once += tuning.INDEX_ROW_COST * (table.n - table.indexed(columns))
-                each += 0.5 + seen / self._keys(table, bound)
+                each += 0.5 + seen / self._keys(table, mine)
+        self._efforts[mine] = once, each
         return once, each
 
     def _columns(self, table: Table, bound: frozenset[int]) -> tuple[int, ...]:

@@ -31,12 +31,6 @@ class Sized(Protocol):
         """What it costs to match it when some variables are bound: once, and for each binding."""
 
 
-class Filter(Protocol):
-    """A literal or comparison that binds nothing."""
-
-    def variables(self) -> set[int]: ...
-
-
 def join_order(
     literals: Sequence[Sized], first: int | None = None, *, forced: bool = False, again: bool = False
 ) -> list[int]:
@@ -81,15 +75,13 @@ def _greedy(literals: Sequence[Sized], start: int, share: float = 1.0) -> tuple[
     return cost, order
 
 
-def with_filters(order: Sequence[int], literals: Sequence[Sized], filters: Sequence[Filter]) -> list[tuple[str, int]]:
-    """An order with every filter as early as can be: ("literal", place) and ("filter", place) in turn."""
-    plan: list[tuple[str, int]] = []
+def with_filters(order: Sequence[int], variables: Sequence[set[int]]) -> list[int]:
+    """An order of some parts of a conjunction with all others, which bind nothing, each as early as can be."""
+    plan: list[int] = []
     bound: set[int] = set()
-    waiting = list(range(len(filters)))
+    waiting = [place for place in range(len(variables)) if place not in order]
     for place in order:
-        plan.append(("literal", place))
-        bound |= literals[place].variables()
-        ready = [place for place in waiting if filters[place].variables() <= bound]
-        plan.extend(("filter", place) for place in ready)
-        waiting = [place for place in waiting if place not in ready]
+        bound |= variables[place]
+        plan += [place, *(other for other in waiting if variables[other] <= bound)]
+        waiting = [other for other in waiting if other not in plan]
     return plan

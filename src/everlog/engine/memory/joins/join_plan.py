@@ -11,11 +11,11 @@ bindings at the end is the number of instances considered.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
 from threading import Lock
-from typing import Final, NamedTuple, Protocol
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from everlog.engine.memory.dictionary import Dictionary
 from everlog.engine.memory.facts.relation import Relation, grouped
 from everlog.engine.memory.facts.rows import NO_ROWS, Mark
 from everlog.engine.memory.facts.sets import MemoryFacts, TableView
-from everlog.engine.memory.facts.table import Ids, Positions, Run, Table, one_by_one
+from everlog.engine.memory.facts.table import Ids, Positions, Table, one_by_one
 from everlog.engine.memory.kernels import table_kernels as kernels
 from everlog.interrupts import lasting, look
 
@@ -74,12 +74,11 @@ class Compared:
         return {term for term in (self.left, self.right) if term >= 0}
 
 
-class Sink(Protocol):
-    """What takes the bindings at the end. `full` asks the join to pause, so that the sink can be emptied."""
+Sink = Callable[[int, Ids, int], bool]
+"""Takes the bindings at the end: a worker, a block, and their number. True asks the join to pause, to be emptied."""
 
-    def take(self, worker: int, block: Ids, n: int) -> None: ...
-
-    def full(self, worker: int) -> bool: ...
+_LOCK: Final = lasting(Lock())
+"""Held where threads compile views, or enter rows where these are found."""
 
 
 class SharedViews:
@@ -89,19 +88,14 @@ class SharedViews:
     """
 
     def __init__(self) -> None:
-        self._at_most: dict[tuple[MemoryFacts, Table], int] = {}
+        self.at_most: Callable[[MemoryFacts, Table], int] = cache(lambda facts, table: facts.at_most(table))
         self._views: dict[tuple[MemoryFacts, Table], TableView] = {}
-
-    def at_most(self, facts: MemoryFacts, table: Table) -> int:
-        found = self._at_most.get((facts, table))
-        if found is None:
-            found = self._at_most[facts, table] = facts.at_most(table)
-        return found
 
     def view(self, facts: MemoryFacts, table: Table) -> TableView:
         found = self._views.get((facts, table))
         if found is None:
-            found = self._views[facts, table] = facts.view(table)
+            with _LOCK:
+                found = self._views[facts, table] = facts.view(table)
         return found
 
 
@@ -112,8 +106,6 @@ class Call:
     it is not. `done`, in `exists` mode, is the mark of the driver's rows that need no further binding.
     """
 
-    _lock = lasting(Lock())
-
     def __init__(
         self,
         plan: JoinPlan,
@@ -122,41 +114,19 @@ class Call:
         done: Mark | None = None,
         shared: SharedViews | None = None,
     ) -> None:
-        self._views = views
-        self.sink = sink
-        self.done = done
-        self._compiled: dict[tuple[int, Table], TableView] = {}
-        shared = shared or SharedViews()
+        self.plan, self.sink, self.done = plan, sink, done
+        self._views = [views[place] for place in plan.used]
+        self.driver = self._views[0]
+        self._shared = shared or SharedViews()
         for place, table in plan.static_tables():
-            self._compiled[place, table] = shared.view(views[place], table)
-
-    def slots(self, table: Table, block: Ids, n: int, access: _Access) -> Positions:
-        """A table from tuples to rows, with those in it that the bindings of a block ask for."""
-        with self._lock:
-            if not table.seeks(n):
-                return table.row_slots(0)
-            tuples = np.empty((table.arity, n), np.int32)
-            for place, source in enumerate(access.sources):
-                tuples[place] = block[source, :n] if source >= 0 else access.consts[~source]
-            return table.slots_of(tuples, n)
-
-    def presence(self, table: Table) -> Positions:
-        """The groups of tuples that a table has."""
-        if table.groups_entered < table.n:
-            with self._lock:
-                table.presence(one_by_one)
-        return table.groups
+            self.view(place, table)
 
     def view(self, place: int, table: Table) -> TableView:
         """The view of a literal (0 is the driver) on one table."""
-        found = self._compiled.get((place, table))
-        if found is None:
-            with self._lock:
-                found = self._compiled[place, table] = self._views[place].view(table)
-        return found
+        return self._shared.view(self._views[place], table)
 
 
-class _Access(NamedTuple):
+class Access(NamedTuple):
     """How a literal is matched in one table, given what is bound before."""
 
     columns: tuple[int, ...]
@@ -174,72 +144,103 @@ class _Access(NamedTuple):
 
 
 @dataclass
-class _Step:
-    """One literal or comparison behind the driver, with the slots of the variables before and after it."""
+class _Comparison:
+    """A comparison behind the driver, as its kernel takes it, with the slots of the variables before it."""
 
+    before: dict[int, int]
+    test: tuple[int, int, int, Ids]
+
+
+@dataclass
+class _Step:
+    """A literal, with the slots of the variables before and after it."""
+
+    literal: Literal
     place: int
     """The number of its view."""
     before: dict[int, int]
     after: tuple[int, ...]
-    literal: Literal | None = None
-    compared: Compared | None = None
-    static: Table | None = None
-    """The one table of the literal, if that is known beforehand."""
-    looked_up: bool = False
-    """The literal binds nothing."""
-    carry: Positions = field(default_factory=lambda: np.empty(0, np.int64))
-    accesses: dict[Table, _Access | None] = field(default_factory=dict)
+    carried: int = 0
+    """How many of the variables after it are bound before."""
+
+    def __post_init__(self) -> None:
+        self.static = self.literal.static
+        self.looked_up = self.literal.variables() <= self.before.keys()
+        self.carry: Positions = np.array([self.before[variable] for variable in self.after[: self.carried]], np.int64)
+        self._accesses: dict[Table, Access | None] = {}
+
+    def access(self, table: Table) -> Access | None:
+        """How to match the literal in a table; None when the table can hold no match."""
+        if table not in self._accesses:
+            self._accesses[table] = access_to(self.literal, table, self.before, self.after, self.carried)
+        return self._accesses[table]
+
+
+class Worker:
+    """A thread's number, and its blocks, one per level, used again by every plan that it runs."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self._blocks: dict[tuple[int, int], Ids] = {}
+
+    def block(self, level: int, slots: int) -> Ids:
+        found = self._blocks.get((level, slots))
+        if found is None:
+            found = self._blocks[level, slots] = np.empty((slots, tuning.BINDINGS_PER_BLOCK), np.int32)
+        return found
 
 
 class JoinPlan:
-    """`driver`, then `rest` in order; `needed` lists the variables (or `DRIVER_ROW`) of the resulting bindings."""
+    """`parts` in order, the driver first; `needed` lists the variables (or `DRIVER_ROW`) of the resulting bindings.
+
+    `used` are the places, in the views that a call is given, of those of the driver and of the other literals.
+    """
 
     def __init__(
-        self, dictionary: Dictionary, driver: Literal, rest: Sequence[Literal | Compared], needed: Sequence[int]
+        self,
+        dictionary: Dictionary,
+        parts: Sequence[Literal | Compared],
+        needed: Sequence[int],
+        used: tuple[int, ...],
     ) -> None:
         self._dictionary = dictionary
-        self.driver = driver
-        self._scans: dict[Table, _Access | None] = {}
+        self.used = used
+        driver, *rest = parts
+        assert isinstance(driver, Literal)
         late: list[set[int]] = [set(needed)]
         for part in reversed(rest):
             late.append(late[-1] | part.variables())
-        late.reverse()
-        first = driver.variables() & late[0]
-        if DRIVER_ROW in needed:
-            first |= {DRIVER_ROW}
-        self._first = tuple(sorted(first))
-        self._steps: list[_Step] = []
-        layout = self._first
+        layout = tuple(sorted((driver.variables() | {DRIVER_ROW}) & late.pop()))
+        self.driver = _Step(driver, 0, {}, layout)
+        self._steps: list[_Step | _Comparison] = []
         place = 0
-        for part, afterwards in zip(rest, late[1:], strict=True):
+        for part in rest:
+            afterwards = late.pop()
             before = {variable: slot for slot, variable in enumerate(layout)}
-            place += isinstance(part, Literal)
-            step = _Step(place, before, layout)
             if isinstance(part, Compared):
-                step.compared = part
-            else:
-                step.literal = part
-                step.static = part.static
-                step.looked_up = part.variables() <= before.keys()
-                if not part.negative and not (step.looked_up and step.static is not None):
-                    carried = [variable for variable in layout if variable in afterwards]
-                    fresh = sorted((part.variables() - before.keys()) & afterwards)
-                    step.after = (*carried, *fresh)
-                    step.carry = np.array([before[variable] for variable in carried], np.int64)
-            self._steps.append(step)
-            layout = step.after
+                (left, right), consts = sources_of((part.left, part.right), before)
+                self._steps.append(_Comparison(before, (OPERATORS[part.operator], left, right, consts)))
+                continue
+            place += 1
+            carried: list[int] = []
+            if not part.negative and not (part.static is not None and part.variables() <= before.keys()):
+                carried = [variable for variable in layout if variable in afterwards]
+                layout = (*carried, *sorted((part.variables() - before.keys()) & afterwards))
+            self._steps.append(_Step(part, place, before, layout, len(carried)))
         self.layout = {variable: slot for slot, variable in enumerate(layout)}
 
-    # ------------------------------------------------------------------------------------ running
+    def static_tables(self) -> Iterator[tuple[int, Table]]:
+        """The tables that are known beforehand, with the numbers of the literals."""
+        for step in (self.driver, *self._steps):
+            if isinstance(step, _Step) and step.static is not None:
+                yield step.place, step.static
 
-    def run(
-        self, call: Call, worker: int, buffers: Buffers, table: Table, rows: Ids | None, lo: int, hi: int
-    ) -> Iterator[None]:
+    def run(self, call: Call, worker: Worker, table: Table, rows: Ids | None, lo: int, hi: int) -> Iterator[None]:
         """Evaluates the plan for the driver's facts in the rows `lo..hi` of a table (or at those places of `rows`).
 
         Yields when the sink is full. Between blocks it may be given up.
         """
-        access = self._driver_access(table)
+        access = self.driver.access(table)
         if access is None:
             return
         view = call.view(0, table)
@@ -247,189 +248,135 @@ class JoinPlan:
         copied = rows is None and view.is_span and not len(access.consts) and not len(access.twins)
         if copied:
             lo, hi = max(lo, int(view.bounds[0])), min(hi, int(view.bounds[1]))
+        match = access.key_cols, access.consts, access.twins
         for start in range(lo, hi, tuning.BINDINGS_PER_BLOCK):
             look()
-            out = buffers.get(0, len(self._first))
+            out, end = worker.block(0, len(self.driver.after)), min(start + tuning.BINDINGS_PER_BLOCK, hi)
             if copied and (access.fresh >= 0).all():
-                n = min(tuning.BINDINGS_PER_BLOCK, hi - start)
+                n = end - start
                 for slot, column in enumerate(access.fresh):
-                    out[slot, :n] = table.cols[column, start : start + n]
-                yield from self._continue(call, worker, buffers, 0, out, n)
-                continue
-            n = kernels.scan(
-                listed,
-                rows is not None,
-                start,
-                min(start + tuning.BINDINGS_PER_BLOCK, hi),
-                table.cols,
-                access.key_cols,
-                access.consts,
-                access.twins,
-                *view.test(table),
-                access.fresh,
-                out,
-            )
-            for slot, value in access.fills:
-                out[slot, :n] = value
-            yield from self._continue(call, worker, buffers, 0, out, n)
+                    out[slot, :n] = table.cols[column, start:end]
+            else:
+                ranges = listed, rows is not None, start, end
+                n = kernels.scan(*ranges, table.cols, *match, *view.test(table), access.fresh, out)
+                _fill(out, n, access)
+            yield from self._continue(call, worker, 0, out, n)
 
-    def _continue(
-        self,
-        call: Call,
-        worker: int,
-        buffers: Buffers,
-        level: int,
-        block: Ids,
-        n: int,
-    ) -> Iterator[None]:
+    def _continue(self, call: Call, worker: Worker, level: int, block: Ids, n: int) -> Iterator[None]:
+        """Takes a block of bindings from a step to the end."""
         while level < len(self._steps) and n:
             step = self._steps[level]
             if call.done is not None:
-                n = kernels.drop_marked(
-                    block, n, step.before[DRIVER_ROW], call.done.table.mask, np.uint16(call.done.bit)
-                )
-            if step.compared is not None:
-                n = self._compare(step, step.compared, block, n)
+                mask, bit = call.done.table.mask, np.uint16(call.done.bit)
+                n = kernels.drop_marked(block, n, step.before[DRIVER_ROW], mask, bit)
+            if isinstance(step, _Comparison):
+                n = kernels.keep_compared(block, n, *step.test, self._dictionary.order())
             elif step.static is not None and step.looked_up:
-                n = self._look_up(call, step, step.static, block, n)
+                n = _look_up(call, step, step.static, block, n)
             else:
-                for out, m in self._extensions(call, step, buffers, level, block, n):
-                    yield from self._continue(call, worker, buffers, level + 1, out, m)
+                for out, m in _extensions(call, step, worker, level, block, n):
+                    yield from self._continue(call, worker, level + 1, out, m)
                 return
             level += 1
-        if n:
-            call.sink.take(worker, block, n)
-            if call.sink.full(worker):
-                yield
+        if n and call.sink(worker.number, block, n):
+            yield
 
-    def _compare(self, step: _Step, compared: Compared, block: Ids, n: int) -> int:
-        sources, consts = sources_of((compared.left, compared.right), step.before)
-        kept: int = kernels.keep_compared(
-            block, n, OPERATORS[compared.operator], sources[0], sources[1], consts, self._dictionary.order()
-        )
-        return kept
 
-    def _look_up(self, call: Call, step: _Step, table: Table, block: Ids, n: int) -> int:
-        """Keeps the bindings whose fact is (or, for a negative literal, is not) there."""
-        assert step.literal is not None
-        access = self._access(step, table)
-        if access is None:
-            return n if step.literal.negative else 0
-        view = call.view(step.place, table)
-        negative = step.literal.negative
-        kept: int
-        if table.has_groups and view.is_span and view.bounds[0] == 0 and view.bounds[1] >= table.n:
-            groups = call.presence(table)
-            kept = kernels.probe_presence(block, n, access.sources, access.consts, groups, table.shards, negative)
-            return kept
-        kept = kernels.probe(
-            block,
-            n,
-            access.sources,
-            access.consts,
-            call.slots(table, block, n, access),
-            table.cols,
-            *view.test(table),
-            negative,
-        )
-        return kept
+def _fill(out: Ids, n: int, access: Access) -> None:
+    for slot, value in access.fills:
+        out[slot, :n] = value
 
-    def _extensions(
-        self,
-        call: Call,
-        step: _Step,
-        buffers: Buffers,
-        level: int,
-        block: Ids,
-        n: int,
-    ) -> Iterator[tuple[Ids, int]]:
-        """The blocks that a literal makes of one block."""
-        assert step.literal is not None
-        if step.static is not None:
-            yield from self._extended(call, step, buffers, level, step.static, block, n)
-            return
-        for tables, part, m in self._dispatched(step, block, n):
-            if step.literal.negative:
-                for table in tables:
-                    m = self._look_up(call, step, table, part, m)
-                yield part, m
-                continue
+
+def _look_up(call: Call, step: _Step, table: Table, block: Ids, n: int) -> int:
+    """Keeps the bindings whose fact is (or, for a negative literal, is not) there."""
+    access, negative = step.access(table), step.literal.negative
+    if access is None:
+        return n if negative else 0
+    view, asked = call.view(step.place, table), (block, n, access.sources, access.consts)
+    kept: int
+    if table.has_groups and view.has_all(table.n):
+        if table.groups_entered < table.n:
+            with _LOCK:
+                table.enter_groups(one_by_one)
+        kept = kernels.probe_presence(*asked, table.groups, table.shards, negative)
+    else:
+        with _LOCK:
+            if table.seeks(n):
+                tuples = np.empty((table.arity, n), np.int32)
+                kernels.project(block, 0, n, access.sources, access.consts, tuples, 0)
+                slots = table.slots_of(tuples, n)
+            else:
+                slots = table.row_slots(0)
+        kept = kernels.probe(*asked, slots, table.cols, *view.test(table), negative)
+    return kept
+
+
+def _extensions(call: Call, step: _Step, worker: Worker, level: int, block: Ids, n: int) -> Iterator[tuple[Ids, int]]:
+    """The blocks that a literal makes of one block."""
+    if step.static is not None:
+        yield from _extended(call, step, worker, level, step.static, block, n)
+        return
+    for tables, part in _dispatched(step, block[:, :n]):
+        m = part.shape[1]
+        if step.literal.negative:
             for table in tables:
-                access = self._access(step, table)
-                if access is None:
-                    continue
-                sub, k = part, m
-                if access.checks or access.whole:
-                    sub = part[:, :m].copy()
-                    for slot, value in access.checks:
-                        k = kernels.keep_equal(sub, k, slot, value)
-                yield from self._extended(call, step, buffers, level, table, sub, k)
-
-    def _dispatched(self, step: _Step, block: Ids, n: int) -> Iterator[tuple[list[Table], Ids, int]]:
-        """Splits a block by the bound variables that decide about the table, with the tables for each part."""
-        assert step.literal is not None
-        literal = step.literal
-        parts: list[tuple[Mapping[int, int], Ids]] = [(literal.constants, block[:, :n])]
-        for position in literal.relation.deciding():
-            term = literal.terms[position]
-            if term < 0 or term not in step.before:
+                m = _look_up(call, step, table, part, m)
+            yield part, m
+            continue
+        for table in tables:
+            access = step.access(table)
+            if access is None:
                 continue
-            slot = step.before[term]
-            finer: list[tuple[Mapping[int, int], Ids]] = []
-            for known, part in parts:
-                finer += [({**known, position: value}, part[:, places]) for value, places in grouped(part[slot])]
-            parts = finer
-        for known, part in parts:
-            yield list(literal.relation.candidates(known)), np.ascontiguousarray(part), part.shape[1]
+            sub, k = part, m
+            if access.checks or access.whole:
+                sub = part.copy()
+                for slot, value in access.checks:
+                    k = kernels.keep_equal(sub, k, slot, value)
+            yield from _extended(call, step, worker, level, table, sub, k)
 
-    def _extended(
-        self,
-        call: Call,
-        step: _Step,
-        buffers: Buffers,
-        level: int,
-        table: Table,
-        block: Ids,
-        n: int,
-    ) -> Iterator[tuple[Ids, int]]:
-        access = self._access(step, table)
-        if access is None or n == 0:
-            return
-        out = buffers.get(level + 1, len(step.after))
-        if access.whole:
-            n = self._look_up(call, step, table, block, n)
-            if n:
-                out[: len(step.carry), :n] = block[step.carry, :n]
-                for slot, value in access.fills:
-                    out[slot, :n] = value
-                yield out, n
-            return
-        view = call.view(step.place, table)
-        if view.is_empty:
-            return
-        index = table.index(access.columns)
-        for run in index.runs(int(view.bounds[1])):
-            if run.hi <= view.bounds[0] or view.bounds[1] <= run.lo:
-                continue
-            covered = len(access.fresh) == 1 and access.fresh[0] == index.covered
-            inside = view.is_span and view.bounds[0] <= run.lo and run.hi <= view.bounds[1]
-            plain = inside and len(access.twins) == 0 and (covered or len(access.fresh) == 0)
-            yield from self._joined(call, step, access, view, table, run, covered, plain, block, n, out)
 
-    @staticmethod
-    def _joined(
-        call: Call,
-        step: _Step,
-        access: _Access,
-        view: TableView,
-        table: Table,
-        run: Run,
-        covered: bool,
-        plain: bool,
-        block: Ids,
-        n: int,
-        out: Ids,
-    ) -> Iterator[tuple[Ids, int]]:
+def _dispatched(step: _Step, block: Ids) -> Iterator[tuple[Iterable[Table], Ids]]:
+    """Splits a block by the bound variables that decide about the table, with the tables for each part."""
+    literal = step.literal
+    parts: list[tuple[Mapping[int, int], Ids]] = [(literal.constants, block)]
+    for position in literal.relation.deciding():
+        term = literal.terms[position]
+        if term >= 0 and term in step.before:
+            parts = [
+                ({**known, position: value}, part[:, places])
+                for known, part in parts
+                for value, places in grouped(part[step.before[term]])
+            ]
+    for known, part in parts:
+        yield tuple(literal.relation.candidates(known)), np.ascontiguousarray(part)
+
+
+def _extended(
+    call: Call, step: _Step, worker: Worker, level: int, table: Table, block: Ids, n: int
+) -> Iterator[tuple[Ids, int]]:
+    """The blocks that the facts of one table make of a block."""
+    access = step.access(table)
+    if access is None or n == 0:
+        return
+    out = worker.block(level + 1, len(step.after))
+    if access.whole:
+        n = _look_up(call, step, table, block, n)
+        if n:
+            out[: step.carried, :n] = block[step.carry, :n]
+            _fill(out, n, access)
+            yield out, n
+        return
+    view = call.view(step.place, table)
+    lo, hi = view.bounds[:2].tolist()
+    if lo >= hi:
+        return
+    index = table.index(access.columns)
+    covered = len(access.fresh) == 1 and access.fresh[0] == index.covered
+    for run in index.runs(hi):
+        if run.hi <= lo or hi <= run.lo:
+            continue
+        inside = view.is_span and lo <= run.lo and run.hi <= hi
+        plain = inside and len(access.twins) == 0 and (covered or len(access.fresh) == 0)
         i, at = 0, -1
         while i < n:
             look()
@@ -438,107 +385,53 @@ class JoinPlan:
                 if call.done.table.mask[row] & call.done.bit:
                     i, at = i + 1, -1
                     continue
-            i, at, k = kernels.expand(
-                block,
-                i,
-                at,
-                n,
-                access.sources,
-                access.consts,
-                *run[2:],
-                table.cols,
-                access.key_cols,
-                access.twins,
-                covered,
-                plain,
-                *view.test(table),
-                step.carry,
-                access.fresh,
-                out,
-            )
+            match = table.cols, access.key_cols, access.twins, covered, plain, *view.test(table)
+            keys = access.sources, access.consts, *run[2:]
+            i, at, k = kernels.expand(block, i, at, n, *keys, *match, step.carry, access.fresh, out)
             if k:
-                for slot, value in access.fills:
-                    out[slot, :k] = value
+                _fill(out, k, access)
                 yield out, k
 
-    # ------------------------------------------------------------------------------------ preparing
 
-    def static_tables(self) -> Iterator[tuple[int, Table]]:
-        """The tables that are known beforehand, with the numbers of the literals."""
-        if self.driver.static is not None:
-            yield 0, self.driver.static
-        yield from ((step.place, step.static) for step in self._steps if step.static is not None)
-
-    def _driver_access(self, table: Table) -> _Access | None:
-        if table not in self._scans:
-            self._scans[table] = _access(self.driver, table, {}, self._first, 0)
-        return self._scans[table]
-
-    @staticmethod
-    def _access(step: _Step, table: Table) -> _Access | None:
-        if table not in step.accesses:
-            assert step.literal is not None
-            step.accesses[table] = _access(step.literal, table, step.before, step.after, len(step.carry))
-        return step.accesses[table]
-
-
-def _access(
-    literal: Literal, table: Table, before: dict[int, int], after: Sequence[int], carried: int
-) -> _Access | None:
-    """How to match a literal in a table; None when the table can hold no match."""
-    columns: list[int] = []
-    sources: list[int] = []
-    consts: list[int] = []
+def access_to(
+    literal: Literal, table: Table, before: Mapping[int, int] | None = None, after: Sequence[int] = (), carried: int = 0
+) -> Access | None:
+    """How to match a literal in a table, given the slots before and the variables after it; None if it has no match."""
+    before = before or {}
+    keys: dict[int, int] = {}  # the terms of columns that are bound
     twins: list[tuple[int, int]] = []
     where: dict[int, int] = {}
     given: dict[int, int] = {}
     checks: list[tuple[int, int]] = []
-    fixed = dict(table.fixed)
-    for position, term in enumerate(literal.terms):
-        value = fixed.get(position)
-        if value is None:
-            continue
-        if term < 0:
-            if ~term != value:
-                return None
-        elif term in before:
+    for position, value in table.fixed:
+        term = literal.terms[position]
+        if term >= 0 and term in before:
             checks.append((before[term], value))
-        elif given.setdefault(term, value) != value:
+        elif value != (~term if term < 0 else given.setdefault(term, value)):
             return None
     for column, position in enumerate(table.positions):
         term = literal.terms[position]
-        if term < 0 or term in given:
-            columns.append(column)
-            sources.append(~len(consts))
-            consts.append(~term if term < 0 else given[term])
-        elif term in before:
-            columns.append(column)
-            sources.append(before[term])
+        if term < 0 or term in given or term in before:
+            keys[column] = ~given[term] if term in given else term
         elif term in where:
             twins.append((where[term], column))
         else:
             where[term] = column
+    sources, consts = sources_of(tuple(keys.values()), before)
     fresh = []
-    fills = []
-    for slot in range(carried, len(after)):
-        variable = after[slot]
-        if variable == DRIVER_ROW:
-            fresh.append(kernels.ROW_ID)
-        elif variable in given:
-            fresh.append(kernels.LATER)
-            fills.append((slot, given[variable]))
-        else:
-            fresh.append(where[variable]) if variable in where else fresh.append(kernels.LATER)
-    return _Access(
-        tuple(columns),
-        np.array(columns, np.int64),
-        np.array(sources, np.int64),
-        np.array(consts, np.int32),
+    for variable in after[carried:]:
+        fresh.append(kernels.ROW_ID if variable == DRIVER_ROW else where.get(variable, kernels.LATER))
+    fills = [(slot, given[variable]) for slot, variable in enumerate(after) if slot >= carried and variable in given]
+    return Access(
+        tuple(keys),
+        np.array(tuple(keys), np.int64),
+        sources,
+        consts,
         np.array(twins, np.int64) if twins else _NO_TWINS,
         np.array(fresh, np.int64),
         tuple(fills),
         tuple(checks),
-        len(columns) == table.arity and not twins,
+        len(keys) == table.arity,
     )
 
 
@@ -551,19 +444,6 @@ def sources_of(terms: Sequence[int], layout: Mapping[int, int]) -> tuple[Positio
         if term < 0:
             consts.append(~term)
     return np.array(sources, np.int64), np.array(consts, np.int32)
-
-
-class Buffers:
-    """The blocks of one worker, one per level, used again by every plan that it runs."""
-
-    def __init__(self) -> None:
-        self._blocks: dict[tuple[int, int], Ids] = {}
-
-    def get(self, level: int, slots: int) -> Ids:
-        found = self._blocks.get((level, slots))
-        if found is None:
-            found = self._blocks[level, slots] = np.empty((slots, tuning.BINDINGS_PER_BLOCK), np.int32)
-        return found
 
 
 def facts_of(literal: Literal, facts: MemoryFacts) -> list[Table]:

@@ -6,6 +6,8 @@ A query is evaluated when a projection asks for it, block by block, so that its 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache, partial
 
 from everlog.datalog.syntax import Atom, Comparison
 from everlog.engine.algebra import Bindings, FactSet, Labelled, Matcher
@@ -21,32 +23,28 @@ class MemoryMatcher(Matcher):
 
     def __init__(self, engine: MemoryEngine) -> None:
         self._engine = engine
-        self._known: dict[object, Conjunction] = {}
+        self._conjunction = cache(partial(Conjunction, engine))
         self._unit = engine.insert_nullary(UNIT)
 
     def match(self, literals: Sequence[Labelled], comparisons: Sequence[Comparison] = ()) -> Matches:
         positive = [literal for literal in literals if not literal.negative]
         negative = [literal for literal in literals if literal.negative]
         true, false = tuple(one.atom for one in positive), tuple(one.atom for one in negative)
-        key = true, false, tuple(comparisons)
-        conjunction = self._known.get(key)
-        if conjunction is None:
-            conjunction = self._known[key] = Conjunction(self._engine, true, false, comparisons)
+        conjunction = self._conjunction(true, false, tuple(comparisons))
         views = [as_memory_facts(literal.view) for literal in (*positive, *negative)]
         return Matches(self._engine, conjunction, [*views, self._unit])
 
 
+@dataclass(frozen=True, eq=False)
 class Matches(Bindings):
     """The matches of a query, each once."""
 
-    def __init__(self, engine: MemoryEngine, conjunction: Conjunction, views: Sequence[MemoryFacts]) -> None:
-        self._engine = engine
-        self._conjunction = conjunction
-        self._views = views
+    _engine: MemoryEngine
+    _conjunction: Conjunction
+    _views: Sequence[MemoryFacts]
 
     def facts(self, atom: Atom, excluding: FactSet | None = None) -> ComputedFacts:
-        left_out = None if excluding is None else as_memory_facts(excluding)
-        heads = Heads(self._engine.within, self._engine.workers, self._engine.parallel, left_out)
+        heads = Heads(self._engine, excluding)
         head = self._engine.literal(atom, self._conjunction.numbers)
         if not self._conjunction.can_match(self._views):
             return self._engine.empty()
@@ -56,7 +54,6 @@ class Matches(Bindings):
         ]
         # The smallest set goes first, as a delta would: an index that it needs serves the next time too.
         smallest = min(range(len(sizes)), key=sizes.__getitem__) if sizes else None
-        plan, used = self._conjunction.plan(self._views, None, head.variables(), small=smallest, again=True)
-        call = Call(plan, [self._views[place] for place in used], heads.of(plan.layout, head))
-        self._engine.run([(plan, call, self._views[used[0]])], heads)
+        plan = self._conjunction.plan(self._views, None, head.variables(), small=smallest, again=True)
+        self._engine.run([Call(plan, self._views, heads.sink(plan.layout, head))], heads)
         return heads.facts()

@@ -9,6 +9,7 @@ what changed, not on the number of rules.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cache, partial
 
 from everlog.datalog.syntax import Rule
 from everlog.engine.algebra import FactSet, Region, Rules, Some
@@ -17,8 +18,8 @@ from everlog.engine.memory.facts.annotations import CountedFacts
 from everlog.engine.memory.facts.sets import ComputedFacts, MemoryFacts, as_memory_facts
 from everlog.engine.memory.facts.table import Table
 from everlog.engine.memory.joins.conjunction import UNIT, Conjunction
-from everlog.engine.memory.joins.join_plan import DRIVER_ROW, Call, JoinPlan, Literal, SharedViews, Sink, facts_of
-from everlog.engine.memory.joins.sinks import CountedHeads, FilteredSink, Heads, PremiseSink, ProvedHeads
+from everlog.engine.memory.joins.join_plan import DRIVER_ROW, Call, Literal, SharedViews, facts_of
+from everlog.engine.memory.joins.sinks import CountedHeads, Heads, ProvedHeads, filtered
 
 _Some = tuple[MemoryFacts, MemoryFacts]
 Place = tuple[int, int]
@@ -52,11 +53,12 @@ class CompiledRule:
 class _Sides:
     """The sets that literals are matched in; all rules of a call share them, so that each is looked at once."""
 
-    def __init__(self, positive: MemoryFacts, negative: MemoryFacts, some: _Some | None = None) -> None:
-        self.positive, self.negative = positive, negative
+    def __init__(self, positive: FactSet, negative: FactSet | None, some: _Some | None = None) -> None:
+        self.positive = as_memory_facts(positive)
+        self.negative = self.positive if negative is None else as_memory_facts(negative)
         if some is not None:
             self.some = some
-            self.positive_before, self.negative_before = positive - some[0], negative | some[1]
+            self.positive_before, self.negative_before = self.positive - some[0], self.negative | some[1]
 
 
 class MemoryRules(Rules):
@@ -82,77 +84,56 @@ class MemoryRules(Rules):
         some: Sequence[Some] = (),
         excluding: FactSet | None = None,
     ) -> ComputedFacts:
-        left_out = None if excluding is None else as_memory_facts(excluding)
-        heads = Heads(self._engine.within, self._engine.workers, self._engine.parallel, left_out)
+        heads = Heads(self._engine, excluding)
         self._run(heads, positive, negative, some)
         return heads.facts()
 
     def apply_counted(
-        self,
-        positive: FactSet,
-        negative: FactSet | None = None,
-        *,
-        some: Sequence[Some] = (),
+        self, positive: FactSet, negative: FactSet | None = None, *, some: Sequence[Some] = ()
     ) -> CountedFacts:
-        heads = CountedHeads(self._engine.within, self._engine.workers, self._engine.parallel)
+        heads = CountedHeads(self._engine)
         self._run(heads, positive, negative, some)
         return heads.counted()
 
     def provable(self, heads: FactSet, positive: FactSet, negative: FactSet | None = None) -> ComputedFacts:
-        proved = ProvedHeads(self._engine.within)
-        asked = as_memory_facts(heads)
-        sides = _Sides(as_memory_facts(positive), as_memory_facts(positive if negative is None else negative))
+        proved, asked = ProvedHeads(self._engine), as_memory_facts(heads)
+        sides = _Sides(positive, negative)
         for number, _ in sorted(self._heads.matching(asked)):
             rule = self._compiled[number]
             views = [*rule.labelled(sides), asked, self._unit]
             if not rule.body.can_match(views):
                 continue
-            plan, used = rule.body.plan(views, rule.head, [DRIVER_ROW], extra_first=True)
+            plan = rule.body.plan(views, rule.head, [DRIVER_ROW], extra_first=True)
             for table in facts_of(rule.head, asked):
                 # What an earlier rule proved needs no second proof: the joins skip it by its mark.
-                sink = proved.of(table, plan.layout[DRIVER_ROW])
-                call = Call(plan, [views[place] for place in used], sink, proved.mark(table))
-                driver = ComputedFacts(self._engine.within, {table: asked.rows(table)})
-                self._engine.run([(plan, call, driver)], proved, shared=False)
+                views[-2] = ComputedFacts(self._engine.within, {table: asked.rows(table)})
+                call = Call(plan, views, proved.sink(table, plan.layout[DRIVER_ROW]), proved.mark(table))
+                self._engine.run([call], proved, shared=False)
         self._engine.derivations += sum(proved.instances)
         return proved.facts()
 
     def premises(self, heads: FactSet, positive: FactSet, negative: FactSet, region: Region) -> ComputedFacts:
-        sides = _Sides(as_memory_facts(positive), as_memory_facts(negative))
-        asked, shared = as_memory_facts(heads), SharedViews()
-        found = Heads(self._engine.within, self._engine.workers, self._engine.parallel, None)
-        calls: list[tuple[JoinPlan, Call, MemoryFacts]] = []
-        for number in sorted({number for number, _ in self._heads.matching(asked)}):
+        sides, asked, shared = _Sides(positive, negative), as_memory_facts(heads), SharedViews()
+        found = Heads(self._engine)
+        calls = []
+        for number, _ in sorted(self._heads.matching(asked)):
             rule = self._compiled[number]
             atoms = [literal for literal in rule.body.positive if self._engine.meets(literal, region)]
             views = [*rule.labelled(sides), asked, self._unit]
             if not atoms or not rule.body.can_match(views, shared):
                 continue
             needed = [variable for atom in atoms for variable in atom.variables()]
-            plan, used = rule.body.plan(views, rule.head, needed, small=len(rule.body.positive), shared=shared)
-            call = Call(plan, [views[place] for place in used], PremiseSink(found, plan.layout, atoms), shared=shared)
-            calls.append((plan, call, views[used[0]]))
+            plan = rule.body.plan(views, rule.head, needed, small=len(rule.body.positive), shared=shared)
+            calls.append(Call(plan, views, found.sink(plan.layout, *atoms), shared=shared))
         self._engine.run(calls, found)
         self._engine.derivations += sum(found.instances)
         return found.facts().within(region)
 
-    # ------------------------------------------------------------------------------------ in common
-
-    def _run(
-        self,
-        heads: Heads | CountedHeads,
-        positive: FactSet,
-        negative: FactSet | None,
-        conditions: Sequence[Some],
-    ) -> None:
+    def _run(self, heads: Heads, positive: FactSet, negative: FactSet | None, conditions: Sequence[Some]) -> None:
+        """Considers the instances that `apply` is about."""
         some = sorted(((as_memory_facts(P), as_memory_facts(N)) for P, N in conditions), key=_size)
-        sides = _Sides(
-            as_memory_facts(positive),
-            as_memory_facts(positive if negative is None else negative),
-            some[0] if conditions else None,
-        )
-        shared = SharedViews()
-        calls: list[tuple[JoinPlan, Call, MemoryFacts]] = []
+        sides, shared = _Sides(positive, negative, some[0] if some else None), SharedViews()
+        calls = []
         for number, place in self._places(some):
             rule = self._compiled[number]
             size = len(rule.body.positive)
@@ -165,19 +146,14 @@ class MemoryRules(Rules):
             views.append(self._unit)
             if not rule.body.can_match(views, shared):
                 continue
-            tests = [
-                (literal, condition[0] if at < size else condition[1])
-                for condition in some[1:]
-                for at, literal in enumerate(rule.literals)
-            ]
+            tests = [(literal, N if literal.negative else P) for P, N in some[1:] for literal in rule.literals]
             needed = [*rule.head.variables(), *(variable for literal, _ in tests for variable in literal.variables())]
             small = None if place is None else min(place, size)
-            plan, used = rule.body.plan(views, extra, needed, small=small, shared=shared)
-            sink: Sink = heads.of(plan.layout, rule.head)
+            plan = rule.body.plan(views, extra, needed, small=small, shared=shared)
+            sink = heads.sink(plan.layout, rule.head)
             if tests:
-                sink = FilteredSink(sink, plan.layout, tests)
-            call = Call(plan, [views[place] for place in used], sink, shared=shared)
-            calls.append((plan, call, views[used[0]]))
+                sink = filtered(sink, plan.layout, tests)
+            calls.append(Call(plan, views, sink, shared=shared))
         self._engine.run(calls, heads)
         self._engine.derivations += sum(heads.instances)
 
@@ -186,12 +162,12 @@ class MemoryRules(Rules):
         if not some:
             return [(number, None) for number in range(len(self._compiled))]
         P, N = some[0]
-        found: list[Place] = []
-        for place in sorted({*self._bodies.matching(P), *self._bodies.matching(N)}):
-            rule = self._compiled[place[0]]
-            if facts_of(rule.literals[place[1]], P if place[1] < len(rule.body.positive) else N):
-                found.append(place)
-        return found
+
+        def driven(place: Place) -> bool:
+            literal = self._compiled[place[0]].literals[place[1]]
+            return bool(facts_of(literal, N if literal.negative else P))
+
+        return filter(driven, sorted(self._bodies.matching(P) | self._bodies.matching(N)))
 
 
 class MemoryCompiler:
@@ -199,13 +175,10 @@ class MemoryCompiler:
 
     def __init__(self, engine: MemoryEngine) -> None:
         self._engine = engine
-        self._compiled: dict[Rule, CompiledRule] = {}
+        self._compiled = cache(partial(CompiledRule, engine))
 
     def __call__(self, rules: Sequence[Rule]) -> MemoryRules:
-        for rule in rules:
-            if rule not in self._compiled:
-                self._compiled[rule] = CompiledRule(self._engine, rule)
-        return MemoryRules(self._engine, [self._compiled[rule] for rule in rules])
+        return MemoryRules(self._engine, [self._compiled(rule) for rule in rules])
 
 
 def _size(condition: _Some) -> int:
@@ -217,23 +190,13 @@ class _PlaceIndex:
     """Literals of rules by their table, or by their predicate where that does not tell the table."""
 
     def __init__(self, rules: Iterable[tuple[int, Sequence[Literal]]]) -> None:
-        self._by_table: dict[Table, list[Place]] = {}
-        self._by_predicate: dict[str, list[Place]] = {}
+        self._places: dict[Table | str, list[Place]] = {}
         for number, literals in rules:
             for at, literal in enumerate(literals):
-                table = literal.static
-                if table is not None:
-                    self._by_table.setdefault(table, []).append((number, at))
-                else:
-                    self._by_predicate.setdefault(literal.relation.predicate, []).append((number, at))
+                self._places.setdefault(literal.static or literal.relation.predicate, []).append((number, at))
 
     def matching(self, facts: MemoryFacts) -> set[Place]:
         """The places whose literal may match a fact of the set."""
-        places: set[Place] = set()
-        predicates = set()
-        for table in facts.tables():
-            places.update(self._by_table.get(table, ()))
-            predicates.add(table.predicate)
-        for predicate in predicates:
-            places.update(self._by_predicate.get(predicate, ()))
-        return places
+        tables = facts.tables()
+        keys: set[Table | str] = {*tables, *(table.predicate for table in tables)}
+        return {place for key in keys for place in self._places.get(key, ())}
