@@ -6,6 +6,9 @@ from __future__ import annotations
 class EverlogError(Exception):
     """Every mistake that a user can make or mend."""
 
+    exit_code = 2
+    """What the command line exits with."""
+
 
 class SyntaxMistake(EverlogError):
     """A program that cannot be read; the message starts with `file:line:column`."""
@@ -28,4 +31,6 @@ class UnsupportedValue(EverlogError):
 
 
 class Failure(EverlogError):
-    """Something that no user did: a full disk, a Spark job that died. The command line exits with 1 instead of 2."""
+    """Something that no user did: a full disk, a Spark job that died."""
+
+    exit_code = 1

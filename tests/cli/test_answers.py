@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 
 import pytest
-from pyoxigraph import BlankNode, NamedNode
+from pyoxigraph import BlankNode, Literal, NamedNode
 
 from everlog.cli.answers import answers_text, goal_variables, print_table
 from everlog.datalog.ntriples import write_term
 from everlog.datalog.reader import parse_goal
-from everlog.datalog.values import identity
+from everlog.datalog.values import XSD, identity
 from everlog.sources.csv_fields import field_term, split_line
 from support import nasty
+
+DAY = NamedNode(f"{XSD}date")
 
 
 @pytest.mark.parametrize(
@@ -40,11 +42,20 @@ def test_csv_holds_every_value() -> None:
 
 
 def test_json_has_numbers_strings_and_terms() -> None:
+    infinity = {"type": "literal", "value": "INF", "datatype": f"{XSD}double"}
     rows = [(1, 1.5, True, "a", NamedNode("u:a")), (2, float("inf"), False, '"', BlankNode("b"))]
     assert json.loads(answers_text(list("abcde"), rows, "json")) == [
-        {"a": 1, "b": 1.5, "c": True, "d": "a", "e": "<u:a>"},
-        {"a": 2, "b": "INF", "c": False, "d": '"', "e": "_:b"},
+        {"a": 1, "b": 1.5, "c": True, "d": "a", "e": {"type": "uri", "value": "u:a"}},
+        {"a": 2, "b": infinity, "c": False, "d": '"', "e": {"type": "bnode", "value": "b"}},
     ]
+
+
+def test_json_tells_terms_from_strings_that_look_like_them() -> None:
+    rows = [(NamedNode("u:a"), "<u:a>", BlankNode("b"), "_:b", Literal("x", language="en"), Literal("x", datatype=DAY))]
+    (found,) = json.loads(answers_text(list("abcdef"), rows, "json"))
+    assert (found["b"], found["d"]) == ("<u:a>", "_:b")
+    assert found["e"] == {"type": "literal", "value": "x", "xml:lang": "en"}
+    assert found["f"] == {"type": "literal", "value": "x", "datatype": DAY.value}
 
 
 def test_a_table_in_a_pipe_is_not_cut(capsys: pytest.CaptureFixture[str]) -> None:

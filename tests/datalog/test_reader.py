@@ -242,11 +242,14 @@ def test_prefixes() -> None:
 
 
 def test_empty_program_and_comments() -> None:
-    assert parse_program("\ufeff # nothing\n\n#at all") == Program()
+    assert parse_program("\ufeff # nothing\n\n#at all// \n// nothing # either") == Program()
+    assert parse_program("p(<http://x/#y>) . // q(a) .").facts == (atom("p", NamedNode("http://x/#y")),)
 
 
 def test_goal_takes_prefixes_and_an_optional_dot() -> None:
     assert parse_goal("ex:p[?x, b] .", {"ex": EX}) == (triple(x, ex("p"), "b"),)
+    for declared in (f"@prefix ex: <{EX}> .", f"PREFIX ex: <{EX}>", f"PREFIX ex: <http://other/> PREFIX ex: <{EX}>"):
+        assert parse_goal(f"{declared} ex:p[?x, b]", {"ex": "http://overruled/"}) == (triple(x, ex("p"), "b"),)
 
 
 PREFIX_HINT = "write '@prefix {}: <…> .' before it"
@@ -316,7 +319,11 @@ def test_syntax_mistakes(text: str, message: str) -> None:
 @pytest.mark.parametrize(
     ("text", "error", "message"),
     [
-        ("", SyntaxMistake, "<goal>:1:1: expected an atom, a negation or a comparison, found the end of the text"),
+        (
+            "",
+            SyntaxMistake,
+            "<goal>:1:1: expected an atom, a negation, a comparison or '@prefix', found the end of the text",
+        ),
         ("p(?x) :- q(?x)", SyntaxMistake, "<goal>:1:7: expected ',', '.' or the end of the text, found ':-'"),
         ("p(?x), ?y < 3", UnsafeRule, "<goal>:1:1: the goal `p(?x), ?y < 3` is unsafe: the variable ?y is compared"),
         ("ex:p(?x)", SyntaxMistake, "<goal>:1:1: the prefix 'ex:' is not declared"),

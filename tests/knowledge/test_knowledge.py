@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 from random import Random
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
@@ -14,6 +16,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from pyoxigraph import BlankNode, Literal, NamedNode
 
+import everlog
 from everlog import EverlogError, KnowledgeBase, parse_program
 from everlog.datalog.printer import print_goal
 from everlog.datalog.syntax import HIDDEN, Atom, Program, Rule
@@ -157,7 +160,7 @@ def test_nullary_predicates() -> None:
 
 def test_empty_relations_and_unknown_predicates() -> None:
     kb = knowledge("p(?x) :- q(?x), r(?x) .", {"q": [], "new": [], "e": pa.table({"x": pa.array([], pa.int64())})})
-    for predicate in ("p", "q", "r", "e", "new", "unheard_of"):
+    for predicate in ("p", "q", "r", "e", "new", "triple"):
         assert (kb.rows(predicate), kb.size(predicate), kb.facts(predicate).num_rows) == ([], 0, 0)
     assert kb.facts("q").column_names == ["a0"]
     assert kb.predicates() == ["e", "p", "q", "r"]
@@ -318,7 +321,6 @@ def queried() -> KnowledgeBase:
         ("number(?x), ?x > 1", [(2,), (2.5,), (10,)]),
         ("number(?x)", [(1.0,), (1,), (2,), (2.5,), (10,)]),
         ("number(?_x), ?_x < 2", [(1.0,), (1,)]),
-        ("unheard_of(?x)", []),
         ("edge(?x, ?y), edge(?x, ?z), ?y < ?z", [("c", "a", "d")]),
     ],
 )
@@ -337,6 +339,7 @@ def test_random_queries(seed: int) -> None:
     case = writer.case(4)
     kb = KnowledgeBase(case.program)
     kb.add(rows_of(case.facts))
+    kb.add({atom.predicate: [] for atom in writer.vocabulary.atoms()})
     kb.materialise()
     known, size = naive.materialise(case.program.rules, case.explicit), kb.materialise().facts
     for _ in range(3):
@@ -436,3 +439,55 @@ def test_importing_everlog_loads_neither_numba_nor_spark() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_a_store_on_another_file_system_is_refused_before_anything_happens(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    kb = KnowledgeBase(parse_program("p(?x) :- q(?x) ."))
+    for path in ("hdfs://nn/x.store", Path("s3a://bucket/x.store")):
+        with pytest.raises(EverlogError, match="is on another file system"):
+            kb.save(path)
+        with pytest.raises(EverlogError, match="is on another file system"):
+            everlog.open(path)
+    with pytest.raises(EverlogError, match="the folder scratch hdfs://nn/tmp is on another file system"):
+        KnowledgeBase(parse_program("p(?x) :- q(?x) ."), scratch="hdfs://nn/tmp")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_report_says_what_contradicts_an_ontology() -> None:
+    kb = knowledge('violation("a and b are disjoint", ?x) :- a(?x), b(?x) .', {"a": [(1,), (2,)], "b": [(2,)]})
+    said = ["a and b are disjoint is violated by a(2), b(2)"]
+    assert kb.contradictions() == said
+    assert kb.update(add={"b": [(3,)]}).warnings == said
+    report = kb.update(delete={"b": [(2,)]})
+    assert report.warnings == kb.contradictions() == []
+
+
+def test_a_predicate_of_a_user_may_be_called_violation() -> None:
+    kb = knowledge("violation(?x) :- a(?x), not b(?x) .", {"a": [(1,), (2,)], "b": [(2,)]})
+    assert kb.rows("violation") == [(1,)]
+    assert kb.contradictions() == []
+
+
+def test_scalars_of_numpy_are_values() -> None:
+    kb = knowledge("q(?x) :- p(?x) .", {"p": [(np.int64(1),), (np.float32(0.5),), (np.str_("a"),), (np.bool_(True),)]})
+    assert {(type(value), value) for (value,) in kb.rows("q")} == {(int, 1), (float, 0.5), (str, "a"), (bool, True)}
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        pd.Series([1, 2]),
+        pd.DataFrame({"a": [1, "x"], "b": [object(), None]}),
+        {"a": 1},
+        3,
+    ],
+)
+def test_facts_in_forms_that_are_not_known_are_refused_with_a_remedy(facts: Any) -> None:
+    kb = KnowledgeBase(REACH)
+    with pytest.raises(EverlogError, match="edge"):
+        kb.add({"edge": facts})
+    kb.add({"edge": [(1, 2)]})
+    assert kb.materialise().facts["total"] == 2

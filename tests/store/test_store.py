@@ -283,7 +283,7 @@ def test_a_store_of_a_newer_format(store: Path) -> None:
 @pytest.mark.parametrize("version", [0, 2, -1])
 def test_a_version_that_is_not_there(store: Path, version: int) -> None:
     write_word(store, "one")
-    with pytest.raises(NoStore, match=f"has no version {version}; it has versions 1 to 1"):
+    with pytest.raises(NoStore, match=f"has no version {version}; it has version 1"):
         Store.open(store, version)
 
 

@@ -7,9 +7,12 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Literal, TypeAlias
 
+from pyoxigraph import BlankNode, NamedNode
+from pyoxigraph import Literal as RdfLiteral
+
 from everlog.datalog.ntriples import write_term
 from everlog.datalog.syntax import BodyLiteral
-from everlog.datalog.values import Value, canonical_double
+from everlog.datalog.values import XSD, Value, canonical_double
 
 Row: TypeAlias = Sequence[Value]
 AnswerFormat: TypeAlias = Literal["table", "csv", "json"]
@@ -44,11 +47,15 @@ def field(value: Value) -> str:
 
 
 def _json(value: Value) -> object:
+    """Strings, numbers and truth values as they are; what JSON has no value for, as SPARQL's results in JSON have it."""
     if isinstance(value, float) and not math.isfinite(value):
-        return canonical_double(value)  # JSON has no number for it
-    if isinstance(value, str | int | float):  # and bool
-        return value
-    return write_term(value)
+        return {"type": "literal", "value": canonical_double(value), "datatype": f"{XSD}double"}
+    if isinstance(value, NamedNode | BlankNode):
+        return {"type": "uri" if isinstance(value, NamedNode) else "bnode", "value": value.value}
+    if isinstance(value, RdfLiteral):
+        kind = {"xml:lang": value.language} if value.language else {"datatype": value.datatype.value}
+        return {"type": "literal", "value": value.value, **kind}
+    return value
 
 
 def print_table(variables: Sequence[str], rows: Sequence[Row]) -> None:

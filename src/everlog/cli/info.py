@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from everlog.cli.options import StoreArgument
 
@@ -15,8 +15,11 @@ if TYPE_CHECKING:
     from everlog.store.versions import Store
 
 
+_VERSIONS_SHOWN: Final = 10
+
+
 def info(store: StoreArgument) -> None:
-    """Show what a store holds: versions, program, facts, dictionary, options, bytes on disk."""
+    """Show what a store holds: its newest versions, program, facts, dictionary, options, bytes on disk."""
     from rich import box
     from rich.console import Console
     from rich.table import Table
@@ -25,6 +28,7 @@ def info(store: StoreArgument) -> None:
     from everlog.datalog.printer import print_rule
     from everlog.datalog.reader import parse_program
     from everlog.planning.modules.module_rules import relation_name
+    from everlog.store.history import history, ranges
     from everlog.store.versions import Store
 
     opened = Store.open(store)
@@ -37,7 +41,7 @@ def info(store: StoreArgument) -> None:
     about = Table.grid(padding=(0, 2))
     for name, value in (
         ("store", str(store)),
-        ("version", f"{manifest.version} ({len(versions)} kept: {_ranges(versions)})"),
+        ("version", f"{manifest.version} ({len(versions)} kept: {ranges(versions)})"),
         ("format", str(manifest.format)),
         ("program", f"{len(program.rules):,} rules, {len(program.facts):,} facts"),
         ("dictionary", f"{manifest.dictionary_size:,} terms"),
@@ -49,6 +53,16 @@ def info(store: StoreArgument) -> None:
     ):
         about.add_row(Text(name), Text(value))
     console.print(about)
+    times = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    times.add_column("version", justify="right")
+    times.add_column("written")
+    for name in ("explicit", "derived"):
+        times.add_column(name, justify="right")
+    for one in history(opened.path)[-_VERSIONS_SHOWN:]:
+        written = one.written.strftime("%Y-%m-%d %H:%M:%S UTC")
+        times.add_row(str(one.number), written, f"{one.explicit:,}", f"{one.derived:,}")
+    console.print()
+    console.print(times)
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
     table.add_column("predicate")
     # Where equal constants are rewritten, fewer facts are stored than hold in all names.
@@ -109,14 +123,3 @@ def _bytes_text(count: int) -> str:
     while size >= 1000 and len(units) > 1:
         size, units = size / 1000, units[1:]
     return f"{count} bytes" if units[0] == "bytes" else f"{size:.1f} {units[0]}"
-
-
-def _ranges(numbers: list[int]) -> str:
-    """`1–3, 5` for 1, 2, 3, 5."""
-    runs: list[list[int]] = []
-    for number in numbers:
-        if runs and runs[-1][-1] == number - 1:
-            runs[-1][1:] = [number]
-        else:
-            runs.append([number])
-    return ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]}–{run[-1]}" for run in runs)

@@ -1,6 +1,6 @@
 """The commands, gathered. `main` is the entry point of the command `everlog`.
 
-Exit codes: 0 success, 2 a user's mistake, 1 a failure, 130 Ctrl-C.
+Exit codes: 0 success, 2 a user's mistake, 1 a failure, 3 a store that somebody else is writing, 130 Ctrl-C.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from everlog.cli import check, export, info, init, ontology_rules, query, run, update
+from everlog.cli import check, export, info, init, older_versions, ontology_rules, query, run, update
 from everlog.cli.outcome import guarded, let_termination_clean_up
 
 app = typer.Typer(
@@ -59,6 +59,8 @@ _add("query", query.query, 'everlog query graph.store "reach(a, ?y), not blocked
 _add("export", export.export, "everlog export graph.store --out derived/ --format parquet --derived")
 _add("info", info.info, "everlog info graph.store")
 _add("check", check.check, "everlog check graph.store")
+_add("restore", older_versions.restore, "everlog restore graph.store --version 3")
+_add("vacuum", older_versions.vacuum, "everlog vacuum graph.store --keep 30")
 _add("rules", ontology_rules.rules, "everlog rules univ-bench.owl --profile L > rules.dlog")
 
 

@@ -115,18 +115,13 @@ class Contradictions:
 
     def check(self, kb: KnowledgeBase) -> None:
         """Finds the violations; with `fatal`, raises what it finds."""
-        from everlog.rdf.owl.violations import VIOLATION, has_violation_rules, summary, violations
-
         if self.ontology and kb.size("triple") and not kb.size("triple", "derived"):
             self.messages.append(
                 f"no triple follows from the facts: do they use the names of the ontology, such as {_a_name(kb.program)}?"
             )
-        found = kb.clashes()
-        total = kb.size(VIOLATION) if has_violation_rules(kb.program) else 0
-        if total:
-            found += summary(total, violations(kb.program, kb.rows(VIOLATION), kb.query))
+        clashes, found = kb.clashes(), kb.contradictions()
         self.messages += found
         if self.fatal and found:
             lines = "\n  ".join(found)
-            what = "the ontology" if total else "each other"
+            what = "the ontology" if len(found) > len(clashes) else "each other"
             raise EverlogError(f"the facts contradict {what}; nothing was written:\n  {lines}")

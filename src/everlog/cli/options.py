@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 import typer
 
 from everlog.errors import EverlogError
+from everlog.store.local_place import local_place
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -60,6 +61,9 @@ OnErrorOption = Annotated[
 MemoryOption = Annotated[
     str | None,
     _spark(metavar="SIZE", help="Memory for reasoning in this process, and for Spark's driver, such as 4g."),
+]
+WaitOption = Annotated[
+    float, typer.Option(metavar="SECONDS", help="How long to wait for somebody else who is writing to the store.")
 ]
 MasterOption = Annotated[
     str | None,
@@ -140,6 +144,7 @@ def check_paths(option: str, paths: Sequence[str] | None) -> list[str]:
 def check_stats(stats: Path | None) -> None:
     if stats is None:
         return
+    local_place(stats, "--stats")
     if stats.is_dir():
         raise EverlogError(f"--stats {stats}: this is a folder; give a file")
     if not stats.absolute().parent.is_dir():

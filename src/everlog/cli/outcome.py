@@ -1,6 +1,7 @@
 """How a command ends: with an exit code and, if something went wrong, one message on standard error.
 
-A mistake of the user exits with 2, a failure with 1, Ctrl-C with 130. Tracebacks are for `--verbose`.
+A mistake of the user exits with 2, a failure with 1, a store that somebody else is writing with 3, Ctrl-C with 130.
+Tracebacks are for `--verbose`.
 """
 
 from __future__ import annotations
@@ -17,9 +18,9 @@ from typing import Any, NoReturn, TypeVar
 
 import typer
 
-from everlog.errors import EverlogError, Failure
+from everlog.errors import EverlogError
 
-FAILURE, MISTAKE, INTERRUPTED = 1, 2, 130
+FAILURE, INTERRUPTED = 1, 130
 
 Command = TypeVar("Command", bound=Callable[..., None])
 
@@ -32,7 +33,7 @@ def guarded(command: Command) -> Command:
         try:
             command(*arguments, **options)
         except EverlogError as mistake:
-            _end(str(mistake), FAILURE if isinstance(mistake, Failure) else MISTAKE, mistake, options)
+            _end(str(mistake), mistake.exit_code, mistake, options)
         except KeyboardInterrupt:
             typer.echo("everlog: interrupted; nothing was changed", err=True)
             raise typer.Exit(INTERRUPTED) from None
@@ -46,7 +47,7 @@ def guarded(command: Command) -> Command:
             _end("there is not enough memory; nothing was changed", FAILURE, failure, options)
         except Exception as failure:
             shown = _spoken(failure)
-            code = FAILURE if shown is None or isinstance(shown, Failure) else MISTAKE
+            code = FAILURE if shown is None else shown.exit_code
             _end(str(shown or f"{cause(failure)}; nothing was changed"), code, failure, options)
 
     return wrapped  # type: ignore[return-value]

@@ -133,8 +133,11 @@ class _Reader:
         return program
 
     def goal(self) -> tuple[BodyLiteral, ...]:
-        self._begin(self._parse("goal"))
-        (body,) = cast("list[Tree[Token]]", self._statement.children)
+        *prefixes, body = cast("list[Tree[Token]]", self._parse("goal").children)
+        for statement in prefixes:
+            self._begin(statement)
+            self._declare(statement)
+        self._begin(body)
         literals = self._literals(body)
         check_goal(literals, self._place(body), self._prefixes)
         return literals

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 _GROUPS: Final[tuple[tuple[frozenset[str], frozenset[str], str], ...]] = tuple(
     (frozenset(signs.split()), frozenset(covered.split()), name)
     for signs, covered, name in (
+        ("AT_PREFIX NOT", "PREFIX OPEN UNSUPPORTED _FILTER term", "an atom, a negation, a comparison or '@prefix'"),
         ("AT_PREFIX", "PREFIX OPEN $END term", "a rule, a fact or '@prefix'"),
         ("NOT OPEN NAME", "UNSUPPORTED _FILTER term", "an atom, a negation or a comparison"),
         ("OPEN NAME BOOLEAN _FILTER", "_LPAR term", "an atom or a comparison"),

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 import re
 import struct
+import sys
 from typing import TypeAlias
 
 from pyoxigraph import BlankNode, Literal, NamedNode
@@ -43,6 +44,9 @@ def normalise(value: object) -> Value:
         return value
     if isinstance(value, Literal):
         return _normalise_literal(value)
+    numpy = sys.modules.get("numpy")
+    if numpy is not None and isinstance(value, numpy.generic):
+        return normalise(value.item())
     raise UnsupportedValue(
         f"{value!r} is of type {type(value).__name__}; a fact holds str, int, float, bool, or pyoxigraph's NamedNode, "
         "BlankNode and Literal"

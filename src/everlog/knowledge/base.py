@@ -8,7 +8,7 @@ when something that needs it is first used.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, replace
 from functools import partial, wraps
@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Any, Concatenate, Final, Literal, ParamSpec, T
 from everlog import interrupts
 from everlog.datalog.arities import program_arities
 from everlog.datalog.reader import parse_goal
-from everlog.datalog.syntax import HIDDEN, TRIPLE, Constant, Program
+from everlog.datalog.suspicions import did_you_mean, suspicions
+from everlog.datalog.syntax import HIDDEN, TRIPLE, Atom, Constant, Program, parts
 from everlog.datalog.values import Value
 from everlog.engine.backend import Batch, Progress, Which
 from everlog.errors import ArityMistake, EverlogError
@@ -30,10 +31,12 @@ from everlog.knowledge.saved_kinds import OLDER
 from everlog.knowledge.settings import Settings
 from everlog.planning.equality_rules import refuse_equalities, telling_apart, with_same_as
 from everlog.planning.modules.module_rules import kinds_of
+from everlog.rdf.owl.violations import VIOLATION, has_violation_rules, summary, violations
 from everlog.reasoning.algorithms import needed
 from everlog.sources.fact_columns import Columns, columns_of
 from everlog.spark.cancelling import Home, cancellable
 from everlog.spark.failures import spark_failures
+from everlog.store.local_place import local_place
 
 if TYPE_CHECKING:
     import os
@@ -161,12 +164,16 @@ class KnowledgeBase:
         self._engine, self._workers, self._memory = engine, workers, memory
         self._spark, self._home = spark, Home()
         """The session, and the process that it belongs to."""
-        self._scratch = None if scratch is None else Path(scratch).absolute()
+        self._scratch = None if scratch is None else local_place(scratch, "the folder scratch")
         self._choice = Engine("spark" if engine == "spark" else "memory")
         """Where to reason, and why."""
         self._reasoner: AnyReasoner | None = None
         self._pending: list[Any] = []
+        self._given = {fact.predicate for fact in program.facts}
+        """The predicates that facts were given of."""
         self._materialised = False
+        self._violated: list[str] | None = None
+        """What the facts contradict, once it was looked for."""
         self._guarded = interrupts.Guarded("knowledge base")
 
     @property
@@ -239,10 +246,20 @@ class KnowledgeBase:
         spark = (lambda: self.spark) if self._choice.name == "spark" else None
         return new_reasoner(self.settings.equality, self._workers, spark, self._scratch)
 
-    def restore(self, reasoner: AnyReasoner, arities: Mapping[str, int], materialised: bool, choice: Engine) -> None:
-        """Takes over facts that were read from a store, by an engine that was chosen for some reasons."""
-        self._reasoner, self.arities, self._materialised = reasoner, dict(arities), materialised
-        self._choice = choice
+    def restore(
+        self,
+        reasoner: AnyReasoner,
+        arities: Mapping[str, int],
+        choice: Engine,
+        given: Collection[str] | None = None,
+    ) -> None:
+        """Takes over facts that were read from a store, by an engine that was chosen for some reasons.
+
+        Nothing is materialised yet if there are explicit facts, of the predicates `given`, alone.
+        """
+        self._reasoner, self.arities, self._choice = reasoner, dict(arities), choice
+        self._materialised = given is None
+        self._given.update(given or ())
 
     def _choose_engine(self, frames: Mapping[str, DataFrame]) -> None:
         """Moves what is there to Spark if it would not fit into memory together with some facts in text form."""
@@ -272,6 +289,7 @@ class KnowledgeBase:
         """
         arities = dict(self.arities)
         self._add(self._encoded(facts, arities), arities)
+        self._given.update(facts)
 
     @guarded("loading facts", changes=True)
     def load(self, path: str | os.PathLike[str], *, on_error: Literal["fail", "skip"] = "fail") -> None:
@@ -294,6 +312,7 @@ class KnowledgeBase:
                 self._choose_engine(read.facts)
                 check_arities(read.facts, arities)
                 self._add(self.reasoner.backend.encoded({}, read.facts), arities)
+                self._given.update(read.facts)
             finally:
                 read.release()
 
@@ -348,8 +367,13 @@ class KnowledgeBase:
             return self.update(progress=progress)
         request = self._request([], [], None, progress, started)
         report = self.reasoner.materialise(request)
-        self._materialised = True
-        return replace(report, reasons=[*self._choice.reasons, *report.reasons], spark=request.work.spark())
+        self._materialised, self._violated = True, None
+        return replace(
+            report,
+            warnings=[*suspicions(self.program, self._given), *report.warnings, *self._violations()],
+            reasons=[*self._choice.reasons, *report.reasons],
+            spark=request.work.spark(),
+        )
 
     @guarded("an update", changes=True)
     def update(
@@ -372,8 +396,9 @@ class KnowledgeBase:
         if not self._materialised:
             raise EverlogError("there is no materialisation to update yet: call materialise() first")
         arities = dict(self.arities)
-        added, deleted = self._encoded(add or {}, arities), self._encoded(delete or {}, arities)
-        return self.update_encoded(added, deleted, arities, algorithm, progress, started)
+        added, deleted = self._encoded(add or {}, arities), self._encoded(delete or {}, dict(arities))
+        remarks = nothing_to_delete(delete or {}, arities)
+        return self.update_encoded(added, deleted, arities, algorithm, progress, started, remarks)
 
     def update_encoded(
         self,
@@ -383,15 +408,24 @@ class KnowledgeBase:
         algorithm: str | None,
         progress: Progress | None,
         started: float,
+        remarks: Sequence[str] = (),
     ) -> Report:
-        """An update with facts that are ids of the engine already; `arities` are those with the facts."""
+        """An update with facts that are ids of the engine already; `arities` are those with the facts.
+
+        `remarks` about what was given become warnings.
+        """
         reasons = []
         if OLDER in self.reasoner.kept_kinds():
             algorithm, reasons = "remat", [_OLDER]
         request = self._request([*self._pending, *added], deleted, algorithm, progress, started)
         after, report = self.reasoner.updated(request)
-        self._reasoner, self._pending, self.arities = after, [], arities
-        return replace(report, reasons=[*reasons, *report.reasons], spark=request.work.spark())
+        self._reasoner, self._pending, self.arities, self._violated = after, [], arities, None
+        return replace(
+            report,
+            warnings=[*remarks, *report.warnings, *self._violations()],
+            reasons=[*reasons, *report.reasons],
+            spark=request.work.spark(),
+        )
 
     def _request(
         self,
@@ -407,7 +441,7 @@ class KnowledgeBase:
     @guarded("reading what changed")
     def changes(self, predicate: str) -> tuple[pa.Table, pa.Table]:
         """What the last update added to the materialisation and deleted from it, as `facts` gives them."""
-        backend, arity, what = self.reasoner.backend, self.arities.get(predicate, 0), self.reasoner.difference
+        arity, backend, what = self._arity(predicate), self.reasoner.backend, self.reasoner.difference
         added, deleted = (
             backend.table(
                 backend.part_listed(part, predicate, arity), arity, backend.few(partial(backend.part_size, part))
@@ -424,7 +458,13 @@ class KnowledgeBase:
 
     def arity(self, predicate: str) -> int:
         """The number of arguments of a predicate."""
-        return self.arities[predicate]
+        return self._arity(predicate)
+
+    def _arity(self, predicate: str) -> int:
+        """The number of arguments of a predicate, which must exist; of triples there may be none."""
+        if predicate not in self.arities and predicate not in (TRIPLE, *self._given):
+            raise EverlogError(f"there is no predicate {predicate}{did_you_mean(predicate, self.arities)}")
+        return self.arities.get(predicate, 3 if predicate == TRIPLE else 0)
 
     @guarded("counting facts")
     def size(self, predicate: str, which: Which = "all") -> int:
@@ -437,19 +477,19 @@ class KnowledgeBase:
 
         A column of mixed kinds is text in N-Triples form, marked so in its field's metadata.
         """
-        reasoner, arity = self.reasoner, self.arities.get(predicate, 0)
+        reasoner, arity = self.reasoner, self._arity(predicate)
         return reasoner.backend.table(reasoner.listed(predicate, which, arity), arity, reasoner.few(which))
 
     @guarded("reading facts")
     def rows(self, predicate: str, which: Which = "all") -> list[tuple[Value, ...]]:
         """The facts of a predicate as tuples of Python values, in no special order."""
-        reasoner, arity = self.reasoner, self.arities.get(predicate, 0)
+        reasoner, arity = self.reasoner, self._arity(predicate)
         return reasoner.backend.rows(reasoner.listed(predicate, which, arity), arity, reasoner.few(which))
 
     @guarded("reading facts")
     def text(self, predicate: str, which: Which = "all") -> DataFrame:
         """The facts of a predicate as a Spark DataFrame in text form: columns of N-Triples terms."""
-        reasoner, arity = self.reasoner, self.arities.get(predicate, 0)
+        reasoner, arity = self.reasoner, self._arity(predicate)
         return reasoner.backend.texts(reasoner.listed(predicate, which, arity), lambda: self.spark)
 
     @guarded("reading facts")
@@ -459,7 +499,7 @@ class KnowledgeBase:
         A column of mixed kinds is text in N-Triples form, marked so in its metadata. A nullary predicate has the column
         `present`.
         """
-        reasoner, arity = self.reasoner, self.arities.get(predicate, 0)
+        reasoner, arity = self.reasoner, self._arity(predicate)
         if not arity:
             return self.text(predicate, which)
         return reasoner.backend.dataframe(reasoner.listed(predicate, which, arity), arity, lambda: self.spark)
@@ -488,6 +528,19 @@ class KnowledgeBase:
         """What equality contradicts, with facts: values and different names that are said to be equal, and stay apart."""
         return [] if self.settings.equality == "off" else self.reasoner.clashes()
 
+    @guarded("looking for contradictions")
+    def contradictions(self) -> list[str]:
+        """What the facts contradict, with facts: names that are said to be equal (`clashes`), and axioms of ontologies."""
+        return [*self.clashes(), *self._violations()]
+
+    def _violations(self) -> list[str]:
+        """The axioms that do not hold, with facts."""
+        if self._violated is None:
+            total = self.size(VIOLATION) if has_violation_rules(self.program) else 0
+            rows = self.rows(VIOLATION) if total else []
+            self._violated = summary(total, violations(self.program, rows, self.query))
+        return self._violated
+
     @guarded("a query")
     def query(self, goal: str) -> list[tuple[Value, ...]]:
         """The answers to a conjunctive goal in the rule syntax: distinct bindings of its variables, sorted.
@@ -495,27 +548,39 @@ class KnowledgeBase:
         The variables come in the order of their first occurrence; a goal without any has the answer `()` or none.
         """
         literals = parse_goal(goal, self.program.prefixes)
+        if self.program.rules and not self._materialised:
+            raise EverlogError("there is no materialisation to query yet: call materialise() first")
+        for part in (part for literal in literals for part in parts(literal)):
+            if isinstance(part, Atom):
+                self._arity(part.predicate)  # refuses what is none
         return self.reasoner.answers(telling_apart(literals) if self.settings.equality == "axioms" else literals)
 
     # ------------------------------------------------------------------------------------ stores
 
     @guarded("saving", changes=True)
-    def save(self, path: str | Path) -> int:
+    def save(self, path: str | Path, *, overwrite: bool = False) -> int:
         """Writes a new store, or a new version of one, and gives the version's number.
 
         Only what changed is written if this knowledge base was opened from that store or saved to it last; if the store
         has got a newer version since, that is an error, as saving would undo it. Over a store that it has nothing to do
-        with a knowledge base is written whole, as the next version. A store calls blank nodes `_:everlog<id>`, whatever
-        their labels are here.
+        with a knowledge base is written only if told to `overwrite` it, whole, as the next version. A store calls blank
+        nodes `_:everlog<id>`, whatever their labels are here.
         """
         from everlog.knowledge.persistence import save
 
+        place = local_place(path, "the store")
         if not self._materialised:
             self.materialise()
         elif self._pending:
             self.update()
         with cancellable(self.spark):
-            return save(self, Path(path).absolute())
+            return save(self, place, overwrite)
+
+
+def nothing_to_delete(predicates: Iterable[str], arities: Mapping[str, int]) -> list[str]:
+    """Warnings about facts to be deleted of predicates that there are none of."""
+    unknown = (predicate for predicate in predicates if predicate not in arities)
+    return [f"there are no facts of {name} to delete{did_you_mean(name, arities)}" for name in unknown]
 
 
 def check_arities(frames: Mapping[str, DataFrame], arities: dict[str, int]) -> None:

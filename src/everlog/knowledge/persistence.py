@@ -36,9 +36,15 @@ if TYPE_CHECKING:
     from everlog.knowledge.reasoner import Reasoner
 
 
-def save(kb: KnowledgeBase, path: Path) -> int:
+def save(kb: KnowledgeBase, path: Path, overwrite: bool) -> int:
     """Writes a version with the contents of a knowledge base, and gives its number."""
-    place: AbstractContextManager[Writing] = writing(path) if (path / CURRENT).exists() else making(path)
+    there = (path / CURRENT).exists()
+    if there and not overwrite and (kb.stored is None or kb.stored[0] != path):
+        raise EverlogError(
+            f"there is a store at {path} that this knowledge base was neither opened from nor saved to: choose another "
+            "path, or say overwrite=True to make this the next version of it"
+        )
+    place: AbstractContextManager[Writing] = writing(path) if there else making(path)
     undo = kb.reasoner.backend.savepoint()
     try:
         with place as writer, spark_failures(f"saving to the store {path}"):

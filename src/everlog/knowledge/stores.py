@@ -20,7 +20,7 @@ from everlog.datalog.printer import print_program
 from everlog.datalog.reader import parse_program
 from everlog.datalog.syntax import Program
 from everlog.engine.backend import Progress
-from everlog.knowledge.base import KnowledgeBase
+from everlog.knowledge.base import KnowledgeBase, nothing_to_delete
 from everlog.knowledge.engine_choice import engine_of
 from everlog.knowledge.persistence import written
 from everlog.knowledge.reasoners import Loading, Scratch, load_in_memory, load_on_spark
@@ -31,6 +31,7 @@ from everlog.spark.failures import spark_failures
 from everlog.store.blank_nodes import blank_nodes, renamed_blank_nodes
 from everlog.store.commit import Writing, making, writing
 from everlog.store.layers import write_facts
+from everlog.store.local_place import local_place
 from everlog.store.manifest import Layer, Manifest, Part
 from everlog.store.parquet_files import files_in, rows_in
 from everlog.store.term_dictionary import FEW, StoredDictionary
@@ -73,7 +74,7 @@ def init_store(
     """
     started = perf_counter()
     say = on_step or _quiet
-    place = Path(path).absolute()
+    place = local_place(path, "the store")
     KnowledgeBase(program, **options)  # an option that is not known is found before any work
     with making(place) as writer, spark_failures(f"making the store {path}"):
         say("encoding facts")
@@ -98,7 +99,8 @@ def init_store(
             explicit=(Layer(explicit),) if explicit else (),
         )
         chosen = engine_of(place, draft, None, memory)
-        kb.restore(_loaded(spark, writer, draft, chosen.name), arities, False, chosen)
+        given = {*encoded.arities, *(() if read is None else read.facts)} - {BLANK_NODES}
+        kb.restore(_loaded(spark, writer, draft, chosen.name), arities, chosen, given)
         say("reasoning")
         report = kb.materialise(progress)
         if check is not None:
@@ -117,6 +119,7 @@ def update_store(
     engine: str | None = None,
     algorithm: str = "auto",
     memory: str | None = None,
+    wait: float = 0.0,
     progress: Progress | None = None,
     on_step: Say | None = None,
     check: Callable[[KnowledgeBase], None] | None = None,
@@ -127,14 +130,14 @@ def update_store(
     """Adds and deletes explicit facts as a new version of a store; a fact that is both is added.
 
     The engine is the store's unless another one is asked for; `memory` is what reasoning in this process may use, if it is
-    to be chosen. `check` sees the new materialisation and `before_commit` what the update does; if one of them raises, the
-    store is as before. `loading` is the store's newest version on its way into memory, if that has begun. Up to `few`
-    facts are encoded in this process, more by Spark.
+    to be chosen. Another writer is waited for some seconds. `check` sees the new materialisation and `before_commit` what
+    the update does; if one of them raises, the store is as before. `loading` is the store's newest version on its way into
+    memory, if that has begun. Up to `few` facts are encoded in this process, more by Spark.
     """
     started = perf_counter()
     say = on_step or _quiet
-    place = Path(path).absolute()
-    with writing(place) as writer, spark_failures(f"updating the store {path}"):
+    place = local_place(path, "the store")
+    with writing(place, wait) as writer, spark_failures(f"updating the store {path}"):
         before = writer.before
         assert before is not None
         kb = KnowledgeBase(parse_program(before.program), spark=spark, **before.options)
@@ -143,10 +146,12 @@ def update_store(
         draft = replace(before, version=writer.version, arities=arities, counts={}, statistics={})
         say("loading the store")
         in_memory = (loading or Loading(place, before)) if chosen.name == "memory" else None
-        to_add, to_delete = (given_facts(chosen.name, spark, facts, arities, few) for facts in (add, delete))
+        to_add = given_facts(chosen.name, spark, add, arities, few)
+        to_delete = given_facts(chosen.name, spark, delete, dict(arities), few)
+        remarks = nothing_to_delete(() if delete is None else delete.facts, arities)
         # In memory it was loaded beside, while Spark fetched facts.
         reasoner = _loaded(spark, writer, before, chosen.name) if in_memory is None else in_memory.reasoner(before)
-        kb.restore(reasoner, before.arities, True, chosen)
+        kb.restore(reasoner, before.arities, chosen)
         say("encoding facts")
         at = Encoding(reasoner.backend, Store(place, before).dictionary(spark), writer)
         deleted = to_delete.to_delete(at)
@@ -154,7 +159,7 @@ def update_store(
         say("reasoning")
         wanted = None if algorithm == "auto" else algorithm
         with kb.during("an update", changes=True):
-            report = kb.update_encoded(added, deleted, arities, wanted, progress, started)
+            report = kb.update_encoded(added, deleted, arities, wanted, progress, started, remarks)
         report = replace(report, reasons=[*chosen.reasons, *report.reasons])
         if check is not None:
             check(kb)
@@ -188,7 +193,7 @@ def open_store(
             reasoner = load_on_spark(kb.spark, store.path, manifest, files.folder, files.folder)
     else:
         reasoner = load_in_memory(store.path, manifest, workers)
-    kb.restore(reasoner, manifest.arities, True, chosen)
+    kb.restore(reasoner, manifest.arities, chosen)
     kb.stored = store.path, manifest
     return kb
 

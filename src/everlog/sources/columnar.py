@@ -86,6 +86,9 @@ def facts_from_dataframe(df: DataFrame, predicate: str) -> DataFrame:
     """
     from pyspark.sql.functions import col, count_if
 
+    if not hasattr(df, "schema"):
+        what = type(df).__name__
+        raise SourceMistake(f"the facts of {predicate} are a Spark {what}; give a DataFrame, such as facts.toDF()")
     place = f"the DataFrame for {predicate}"
     ntriples = checked_types(df.schema, place)
     fields = df.schema.fields

@@ -6,7 +6,7 @@ when they are encoded.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -55,14 +55,14 @@ def columns_of(predicate: str, facts: Any, arity: int | None) -> Columns | None:
 
     `arity`, if known, must be that of the facts.
     """
-    table = _arrow_table(facts)
+    table = _arrow_table(predicate, facts)
     if table is not None:
         if arity is not None and table.num_columns != arity:
             raise ArityMistake(f"{predicate} has {arity} arguments, but the table has {table.num_columns} columns")
         fields = (table.schema.field(number) for number in range(table.num_columns))
         columns = (Column(predicate, number, table.column(number), field) for number, field in enumerate(fields))
         return Columns(tuple(columns), table.num_rows)
-    if isinstance(facts, str | bytes) or not isinstance(facts, Iterable):
+    if isinstance(facts, str | bytes | Mapping) or not isinstance(facts, Iterable):
         raise EverlogError(
             f"the facts of {predicate} are a {type(facts).__name__}; give a list of tuples, an Arrow table or a DataFrame"
         )
@@ -81,15 +81,24 @@ def columns_of(predicate: str, facts: Any, arity: int | None) -> Columns | None:
     return Columns(tuple(Column(predicate, number, data) for number, data in enumerate(transposed)), len(rows))
 
 
-def _arrow_table(facts: Any) -> pa.Table | None:
+def _arrow_table(predicate: str, facts: Any) -> pa.Table | None:
     import pyarrow as pa
 
+    kind = type(facts).__name__
     if isinstance(facts, pa.Table):
         return facts
     if isinstance(facts, pa.RecordBatch):
         return pa.Table.from_batches([facts])
-    if type(facts).__module__.partition(".")[0] == "pandas":
-        return pa.Table.from_pandas(facts, preserve_index=False)
-    if hasattr(facts, "__arrow_c_stream__"):
-        return pa.table(facts)
-    return None
+    from_pandas = type(facts).__module__.partition(".")[0] == "pandas"
+    if from_pandas and kind != "DataFrame":
+        raise EverlogError(f"the facts of {predicate} are a pandas {kind}; give a DataFrame, such as facts.to_frame()")
+    try:
+        if from_pandas:  # arguments are known by their places: two columns may have one name
+            named = facts.set_axis([f"column {number + 1}" for number in range(facts.shape[1])], axis=1)
+            return pa.Table.from_pandas(named, preserve_index=False)
+        return pa.table(facts) if hasattr(facts, "__arrow_c_stream__") else None
+    except (pa.ArrowException, ValueError, TypeError) as failure:
+        raise EverlogError(
+            f"the facts of {predicate} are a {kind} that Arrow cannot read ({' '.join(map(str, failure.args))}); a column "
+            "has values of one kind, so give facts of several kinds as a list of tuples"
+        ) from failure

@@ -17,12 +17,14 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
 from everlog.errors import EverlogError, Failure
 from everlog.store.cleanup import remove_unnamed
 from everlog.store.fingerprints import check_files, fingerprints
+from everlog.store.local_place import local_place
 from everlog.store.lock import locked
 from everlog.store.manifest import (
     CURRENT,
@@ -87,7 +89,8 @@ class Writing:
         for section in SECTIONS:
             _sync(self.path / section)
         known = fingerprints(self.path, manifest, self.before)
-        manifest = replace(manifest, fingerprints=known, format=FORMAT)
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        manifest = replace(manifest, fingerprints=known, written=now, format=FORMAT)
         step("files-synced")
         _replace(manifest_path(self.path, manifest.version), write_manifest(manifest), "manifest")
         _replace(self.path / CURRENT, f"{number(manifest.version)}\n", "current")
@@ -102,23 +105,29 @@ class Writing:
 
 
 @contextmanager
-def writing(path: Path) -> Iterator[Writing]:
-    """Writes the next version of a store; what was not committed at the end, or at an error, is gone."""
+def writing(path: Path, wait: float = 0.0, damaged: bool = False) -> Iterator[Writing]:
+    """Writes the next version of a store; what was not committed at the end, or at an error, is gone.
+
+    Another writer is waited for some seconds. The newest version must be whole unless it may be `damaged`, for one who
+    goes back to another.
+    """
     current_version(path)  # before a lock is put where there is no store
-    with _disk_failures(path), locked(path):
+    with _disk_failures(path), locked(path, wait):
         before = current_manifest(path)
-        check_files(path, before)
+        if not damaged:
+            check_files(path, before)
         with _writer(path, before) as writer:
             yield writer
 
 
 def check_place(path: Path) -> None:
     """Raises `NoStore` unless a new store can be made at a path."""
-    if (path / CURRENT).exists():
-        raise NoStore(f"there is a store at {path} already, of version {current_version(path)}; choose another path")
-    if path.exists() and not path.is_dir():
+    place = local_place(path, "the store")
+    if (place / CURRENT).exists():
+        raise NoStore(f"there is a store at {path} already, of version {current_version(place)}; choose another path")
+    if place.exists() and not place.is_dir():
         raise NoStore(f"{path} is a file; choose another path for the store")
-    if path.exists() and any(path.iterdir()) and not looks_unfinished(path):
+    if place.exists() and any(place.iterdir()) and not looks_unfinished(place):
         raise NoStore(f"the folder {path} is not empty and holds no store; choose another path for the store")
 
 

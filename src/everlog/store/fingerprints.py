@@ -34,8 +34,8 @@ def fingerprint(file: Path) -> Fingerprint:
 
 
 def fingerprints(store: Path, manifest: Manifest, before: Manifest | None) -> dict[str, Fingerprint]:
-    """The fingerprints of a version's files; those that the version before has are not read again."""
-    known = {} if before is None else before.fingerprints
+    """The fingerprints of a version's files; those that are known, or of the version before, are not read again."""
+    known = {**({} if before is None else before.fingerprints), **manifest.fingerprints}
     shared = set[str]() if before is None else set(before.all_files())
     return {
         file: known[file] if file in known else fingerprint(store / file)

@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from time import monotonic, sleep
 from typing import Any, Final
 
 from everlog.errors import EverlogError
@@ -25,22 +26,29 @@ from everlog.errors import EverlogError
 LOCK: Final = "LOCK"
 
 
+_LOOK: Final = 0.1
+"""Seconds between two looks at a lock that is waited for."""
+
+
 class StoreLocked(EverlogError):
     """Another process is writing to the store."""
 
+    exit_code = 3
+
 
 @contextmanager
-def locked(store: Path) -> Iterator[None]:
-    """Holds the store's lock, or raises `StoreLocked` with its owner."""
+def locked(store: Path, wait: float = 0.0) -> Iterator[None]:
+    """Holds the store's lock, or raises `StoreLocked` with its owner, after waiting for some seconds."""
     path = store / LOCK
     handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    end = monotonic() + wait
     try:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise StoreLocked(
-                f"the store {store} is being written by {_described(_owner(handle))}; try later"
-            ) from None
+        while not _taken(handle):
+            if monotonic() >= end:
+                raise StoreLocked(
+                    f"the store {store} is being written by {_described(_owner(handle))}; try later, or wait for it"
+                )
+            sleep(min(_LOOK, wait))
         owner = _owner(handle)
         if owner and owner.get("host") != socket.gethostname():
             raise StoreLocked(
@@ -53,6 +61,14 @@ def locked(store: Path) -> Iterator[None]:
             _write(handle, "")
     finally:
         os.close(handle)
+
+
+def _taken(handle: int) -> bool:
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def _myself() -> dict[str, Any]:

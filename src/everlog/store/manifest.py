@@ -24,7 +24,7 @@ from zlib import crc32
 
 from everlog.errors import EverlogError, Failure
 
-FORMAT: Final = 2
+FORMAT: Final = 3
 FOLDER: Final = "manifest"
 CURRENT: Final = "CURRENT"
 SECTIONS: Final = ("dictionary", "explicit", "derived", "state")
@@ -107,6 +107,8 @@ class Manifest:
     statistics: Mapping[str, Any] = field(default_factory=dict)
     fingerprints: Mapping[str, Fingerprint] = field(default_factory=dict)
     """By file; files that were written before there were fingerprints have none."""
+    written: str = ""
+    """When, in ISO form; older manifests do not say."""
     format: int = FORMAT
 
     @property
@@ -280,6 +282,7 @@ def _manifest(data: dict[str, Any]) -> Manifest:
             )
             for file, found in _by_name(data.get("fingerprints", {}), dict, "fingerprints").items()
         },
+        written=_typed(data.get("written", ""), str, "written"),
         format=data["format"],
     )
 

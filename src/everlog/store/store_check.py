@@ -12,6 +12,7 @@ from pathlib import Path
 
 from everlog.store.cleanup import committed_versions, manifests_in
 from everlog.store.fingerprints import fingerprint, wrong_at_a_glance, wrong_size
+from everlog.store.local_place import local_place
 from everlog.store.manifest import DamagedStore, Fingerprint, Manifest, NoStore, committed_manifest, current_version
 from everlog.store.parquet_files import read_through, rows_in, wrong_rows
 
@@ -56,7 +57,7 @@ class CheckedStore:
 
 def check_store(path: str | Path, version: int | None = None, progress: Progress | None = None) -> CheckedStore:
     """Checks all versions of the store at a path, or one of them."""
-    store = Path(path).absolute()
+    store = local_place(path, "the store")
     current, versions = _versions(store)
     if version is not None:
         if version not in versions:

@@ -18,7 +18,9 @@ from typing import TYPE_CHECKING, Literal
 
 from everlog.store.cleanup import committed_versions
 from everlog.store.fingerprints import check_files
-from everlog.store.manifest import Manifest, NoStore, current_manifest, current_version, read_manifest
+from everlog.store.history import existing_version
+from everlog.store.local_place import local_place
+from everlog.store.manifest import Manifest, current_manifest
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -37,14 +39,8 @@ class Store:
     @classmethod
     def open(cls, path: str | Path, version: int | None = None) -> Store:
         """A version of the store at a path, the newest if none is named; its files are there, and look as they did."""
-        place = Path(path).absolute()
-        if version is None:
-            manifest = current_manifest(place)
-        else:
-            newest = current_version(place)
-            if not 1 <= version <= newest:
-                raise NoStore(f"the store {path} has no version {version}; it has versions 1 to {newest}")
-            manifest = read_manifest(place, version)
+        place = local_place(path, "the store")
+        manifest = current_manifest(place) if version is None else existing_version(place, version)
         check_files(place, manifest)
         return cls(place, manifest)
 

@@ -13,17 +13,19 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from everlog.errors import EverlogError, Failure
+from everlog.store.local_place import local_place
 
 
 def check_new(folder: Path, option: str = "--out") -> None:
     """Raises unless the folder is absent or empty; asked before long work starts."""
-    if folder.is_dir():
-        if any(folder.iterdir()):
+    place = local_place(folder, option)
+    if place.is_dir():
+        if any(place.iterdir()):
             raise EverlogError(f"{option} {folder}: the folder is not empty; give a new one, or empty it first")
-    elif folder.exists() or folder.is_symlink():
+    elif place.exists() or place.is_symlink():
         raise EverlogError(f"{option} {folder}: there is a file of that name; give a folder that is new or empty")
     else:
-        parent = next(place for place in folder.absolute().parents if place.exists())
+        parent = next(one for one in place.parents if one.exists())
         if not parent.is_dir():
             raise EverlogError(f"{option} {folder}: {parent} is a file, not a folder")
 
@@ -32,7 +34,7 @@ def check_new(folder: Path, option: str = "--out") -> None:
 def new_folder(folder: Path, option: str = "--out") -> Iterator[Path]:
     """A place to write to, which becomes `folder` if the block ends well and vanishes if not."""
     check_new(folder, option)
-    target = folder.resolve()
+    target = local_place(folder, option).resolve()
     beside = target.parent / f".{target.name}.everlog-{os.getpid()}"
     try:
         beside.mkdir(parents=True)

@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 from everlog.datalog.printer import print_atom, print_goal
 from everlog.datalog.substitution import substitute_literal
-from everlog.datalog.syntax import Atom, Constant, Negation, Program, Rule, Term, Variable
+from everlog.datalog.syntax import Atom, Constant, Program, Rule, Term, Variable
 from everlog.datalog.values import Value
 from everlog.rdf.owl.vocabulary import VIOLATION
 
@@ -39,7 +39,14 @@ class Violation:
 
 
 def has_violation_rules(program: Program) -> bool:
-    return any(rule.head.predicate == VIOLATION for rule in program.rules)
+    """Whether a program has rules that say which axiom does not hold; a user's predicate may have that name, too."""
+    return any(map(_names_an_axiom, program.rules))
+
+
+def _names_an_axiom(rule: Rule) -> bool:
+    head = rule.head
+    named = head.predicate == VIOLATION and len(head.terms) == 2 and isinstance(head.terms[0], Constant)
+    return named and not rule.negative
 
 
 def violations(program: Program, rows: Iterable[Sequence[Value]], query: Query, most: int = SHOWN) -> list[Violation]:
@@ -73,9 +80,7 @@ def _in_turns(rows: Iterable[Sequence[Value]], most: int) -> Iterator[tuple[str,
 
 
 def _explained(program: Program, axiom: str, about: Value, query: Query) -> list[Violation]:
-    rules = (
-        rule for rule in program.rules if rule.head.predicate == VIOLATION and rule.head.terms[0] == Constant(axiom)
-    )
+    rules = (rule for rule in program.rules if _names_an_axiom(rule) and rule.head.terms[0] == Constant(axiom))
     causes = (_facts(program, rule, about, query) for rule in rules)
     return [Violation(axiom, facts) for facts in islice(filter(None, causes), 1)]
 
@@ -89,7 +94,6 @@ def _facts(program: Program, rule: Rule, about: Value, query: Query) -> tuple[st
     answers = query(print_goal(body, program.prefixes))
     if not answers:
         return ()
-    assert not any(isinstance(literal, Negation) for literal in body)
     variables = dict.fromkeys(variable for literal in body for variable in literal.variables())
     values = dict(zip(variables, map(Constant, answers[0]), strict=True))
     atoms = [substitute_literal(literal, values) for literal in body if isinstance(literal, Atom)]

@@ -1,0 +1,41 @@
+"""`everlog restore` and `everlog vacuum`: back to an older version of a store, and without the old ones. No Spark."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from everlog.cli.options import StoreArgument, WaitOption
+
+
+def restore(
+    store: StoreArgument,
+    version: Annotated[int, typer.Option(metavar="N", help="The version to go back to.", show_default=False)],
+    wait: WaitOption = 0.0,
+) -> None:
+    """Make an older version of a store the newest one again.
+
+    It becomes the next version, with the facts and the rules it had. The versions between stay.
+    """
+    from everlog.store.history import restore_version
+
+    number = restore_version(store, version, wait)
+    typer.echo(f"restored: version {version} of {store} is version {number} now")
+
+
+def vacuum(
+    store: StoreArgument,
+    keep: Annotated[int | None, typer.Option(metavar="N", help="Keep the newest N versions.")] = None,
+    days: Annotated[float | None, typer.Option(metavar="DAYS", help="Keep the versions of the last days.")] = None,
+    wait: WaitOption = 0.0,
+) -> None:
+    """Forget old versions of a store, and remove the files that only they have.
+
+    The newest version always stays. Nobody should be reading a version that is forgotten.
+    """
+    from everlog.store.history import forget_versions, ranges
+
+    gone, files = forget_versions(store, keep, days, wait)
+    what = "1 version" if len(gone) == 1 else f"{len(gone):,} versions"
+    typer.echo(f"removed: {what} ({ranges(gone)}) with {files:,} files" if gone else "removed: nothing")

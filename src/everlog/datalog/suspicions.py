@@ -1,0 +1,106 @@
+"""What can never match and is probably meant otherwise: warnings about programs and facts, with the nearest names.
+
+Nothing here is wrong by itself, and a body predicate without facts may get some with a later update; so these are
+warnings, said once, when everything is computed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator
+from difflib import get_close_matches
+from typing import Final
+
+from everlog.datalog.arities import program_arities
+from everlog.datalog.printer import print_rule
+from everlog.datalog.syntax import EQUAL, TRIPLE, Atom, Comparison, Constant, Program, Rule, Term, parts
+
+_SHOWN: Final = 5
+"""So many names are said in one warning."""
+
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+_CAPITAL = re.compile(r"[A-Z][A-Za-z0-9_]*")
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """A question with the nearest of some names, or nothing.
+
+    >>> did_you_mean("egde", ["edge", "node"])
+    '; did you mean edge?'
+    """
+    near = nearest(name, known)
+    return "" if near is None else f"; did you mean {near}?"
+
+
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """The name that is most like another one, if any is; capitals do not matter."""
+    folded = {one.lower(): one for one in known if one != name}
+    found = get_close_matches(name.lower(), folded, n=1, cutoff=0.7)
+    return folded[found[0]] if found else None
+
+
+def suspicions(program: Program, given: Collection[str]) -> list[str]:
+    """What can never match in a program whose explicit facts are of some predicates."""
+    return [*_unmatched(program, given), *_unused(program, given), *_constants(program), *_decided(program)]
+
+
+def _unmatched(program: Program, given: Collection[str]) -> Iterator[str]:
+    """Body predicates that no rule derives and no fact has."""
+    derived = {rule.head.predicate for rule in program.rules}
+    asked = {part.predicate for rule in program.rules for part in _body(rule) if isinstance(part, Atom)}
+    known = {*derived, *given, TRIPLE, EQUAL}
+    missing = sorted(asked - known)
+    if missing:
+        yield f"no rule derives and no fact has {_listed(missing, known - {TRIPLE, EQUAL})}, which rules ask for"
+
+
+def _unused(program: Program, given: Collection[str]) -> Iterator[str]:
+    """Facts that no rule mentions."""
+    mentioned = set(program_arities(Program(rules=program.rules)))
+    unused = sorted(set(given) - mentioned - {TRIPLE})
+    if program.rules and unused:
+        yield f"no rule mentions {_listed(unused, mentioned - set(given))}, of which there are facts"
+
+
+def _constants(program: Program) -> Iterator[str]:
+    """Rules in which names without `?` stand where variables are meant."""
+    for rule in program.rules:
+        body = [term for part in _body(rule) for term in part.terms]
+        pattern = _NAME if all(isinstance(term, Constant) for term in (*rule.head.terms, *body)) else _CAPITAL
+        shared = sorted(name for name in _names(rule.head.terms) & _names(body) if pattern.fullmatch(name))
+        if shared:
+            are = "is a constant" if len(shared) == 1 else "are constants"
+            yield (
+                f"in `{print_rule(rule, program.prefixes)}` {_and(shared)} {are}, since variables begin with a question "
+                f"mark: write ?{shared[0]} if a variable is meant"
+            )
+
+
+def _decided(program: Program) -> Iterator[str]:
+    """Comparisons of two constants."""
+    for rule in program.rules:
+        for part in _body(rule):
+            if isinstance(part, Comparison) and all(isinstance(term, Constant) for term in part.terms):
+                yield f"`{print_rule(rule, program.prefixes)}` compares two constants, whatever the facts are"
+
+
+def _names(terms: Iterable[Term]) -> set[str]:
+    return {term.value for term in terms if isinstance(term, Constant) and isinstance(term.value, str)}
+
+
+def _body(rule: Rule) -> Iterator[Atom | Comparison]:
+    return (part for literal in rule.body for part in parts(literal))
+
+
+def _listed(names: list[str], known: Collection[str]) -> str:
+    """Names, each with the one that is nearest to it; of many the first."""
+    shown = []
+    for name in names[:_SHOWN]:
+        near = nearest(name, known)
+        shown.append(name if near is None else f"{name} (did you mean {near}?)")
+    more = len(names) - _SHOWN
+    return _and([*shown, f"{more:,} more predicates"] if more > 0 else shown)
+
+
+def _and(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

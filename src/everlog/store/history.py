@@ -1,0 +1,106 @@
+"""The versions of a store over time: since when each is there, going back to one, and forgetting old ones.
+
+Versions share files, and none is ever changed. To go back to a version is to write the next one with its files. To forget
+versions is to remove their manifests, oldest first, and then the files that no other version names; if that is cut short,
+the next writer removes what is left. Whoever reads a version while it is forgotten loses its files.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from everlog.errors import EverlogError
+from everlog.store.cleanup import committed_versions, remove_unnamed
+from everlog.store.commit import writing
+from everlog.store.fingerprints import check_files
+from everlog.store.local_place import local_place
+from everlog.store.lock import locked
+from everlog.store.manifest import DamagedStore, Manifest, NoStore, current_version, manifest_path, read_manifest
+
+
+@dataclass(frozen=True)
+class VersionOfStore:
+    """A version, when it was written, and how many facts it has."""
+
+    number: int
+    written: datetime
+    explicit: int
+    derived: int
+
+
+def history(store: Path) -> list[VersionOfStore]:
+    """The versions of a store that can be read, oldest first."""
+    found = []
+    for version in committed_versions(store):
+        try:
+            manifest = read_manifest(store, version)
+        except DamagedStore:
+            continue
+        explicit, derived = (
+            sum(count.get(section, 0) for count in manifest.counts.values()) for section in ("explicit", "derived")
+        )
+        found.append(VersionOfStore(version, written_at(store, manifest), explicit, derived))
+    return found
+
+
+def written_at(store: Path, manifest: Manifest) -> datetime:
+    """When a version was written; manifests did not always say so, and then it is the time of their file."""
+    if manifest.written:
+        return datetime.fromisoformat(manifest.written)
+    return datetime.fromtimestamp(manifest_path(store, manifest.version).stat().st_mtime, UTC)
+
+
+def existing_version(store: Path, version: int) -> Manifest:
+    """The manifest of a version that was committed and is still there."""
+    known = committed_versions(store)
+    if version not in known:
+        versions = "version" if len(known) == 1 else "versions"
+        raise NoStore(f"the store {store} has no version {version}; it has {versions} {ranges(known)}")
+    return read_manifest(store, version)
+
+
+def restore_version(path: str | Path, version: int, wait: float = 0.0) -> int:
+    """Makes an older version the newest one again, under a new number, which is given. Nothing is computed."""
+    store = local_place(path, "the store")
+    with writing(store, wait, damaged=True) as writer:
+        manifest = existing_version(store, version)
+        check_files(store, manifest)
+        return writer.commit(replace(manifest, version=writer.version)).version
+
+
+def forget_versions(
+    path: str | Path, keep: int | None = None, days: float | None = None, wait: float = 0.0
+) -> tuple[list[int], int]:
+    """Forgets the versions that are not among the newest `keep` or not of the last `days`; the newest one always stays.
+
+    Gives the versions that are gone, and how many files with them.
+    """
+    if (keep is None) == (days is None):
+        raise EverlogError("say which versions are to stay: a number of the newest ones, or those of some days")
+    if (keep is not None and keep < 1) or (days is not None and days < 0):
+        raise EverlogError("at least the newest version stays: give 1 or more versions, or 0 or more days")
+    store = local_place(path, "the store")
+    newest = current_version(store)
+    with locked(store, wait):
+        known = committed_versions(store)
+        if keep is not None:
+            old = known[:-keep]
+        else:
+            since = datetime.now(UTC) - timedelta(days=days or 0.0)
+            old = [one.number for one in history(store) if one.written < since and one.number != newest]
+        for version in old:
+            manifest_path(store, version).unlink()
+        return old, len(remove_unnamed(store)) if old else 0
+
+
+def ranges(numbers: list[int]) -> str:
+    """`1–3, 5` for 1, 2, 3, 5."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and runs[-1][-1] == number - 1:
+            runs[-1][1:] = [number]
+        else:
+            runs.append([number])
+    return ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]}–{run[-1]}" for run in runs)

@@ -1,0 +1,108 @@
+"""Versions over time: going back to one, forgetting old ones, and waiting for another writer."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from threading import Timer
+
+import pytest
+
+from everlog.errors import EverlogError
+from everlog.store.commit import writing
+from everlog.store.history import forget_versions, history, ranges, restore_version
+from everlog.store.lock import StoreLocked, locked
+from everlog.store.manifest import DamagedStore, NoStore, manifest_path, write_manifest
+from everlog.store.versions import Store
+from support.command import done, everlog
+from support.tiny_writer import words, write_word
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    path = tmp_path / "store"
+    for word in ("one", "two", "three", "four"):
+        write_word(path, word)
+    return path
+
+
+def test_versions_know_when_they_were_written(store: Path) -> None:
+    known = history(store)
+    assert [one.number for one in known] == [1, 2, 3, 4]
+    assert all(timedelta() <= datetime.now(UTC) - one.written < timedelta(minutes=5) for one in known)
+    assert "2 (" not in done("info", store)
+    assert f"{known[-1].written:%Y-%m-%d %H:%M:%S} UTC" in done("info", store)
+
+
+def test_an_older_version_becomes_the_newest_again(store: Path) -> None:
+    assert done("restore", store, "--version", 2) == f"restored: version 2 of {store} is version 5 now\n"
+    assert words(store) == words(store, 2) == ["one", "two"]
+    assert words(store, 4) == ["one", "two", "three", "four"]
+    write_word(store, "five")
+    assert words(store) == ["one", "two", "five"]
+
+
+def test_a_damaged_version_can_be_left(store: Path) -> None:
+    newest = Store.open(store).manifest
+    (store / list(newest.all_files())[-1]).unlink()
+    with pytest.raises(DamagedStore), writing(store):
+        pass
+    assert restore_version(store, 2) == 5
+    assert words(store) == ["one", "two"]
+
+
+def test_a_version_that_is_damaged_is_not_restored(store: Path) -> None:
+    file = store / next(Store.open(store, 1).manifest.all_files())
+    file.write_bytes(file.read_bytes()[:-1])
+    with pytest.raises(DamagedStore, match="bytes instead of"):
+        restore_version(store, 1)
+    assert history(store)[-1].number == 4
+
+
+def test_old_versions_are_forgotten(store: Path) -> None:
+    files = sum(1 for file in store.rglob("*") if file.is_file())
+    assert forget_versions(store, keep=9) == ([], 0)
+    said = done("vacuum", store, "--keep", 2)
+    assert said.startswith("removed: 2 versions (1–2) with ")
+    assert Store.open(store).versions() == [3, 4]
+    assert words(store) == ["one", "two", "three", "four"]
+    with pytest.raises(NoStore, match="has no version 2; it has versions 3–4"):
+        Store.open(store, 2)
+    assert sum(1 for file in store.rglob("*") if file.is_file()) < files
+    write_word(store, "five")
+    assert Store.open(store).versions() == [3, 4, 5]
+
+
+def test_old_versions_are_forgotten_by_age(store: Path) -> None:
+    old = (datetime.now(UTC) - timedelta(days=40)).isoformat(timespec="seconds")
+    for version in (1, 2):
+        manifest = Store.open(store, version).manifest
+        manifest_path(store, version).write_text(write_manifest(replace(manifest, written=old)), encoding="utf-8")
+    assert forget_versions(store, days=50) == ([], 0)
+    assert forget_versions(store, days=30)[0] == [1, 2]
+    assert done("vacuum", store, "--days", 0).startswith("removed: 1 version (3)")
+    assert words(store) == ["one", "two", "three", "four"]
+
+
+@pytest.mark.parametrize("options", [{}, {"keep": 2, "days": 1.0}, {"keep": 0}, {"days": -1.0}])
+def test_what_stays_must_be_said(store: Path, options: dict[str, float]) -> None:
+    with pytest.raises(EverlogError, match="versions"):
+        forget_versions(store, **options)  # type: ignore[arg-type]
+    assert Store.open(store).versions() == [1, 2, 3, 4]
+
+
+def test_another_writer_is_waited_for(store: Path) -> None:
+    with locked(store):
+        ended = everlog("vacuum", store, "--keep", 1)
+        assert ended.code == 3 and "is being written by process" in ended.err
+        with pytest.raises(StoreLocked):
+            restore_version(store, 1, wait=0.01)
+    other = locked(store)
+    other.__enter__()
+    Timer(0.05, lambda: other.__exit__(None, None, None)).start()
+    assert restore_version(store, 1, wait=60) == 5
+
+
+def test_numbers_in_ranges() -> None:
+    assert ranges([1, 2, 3, 5, 7, 8]) == "1–3, 5, 7–8"
