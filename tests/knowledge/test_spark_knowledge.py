@@ -40,7 +40,7 @@ def test_random_programs_and_updates(
 ) -> None:
     """Several programs at once, and an update by each algorithm; with rules applied by Spark, or on the driver."""
     monkeypatch.setattr(tuning, "DRIVER_FACTS", tiny)
-    sequence = joint_sequence(len(algorithm), size=3, updates=len(updates), rules=3)
+    sequence = joint_sequence(len(algorithm), size=3 if len(updates) > 1 else 2, updates=len(updates), rules=3)
     follow(Expected(sequence), spark, updates, algorithm, mode)
 
 

@@ -132,7 +132,7 @@ def test_what_is_no_algorithm_is_refused(name: str) -> None:
         kb.update(algorithm=name)
 
 
-@settings(property_test, max_examples=60)
+@settings(property_test, max_examples=30)
 @given(sequences(updates=6))
 def test_algorithms_take_turns_and_nothing_kept_goes_stale(sequence: Sequence) -> None:
     """Any algorithm after any other: what is kept stays right, or is gone and the report says so."""
@@ -171,7 +171,7 @@ def interrupted(last: int) -> Callable[[Change, str], AbstractContextManager[Non
     return phase
 
 
-@settings(property_test, max_examples=40)
+@settings(property_test, max_examples=24)
 @given(sequences())
 def test_an_update_that_fails_leaves_everything_as_it_was(sequence: Sequence) -> None:
     """A phase of an update is interrupted; afterwards the same update goes through."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -141,3 +142,23 @@ def test_who_is_asked(
     if remote:
         monkeypatch.setenv("SPARK_REMOTE", remote)
     assert session._remote_address(master) == address
+
+
+def test_no_java_is_left_of_a_start_that_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    slow = tmp_path / "slow" / "bin" / "java"
+    slow.parent.mkdir(parents=True)
+    slow.write_text("#!/bin/sh\nexec sleep 600\n", encoding="utf-8")
+    slow.chmod(0o755)
+    monkeypatch.setattr(java, "find_java", lambda: java.Java(slow, bundled=False))
+    with pytest.raises(KeyboardInterrupt), java.java_for_spark(verbose=True):
+        shim = Path(os.environ["JAVA_HOME"], "bin", "java")
+        with subprocess.Popen([shim]) as process:
+            started = shim.parents[1] / "started"
+            while not started.exists() or not started.read_text().strip():
+                assert process.poll() is None
+            try:
+                raise KeyboardInterrupt
+            finally:
+                java._end_javas(shim.parents[1])  # as the end of the block does, which waits for the process here
+    assert process.returncode == -signal.SIGKILL
+    assert not shim.exists(), "nothing can be started any more"

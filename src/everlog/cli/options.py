@@ -108,10 +108,12 @@ def started_session(
 ) -> SparkSession:
     """A Spark session for work on some files, and perhaps for reasoning."""
     from everlog.spark.session import start_session
+    from everlog.spark.workers import prepare_workers
 
-    return start_session(
-        master=master, conf=settings, verbose=verbose, brief=is_little(paths), events=engine == "spark"
-    )
+    events = engine == "spark"
+    session = start_session(master=master, conf=settings, verbose=verbose, brief=is_little(paths), events=events)
+    prepare_workers(session)
+    return session
 
 
 def is_little(paths: Iterable[str | Path]) -> bool:

@@ -6,6 +6,7 @@ Tracebacks are for `--verbose`.
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import sys
@@ -30,6 +31,8 @@ def guarded(command: Command) -> Command:
 
     @wraps(command)
     def wrapped(*arguments: Any, **options: Any) -> None:
+        if not options.get("verbose"):
+            logging.getLogger().addFilter(_is_not_py4js)
         try:
             command(*arguments, **options)
         except EverlogError as mistake:
@@ -51,6 +54,11 @@ def guarded(command: Command) -> Command:
             _end(str(shown or f"{cause(failure)}; nothing was changed"), code, failure, options)
 
     return wrapped  # type: ignore[return-value]
+
+
+def _is_not_py4js(record: logging.LogRecord) -> bool:
+    """What py4j logs it raises as well; of an interrupt there would be pages."""
+    return f"{os.sep}py4j{os.sep}" not in record.pathname
 
 
 def _end(message: str, code: int, error: BaseException, options: dict[str, Any]) -> NoReturn:

