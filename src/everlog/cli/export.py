@@ -10,6 +10,7 @@ import typer
 from everlog.cli import options
 from everlog.cli.outcome import warn
 from everlog.cli.progress import Progress
+from everlog.cli.report_lines import counted
 from everlog.errors import EverlogError
 from everlog.store import publish
 from everlog.store.publish import Format
@@ -75,4 +76,4 @@ def export(
     counts = opened.manifest.counts
     sections = ("representatives",) if representatives else ("explicit", "derived") if which == "all" else (which,)
     total = sum(count.get(section, 0) for count in counts.values() for section in sections)
-    typer.echo(f"exported: {total:,} facts of version {opened.manifest.version} to {out}")
+    typer.echo(f"exported: {counted(total, 'fact')} of version {opened.manifest.version} to {out}")

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from everlog.cli.options import StoreArgument
+from everlog.cli.report_lines import counted
 
 if TYPE_CHECKING:
     from everlog.datalog.syntax import Program
@@ -43,8 +44,8 @@ def info(store: StoreArgument) -> None:
         ("store", str(store)),
         ("version", f"{manifest.version} ({len(versions)} kept: {ranges(versions)})"),
         ("format", str(manifest.format)),
-        ("program", f"{len(program.rules):,} rules, {len(program.facts):,} facts"),
-        ("dictionary", f"{manifest.dictionary_size:,} terms"),
+        ("program", f"{counted(len(program.rules), 'rule')}, {counted(len(program.facts), 'fact')}"),
+        ("dictionary", counted(manifest.dictionary_size, "term")),
         ("options", ", ".join(f"{key}={value}" for key, value in manifest.options.items()) or "none"),
         (
             "on disk",

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from everlog.cli.options import StoreArgument, WaitOption
+from everlog.cli.report_lines import counted
 
 
 def restore(
@@ -37,5 +38,5 @@ def vacuum(
     from everlog.store.history import forget_versions, ranges
 
     gone, files = forget_versions(store, keep, days, wait)
-    what = "1 version" if len(gone) == 1 else f"{len(gone):,} versions"
-    typer.echo(f"removed: {what} ({ranges(gone)}) with {files:,} files" if gone else "removed: nothing")
+    what = f"{counted(len(gone), 'version')} ({ranges(gone)}) with {counted(files, 'file')}" if gone else "nothing"
+    typer.echo(f"removed: {what}")

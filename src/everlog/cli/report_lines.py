@@ -30,7 +30,7 @@ def _show(verb: str, report: Report) -> None:
     explicit, total = report.facts["explicit"], report.facts["total"]
     changed = f", {report.added:,} added, {report.deleted:,} deleted" if verb == "updated" else ""
     typer.echo(
-        f"{verb}: {total:,} facts ({explicit:,} explicit, {total - explicit:,} derived{changed}) "
+        f"{verb}: {counted(total, 'fact')} ({explicit:,} explicit, {total - explicit:,} derived{changed}) "
         f"in {report.seconds['total']:.1f} s, of which reasoning {report.seconds['reasoning']:.2f} s"
     )
     if report.spark is not None and "jobs" in report.spark:
@@ -39,6 +39,11 @@ def _show(verb: str, report: Report) -> None:
             f"Spark: {report.spark['jobs']:,} jobs with {report.spark['tasks']:,} tasks, {shuffled:,.1f} MiB shuffled, "
             f"in {report.rounds:,} rounds; rules were applied on the driver {report.spark['on_driver']:,} times"
         )
+
+
+def counted(number: int, what: str) -> str:
+    """`1 fact`, `2,000 facts`."""
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def _write_stats(path: Path | None, report: Report) -> None:

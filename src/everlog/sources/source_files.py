@@ -24,6 +24,13 @@ BINARY_TABLES = ("parquet", "orc")
 RDF_LINES = ("nt", "nq")
 RDF_DOCUMENTS = ("ttl", "trig", "rdf", "owl", "xml")
 _TABLES = (*TEXT_TABLES, *BINARY_TABLES)
+_TABLE_FORMATS = {
+    "_delta_log": ("delta", "Delta Lake"),
+    "metadata/*.metadata.json": ("iceberg", "Iceberg"),
+    ".hoodie": ("hudi", "Hudi"),
+}
+"""What is in the folder of a table that is more than its files, how Spark names its format, and how people do."""
+
 _FORMATS = (*_TABLES, *RDF_LINES, *RDF_DOCUMENTS)
 _BY_LINES = (*TEXT_TABLES, *RDF_LINES)
 _EXPECTED = (
@@ -100,6 +107,12 @@ def _table_folder(path: Path) -> Source:
 
 
 def _entries(folder: Path) -> list[Path]:
+    for mark, (format, name) in _TABLE_FORMATS.items():
+        if any(folder.glob(mark)):
+            raise SourceMistake(
+                f"{folder}: a table of {name}, which keeps files that are not its rows any more; read it by Spark, if the "
+                f'session knows the format, and give the DataFrame: spark.read.format("{format}").load("{folder}")'
+            )
     try:
         return sorted(entry for entry in folder.iterdir() if entry.name[0] not in "._")
     except OSError as failure:
