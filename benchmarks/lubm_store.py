@@ -142,7 +142,7 @@ def _updating(place: Path, facts: int, changed: int, master: str | None) -> Upda
     (place / "add.nt").write_text("".join(fresh))
     (place / "delete.nt").write_text("".join(gone))
     before = _sizes(store)
-    command = [sys.executable, "-m", "everlog.cli", "update", str(store), "--stats", str(stats)]
+    command = [sys.executable, "-m", "everlog", "update", str(store), "--stats", str(stats)]
     command += ["--add", str(place / "add.nt"), "--delete", str(place / "delete.nt")]
     command += ["--master", master] if master else []
     started = perf_counter()

@@ -24,7 +24,7 @@ LAYERS = [
     ["reasoning"],
     ["knowledge"],
     [FACADE],  # names of the layers below it
-    ["cli"],
+    ["cli", "__main__"],
 ]
 HEIGHT = {name: height for height, layer in enumerate(LAYERS) for name in layer}
 FILES = sorted(PACKAGE.rglob("*.py"), key=str)

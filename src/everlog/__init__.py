@@ -12,6 +12,21 @@ from everlog.datalog.reader import parse_program
 from everlog.errors import EverlogError
 from everlog.knowledge.base import KnowledgeBase
 from everlog.knowledge.report import Report
-from everlog.knowledge.stores import open_store as open
+from everlog.knowledge.stores import open_store
 
-__all__ = ["EverlogError", "KnowledgeBase", "Report", "open", "parse_program"]
+__all__ = ["EverlogError", "KnowledgeBase", "Report", "parse_program"]
+
+open = open_store
+"""`everlog.open`; among the names above it would hide Python's own from whoever imports them all."""
+
+
+def __getattr__(name: str) -> str:
+    """`everlog.__version__`, which is looked up when somebody asks."""
+    if name != "__version__":
+        raise AttributeError(f"module 'everlog' has no attribute {name!r}")
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("everlog")
+    except PackageNotFoundError:
+        return "(source tree, not installed)"

@@ -17,7 +17,7 @@ from support.command import REACH, written
 
 pytestmark = pytest.mark.own_process
 
-EVERLOG = [sys.executable, "-m", "everlog.cli"]
+EVERLOG = [sys.executable, "-m", "everlog"]
 SMALL = ["--master", "local[1]", "--memory", "1g"]
 
 

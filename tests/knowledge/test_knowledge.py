@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import subprocess
 import sys
 from pathlib import Path
@@ -491,3 +492,29 @@ def test_facts_in_forms_that_are_not_known_are_refused_with_a_remedy(facts: Any)
         kb.add({"edge": facts})
     kb.add({"edge": [(1, 2)]})
     assert kb.materialise().facts["total"] == 2
+
+
+def test_what_a_notebook_shows() -> None:
+    kb = KnowledgeBase(REACH)
+    assert repr(kb) == "<KnowledgeBase: 2 rules, 2 predicates, not materialised yet>"
+    assert repr(REACH) == "<Program: 2 rules, 0 facts>"
+    kb.add({"edge": [(1, 2)], "<b>": [(1,)]})
+    report = kb.materialise()
+    assert repr(report).startswith("<Report: 3 facts (2 explicit), 3 added, 0 deleted, remat, ")
+    assert repr(report).endswith(" s, 1 warnings>")
+    assert repr(kb) == "<KnowledgeBase: 2 rules, 3 predicates, materialised in memory>"
+    assert "<td>&lt;b&gt;</td><td>1</td>" in kb._repr_html_()
+    assert "<th>facts, total</th><td>3</td>" in report._repr_html_()
+    assert "<li>no rule mentions &lt;b&gt;, of which there are facts</li>" in report._repr_html_()
+
+
+def test_the_package_hides_nothing_of_python_and_knows_its_version() -> None:
+    names: dict[str, Any] = {}
+    exec("from everlog import *", names)
+    assert not [name for name in names if hasattr(builtins, name) and not name.startswith("_")]
+    assert everlog.open is not open
+    assert everlog.__version__[0].isdigit()
+    with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
+        everlog.nothing  # noqa: B018
+    run = subprocess.run([sys.executable, "-m", "everlog", "--version"], capture_output=True, text=True, check=True)
+    assert run.stdout == f"everlog {everlog.__version__}\n"

@@ -10,13 +10,13 @@ from typing import Annotated
 
 import typer
 
+import everlog as everlog_package
 from everlog.cli import check, export, info, init, older_versions, ontology_rules, query, run, update
 from everlog.cli.outcome import guarded, let_termination_clean_up
 
 app = typer.Typer(
     name="everlog",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -25,12 +25,7 @@ app = typer.Typer(
 
 def _version(wanted: bool) -> None:
     if wanted:
-        from importlib.metadata import PackageNotFoundError, version
-
-        try:
-            typer.echo(f"everlog {version('everlog')}")
-        except PackageNotFoundError:
-            typer.echo("everlog (source tree, not installed)")
+        typer.echo(f"everlog {everlog_package.__version__}")
         raise typer.Exit
 
 

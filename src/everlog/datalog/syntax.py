@@ -127,10 +127,13 @@ class Rule:
         return tuple(literal for literal in self.body if isinstance(literal, Comparison))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Program:
     """Rules (distinct up to the names of variables, in the order of the text), facts, and the prefixes of the text."""
 
     rules: tuple[Rule, ...] = ()
     facts: tuple[Atom, ...] = ()
     prefixes: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+
+    def __repr__(self) -> str:
+        return f"<Program: {len(self.rules):,} rules, {len(self.facts):,} facts>"

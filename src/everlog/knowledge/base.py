@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, replace
 from functools import partial, wraps
+from html import escape
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Concatenate, Final, Literal, ParamSpec, TypeAlias, TypeVar
@@ -176,6 +177,17 @@ class KnowledgeBase:
         self._violated: list[str] | None = None
         """What the facts contradict, once it was looked for."""
         self._guarded = interrupts.Guarded("knowledge base")
+
+    def __repr__(self) -> str:
+        state = f"materialised on {self._choice.name}" if self._choice.name == "spark" else "materialised in memory"
+        what = f"{len(self.program.rules):,} rules, {len(self.arities):,} predicates"
+        return f"<KnowledgeBase: {what}, {state if self._materialised else 'not materialised yet'}>"
+
+    def _repr_html_(self) -> str:
+        """A notebook shows the predicates; nothing is counted for that."""
+        rows = (f"<tr><td>{escape(name)}</td><td>{self.arities[name]}</td></tr>" for name in self.predicates())
+        heads = "<tr><th>predicate</th><th>arguments</th></tr>"
+        return f"<p>{escape(repr(self))}</p><table>{heads}{''.join(rows)}</table>"
 
     @property
     def options(self) -> dict[str, Any]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from html import escape
 from typing import Any
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Report:
     """`added` and `deleted` count facts of the materialisation; `seconds` always has `total` and `reasoning`.
 
@@ -34,6 +35,26 @@ class Report:
     """The memory of what is kept for updates besides the facts."""
     spark: dict[str, Any] | None = None
     """What Spark did, by round, if it was Spark that reasoned."""
+
+    def __repr__(self) -> str:
+        changed = f"{self.added:,} added, {self.deleted:,} deleted, " if self.added or self.deleted else ""
+        warned = f", {len(self.warnings):,} warnings" if self.warnings else ""
+        facts = f"{self.facts['total']:,} facts ({self.facts['explicit']:,} explicit)"
+        return f"<Report: {facts}, {changed}{self.algorithm}, {self.seconds['total']:.2f} s{warned}>"
+
+    def _repr_html_(self) -> str:
+        """A notebook shows the numbers as a table, and warnings below it."""
+        numbers = {
+            **{f"facts, {name}": f"{number:,}" for name, number in self.facts.items()},
+            "added": f"{self.added:,}",
+            "deleted": f"{self.deleted:,}",
+            "algorithm": self.algorithm,
+            "engine": self.engine,
+            **{f"seconds, {name}": f"{seconds:.3f}" for name, seconds in self.seconds.items()},
+        }
+        rows = "".join(f"<tr><th>{escape(name)}</th><td>{escape(value)}</td></tr>" for name, value in numbers.items())
+        warnings = "".join(f"<li>{escape(warning)}</li>" for warning in self.warnings)
+        return f"<table>{rows}</table><ul>{warnings}</ul>"
 
     def stats(self) -> dict[str, object]:
         """The keys of `--stats`."""

@@ -1,4 +1,4 @@
-"""`python -m everlog.cli`."""
+"""`python -m everlog`."""
 
 from __future__ import annotations
 
