@@ -84,6 +84,32 @@ def test_a_quoted_field_may_span_lines(read: Read) -> None:
     )
 
 
+def test_headers_are_no_facts(spark: SparkSession, tmp_path: Path) -> None:
+    """Not in files that are read whole, nor in those of a table, nor where files with headers were joined."""
+    for name, text in {
+        "edge.csv": "from,to\n1,2\nfrom,to\n3,4\n",
+        "note.tsv": '\ufeffid\ttext\r\n1\t"two\nlines"\r\n',
+        "many.csv/1.csv": "x\n5\n",
+        "many.csv/2.csv": "y\nx\n",
+        "none.csv": "a,b\n",
+    }.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text, encoding="utf-8", newline="")
+    found = read_paths(spark, [tmp_path], header=True)
+    assert found.warnings == []
+    assert rows(found.facts["edge"]) == [(integer(1), integer(2)), (integer(3), integer(4))]
+    assert rows(found.facts["note"]) == [(integer(1), '"two\\nlines"')]
+    assert rows(found.facts["many"]) == [(integer(5),), ('"x"',)]
+    assert rows(found.facts["none"]) == []
+    warnings = read_paths(spark, [tmp_path]).warnings
+    assert [warning.partition(": ")[0] for warning in warnings] == [
+        str(tmp_path / name) for name in ("many.csv/1.csv", "note.tsv")
+    ]
+    (tmp_path / "edge.csv").write_text("from,to\n1,2,3\n", encoding="utf-8")
+    with pytest.raises(SourceMistake, match=r"edge.csv:2: 3 fields, where 2 fields are expected"):
+        read_paths(spark, [tmp_path / "edge.csv"], header=True)
+
+
 def test_blank_lines_are_read_by_the_arity(read: Read) -> None:
     assert read.facts["there"].columns == ["present"]
     assert rows(read.facts["there"]) == [(True,)]

@@ -22,6 +22,7 @@ def init(
     fail_on_violation: ontologies.FailOnViolationOption = False,
     stats: options.StatsOption = None,
     on_error: options.OnErrorOption = "fail",
+    header: options.HeaderOption = False,
     engine: options.EngineOption = "auto",
     algorithm: options.AlgorithmOption = "auto",
     modules: options.ModulesOption = "auto",
@@ -63,7 +64,8 @@ def init(
 
         progress.step("reading facts")
         quarantine = Path(f"{store}.quarantine")
-        read = read_paths(spark, paths, on_error=on_error, quarantine=quarantine, arities=program_arities(rules))
+        arities = program_arities(rules)
+        read = read_paths(spark, paths, on_error=on_error, quarantine=quarantine, arities=arities, header=header)
         report = init_store(
             store,
             rules,

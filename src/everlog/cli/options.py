@@ -39,6 +39,9 @@ FactsOption = Annotated[
         ".rdf .owl); .gz too. May be repeated.",
     ),
 ]
+HeaderOption = Annotated[
+    bool, typer.Option("--header", help="The first line of CSV and TSV files has names, and is no fact.")
+]
 StatsOption = Annotated[Path | None, typer.Option(metavar="FILE", help="Write what was done, in numbers, as JSON.")]
 _ENGINES = "Where to reason: auto, memory or spark."
 EngineOption = Annotated[str, _reasoning(help=_ENGINES)]

@@ -32,6 +32,7 @@ def run(
     ] = None,
     stats: options.StatsOption = None,
     on_error: options.OnErrorOption = "fail",
+    header: options.HeaderOption = False,
     engine: options.EngineOption = "auto",
     algorithm: options.AlgorithmOption = "auto",
     modules: options.ModulesOption = "auto",
@@ -75,7 +76,8 @@ def run(
 
         progress.step("reading facts")
         quarantine = Path(f"{out or 'everlog'}.quarantine")
-        read = read_paths(spark, paths, on_error=on_error, quarantine=quarantine, arities=program_arities(rules))
+        arities = program_arities(rules)
+        read = read_paths(spark, paths, on_error=on_error, quarantine=quarantine, arities=arities, header=header)
         if engine == "auto" and memory is None and options.is_little(paths):
             reasoning["engine"] = "memory"  # whatever the machine: no job is needed to see that
         kb = KnowledgeBase(rules, spark=spark, memory=memory, **reasoning)

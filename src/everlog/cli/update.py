@@ -35,6 +35,7 @@ def update(
     wait: options.WaitOption = 0.0,
     stats: options.StatsOption = None,
     on_error: options.OnErrorOption = "fail",
+    header: options.HeaderOption = False,
     engine: options.StoredEngineOption = None,
     algorithm: options.AlgorithmOption = "auto",
     memory: options.MemoryOption = None,
@@ -80,7 +81,7 @@ def update(
         progress.step("reading facts")
         quarantine = Path(f"{store}.quarantine")
         reads = [
-            read_paths(spark, paths, on_error=on_error, quarantine=quarantine, arities=manifest.arities)
+            read_paths(spark, paths, on_error=on_error, quarantine=quarantine, arities=manifest.arities, header=header)
             for paths in (added, deleted)
         ]
 

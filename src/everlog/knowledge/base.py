@@ -306,16 +306,20 @@ class KnowledgeBase:
         self._given.update(facts)
 
     @guarded("loading facts", changes=True)
-    def load(self, path: str | os.PathLike[str], *, on_error: Literal["fail", "skip"] = "fail") -> None:
+    def load(
+        self, path: str | os.PathLike[str], *, on_error: Literal["fail", "skip"] = "fail", header: bool = False
+    ) -> None:
         """Adds the facts of a file or folder, read by Spark.
 
         A file `edge.csv` (or `.tsv`, `.parquet`, `.jsonl`, `.orc`) has facts of `edge`; RDF files have triples. With
-        `on_error="skip"` what is malformed is left out instead of being an error.
+        `on_error="skip"` what is malformed is left out instead of being an error; with `header` the first line of a CSV
+        or TSV file has names and is no fact.
         """
         from everlog.sources.read_facts import read_paths
 
         with self._jobs(self.spark, f"loading {path}"):
-            self.load_read(read_paths(self.spark, [path], on_error=on_error, arities=self.arities))
+            read = read_paths(self.spark, [path], on_error=on_error, arities=self.arities, header=header)
+            self.load_read(read)
 
     @guarded("loading facts", changes=True)
     def load_read(self, read: Read) -> None:

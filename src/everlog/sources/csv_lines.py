@@ -32,12 +32,23 @@ _WORDS = r"^[A-Za-z][A-Za-z0-9:/#_.@ -]*$"
 
 @dataclass(frozen=True)
 class CsvLines:
-    """Parses records with this many fields."""
+    """Parses records with this many fields.
+
+    A `header` is the first line of a file, and no fact; nor is a line like it, as where files with headers were joined.
+    """
 
     delimiter: str
     width: int
+    header: str | None = None
 
     def __call__(self, lines: pa.Array, mark: str) -> Parsed:
+        if self.header is None:
+            return self._facts(lines, mark)
+        rows = pc.indices_nonzero(pc.not_equal(lines, self.header).fill_null(True))
+        columns, mistakes = self._facts(lines.take(rows), mark)
+        return columns, [(rows[row].as_py(), reason) for row, reason in mistakes]
+
+    def _facts(self, lines: pa.Array, mark: str) -> Parsed:
         quoted = pc.match_substring(lines, '"')
         with_quotes = pc.indices_nonzero(quoted.fill_null(True)).to_pylist()
         if not with_quotes:
@@ -112,7 +123,7 @@ def _labelled(term: str, mark: str) -> str:
 
 def parse_stream(stream: TextIO, parser: CsvLines, file: str, mark: str, sheet: Sheet) -> Iterator[pa.RecordBatch]:
     """The rows of a whole file, opened with `newline=""` and `errors="surrogateescape"`."""
-    records = records_of(stream, parser.delimiter)
+    records = islice(records_of(stream, parser.delimiter), int(parser.header is not None), None)
     while block := list(islice(records, _BLOCK)):
         columns, mistakes = parser.records([(line, text) for line, text in block if _is_text(text)], mark)
         if len(columns[0]):

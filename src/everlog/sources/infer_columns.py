@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from everlog.sources.csv_fields import MalformedField, split_line
+from everlog.datalog.values import XSD
+from everlog.sources.csv_fields import MalformedField, field_term, split_line
 from everlog.sources.csv_lines import records_of
 from everlog.sources.json_lines import MalformedJson, keys_of, load
 from everlog.sources.source_files import is_remote
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _LOOKED_AT = 100
+_NUMBERS = (f"<{XSD}integer>", f"<{XSD}double>")
 
 
 def csv_width(spark: SparkSession, files: Sequence[str], delimiter: str) -> int | None:
@@ -33,6 +35,24 @@ def csv_width(spark: SparkSession, files: Sequence[str], delimiter: str) -> int 
             return len(fields)
     # Every record is malformed, and the reader will say so whatever the width.
     return 1 if seen else None
+
+
+def csv_header(spark: SparkSession, file: str, delimiter: str) -> str | None:
+    """The first record of a file, if it has one."""
+    return next(_heads(spark, [file], delimiter), None)
+
+
+def looks_like_header(spark: SparkSession, file: str, delimiter: str) -> bool:
+    """Whether a column has a word first, and then only numbers: most likely it is named there."""
+    records = []
+    for record in _heads(spark, [file], delimiter):
+        try:
+            fields = split_line(record, delimiter) or []
+            records.append([field_term(*field).endswith(_NUMBERS) for field in fields])
+        except MalformedField:
+            return False
+    columns = list(zip(*records, strict=False))
+    return len(records) > 1 and any(not column[0] and all(column[1:]) for column in columns)
 
 
 def json_keys(spark: SparkSession, files: Sequence[str]) -> tuple[str, ...] | None:

@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING, Literal
 from everlog.rdf.blanks import file_mark
 from everlog.sources.columnar import Table, facts_from_dataframe, open_table, read_table
 from everlog.sources.csv_lines import OPEN_QUOTE, CsvLines
-from everlog.sources.infer_columns import csv_width, json_keys
+from everlog.sources.infer_columns import csv_header, csv_width, json_keys, looks_like_header
 from everlog.sources.json_lines import JsonLines
 from everlog.sources.parsed_rows import PROBLEM, SOURCE, columns_of_width
 from everlog.sources.problems import Problem, SourceMistake, write_quarantine
 from everlog.sources.rdf_lines import parse_rdf_lines
-from everlog.sources.source_files import BINARY_TABLES, RDF_LINES, Source, find_sources
+from everlog.sources.source_files import BINARY_TABLES, RDF_LINES, Source, find_sources, is_remote
 from everlog.sources.text_lines import LineFile, numbered_problems, read_lines
 from everlog.sources.whole_documents import CsvDocuments, Document, RdfDocuments, read_documents
 from everlog.spark.failures import spark_failures
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 __all__ = ["Read", "SourceMistake", "facts_from_dataframe", "read_paths"]
 
 _RDF_ARITIES = {"triple": 3, "quad": 4}
+_DELIMITERS = {"csv": ",", "tsv": "\t"}
 _NONE: Mapping[str, int] = {}
 
 
@@ -56,6 +57,8 @@ class Read:
 class _Plan:
     """What is to be read, and how. A table's number is its place in `predicates`; RDF is a table of its own (None)."""
 
+    header: bool
+    warnings: list[str] = field(default_factory=list)
     predicates: list[str | None] = field(default_factory=list)
     widths: list[int] = field(default_factory=list)
     lines: dict[str, LineFile] = field(default_factory=dict)
@@ -97,11 +100,12 @@ def read_paths(
     on_error: Literal["fail", "skip"] = "fail",
     quarantine: Path | None = None,
     arities: Mapping[str, int] = _NONE,
+    header: bool = False,
 ) -> Read:
     """The facts in files and folders; see `source_files.py` for what they may be.
 
     Malformed input raises `SourceMistake` with its place, or is left out, counted, and written to the quarantine folder.
-    `arities` are those that the program gives its predicates.
+    `arities` are those that the program gives its predicates. With `header`, the first lines of CSV and TSV files are none.
     """
     sources, warnings = find_sources(spark, paths)
     if any(source.predicate is None for source in sources):
@@ -116,9 +120,9 @@ def read_paths(
         pieces: list[_Piece] = []
         try:
             with spark_failures("reading the facts"):
-                plan = _planned(spark, sources, on_error, arities)
+                plan = _planned(spark, sources, on_error, arities, header)
                 _read(spark, plan, pieces)
-                return _outcome(spark, plan, pieces, on_error, quarantine, warnings, lost)
+                return _outcome(spark, plan, pieces, on_error, quarantine, [*warnings, *plan.warnings], lost)
         except SourceMistake as mistake:
             for piece in pieces:
                 piece.rows.unpersist()
@@ -133,8 +137,10 @@ def read_paths(
 # What is to be read
 
 
-def _planned(spark: SparkSession, sources: Sequence[Source], on_error: str, arities: Mapping[str, int]) -> _Plan:
-    plan = _Plan()
+def _planned(
+    spark: SparkSession, sources: Sequence[Source], on_error: str, arities: Mapping[str, int], header: bool
+) -> _Plan:
+    plan = _Plan(header)
     rdf = [source for source in sources if source.predicate is None]
     if rdf:
         number = plan.number(None, 4)
@@ -168,7 +174,16 @@ def _plan_table(spark: SparkSession, plan: _Plan, source: Source, predicate: str
     if parser is None:
         return None
     number = plan.number(predicate, parser.width)
-    plan.lines.update((file, LineFile(number, parser, file_mark(path))) for file in files)
+    for file in files:
+        mine = parser
+        if plan.header and isinstance(mine, CsvLines):
+            mine = replace(mine, header=csv_header(spark, file, mine.delimiter))
+        plan.lines[file] = LineFile(number, mine, file_mark(path))
+    first = files[0]
+    plain = isinstance(parser, CsvLines) and not plan.header and not is_remote(first)
+    if plain and looks_like_header(spark, first, _DELIMITERS[source.format]):
+        why = "the first line looks like a header, and is read as a fact; --header leaves it out"
+        plan.warnings.append(f"{first}: {why}")
     return parser.width
 
 
@@ -179,7 +194,7 @@ def _parser(spark: SparkSession, source: Source, arity: int | None) -> CsvLines 
         if arity is not None and (keys is None or len(keys) != arity):
             keys = tuple(columns_of_width(arity))
         return None if keys is None else JsonLines(len(keys) if arity is None else arity, keys)
-    delimiter = "," if source.format == "csv" else "\t"
+    delimiter = _DELIMITERS[source.format]
     width = csv_width(spark, source.files, delimiter) if arity is None else arity
     return None if width is None else CsvLines(delimiter, width)
 
