@@ -18,7 +18,15 @@ def test_nothing_is_said_about_a_program_that_fits_its_facts() -> None:
     assert said(REACH, "edge") == []
     assert said("p(?x, 1) :- [?x, rdf:type, ?y], ?y != ?x .") == []
     assert said("", "edge") == [], "facts alone are no mistake"
-    assert said('gold(?x, "Gold") :- member(?x, "gold") .', "member") == []
+    assert said('gold(?x, "Gold") :- member(?x, "Gold") .', "member") == []
+    assert said('flag("ok") :- status("ok") .', "status") == []
+    assert said(REACH) == [], "facts may come later"
+    assert said(REACH, "edge", "quad", "violation") == [], "Everlog makes these by itself"
+
+
+def test_one_warning_stands_for_many_rules() -> None:
+    rules = " ".join(f"p(X, {n}) :- q(X, {n}) ." for n in range(20))
+    assert len(said(rules, "q")) == 5
 
 
 @pytest.mark.parametrize(
@@ -37,7 +45,11 @@ def test_nothing_is_said_about_a_program_that_fits_its_facts() -> None:
         ("path(x, y) :- edge(x, y) .", ["edge"], "x and y are constants"),
         ("path(?x, Y) :- edge(?x, Y) .", ["edge"], "Y is a constant"),
         ("p(?x) :- q(?x), 1 < 2 .", ["q"], "compares two constants, whatever the facts are"),
-        ("p(?x) :- " + ", ".join(f"q{n}(?x)" for n in range(9)) + " .", [], "q0, q1, q2, q3, q4 and 4 more predicates"),
+        (
+            "p(?x) :- " + ", ".join(f"q{n}(?x)" for n in range(9)) + " .",
+            ["p"],
+            "q0, q1, q2, q3, q4 and 4 more predicates",
+        ),
     ],
 )
 def test_what_can_never_match_is_said(text: str, given: list[str], message: str) -> None:
@@ -47,6 +59,8 @@ def test_what_can_never_match_is_said(text: str, given: list[str], message: str)
 def test_names_are_near_whatever_their_case() -> None:
     assert nearest("Edge", ["edge"]) == "edge"
     assert nearest("edge", ["node"]) is None
+    assert nearest("<http://e/onto#Car>", ["<http://e/onto#Person>", "<http://e/onto#Cars>"]) == "<http://e/onto#Cars>"
+    assert nearest("<http://e/onto#Car>", ["<http://e/onto#Person>"]) is None
 
 
 def test_a_materialisation_says_so_once() -> None:
@@ -77,5 +91,7 @@ def test_facts_to_delete_of_predicates_that_do_not_exist_are_a_warning() -> None
     kb = KnowledgeBase(parse_program(REACH))
     kb.add({"edge": [(1, 2)]})
     kb.materialise()
-    assert kb.update(delete={"edgs": [(1, 2)]}).warnings == ["there are no facts of edgs to delete; did you mean edge?"]
+    assert kb.update(delete={"edgs": [(1, 2)]}).warnings == [
+        "there are no facts of edgs (did you mean edge?) to delete"
+    ]
     assert kb.predicates() == ["edge", "reach"]

@@ -466,6 +466,11 @@ def test_a_report_says_what_contradicts_an_ontology() -> None:
     assert report.warnings == kb.contradictions() == []
 
 
+def test_a_rule_about_violations_may_have_anonymous_variables() -> None:
+    kb = knowledge('violation("late", ?x) :- due(?x, _) .', {"due": [(1, 2)]})
+    assert kb.contradictions() == ["late is violated by due(1, _)"]
+
+
 def test_a_predicate_of_a_user_may_be_called_violation() -> None:
     kb = knowledge("violation(?x) :- a(?x), not b(?x) .", {"a": [(1,), (2,)], "b": [(2,)]})
     assert kb.rows("violation") == [(1,)]

@@ -88,8 +88,8 @@ def test_headers_are_no_facts(spark: SparkSession, tmp_path: Path) -> None:
     """Not in files that are read whole, nor in those of a table, nor where files with headers were joined."""
     for name, text in {
         "edge.csv": "from,to\n1,2\nfrom,to\n3,4\n",
-        "note.tsv": '\ufeffid\ttext\r\n1\t"two\nlines"\r\n',
-        "many.csv/1.csv": "x\n5\n",
+        "note.tsv": '\ufeffid\ttext\r\n1\t"two\nlines"\r\nid\ttext\r\n',
+        "many.csv/1.csv": "x\n5\n6\n",
         "many.csv/2.csv": "y\nx\n",
         "none.csv": "a,b\n",
     }.items():
@@ -99,12 +99,10 @@ def test_headers_are_no_facts(spark: SparkSession, tmp_path: Path) -> None:
     assert found.warnings == []
     assert rows(found.facts["edge"]) == [(integer(1), integer(2)), (integer(3), integer(4))]
     assert rows(found.facts["note"]) == [(integer(1), '"two\\nlines"')]
-    assert rows(found.facts["many"]) == [(integer(5),), ('"x"',)]
+    assert rows(found.facts["many"]) == [(integer(5),), (integer(6),), ('"x"',)]
     assert rows(found.facts["none"]) == []
     warnings = read_paths(spark, [tmp_path]).warnings
-    assert [warning.partition(": ")[0] for warning in warnings] == [
-        str(tmp_path / name) for name in ("many.csv/1.csv", "note.tsv")
-    ]
+    assert [warning.partition(": ")[0] for warning in warnings] == [str(tmp_path / "many.csv" / "1.csv")]
     (tmp_path / "edge.csv").write_text("from,to\n1,2,3\n", encoding="utf-8")
     with pytest.raises(SourceMistake, match=r"edge.csv:2: 3 fields, where 2 fields are expected"):
         read_paths(spark, [tmp_path / "edge.csv"], header=True)

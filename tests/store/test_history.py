@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -63,6 +65,8 @@ def test_a_version_that_is_damaged_is_not_restored(store: Path) -> None:
 def test_old_versions_are_forgotten(store: Path) -> None:
     files = sum(1 for file in store.rglob("*") if file.is_file())
     assert forget_versions(store, keep=9) == ([], 0)
+    (store / "explicit" / "leftover").write_text("", encoding="utf-8")
+    assert done("vacuum", store, "--keep", 9) == "removed: 1 file\n"
     said = done("vacuum", store, "--keep", 2)
     assert said.startswith("removed: 2 versions (1–2) with ")
     assert Store.open(store).versions() == [3, 4]
@@ -85,7 +89,45 @@ def test_old_versions_are_forgotten_by_age(store: Path) -> None:
     assert words(store) == ["one", "two", "three", "four"]
 
 
-@pytest.mark.parametrize("options", [{}, {"keep": 2, "days": 1.0}, {"keep": 0}, {"days": -1.0}])
+def test_nothing_is_forgotten_where_the_newest_version_is_not_whole(store: Path) -> None:
+    """Older versions may be all that is left."""
+    newest = Store.open(store).manifest
+    (store / list(newest.all_files())[-1]).unlink()
+    before = sorted(store.rglob("*"))
+    for options in ({"keep": 1}, {"days": 0.0}):
+        with pytest.raises(DamagedStore, match="is missing"):
+            forget_versions(store, **options)  # type: ignore[arg-type]
+    manifest_path(store, 4).unlink()
+    with pytest.raises(DamagedStore, match="is missing, and CURRENT names version 4"):
+        forget_versions(store, days=0.0)
+    assert sorted(store.rglob("*")) == [path for path in before if path != manifest_path(store, 4)]
+
+
+def test_nothing_is_forgotten_while_it_is_not_known_which_files_are_needed(store: Path) -> None:
+    manifest_path(store, 3).write_text("{", encoding="utf-8")
+    with pytest.raises(DamagedStore):
+        forget_versions(store, keep=2)
+    assert sorted(words(store, 1)) == ["one"]
+
+
+def test_a_version_that_comes_while_the_lock_is_waited_for_stays(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lock = locked
+
+    @contextmanager
+    def waiting(path: Path, wait: float) -> Iterator[None]:
+        write_word(store, "five")
+        with lock(path, wait):
+            yield
+
+    monkeypatch.setattr("everlog.store.history.locked", waiting)
+    assert forget_versions(store, days=0.0)[0] == [1, 2, 3, 4]
+    assert words(store) == ["one", "two", "three", "four", "five"]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"days": float("nan")}, {"days": float("inf")}, {"keep": 2, "days": 1.0}, {"keep": 0}, {"days": -1.0}],
+)
 def test_what_stays_must_be_said(store: Path, options: dict[str, float]) -> None:
     with pytest.raises(EverlogError, match="versions"):
         forget_versions(store, **options)  # type: ignore[arg-type]

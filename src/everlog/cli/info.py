@@ -59,7 +59,7 @@ def info(store: StoreArgument) -> None:
     times.add_column("written")
     for name in ("explicit", "derived"):
         times.add_column(name, justify="right")
-    for one in history(opened.path)[-_VERSIONS_SHOWN:]:
+    for one in history(opened.path, _VERSIONS_SHOWN):
         written = one.written.strftime("%Y-%m-%d %H:%M:%S UTC")
         times.add_row(str(one.number), written, f"{one.explicit:,}", f"{one.derived:,}")
     console.print()

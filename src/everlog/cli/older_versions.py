@@ -38,5 +38,5 @@ def vacuum(
     from everlog.store.history import forget_versions, ranges
 
     gone, files = forget_versions(store, keep, days, wait)
-    what = f"{counted(len(gone), 'version')} ({ranges(gone)}) with {counted(files, 'file')}" if gone else "nothing"
-    typer.echo(f"removed: {what}")
+    versions = f"{counted(len(gone), 'version')} ({ranges(gone)}) with " if gone else ""
+    typer.echo(f"removed: {versions}{counted(files, 'file')}")

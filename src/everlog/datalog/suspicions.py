@@ -18,8 +18,16 @@ from everlog.datalog.syntax import EQUAL, TRIPLE, Atom, Comparison, Constant, Pr
 _SHOWN: Final = 5
 """So many names are said in one warning."""
 
-_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
-_CAPITAL = re.compile(r"[A-Z][A-Za-z0-9_]*")
+_ENOUGH: Final = 5_000
+"""Among more names nobody looks for the nearest one."""
+
+_EVERLOGS: Final = frozenset({TRIPLE, "quad", "violation"})
+"""Predicates that Everlog makes facts of by itself."""
+
+_LETTER = re.compile(r"[A-Z][0-9_]*")
+_NAME = re.compile(r"[A-Za-z][0-9_]*|[A-Z][A-Za-z0-9_]*")
+_IRI = re.compile(r"<.*[/#]")
+"""The part of an IRI that many names share."""
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
@@ -34,8 +42,11 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
     """The name that is most like another one, if any is; capitals do not matter."""
-    folded = {one.lower(): one for one in known if one != name}
-    found = get_close_matches(name.lower(), folded, n=1, cutoff=0.7)
+    shared = _IRI.match(name)
+    start = shared.end() if shared else 0
+    others = [one for one in known if one != name and one[:start] == name[:start]]
+    folded = {one[start:].lower(): one for one in others}
+    found = get_close_matches(name[start:].lower(), folded, n=1, cutoff=0.7) if len(folded) <= _ENOUGH else []
     return folded[found[0]] if found else None
 
 
@@ -46,6 +57,8 @@ def suspicions(program: Program, given: Collection[str]) -> list[str]:
 
 def _unmatched(program: Program, given: Collection[str]) -> Iterator[str]:
     """Body predicates that no rule derives and no fact has."""
+    if not given:  # facts are still to come
+        return
     derived = {rule.head.predicate for rule in program.rules}
     asked = {part.predicate for rule in program.rules for part in _body(rule) if isinstance(part, Atom)}
     known = {*derived, *given, TRIPLE, EQUAL}
@@ -57,18 +70,19 @@ def _unmatched(program: Program, given: Collection[str]) -> Iterator[str]:
 def _unused(program: Program, given: Collection[str]) -> Iterator[str]:
     """Facts that no rule mentions."""
     mentioned = set(program_arities(Program(rules=program.rules)))
-    unused = sorted(set(given) - mentioned - {TRIPLE})
+    unused = sorted(set(given) - mentioned - _EVERLOGS)
     if program.rules and unused:
         yield f"no rule mentions {_listed(unused, mentioned - set(given))}, of which there are facts"
 
 
 def _constants(program: Program) -> Iterator[str]:
-    """Rules in which names without `?` stand where variables are meant."""
+    """Rules in which names without `?` stand where variables are meant; names look like variables if they are letters."""
+    said = 0
     for rule in program.rules:
         body = [term for part in _body(rule) for term in part.terms]
-        pattern = _NAME if all(isinstance(term, Constant) for term in (*rule.head.terms, *body)) else _CAPITAL
+        pattern = _NAME if all(isinstance(term, Constant) for term in (*rule.head.terms, *body)) else _LETTER
         shared = sorted(name for name in _names(rule.head.terms) & _names(body) if pattern.fullmatch(name))
-        if shared:
+        if shared and (said := said + 1) <= _SHOWN:
             are = "is a constant" if len(shared) == 1 else "are constants"
             yield (
                 f"in `{print_rule(rule, program.prefixes)}` {_and(shared)} {are}, since variables begin with a question "
@@ -77,11 +91,12 @@ def _constants(program: Program) -> Iterator[str]:
 
 
 def _decided(program: Program) -> Iterator[str]:
-    """Comparisons of two constants."""
+    """A comparison of two constants."""
     for rule in program.rules:
         for part in _body(rule):
             if isinstance(part, Comparison) and all(isinstance(term, Constant) for term in part.terms):
                 yield f"`{print_rule(rule, program.prefixes)}` compares two constants, whatever the facts are"
+                return
 
 
 def _names(terms: Iterable[Term]) -> set[str]:
@@ -90,6 +105,12 @@ def _names(terms: Iterable[Term]) -> set[str]:
 
 def _body(rule: Rule) -> Iterator[Atom | Comparison]:
     return (part for literal in rule.body for part in parts(literal))
+
+
+def nothing_to_delete(predicates: Iterable[str], known: Collection[str]) -> list[str]:
+    """A warning about facts to be deleted of predicates that are not known."""
+    unknown = sorted(predicate for predicate in predicates if predicate not in known)
+    return [f"there are no facts of {_listed(unknown, known)} to delete"] if unknown else []
 
 
 def _listed(names: list[str], known: Collection[str]) -> str:

@@ -8,7 +8,7 @@ when something that needs it is first used.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, replace
 from functools import partial, wraps
@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, Final, Literal, ParamSpec, T
 from everlog import interrupts
 from everlog.datalog.arities import program_arities
 from everlog.datalog.reader import parse_goal
-from everlog.datalog.suspicions import did_you_mean, suspicions
+from everlog.datalog.suspicions import did_you_mean, nothing_to_delete, suspicions
 from everlog.datalog.syntax import HIDDEN, TRIPLE, Atom, Constant, Program, parts
 from everlog.datalog.values import Value
 from everlog.engine.backend import Batch, Progress, Which
@@ -173,7 +173,9 @@ class KnowledgeBase:
         self._pending: list[Any] = []
         self._given = {fact.predicate for fact in program.facts}
         """The predicates that facts were given of."""
+        self._remarks: list[str] = []
         self._materialised = False
+        self._names_axioms = has_violation_rules(program)
         self._violated: list[str] | None = None
         """What the facts contradict, once it was looked for."""
         self._guarded = interrupts.Guarded("knowledge base")
@@ -331,8 +333,14 @@ class KnowledgeBase:
                 check_arities(read.facts, arities)
                 self._add(self.reasoner.backend.encoded({}, read.facts), arities)
                 self._given.update(read.facts)
+                self._remarks += read.warnings
             finally:
                 read.release()
+
+    def _remarked(self) -> list[str]:
+        """What reading facts warned of since the last report."""
+        remarks, self._remarks = self._remarks, []
+        return remarks
 
     def _add(self, batches: list[Batch], arities: dict[str, int]) -> None:
         if self._materialised:
@@ -388,7 +396,7 @@ class KnowledgeBase:
         self._materialised, self._violated = True, None
         return replace(
             report,
-            warnings=[*suspicions(self.program, self._given), *report.warnings, *self._violations()],
+            warnings=[*self._remarked(), *suspicions(self.program, self._given), *report.warnings, *self._violations()],
             reasons=[*self._choice.reasons, *report.reasons],
             spark=request.work.spark(),
         )
@@ -440,7 +448,7 @@ class KnowledgeBase:
         self._reasoner, self._pending, self.arities, self._violated = after, [], arities, None
         return replace(
             report,
-            warnings=[*remarks, *report.warnings, *self._violations()],
+            warnings=[*self._remarked(), *remarks, *report.warnings, *self._violations()],
             reasons=[*reasons, *report.reasons],
             spark=request.work.spark(),
         )
@@ -554,7 +562,7 @@ class KnowledgeBase:
     def _violations(self) -> list[str]:
         """The axioms that do not hold, with facts."""
         if self._violated is None:
-            total = self.size(VIOLATION) if has_violation_rules(self.program) else 0
+            total = self.size(VIOLATION) if self._names_axioms else 0
             rows = self.rows(VIOLATION) if total else []
             self._violated = summary(total, violations(self.program, rows, self.query))
         return self._violated
@@ -593,12 +601,6 @@ class KnowledgeBase:
             self.update()
         with cancellable(self.spark):
             return save(self, place, overwrite)
-
-
-def nothing_to_delete(predicates: Iterable[str], arities: Mapping[str, int]) -> list[str]:
-    """Warnings about facts to be deleted of predicates that there are none of."""
-    unknown = (predicate for predicate in predicates if predicate not in arities)
-    return [f"there are no facts of {name} to delete{did_you_mean(name, arities)}" for name in unknown]
 
 
 def check_arities(frames: Mapping[str, DataFrame], arities: dict[str, int]) -> None:

@@ -18,9 +18,10 @@ from typing import TYPE_CHECKING, Any
 
 from everlog.datalog.printer import print_program
 from everlog.datalog.reader import parse_program
+from everlog.datalog.suspicions import nothing_to_delete
 from everlog.datalog.syntax import Program
 from everlog.engine.backend import Progress
-from everlog.knowledge.base import KnowledgeBase, nothing_to_delete
+from everlog.knowledge.base import KnowledgeBase
 from everlog.knowledge.engine_choice import engine_of
 from everlog.knowledge.persistence import written
 from everlog.knowledge.reasoners import Loading, Scratch, load_in_memory, load_on_spark

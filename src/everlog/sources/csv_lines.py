@@ -123,7 +123,7 @@ def _labelled(term: str, mark: str) -> str:
 
 def parse_stream(stream: TextIO, parser: CsvLines, file: str, mark: str, sheet: Sheet) -> Iterator[pa.RecordBatch]:
     """The rows of a whole file, opened with `newline=""` and `errors="surrogateescape"`."""
-    records = islice(records_of(stream, parser.delimiter), int(parser.header is not None), None)
+    records = (one for one in records_of(stream, parser.delimiter) if one[1] != parser.header)
     while block := list(islice(records, _BLOCK)):
         columns, mistakes = parser.records([(line, text) for line, text in block if _is_text(text)], mark)
         if len(columns[0]):

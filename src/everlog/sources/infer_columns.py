@@ -43,7 +43,7 @@ def csv_header(spark: SparkSession, file: str, delimiter: str) -> str | None:
 
 
 def looks_like_header(spark: SparkSession, file: str, delimiter: str) -> bool:
-    """Whether a column has a word first, and then only numbers: most likely it is named there."""
+    """Whether words come first, and below one of them only numbers, two or more: most likely columns are named there."""
     records = []
     for record in _heads(spark, [file], delimiter):
         try:
@@ -52,7 +52,7 @@ def looks_like_header(spark: SparkSession, file: str, delimiter: str) -> bool:
         except MalformedField:
             return False
     columns = list(zip(*records, strict=False))
-    return len(records) > 1 and any(not column[0] and all(column[1:]) for column in columns)
+    return len(records) > 2 and not any(records[0]) and any(all(column[1:]) for column in columns)
 
 
 def json_keys(spark: SparkSession, files: Sequence[str]) -> tuple[str, ...] | None:

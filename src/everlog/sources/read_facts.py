@@ -182,7 +182,7 @@ def _plan_table(spark: SparkSession, plan: _Plan, source: Source, predicate: str
     first = files[0]
     plain = isinstance(parser, CsvLines) and not plan.header and not is_remote(first)
     if plain and looks_like_header(spark, first, _DELIMITERS[source.format]):
-        why = "the first line looks like a header, and is read as a fact; --header leaves it out"
+        why = "the first line looks like a header, and is read as a fact; --header (header=True) leaves it out"
         plan.warnings.append(f"{first}: {why}")
     return parser.width
 

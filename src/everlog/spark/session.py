@@ -78,7 +78,7 @@ def start_session(
     if "PYSPARK_GATEWAY_PORT" in os.environ:  # spark-submit runs us: its settings hold
         return _made(SparkSession.builder.appName("everlog"), {**EVERYWHERE, **conf}, None)
     remote = _remote_address(master)
-    with _environment(remote):
+    with _environment(remote, conf.get("spark.pyspark.python", sys.executable)):
         if remote is not None and not remote.startswith("local"):
             return _made(SparkSession.builder.remote(remote), {**EVERYWHERE, **conf}, None)
         place = remote or master or "local[*]"
@@ -136,9 +136,9 @@ def _cores(master: str) -> int:
 
 
 @contextmanager
-def _environment(remote: str | None) -> Iterator[None]:
-    """Workers run this very Python; `SPARK_REMOTE` does not outvote a master that was asked for."""
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+def _environment(remote: str | None, python: str) -> Iterator[None]:
+    """Workers run a Python, unless somebody has said which; `SPARK_REMOTE` does not outvote a master that was asked for."""
+    os.environ.setdefault("PYSPARK_PYTHON", python)
     outvoted = os.environ.pop("SPARK_REMOTE", None) if remote is None else None
     try:
         yield

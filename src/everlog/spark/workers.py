@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 from weakref import WeakSet
 
 from everlog.errors import EverlogError
+from everlog.spark.failures import is_sparks
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -46,19 +47,19 @@ def _are_ours(session: SparkSession) -> bool:
         return False
     if not str(context.master).startswith("local"):
         return False
-    if "PYSPARK_PYTHON" not in os.environ and context.getConf().get("spark.pyspark.python") is None:
-        context.pythonExec = sys.executable
+    if "PYSPARK_PYTHON" not in os.environ:
+        context.pythonExec = context.getConf().get("spark.pyspark.python") or sys.executable
     return bool(context.pythonExec == sys.executable)
 
 
 def check_workers(session: SparkSession) -> None:
     """Runs a job that needs Everlog and does nothing else."""
-    from pyspark.errors import PySparkException
-
     try:
         session.range(1).mapInArrow(_unchanged, "id long").collect()
-    except PySparkException as failure:
-        lines = [line.strip() for line in str(failure).splitlines() if "Error: " in line]
+    except Exception as failure:
+        if not is_sparks(failure):
+            raise
+        lines = [line.strip() for line in str(failure).splitlines() if "Error: " in line or "Cannot run" in line]
         reason = f" ({lines[-1]})" if lines else ""
         raise UnfitWorkers(
             f"the Python workers of this Spark session cannot run Everlog{reason}: they need the packages that this "

@@ -112,7 +112,7 @@ def writing(path: Path, wait: float = 0.0, damaged: bool = False) -> Iterator[Wr
     goes back to another.
     """
     current_version(path)  # before a lock is put where there is no store
-    with _disk_failures(path), locked(path, wait):
+    with disk_failures(path), locked(path, wait):
         before = current_manifest(path)
         if not damaged:
             check_files(path, before)
@@ -136,7 +136,7 @@ def making(path: Path) -> Iterator[Writing]:
     """Writes the first version of a new store, at a path that does not exist or is an empty folder."""
     check_place(path)
     existed = path.exists()
-    with _disk_failures(path):
+    with disk_failures(path):
         for folder in (FOLDER, *SECTIONS):
             (path / folder).mkdir(parents=True, exist_ok=True)
         try:
@@ -234,7 +234,7 @@ def _sync(path: Path) -> None:
 
 
 @contextmanager
-def _disk_failures(path: Path) -> Iterator[None]:
+def disk_failures(path: Path) -> Iterator[None]:
     """What the operating system refuses, said in one line."""
     try:
         yield

@@ -10,14 +10,25 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Final
 
 from everlog.errors import EverlogError
 from everlog.store.cleanup import committed_versions, remove_unnamed
-from everlog.store.commit import writing
+from everlog.store.commit import disk_failures, writing
 from everlog.store.fingerprints import check_files
 from everlog.store.local_place import local_place
 from everlog.store.lock import locked
-from everlog.store.manifest import DamagedStore, Manifest, NoStore, current_version, manifest_path, read_manifest
+from everlog.store.manifest import (
+    DamagedStore,
+    Manifest,
+    NoStore,
+    current_manifest,
+    current_version,
+    manifest_path,
+    read_manifest,
+)
+
+_MOST_DAYS: Final = 100_000
 
 
 @dataclass(frozen=True)
@@ -30,13 +41,13 @@ class VersionOfStore:
     derived: int
 
 
-def history(store: Path) -> list[VersionOfStore]:
-    """The versions of a store that can be read, oldest first."""
+def history(store: Path, most: int | None = None) -> list[VersionOfStore]:
+    """The versions of a store that can be read, oldest first; the newest ones, if there are too many."""
     found = []
-    for version in committed_versions(store):
+    for version in committed_versions(store)[-(most or 0) :]:
         try:
             manifest = read_manifest(store, version)
-        except DamagedStore:
+        except (DamagedStore, NoStore):  # or it was forgotten just now
             continue
         explicit, derived = (
             sum(count.get(section, 0) for count in manifest.counts.values()) for section in ("explicit", "derived")
@@ -79,20 +90,24 @@ def forget_versions(
     """
     if (keep is None) == (days is None):
         raise EverlogError("say which versions are to stay: a number of the newest ones, or those of some days")
-    if (keep is not None and keep < 1) or (days is not None and days < 0):
+    if (keep is not None and keep < 1) or (days is not None and not 0 <= days <= _MOST_DAYS):
         raise EverlogError("at least the newest version stays: give 1 or more versions, or 0 or more days")
     store = local_place(path, "the store")
-    newest = current_version(store)
-    with locked(store, wait):
+    current_version(store)  # before a lock is put where there is no store
+    with disk_failures(store), locked(store, wait):
+        newest = current_manifest(store)
+        check_files(store, newest)  # older versions may be all there is, if it is damaged
         known = committed_versions(store)
         if keep is not None:
             old = known[:-keep]
         else:
             since = datetime.now(UTC) - timedelta(days=days or 0.0)
-            old = [one.number for one in history(store) if one.written < since and one.number != newest]
+            old = [one.number for one in history(store) if one.written < since and one.number != newest.version]
+        for version in set(known) - set(old):
+            read_manifest(store, version)  # one that is damaged does not say which files it needs
         for version in old:
             manifest_path(store, version).unlink()
-        return old, len(remove_unnamed(store)) if old else 0
+        return old, len(remove_unnamed(store))
 
 
 def ranges(numbers: list[int]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
+from urllib.parse import unquote
 
 from everlog.errors import EverlogError
 
@@ -28,7 +29,7 @@ that it is whole or not there at all; give a folder of this machine, and copy it
         return Path(text).absolute()
     scheme, rest = match[1], text[match.end() :]
     if scheme.lower() == "file":
-        return Path("/", rest)
+        return Path("/", unquote(rest.removeprefix("localhost/")))
     raise EverlogError(
         f"{what} {scheme}://{rest} is on another file system, where nobody can promise that it is whole or not there at "
         "all; give a folder of this machine, and copy it there when it is done"

@@ -39,8 +39,9 @@ class Violation:
 
 
 def has_violation_rules(program: Program) -> bool:
-    """Whether a program has rules that say which axiom does not hold; a user's predicate may have that name, too."""
-    return any(map(_names_an_axiom, program.rules))
+    """Whether a program says by rules or facts which axiom does not hold; a user's predicate may have that name, too."""
+    facts = (fact for fact in program.facts if fact.predicate == VIOLATION and len(fact.terms) == 2)
+    return any(map(_names_an_axiom, program.rules)) or any(facts)
 
 
 def _names_an_axiom(rule: Rule) -> bool:
@@ -94,7 +95,8 @@ def _facts(program: Program, rule: Rule, about: Value, query: Query) -> tuple[st
     answers = query(print_goal(body, program.prefixes))
     if not answers:
         return ()
-    variables = dict.fromkeys(variable for literal in body for variable in literal.variables())
+    named = (variable for literal in body for variable in literal.variables() if not variable.name.startswith("_"))
+    variables = dict.fromkeys(named)
     values = dict(zip(variables, map(Constant, answers[0]), strict=True))
     atoms = [substitute_literal(literal, values) for literal in body if isinstance(literal, Atom)]
     return tuple(dict.fromkeys(print_atom(atom, program.prefixes) for atom in atoms))
