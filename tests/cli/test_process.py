@@ -34,7 +34,7 @@ def test_a_machine_without_java_and_a_pipe_that_gets_results_and_nothing_else(tm
     rules = written(tmp_path / "reach.dlog", REACH + "edge(a, b) . edge(b, c) . edge(?x, ?y) :- p(?x, ?y) .")
     # So many edges that rules are not applied on the driver.
     pairs = [f"{number},{number + 1}\n" for number in range(10_001, 15_001, 2)]
-    written(tmp_path / "facts" / "p.csv", '"5",x\n' + "".join(pairs))
+    written(tmp_path / "facts" / "p.csv", "".join(pairs) + '"5",x\n')
     written(tmp_path / "facts" / "a.nt", '<http://a> <http://b> "\\u0041" .\n')
     written(tmp_path / "facts" / "b.ttl", "<http://c> <http://d> <http://e> .\n")
     asked = ["--engine", "spark", "--modules", "off", "--stats", tmp_path / "stats.json", *SMALL]

@@ -63,7 +63,7 @@ def test_goals_have_answers_in_three_forms(store: Path) -> None:
         ("reach(a, 5)", "json", "true"),
         ('reach(a, "5")', "table", "false"),
         ("reach(_, d)", "csv", "true"),
-        ("unheard(of)", "json", "false"),
+        ("edge(unheard, of)", "json", "false"),
     ],
 )
 def test_a_goal_without_variables_is_true_or_false(store: Path, goal: str, form: str, answer: str) -> None:

@@ -60,7 +60,7 @@ def test_what_is_different_by_rules_stays_apart() -> None:
         [?x, owl:differentFrom, ?y] :- late(?x), man(?x), woman(?y), not odd(?y) .
         late(?x) :- later(?x) .  later(?x) :- man(?x) .
     """
-    kb = made(program + KEYS, key=[("a", 1), ("b", 1), ("c", 1)], man=[("a",)], woman=[("b",)], p=[("a",)])
+    kb = made(program + KEYS, key=[("a", 1), ("b", 1), ("c", 1)], man=[("a",)], woman=[("b",)], p=[("a",)], odd=[])
     report = kb.materialise()
     (message,) = report.warnings
     assert "[a, owl:differentFrom, b] and [a, owl:sameAs, b] hold, and stay apart" in message

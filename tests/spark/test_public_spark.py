@@ -12,8 +12,9 @@ import everlog
 
 FORBIDDEN = {"_jvm", "_jdf", "_jsc", "_sc", "_jsparkSession", "_jseq", "_jcols", "sparkContext", "SparkContext", "rdd"}
 SOURCE = Path(everlog.__file__).parent
-ALLOWED = {SOURCE / "spark" / "cancelling.py": {"sparkContext"}}
-"""Jobs of another thread are cancelled by their context, where there is one; only a session of Connect does it itself."""
+ALLOWED = {SOURCE / "spark" / name: {"sparkContext"} for name in ("cancelling.py", "workers.py")}
+"""Jobs of another thread are cancelled by their context, where there is one; only a session of Connect does it itself.
+And a context knows which Python its workers run."""
 
 
 def private_names(text: str) -> set[str]:

@@ -90,6 +90,7 @@ def test_local_settings() -> None:
 def test_little_work_gets_a_brief_session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[object] = []
     monkeypatch.setattr(session, "start_session", lambda **given: asked.append(given["brief"]))
+    monkeypatch.setattr("everlog.spark.workers.prepare_workers", lambda session: None)
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder" / "a.csv").write_text("1\n")
     with (tmp_path / "large.csv").open("wb") as large:

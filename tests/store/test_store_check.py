@@ -20,7 +20,7 @@ from everlog.knowledge.stores import init_store, update_store
 from everlog.sources.read_facts import Read
 from everlog.store import fingerprints, store_check
 from everlog.store.fingerprints import END, fingerprint
-from everlog.store.manifest import DamagedStore, NoStore
+from everlog.store.manifest import FORMAT, DamagedStore, NoStore
 from everlog.store.store_check import check_store
 from everlog.store.versions import Store
 
@@ -316,7 +316,7 @@ def test_an_old_store_is_read_updated_and_checked(store: Path, spark: SparkSessi
     old = set(files_of(store))
     update_store(store, read(spark, [("a", "b")]), spark=spark)
     manifest = Store.open(store).manifest
-    assert manifest.format == 2
+    assert manifest.format == FORMAT
     assert set(manifest.fingerprints) == set(manifest.all_files()) - old, "what is new is known"
     assert set(manifest.all_files()) & old
     assert damage(store) == {1: {}, 2: {}, 3: {}, 4: {}}

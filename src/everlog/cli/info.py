@@ -55,7 +55,7 @@ def info(store: StoreArgument) -> None:
         about.add_row(Text(name), Text(value))
     console.print(about)
     times = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
-    times.add_column("version", justify="right")
+    times.add_column("number", justify="right")
     times.add_column("written")
     for name in ("explicit", "derived"):
         times.add_column(name, justify="right")

@@ -50,9 +50,13 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     return folded[found[0]] if found else None
 
 
-def suspicions(program: Program, given: Collection[str]) -> list[str]:
-    """What can never match in a program whose explicit facts are of some predicates."""
-    return [*_unmatched(program, given), *_unused(program, given), *_constants(program), *_decided(program)]
+def suspicions(program: Program, given: Collection[str], equality: bool = False) -> list[str]:
+    """What can never match in a program whose explicit facts are of some predicates.
+
+    With equality on, facts that no rule mentions are not in vain.
+    """
+    unused = () if equality else _unused(program, given)
+    return [*_unmatched(program, given), *unused, *_constants(program), *_decided(program)]
 
 
 def _unmatched(program: Program, given: Collection[str]) -> Iterator[str]:

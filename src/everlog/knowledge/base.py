@@ -163,6 +163,8 @@ class KnowledgeBase:
             _check_name(predicate)
         self.stored: tuple[Path, Manifest] | None = None
         """The store, and its version, that this knowledge base was opened from or saved to last."""
+        self.known_stores: dict[Path, Manifest] = {}
+        """The stores that this knowledge base was opened from or saved to, as of that time."""
         self._engine, self._workers, self._memory = engine, workers, memory
         self._spark, self._home = spark, Home()
         """The session, and the process that it belongs to."""
@@ -394,9 +396,10 @@ class KnowledgeBase:
         request = self._request([], [], None, progress, started)
         report = self.reasoner.materialise(request)
         self._materialised, self._violated = True, None
+        suspected = suspicions(self.program, self._given, self.settings.equality != "off")
         return replace(
             report,
-            warnings=[*self._remarked(), *suspicions(self.program, self._given), *report.warnings, *self._violations()],
+            warnings=[*self._remarked(), *suspected, *report.warnings, *self._violations()],
             reasons=[*self._choice.reasons, *report.reasons],
             spark=request.work.spark(),
         )

@@ -38,37 +38,37 @@ if TYPE_CHECKING:
 
 def save(kb: KnowledgeBase, path: Path, overwrite: bool) -> int:
     """Writes a version with the contents of a knowledge base, and gives its number."""
-    there = (path / CURRENT).exists()
-    if there and not overwrite and (kb.stored is None or kb.stored[0] != path):
-        raise EverlogError(
-            f"there is a store at {path} that this knowledge base was neither opened from nor saved to: choose another "
-            "path, or say overwrite=True to make this the next version of it"
-        )
-    place: AbstractContextManager[Writing] = writing(path) if there else making(path)
+    place: AbstractContextManager[Writing] = writing(path) if (path / CURRENT).exists() else making(path)
     undo = kb.reasoner.backend.savepoint()
     try:
         with place as writer, spark_failures(f"saving to the store {path}"):
-            manifest = _saved(kb, writer, _seen(kb, path, writer.before))
+            if writer.before is not None and not overwrite:
+                _check_known(kb, path, writer.before)
+            manifest = _saved(kb, writer, writer.before if kb.stored == (path, writer.before) else None)
             interrupts.settle()
             manifest = writer.commit(manifest)
     except BaseException:
         undo()
         raise
     kb.stored = path, manifest
+    kb.known_stores[path] = manifest
     return manifest.version
 
 
-def _seen(kb: KnowledgeBase, path: Path, before: Manifest | None) -> Manifest | None:
-    """The version that a knowledge base has changed since, if it is a store's newest; its ids are ours only then."""
-    if before is None or kb.stored is None or kb.stored[0] != path:
-        return None
-    if kb.stored[1] != before:
+def _check_known(kb: KnowledgeBase, path: Path, newest: Manifest) -> None:
+    """Raises unless a knowledge base knows the newest version of a store, which it was opened from or saved to."""
+    known = kb.known_stores.get(path)
+    if known is None:
         raise EverlogError(
-            f"the store {path} has changed since: it is at version {before.version}, and this knowledge base is its "
-            f"version {kb.stored[1].version} and what was done to that. Open the store anew and update it there, or "
-            "save to another path"
+            f"there is a store at {path} that this knowledge base was neither opened from nor saved to: choose another "
+            "path, or say overwrite=True to make this the next version of it"
         )
-    return before
+    if known != newest:
+        raise EverlogError(
+            f"the store {path} has changed since: it is at version {newest.version}, and this knowledge base is its "
+            f"version {known.version} and what was done to that. Open the store anew and update it there, or save to "
+            "another path"
+        )
 
 
 def _saved(kb: KnowledgeBase, writer: Writing, known: Manifest | None) -> Manifest:

@@ -196,6 +196,7 @@ def open_store(
         reasoner = load_in_memory(store.path, manifest, workers)
     kb.restore(reasoner, manifest.arities, chosen)
     kb.stored = store.path, manifest
+    kb.known_stores[store.path] = manifest
     return kb
 
 
