@@ -73,6 +73,15 @@ def test_malformed_input_fails_whole_or_is_skipped_and_kept(tmp_path: Path) -> N
     assert sorted(path.name for path in tmp_path.iterdir()) == ["facts", "out", "out.quarantine", "reach.dlog"]
 
 
+def test_rows_with_nulls_are_left_out_and_empty_strings_are_quoted(tmp_path: Path) -> None:
+    program = written(tmp_path / "reach.dlog", REACH)
+    facts = written(tmp_path / "edge.csv", 'a,""\n"",c\nb,\n')
+    ended = everlog("run", program, "--facts", facts, "--out", tmp_path / "out", "--nulls", "skip")
+    assert ended.code == 0, ended.err
+    assert "edge: 1 row was left out for a null" in ended.err
+    assert files(tmp_path / "out") == {"reach.csv": '"",c\na,""\na,c\n'}
+
+
 def test_an_interrupt_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt

@@ -76,7 +76,7 @@ def test_a_field_that_only_looks_like_a_term_is_a_mistake(field: str, reason: st
     ("term", "field"),
     [
         ('"plain"', "plain"),
-        ('""', ""),
+        ('""', '""'),
         ('"007"', "007"),
         ('"7"', '"7"'),
         ('"-0"', '"-0"'),

@@ -43,7 +43,7 @@ def read(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Read:
     folder = tmp_path_factory.mktemp("facts")
     (folder / "edge.csv").write_text('a,1\n"5",<http://x>\n_:b,"x"@en\n', encoding="utf-8")
     (folder / "spanning.csv").write_bytes(b'"two\r\nlines",1\r\nplain,2\r\n"a ""b""\n",3')
-    (folder / "we[ir]d {x}*%41.tsv").write_text("a,b\t\n007\t-0\n", encoding="utf-8")
+    (folder / "we[ir]d {x}*%41.tsv").write_text('a,b\t""\n007\t-0\n', encoding="utf-8")
     (folder / "packed.csv.gz").write_bytes(gzip.compress(b"1\n2\n"))
     (folder / "squeezed.tsv.bz2").write_bytes(bz2.compress(b"1\t2\n"))
     (folder / "arrays.jsonl").write_text(f'["a",1]\n["{"é" * 3}\\n",1.0]\n[true,{"9" * 30}]\n', encoding="utf-8")
@@ -63,7 +63,7 @@ def read(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Read:
     (folder / "there.csv").write_text("\n", encoding="utf-8")
     (folder / "empty.csv").write_text("", encoding="utf-8")
     (folder / "unknown.csv").write_text("", encoding="utf-8")
-    (folder / "blank.csv").write_text("\nx\n", encoding="utf-8")
+    (folder / "blank.csv").write_text('""\nx\n', encoding="utf-8")
     (folder / "_SUCCESS").write_text("", encoding="utf-8")
     (folder / ".hidden").write_text("", encoding="utf-8")
     arities = {"there": 0, "empty": 2}
@@ -197,12 +197,12 @@ def test_rdf(spark: SparkSession, tmp_path: Path) -> None:
 def test_a_dataframe(spark: SparkSession) -> None:
     frame = spark.sql("SELECT 1 AS `a.b`, 'x\\ny' AS y, '_:b' AS z, true AS t, 1.5D AS d")
     frame = frame.withMetadata("z", NTRIPLES)
-    assert rows(facts_from_dataframe(frame, "p")) == [
-        (integer(1), r'"x\ny"', "_:b", f'"true"^^<{XSD}boolean>', f'"1.5E0"^^<{XSD}double>')
-    ]
+    facts, warnings = facts_from_dataframe(frame, "p")
+    assert warnings == []
+    assert rows(facts) == [(integer(1), r'"x\ny"', "_:b", f'"true"^^<{XSD}boolean>', f'"1.5E0"^^<{XSD}double>')]
     with pytest.raises(SourceMistake, match="the DataFrame for p: the column x is of type date, and facts hold"):
         facts_from_dataframe(spark.sql("SELECT DATE'2020-01-01' AS x"), "p")
-    with pytest.raises(SourceMistake, match="the DataFrame for p: the column x holds 1 nulls, and a fact holds none"):
+    with pytest.raises(SourceMistake, match="the DataFrame for p: the column x holds 1 nulls, and a fact holds no"):
         facts_from_dataframe(spark.sql("SELECT CAST(NULL AS INT) AS x"), "p")
     terms = spark.sql("SELECT '<http://a' AS x").withMetadata("x", NTRIPLES)
     with pytest.raises(SourceMistake, match="the DataFrame for p: the column x: '<http://a' is not an N-Triples term"):
@@ -246,7 +246,7 @@ BAD_JSON = [
     (b'["a", 1', "column 8: not JSON: "),
     (b"5", "a fact is an array or an object, not a number"),
     (b'["a"]', "1 values, where 2 are expected"),
-    (b'["a", null]', "value 2 is null; a fact holds strings, numbers and booleans"),
+    (b'["a", null]', "value 2 is null, and a fact holds no nulls; fill it in"),
     (b'["a", [1]]', "value 2 is an array; a fact holds strings, numbers and booleans"),
     (b'["a", NaN]', "NaN is not JSON"),
     (b'["a", 1e999]', "value 2 is too large for a float"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from time import perf_counter
+from typing import Any
 
 from everlog.cli import ontologies, options
 from everlog.cli.progress import Progress
@@ -23,6 +24,7 @@ def init(
     stats: options.StatsOption = None,
     on_error: options.OnErrorOption = "fail",
     header: options.HeaderOption = False,
+    nulls: options.NullsOption = "error",
     engine: options.EngineOption = "auto",
     algorithm: options.AlgorithmOption = "auto",
     modules: options.ModulesOption = "auto",
@@ -64,8 +66,8 @@ def init(
 
         progress.step("reading facts")
         quarantine = Path(f"{store}.quarantine")
-        arities = program_arities(rules)
-        read = read_paths(spark, paths, on_error=on_error, quarantine=quarantine, arities=arities, header=header)
+        how: dict[str, Any] = {"on_error": on_error, "quarantine": quarantine, "header": header, "nulls": nulls}
+        read = read_paths(spark, paths, arities=program_arities(rules), **how)
         report = init_store(
             store,
             rules,

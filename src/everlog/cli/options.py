@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 import typer
 
 from everlog.errors import EverlogError
+from everlog.sources.null_policy import Nulls
 from everlog.store.local_place import local_place
 
 if TYPE_CHECKING:
@@ -41,6 +42,13 @@ FactsOption = Annotated[
 ]
 HeaderOption = Annotated[
     bool, typer.Option("--header", help="The first line of CSV and TSV files has names, and is no fact.")
+]
+NullsOption = Annotated[
+    Nulls,
+    typer.Option(
+        help="Rows with a null, or with an empty CSV field that is not quoted: an error, or skip them, or have the empty "
+        "string there."
+    ),
 ]
 StatsOption = Annotated[Path | None, typer.Option(metavar="FILE", help="Write what was done, in numbers, as JSON.")]
 _ENGINES = "Where to reason: auto, memory or spark."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from time import perf_counter
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -33,6 +33,7 @@ def run(
     stats: options.StatsOption = None,
     on_error: options.OnErrorOption = "fail",
     header: options.HeaderOption = False,
+    nulls: options.NullsOption = "error",
     engine: options.EngineOption = "auto",
     algorithm: options.AlgorithmOption = "auto",
     modules: options.ModulesOption = "auto",
@@ -76,8 +77,8 @@ def run(
 
         progress.step("reading facts")
         quarantine = Path(f"{out or 'everlog'}.quarantine")
-        arities = program_arities(rules)
-        read = read_paths(spark, paths, on_error=on_error, quarantine=quarantine, arities=arities, header=header)
+        how: dict[str, Any] = {"on_error": on_error, "quarantine": quarantine, "header": header, "nulls": nulls}
+        read = read_paths(spark, paths, arities=program_arities(rules), **how)
         if engine == "auto" and memory is None and options.is_little(paths):
             reasoning["engine"] = "memory"  # whatever the machine: no job is needed to see that
         kb = KnowledgeBase(rules, spark=spark, memory=memory, **reasoning)

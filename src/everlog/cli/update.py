@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -36,6 +36,7 @@ def update(
     stats: options.StatsOption = None,
     on_error: options.OnErrorOption = "fail",
     header: options.HeaderOption = False,
+    nulls: options.NullsOption = "error",
     engine: options.StoredEngineOption = None,
     algorithm: options.AlgorithmOption = "auto",
     memory: options.MemoryOption = None,
@@ -80,10 +81,8 @@ def update(
 
         progress.step("reading facts")
         quarantine = Path(f"{store}.quarantine")
-        reads = [
-            read_paths(spark, paths, on_error=on_error, quarantine=quarantine, arities=manifest.arities, header=header)
-            for paths in (added, deleted)
-        ]
+        how: dict[str, Any] = {"on_error": on_error, "quarantine": quarantine, "header": header, "nulls": nulls}
+        reads = [read_paths(spark, paths, arities=manifest.arities, **how) for paths in (added, deleted)]
 
         def publish(report: Report, found: Changes) -> None:
             if folder is not None:

@@ -35,6 +35,7 @@ from everlog.planning.modules.module_rules import kinds_of
 from everlog.rdf.owl.violations import VIOLATION, has_violation_rules, summary, violations
 from everlog.reasoning.algorithms import needed
 from everlog.sources.fact_columns import Columns, columns_of
+from everlog.sources.null_policy import Nulls, check_nulls, left_out
 from everlog.spark.cancelling import Home, cancellable
 from everlog.spark.failures import spark_failures
 from everlog.spark.workers import prepare_workers
@@ -300,29 +301,38 @@ class KnowledgeBase:
     # ------------------------------------------------------------------------------------ facts in
 
     @guarded("adding facts", changes=True)
-    def add(self, facts: Mapping[str, Any]) -> None:
+    def add(self, facts: Mapping[str, Any], *, nulls: Nulls = "error") -> None:
         """Adds explicit facts: per predicate rows (tuples), an Arrow table, or a pandas or Spark DataFrame.
 
-        Before `materialise` they count at once, afterwards with the next `update`.
+        Before `materialise` they count at once, afterwards with the next `update`. A fact holds no nulls (None): a row with
+        one is an error, or with `nulls="skip"` left out, counted by a warning of the next report; with `nulls="empty"` the
+        empty string stands there.
         """
-        arities = dict(self.arities)
-        self._add(self._encoded(facts, arities), arities)
+        arities, remarks = dict(self.arities), list[str]()
+        self._add(self._encoded(facts, arities, nulls, remarks), arities)
         self._given.update(facts)
+        self._remarks += remarks
 
     @guarded("loading facts", changes=True)
     def load(
-        self, path: str | os.PathLike[str], *, on_error: Literal["fail", "skip"] = "fail", header: bool = False
+        self,
+        path: str | os.PathLike[str],
+        *,
+        on_error: Literal["fail", "skip"] = "fail",
+        header: bool = False,
+        nulls: Nulls = "error",
     ) -> None:
         """Adds the facts of a file or folder, read by Spark.
 
         A file `edge.csv` (or `.tsv`, `.parquet`, `.jsonl`, `.orc`) has facts of `edge`; RDF files have triples. With
         `on_error="skip"` what is malformed is left out instead of being an error; with `header` the first line of a CSV
-        or TSV file has names and is no fact.
+        or TSV file has names and is no fact. `nulls` is as in `add`; an empty field of CSV is a null unless it is quoted.
         """
         from everlog.sources.read_facts import read_paths
 
         with self._jobs(self.spark, f"loading {path}"):
-            read = read_paths(self.spark, [path], on_error=on_error, arities=self.arities, header=header)
+            how: dict[str, Any] = {"on_error": on_error, "header": header, "nulls": nulls}
+            read = read_paths(self.spark, [path], arities=self.arities, **how)
             self.load_read(read)
 
     @guarded("loading facts", changes=True)
@@ -351,8 +361,11 @@ class KnowledgeBase:
             self.reasoner.insert(batches)
         self.arities = arities
 
-    def _encoded(self, facts: Mapping[str, Any], arities: dict[str, int]) -> list[Any]:
-        """Facts as ids; `arities` learns about new predicates. Nothing is stored."""
+    def _encoded(
+        self, facts: Mapping[str, Any], arities: dict[str, int], nulls: Nulls, remarks: list[str]
+    ) -> list[Any]:
+        """Facts as ids; `arities` learns about new predicates, `remarks` what there is to say. Nothing is stored."""
+        check_nulls(nulls)
         if not isinstance(facts, Mapping):
             raise EverlogError(
                 f"the facts are a {type(facts).__name__}; give them by predicate: {{'edge': [('a', 'b')]}}"
@@ -360,24 +373,31 @@ class KnowledgeBase:
         given = {predicate: one for predicate, one in facts.items() if _is_frame(one)}
         here = {predicate: one for predicate, one in facts.items() if predicate not in given}
         if not given:
-            return self.reasoner.backend.encoded(interrupts.uncovered(self._columns, here, arities))
+            return self.reasoner.backend.encoded(interrupts.uncovered(self._columns, here, arities, nulls, remarks))
         from everlog.sources.read_facts import facts_from_dataframe
 
         with self._jobs(self.spark, "reading DataFrames"):
-            frames = {predicate: facts_from_dataframe(frame, predicate) for predicate, frame in given.items()}
+            frames = {}
+            for predicate, frame in given.items():
+                frames[predicate], warnings = facts_from_dataframe(frame, predicate, nulls)
+                remarks += warnings
             self._choose_engine(frames)
-            columns = interrupts.uncovered(self._columns, here, arities)
+            columns = interrupts.uncovered(self._columns, here, arities, nulls, remarks)
             check_arities(frames, arities)
             return self.reasoner.backend.encoded(columns, frames)
 
     @staticmethod
-    def _columns(facts: Mapping[str, Any], arities: dict[str, int]) -> dict[str, Columns]:
-        """Facts as columns; `arities` learns about new predicates."""
+    def _columns(
+        facts: Mapping[str, Any], arities: dict[str, int], nulls: Nulls = "error", remarks: list[str] | None = None
+    ) -> dict[str, Columns]:
+        """Facts as columns; `arities` learns about new predicates, and `remarks` what was left out."""
         result = {}
         for predicate, given in facts.items():
             _check_name(predicate)
-            columns = columns_of(predicate, given, 3 if predicate == TRIPLE else arities.get(predicate))
+            columns = columns_of(predicate, given, 3 if predicate == TRIPLE else arities.get(predicate), nulls)
             if columns is not None:
+                if columns.left_out and remarks is not None:
+                    remarks.append(left_out(predicate, columns.left_out))
                 arities[predicate] = columns.arity
                 result[predicate] = columns
         return result
@@ -411,22 +431,25 @@ class KnowledgeBase:
         delete: Mapping[str, Any] | None = None,
         algorithm: str | None = None,
         progress: Progress | None = None,
+        *,
+        nulls: Nulls = "error",
     ) -> Report:
         """Adds and deletes explicit facts and brings the materialisation up to date.
 
         A fact that is both added and deleted is added. Deleting what is not explicit changes nothing. The algorithm is
         that of the knowledge base unless another one is asked for: `auto`, `dred`, `fbf` (perhaps with a strategy), `bf`,
         `dredc`, `bfc`, `counting`, or `remat`. Those with counts need a knowledge base that keeps them; an algorithm that
-        does not keep them right drops them, and `remat` brings them back.
+        does not keep them right drops them, and `remat` brings them back. `nulls` is as in `add`.
         """
         started = perf_counter()
         if algorithm is not None:
             needed(algorithm)
         if not self._materialised:
             raise EverlogError("there is no materialisation to update yet: call materialise() first")
-        arities = dict(self.arities)
-        added, deleted = self._encoded(add or {}, arities), self._encoded(delete or {}, dict(arities))
-        remarks = nothing_to_delete(delete or {}, arities)
+        arities, remarks = dict(self.arities), list[str]()
+        added = self._encoded(add or {}, arities, nulls, remarks)
+        deleted = self._encoded(delete or {}, dict(arities), nulls, remarks)
+        remarks += nothing_to_delete(delete or {}, arities)
         return self.update_encoded(added, deleted, arities, algorithm, progress, started, remarks)
 
     def update_encoded(

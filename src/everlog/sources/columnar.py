@@ -1,18 +1,21 @@
 """Tables with types: Parquet, ORC and Spark's own. Integers, floats, booleans and strings become N-Triples texts.
 
 A text column may hold N-Triples terms instead of strings; the metadata `everlog: ntriples` of its field say so, be it
-the field of Spark's schema or of Arrow's. Rows with nulls are problems; a column of any other type is a mistake of the
-table as a whole.
+the field of Spark's schema or of Arrow's. A row with a null is a problem unless the policy is another
+(`null_policy.py`); a column of any other type is a mistake of the table as a whole.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import reduce
+from operator import or_
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from everlog.sources.null_policy import LEFT_OUT, Nulls, left_out, null_reason
 from everlog.sources.parsed_rows import PROBLEM, SOURCE, Sheet, rows_schema, without
 from everlog.sources.problems import Problem, SourceMistake
 from everlog.sources.source_files import is_remote
@@ -52,14 +55,14 @@ def open_table(spark: SparkSession, path: str, format: str, files: Sequence[str]
     return Table(frame, 0 if _is_nullary(fields) and arity != 1 else len(fields), ntriples)
 
 
-def read_table(table: Table, path: str, source: int) -> DataFrame:
+def read_table(table: Table, path: str, source: int, nulls: Nulls = "error") -> DataFrame:
     """The rows of a table. Blank nodes belong to it."""
     from pyspark.sql.functions import col
 
     fields = table.frame.schema.fields
     rows = table.frame.select(*_numbered(fields), col("_metadata.file_path"))
     names = tuple(field.name for field in fields)
-    task = _ToTexts(Sheet(source, table.width), names, table.ntriples, path)
+    task = _ToTexts(Sheet(source, table.width), names, table.ntriples, path, nulls)
     return rows.mapInArrow(task, rows_schema(table.width))
 
 
@@ -79,8 +82,8 @@ def checked_types(schema: StructType, place: str) -> tuple[bool, ...]:
     )
 
 
-def facts_from_dataframe(df: DataFrame, predicate: str) -> DataFrame:
-    """The rows of a Spark DataFrame or table as facts in text form. Labels of blank nodes are kept.
+def facts_from_dataframe(df: DataFrame, predicate: str, nulls: Nulls = "error") -> tuple[DataFrame, list[str]]:
+    """The rows of a Spark DataFrame or table as facts in text form, and warnings. Labels of blank nodes are kept.
 
     The DataFrame is looked at for nulls and malformed terms, and read when the facts are.
     """
@@ -95,17 +98,24 @@ def facts_from_dataframe(df: DataFrame, predicate: str) -> DataFrame:
     if not fields:
         raise SourceMistake(f"{place} has no columns; a predicate without arguments has one, named present, of true")
     if _is_nullary(fields):
-        return df.filter(_column(fields[0]))
-    nulls = df.agg(*[count_if(_column(field).isNull()) for field in fields]).collect()[0]
-    for field, count in zip(fields, nulls, strict=True):
-        if count:
-            raise SourceMistake(f"{place}: the column {field.name} holds {count} nulls, and a fact holds none")
-    task = _ToTexts(Sheet(0, len(fields)), tuple(field.name for field in fields), ntriples, place, is_file=False)
+        return df.filter(_column(fields[0])), []
+    empty = [_column(field).isNull() for field in fields]
+    warnings = []
+    if nulls != "empty":
+        *each, rows_with = df.agg(*map(count_if, empty), count_if(reduce(or_, empty))).collect()[0]
+        for field, count in zip(fields, each, strict=True):
+            if count and nulls == "error":
+                raise SourceMistake(null_reason(nulls, f"{place}: the column {field.name} holds {count} nulls"))
+        if rows_with:
+            df = df.filter(~reduce(or_, empty))
+            warnings = [left_out(predicate, rows_with)]
+    names = tuple(field.name for field in fields)
+    task = _ToTexts(Sheet(0, len(fields)), names, ntriples, place, nulls, is_file=False)
     rows = df.select(*_numbered(fields)).mapInArrow(task, rows_schema(len(fields)))
     if any(ntriples):
         for row in rows.filter(col(PROBLEM).isNotNull()).select(PROBLEM).head(1):
             raise SourceMistake(str(Problem.from_json(row[0])))
-    return rows.drop(SOURCE, PROBLEM)
+    return rows.drop(SOURCE, PROBLEM), warnings
 
 
 def _is_nullary(fields: Sequence[StructField]) -> bool:
@@ -154,6 +164,7 @@ class _ToTexts:
     names: tuple[str, ...]
     ntriples: tuple[bool, ...]
     table: str
+    nulls: Nulls
     is_file: bool = True
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -168,15 +179,15 @@ class _ToTexts:
             reasons: dict[int, str] = {}
             for number, is_ntriples in enumerate(self.ntriples):
                 values, name = batch.column(number), self.names[number]
-                if values.null_count:
+                if values.null_count and (self.nulls != "empty" or not self.sheet.width):
                     rows = pc.indices_nonzero(values.is_null()).to_pylist()
-                    reasons.update((row, f"the column {name} is null, and a fact holds no nulls") for row in rows)
+                    reasons.update((row, null_reason(self.nulls, f"the column {name} is null")) for row in rows)
                 if is_ntriples:
                     texts, mistakes = canonical_texts(values, mark)
                     reasons.update((row, f"the column {name}: {reason}") for row, reason in mistakes)
-                    columns.append(texts)
                 else:
-                    columns.append(texts_of(values))
+                    texts = texts_of(values)
+                columns.append(texts.fill_null('""') if values.null_count else texts)
             if not self.sheet.width:
                 columns = [batch.column(0)]
             if reasons:
@@ -192,5 +203,5 @@ class _ToTexts:
         for row, reason in sorted(reasons.items()):
             values = tuple(batch.column(number)[row].as_py() for number in range(width))
             file = readable_path(batch.column(width)[row].as_py()) if self.is_file else self.table
-            found.append(Problem(file, None, reason, repr(values)))
+            found.append(Problem(file, None, reason, "" if reason == LEFT_OUT else repr(values)))
         return self.sheet.problems(found)

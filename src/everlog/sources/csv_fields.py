@@ -6,8 +6,10 @@ closing quote tells them apart: a delimiter or the end after a string, `@` or `^
 quote is found without knowing which it is, the writer spells a quote inside a literal `\u0022`; the reader also takes
 `\"` where no other reading is possible.
 
-Blank lines: a row of one empty field, hence the empty string for a predicate with one argument, and the fact of a
-predicate with none. Anywhere else they are a mistake.
+An unquoted field that is empty stands for a null, and `""` for the empty string; who splits lines tells them apart.
+
+Blank lines: a row of one empty field, hence a null for a predicate with one argument, and the fact of a predicate with
+none. Anywhere else they are a mistake.
 """
 
 from __future__ import annotations
@@ -60,6 +62,8 @@ def csv_field(text: str, delimiter: str = ",") -> str:
 
     >>> csv_field('"a"'), csv_field('"5"'), csv_field('"5"^^<http://www.w3.org/2001/XMLSchema#integer>')
     ('a', '"5"', '5')
+    >>> csv_field('""')
+    '""'
     """
     if text[0] != '"':
         return _guarded(text, delimiter)
@@ -151,7 +155,8 @@ def _string_field(text: str, delimiter: str) -> str:
         or any(character in string for character in '"\n\r')
         # At the start of a file it would be taken for a byte order mark.
         or string.startswith("\ufeff")
-        or (bool(string) and _is_no_string(string))
+        or not string  # a field that is empty would be a null
+        or _is_no_string(string)
     )
     return '"' + string.replace('"', '""') + '"' if quoted else string
 

@@ -19,6 +19,7 @@ from everlog.datalog.values import XSD
 from everlog.rdf.blanks import renamed
 from everlog.sources.canonical_texts import distinct_texts, joined
 from everlog.sources.csv_fields import MalformedField, field_term, split_line
+from everlog.sources.null_policy import Nulls, null_reason
 from everlog.sources.parsed_rows import Parsed, Sheet, columns_of_terms, without
 from everlog.sources.problems import Problem
 
@@ -40,6 +41,7 @@ class CsvLines:
     delimiter: str
     width: int
     header: str | None = None
+    nulls: Nulls = "error"
 
     def __call__(self, lines: pa.Array, mark: str) -> Parsed:
         if self.header is None:
@@ -70,6 +72,8 @@ class CsvLines:
                 raise MalformedField(OPEN_QUOTE)
             if len(fields) != self.width and (self.width or record):
                 raise MalformedField(self._count(len(fields), record))
+            if self.nulls != "empty" and ("", False) in fields[: self.width]:
+                raise MalformedField(self._null(fields.index(("", False))))
             return [_labelled(field_term(*field), mark) for field in fields[: self.width]]
 
         return columns_of_terms(records, terms, self.width, MalformedField)
@@ -90,13 +94,20 @@ class CsvLines:
         columns = []
         bad: dict[int, str] = {}
         for number in range(self.width):
-            column, wrong = _terms(pc.list_element(pieces, number), mark)
+            fields = pc.list_element(pieces, number)
+            column, wrong = _terms(fields, mark)
             columns.append(column)
             bad.update((row, f"field {number + 1}: {reason}") for row, reason in wrong)
+            if self.nulls != "empty":
+                empty = pc.indices_nonzero(pc.equal(fields, ""))
+                bad.update((row, self._null(number)) for row in empty.to_pylist())
         if bad:
             mistakes += [(row if rows is None else rows[row], reason) for row, reason in bad.items()]
             columns = without(columns, bad)
         return columns, mistakes
+
+    def _null(self, number: int) -> str:
+        return null_reason(self.nulls, f'field {number + 1} is empty, which is a null (the empty string is "")')
 
     def _count(self, count: int, record: str) -> str:
         expected = f"{self.width} {'field is' if self.width == 1 else 'fields are'} expected"

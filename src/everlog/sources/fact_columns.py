@@ -1,16 +1,19 @@
 """Facts as users give them: rows of Python values, Arrow tables, pandas DataFrames. They become columns.
 
 A column knows how to turn itself into ids; Arrow data does so without a Python loop. Shapes are checked here, values
-when they are encoded.
+when they are encoded. What becomes of nulls is decided here (`null_policy.py`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import reduce
+from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 from everlog.errors import ArityMistake, EverlogError, UnsupportedValue
+from everlog.sources.null_policy import Nulls, null_reason
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -44,13 +47,15 @@ class Columns:
 
     columns: tuple[Column, ...]
     height: int
+    left_out: int = 0
+    """How many rows are not among them, for a null."""
 
     @property
     def arity(self) -> int:
         return len(self.columns)
 
 
-def columns_of(predicate: str, facts: Any, arity: int | None) -> Columns | None:
+def columns_of(predicate: str, facts: Any, arity: int | None, nulls: Nulls = "error") -> Columns | None:
     """The columns of a predicate's facts; None for an empty list of rows of a predicate that is not known.
 
     `arity`, if known, must be that of the facts.
@@ -59,9 +64,7 @@ def columns_of(predicate: str, facts: Any, arity: int | None) -> Columns | None:
     if table is not None:
         if arity is not None and table.num_columns != arity:
             raise ArityMistake(f"{predicate} has {arity} arguments, but the table has {table.num_columns} columns")
-        fields = (table.schema.field(number) for number in range(table.num_columns))
-        columns = (Column(predicate, number, table.column(number), field) for number, field in enumerate(fields))
-        return Columns(tuple(columns), table.num_rows)
+        return _of_table(predicate, table, nulls)
     if isinstance(facts, str | bytes | Mapping) or not isinstance(facts, Iterable):
         raise EverlogError(
             f"the facts of {predicate} are a {type(facts).__name__}; give a list of tuples, an Arrow table or a DataFrame"
@@ -78,7 +81,72 @@ def columns_of(predicate: str, facts: Any, arity: int | None) -> Columns | None:
                 f"row {number + 1} of {predicate} has {len(row)} values instead of {expected}: {tuple(row)!r}"
             )
     transposed: Sequence[Sequence[object]] = list(zip(*rows, strict=True)) if rows else [()] * expected
-    return Columns(tuple(Column(predicate, number, data) for number, data in enumerate(transposed)), len(rows))
+    return _of_columns(predicate, transposed, len(rows), nulls)
+
+
+def _of_columns(predicate: str, data: Sequence[Sequence[object]], height: int, nulls: Nulls) -> Columns:
+    """Columns of Python values. Types are looked at first, which is quick."""
+    with_nulls = [column for column in data if any(is_null_type(one) for one in set(map(type, column)))]
+    if not with_nulls:
+        return Columns(tuple(Column(predicate, number, column) for number, column in enumerate(data)), height)
+    if nulls == "empty":
+        data = [["" if is_null_type(type(value)) else value for value in column] for column in data]
+        return _of_columns(predicate, data, height, nulls)
+    kept = [row for row in range(height) if not any(is_null_type(type(column[row])) for column in with_nulls)]
+    if nulls == "error":
+        row = next(row for row in range(height) if row == len(kept) or kept[row] != row)
+        number = next(number for number, column in enumerate(data) if is_null_type(type(column[row])))
+        what = f"row {row + 1} of {predicate}: argument {number + 1} is {data[number][row]}"
+        raise UnsupportedValue(null_reason(nulls, what))
+    found = _of_columns(predicate, [[column[row] for row in kept] for column in data], len(kept), nulls)
+    return replace(found, left_out=height - len(kept))
+
+
+def is_null_type(type: type) -> bool:
+    """Whether values of a type stand for nulls: None, and what pandas has instead."""
+    return type is NoneType or (type.__name__ in ("NAType", "NaTType") and type.__module__.startswith("pandas."))
+
+
+def _of_table(predicate: str, table: pa.Table, nulls: Nulls) -> Columns:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    data = [_without_dictionary(column) for column in table.columns]
+    with_nulls = [column for column in data if column.null_count]
+    height = table.num_rows
+    if with_nulls and nulls == "error":
+        number, column = next((number, column) for number, column in enumerate(data) if column.null_count)
+        row = pc.index(column.is_null(), True).as_py()
+        name = table.schema.field(number).name
+        what = f"{predicate}, argument {number + 1}: the column {name} holds {column.null_count} nulls"
+        raise UnsupportedValue(null_reason(nulls, f"{what}, the first in row {row + 1}"))
+    if with_nulls and nulls == "skip":
+        sound = reduce(pc.and_, (column.is_valid() for column in with_nulls))
+        data = [column.filter(sound) for column in data]
+        height = len(data[0])
+    columns = []
+    for number, column in enumerate(data):
+        field = table.schema.field(number)
+        if not column.null_count:
+            columns.append(Column(predicate, number, column, field))
+        elif (field.metadata or {}).get(b"everlog") == b"ntriples":
+            columns.append(Column(predicate, number, column.fill_null('""'), field))
+        elif column.type in (pa.string(), pa.large_string(), pa.string_view()):
+            columns.append(Column(predicate, number, column.fill_null(""), field))
+        else:
+            columns.append(Column(predicate, number, ["" if one is None else one for one in column.to_pylist()]))
+    return Columns(tuple(columns), height, table.num_rows - height)
+
+
+def _without_dictionary(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """The column, decoded if its nulls could be in its dictionary, where Arrow does not count them."""
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(column.type) and (
+        column.null_count or any(chunk.dictionary.null_count for chunk in column.chunks)
+    ):
+        return column.cast(column.type.value_type)
+    return column
 
 
 def _arrow_table(predicate: str, facts: Any) -> pa.Table | None:

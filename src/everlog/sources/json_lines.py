@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from everlog.datalog.values import XSD, canonical_double
 from everlog.sources.csv_fields import string_text
+from everlog.sources.null_policy import Nulls, null_reason
 from everlog.sources.parsed_rows import Parsed, columns_of_terms, columns_of_width
 
 
@@ -29,6 +30,7 @@ class JsonLines:
 
     width: int
     keys: tuple[str, ...]
+    nulls: Nulls = "error"
 
     def __call__(self, lines: pa.Array, mark: str) -> Parsed:
         records = ((row, line) for row, line in enumerate(lines.to_pylist()) if line is not None)
@@ -44,6 +46,10 @@ class JsonLines:
             values = fact
         if len(values) != self.width:
             raise MalformedJson(f"{len(values)} values, where {self.width} are expected")
+        if None in values:
+            if self.nulls != "empty":
+                raise MalformedJson(null_reason(self.nulls, f"value {values.index(None) + 1} is null"))
+            values = ["" if value is None else value for value in values]
         return [_term(value, number) for number, value in enumerate(values)]
 
 

@@ -20,6 +20,7 @@ from everlog.sources.columnar import Table, facts_from_dataframe, open_table, re
 from everlog.sources.csv_lines import OPEN_QUOTE, CsvLines
 from everlog.sources.infer_columns import csv_header, csv_width, json_keys, looks_like_header
 from everlog.sources.json_lines import JsonLines
+from everlog.sources.null_policy import LEFT_OUT, Nulls, check_nulls, left_out
 from everlog.sources.parsed_rows import PROBLEM, SOURCE, columns_of_width
 from everlog.sources.problems import Problem, SourceMistake, write_quarantine
 from everlog.sources.rdf_lines import parse_rdf_lines
@@ -58,6 +59,7 @@ class _Plan:
     """What is to be read, and how. A table's number is its place in `predicates`; RDF is a table of its own (None)."""
 
     header: bool
+    nulls: Nulls
     warnings: list[str] = field(default_factory=list)
     predicates: list[str | None] = field(default_factory=list)
     widths: list[int] = field(default_factory=list)
@@ -80,6 +82,7 @@ class _Counts:
     """Of one table in one piece."""
 
     problems: int = 0
+    left_out: int = 0
     open_quotes: int = 0
     in_graphs: int = 0
 
@@ -101,12 +104,15 @@ def read_paths(
     quarantine: Path | None = None,
     arities: Mapping[str, int] = _NONE,
     header: bool = False,
+    nulls: Nulls = "error",
 ) -> Read:
     """The facts in files and folders; see `source_files.py` for what they may be.
 
     Malformed input raises `SourceMistake` with its place, or is left out, counted, and written to the quarantine folder.
     `arities` are those that the program gives its predicates. With `header`, the first lines of CSV and TSV files are none.
+    `nulls` says what becomes of rows with nulls, and of empty fields of CSV and TSV that are not quoted.
     """
+    check_nulls(nulls)
     sources, warnings = find_sources(spark, paths)
     if any(source.predicate is None for source in sources):
         for predicate, arity in _RDF_ARITIES.items():
@@ -120,7 +126,7 @@ def read_paths(
         pieces: list[_Piece] = []
         try:
             with spark_failures("reading the facts"):
-                plan = _planned(spark, sources, on_error, arities, header)
+                plan = _planned(spark, sources, on_error, arities, _Plan(header, nulls))
                 _read(spark, plan, pieces)
                 return _outcome(spark, plan, pieces, on_error, quarantine, [*warnings, *plan.warnings], lost)
         except SourceMistake as mistake:
@@ -138,9 +144,8 @@ def read_paths(
 
 
 def _planned(
-    spark: SparkSession, sources: Sequence[Source], on_error: str, arities: Mapping[str, int], header: bool
+    spark: SparkSession, sources: Sequence[Source], on_error: str, arities: Mapping[str, int], plan: _Plan
 ) -> _Plan:
-    plan = _Plan(header)
     rdf = [source for source in sources if source.predicate is None]
     if rdf:
         number = plan.number(None, 4)
@@ -170,7 +175,7 @@ def _plan_table(spark: SparkSession, plan: _Plan, source: Source, predicate: str
             )
         plan.tables.append((plan.number(predicate, table.width), path, table))
         return table.width
-    parser = _parser(spark, source, arity)
+    parser = _parser(spark, source, arity, plan.nulls)
     if parser is None:
         return None
     number = plan.number(predicate, parser.width)
@@ -187,16 +192,16 @@ def _plan_table(spark: SparkSession, plan: _Plan, source: Source, predicate: str
     return parser.width
 
 
-def _parser(spark: SparkSession, source: Source, arity: int | None) -> CsvLines | JsonLines | None:
+def _parser(spark: SparkSession, source: Source, arity: int | None, nulls: Nulls) -> CsvLines | JsonLines | None:
     """What parses a table of lines; None if it is empty and nobody knows its width."""
     if source.format == "jsonl":
         keys = json_keys(spark, source.files)
         if arity is not None and (keys is None or len(keys) != arity):
             keys = tuple(columns_of_width(arity))
-        return None if keys is None else JsonLines(len(keys) if arity is None else arity, keys)
+        return None if keys is None else JsonLines(len(keys) if arity is None else arity, keys, nulls)
     delimiter = _DELIMITERS[source.format]
     width = csv_width(spark, source.files, delimiter) if arity is None else arity
-    return None if width is None else CsvLines(delimiter, width)
+    return None if width is None else CsvLines(delimiter, width, nulls=nulls)
 
 
 def _counted(count: int, what: str) -> str:
@@ -227,7 +232,7 @@ def _read(spark: SparkSession, plan: _Plan, pieces: list[_Piece]) -> None:
         pieces.append(_Piece(read_lines(spark, plan.lines, plan.width).persist(), is_lines=True))
     if plan.documents:
         pieces.append(_Piece(read_documents(spark, plan.documents, plan.width).persist()))
-    pieces.extend(_Piece(read_table(table, path, number).persist()) for number, path, table in plan.tables)
+    pieces.extend(_Piece(read_table(table, path, number, plan.nulls).persist()) for number, path, table in plan.tables)
     _count_rows(plan, pieces)
     if not any(count.open_quotes for piece in pieces for count in piece.counts.values()):
         return
@@ -245,22 +250,26 @@ def _read(spark: SparkSession, plan: _Plan, pieces: list[_Piece]) -> None:
 def _count_rows(plan: _Plan, pieces: Sequence[_Piece]) -> None:
     """Notes what each piece holds of each table: one job for all pieces."""
     from pyspark.sql import DataFrame
-    from pyspark.sql.functions import col, count, count_if, lit
+    from pyspark.sql.functions import col, count, count_if, get_json_object, lit
 
     if not pieces:
         return
+    is_left_out = get_json_object(PROBLEM, "$.reason") == LEFT_OUT if plan.nulls == "skip" else lit(False)
     frames = []
     for number, piece in enumerate(pieces):
         in_graphs = count("a3") if "a3" in piece.rows.columns else lit(0).cast("bigint")
         counted = piece.rows.groupBy(SOURCE).agg(
             count(PROBLEM).alias("problems"),
+            count_if(is_left_out).alias("left_out"),
             count_if(col(PROBLEM).contains(OPEN_QUOTE) if piece.is_lines else lit(False)).alias("open_quotes"),
             in_graphs.alias("in_graphs"),
         )
         frames.append(counted.withColumn("piece", lit(number)))
     for row in reduce(DataFrame.unionAll, frames).collect():
         in_rdf = row["in_graphs"] if plan.predicates[row[SOURCE]] is None else 0
-        pieces[row["piece"]].counts[row[SOURCE]] = _Counts(row["problems"], row["open_quotes"], in_rdf)
+        pieces[row["piece"]].counts[row[SOURCE]] = _Counts(
+            row["problems"] - row["left_out"], row["left_out"], row["open_quotes"], in_rdf
+        )
 
 
 def _files_with_problems(piece: _Piece, reason: str = "") -> list[str]:
@@ -291,6 +300,7 @@ def _outcome(
         if on_error == "fail":
             raise SourceMistake(_message(first, skipped))
         warnings.append(_skipped(first, problems, skipped, quarantine))
+    warnings += _left_out(plan, pieces)
     in_graphs = sum(count.in_graphs for count in every)
     if in_graphs:
         warnings.append(
@@ -298,6 +308,16 @@ def _outcome(
             "default graph only"
         )
     return Read(_facts(plan, pieces), warnings, skipped, tuple(piece.rows for piece in pieces))
+
+
+def _left_out(plan: _Plan, pieces: Sequence[_Piece]) -> list[str]:
+    counts: dict[str, int] = {}
+    for piece in pieces:
+        for number, count in piece.counts.items():
+            if count.left_out:
+                name = plan.predicates[number] or "triple"
+                counts[name] = counts.get(name, 0) + count.left_out
+    return [left_out(predicate, count) for predicate, count in counts.items()]
 
 
 def _facts(plan: _Plan, pieces: Sequence[_Piece]) -> dict[str, DataFrame]:
@@ -311,7 +331,7 @@ def _facts(plan: _Plan, pieces: Sequence[_Piece]) -> dict[str, DataFrame]:
             rows, count = piece.rows, piece.counts.get(number, _Counts())
             if piece.counts.keys() != {number}:
                 rows = rows.filter(col(SOURCE) == number)
-            if count.problems:
+            if count.problems or count.left_out:
                 rows = rows.filter(col(PROBLEM).isNull())
             if predicate is not None:
                 found.setdefault(predicate, []).append(_arguments(rows, width))
@@ -345,10 +365,11 @@ def _problems(spark: SparkSession, plan: _Plan, pieces: Sequence[_Piece], lost: 
             continue
         if piece.is_lines:
             files = {file: plan.lines[file] for file in _files_with_problems(piece)}
-            yield from numbered_problems(spark, files, plan.width)
+            found = numbered_problems(spark, files, plan.width)
         else:
-            for row in piece.rows.filter(col(PROBLEM).isNotNull()).select(PROBLEM).toLocalIterator():
-                yield Problem.from_json(row[0])
+            rows = piece.rows.filter(col(PROBLEM).isNotNull()).select(PROBLEM).toLocalIterator()
+            found = (Problem.from_json(row[0]) for row in rows)
+        yield from (problem for problem in found if problem.reason != LEFT_OUT)
 
 
 def _message(first: Problem, count: int) -> str:
