@@ -135,3 +135,41 @@ def test_names_that_do_not_meet(tmp_path: Path) -> None:
     assert ended.code == 0
     assert "no triple follows from the facts" in ended.err
     assert "<http://ex.org/" in ended.err
+
+
+@pytest.mark.usefixtures("spark")
+def test_an_ontology_is_no_facts(tmp_path: Path) -> None:
+    ontology, store = written(tmp_path / "family.ttl", ONTOLOGY), tmp_path / "store"
+    done("init", store, "--ontology", ontology)
+    functional = (
+        "Prefix(:=<http://ex.org/>)\nOntology(<http://ex.org/> SubClassOf(:Boy :Man) ClassAssertion(:Boy :seth))"
+    )
+    xml = '<?xml version="1.0"?>\n<Ontology xmlns="http://www.w3.org/2002/07/owl#"/>'
+    header = FACTS.split(" .")[0] + " . <http://ex.org/data> a <http://www.w3.org/2002/07/owl#Ontology> ."
+    documents = {
+        "new.ttl": header + "<http://ex.org/Boy> <http://www.w3.org/2000/01/rdf-schema#subClassOf> :Man .",
+        "new.owl": header + ":parent a <http://www.w3.org/2002/07/owl#TransitiveProperty> .",
+        "functional.owl": functional,
+        "new.ofn": functional,
+        "xml.owl": xml,
+        "new.owx": xml,
+    }
+    for name, text in documents.items():
+        ended = everlog("update", store, "--add", written(tmp_path / name, text))
+        assert ended.code == 2, name
+        assert name in ended.err and "an ontology is part of the program" in ended.err, ended.err
+        assert "everlog init NEW_STORE --ontology" in ended.err
+    # What only declares an ontology is data, also as Turtle in a file of the name .owl.
+    done("update", store, "--add", written(tmp_path / "data.owl", header + ":seth a :Man ."))
+    assert done("query", store, "[<http://ex.org/seth>, a, <http://ex.org/Person>]") == "true\n"
+
+
+@pytest.mark.usefixtures("spark")
+def test_rules_may_ask_for_axioms_as_facts(tmp_path: Path) -> None:
+    facts = written(tmp_path / "schema.ttl", ONTOLOGY)
+    reading = written(tmp_path / "reading.dlog", "[?x, a, ?d] :- [?x, a, ?c], [?c, rdfs:subClassOf, ?d] .")
+    assert "part of the program" not in everlog("run", reading, "--facts", facts).err
+    other = written(tmp_path / "other.dlog", "woman(?x) :- [?x, a, <http://ex.org/Woman>] .")
+    ended = everlog("run", other, "--facts", facts)
+    assert ended.code == 0
+    assert "schema.ttl: 7 triples of an ontology's axioms, which no rule asks for" in ended.err

@@ -55,6 +55,7 @@ def init(
     settings = options.session_conf(conf, memory)
     options.check_stats(stats)
     from everlog.datalog.arities import program_arities
+    from everlog.rdf.owl.axiom_triples import idle_axioms
     from everlog.store.commit import check_place
 
     check_place(store)
@@ -80,5 +81,6 @@ def init(
             check=contradictions.check,
         )
         read.release()
-    warnings = [*remarks, *report.warnings, *read.warnings, *contradictions.messages]
+    idle = idle_axioms(read.axioms, rules)
+    warnings = [*remarks, *report.warnings, *read.warnings, *idle, *contradictions.messages]
     finish("materialised", report, warnings, started, stats)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -17,6 +18,7 @@ from everlog.errors import EverlogError
 if TYPE_CHECKING:
     from everlog.knowledge.base import KnowledgeBase
     from everlog.rdf.owl.profiles import Translation
+    from everlog.sources.read_facts import Read
 
 SHOWN = 5
 """Remarks on a translation that a command repeats; `everlog rules` has them all."""
@@ -95,6 +97,18 @@ def shortened(messages: Sequence[str]) -> list[str]:
     more = f"{rest[0].split(':')[0]}: {len(rest):,} more axioms are dropped or approximated; `everlog rules` lists them all"
     left_out = set(rest[1:])
     return [more if message == rest[0] else message for message in messages if message not in left_out]
+
+
+def axioms_among_facts(reads: Sequence[Read], program: Program, store: Path) -> list[str]:
+    """What to warn of if there are axioms among the facts of an update; a store made of an ontology refuses them."""
+    from everlog.rdf.owl.axiom_triples import idle_axioms
+    from everlog.rdf.owl.violations import has_violation_rules
+
+    idle = [message for read in reads for message in idle_axioms(read.axioms, program)]
+    if idle and has_violation_rules(program):
+        given = f"`everlog export {shlex.quote(str(store))} --out DATA --explicit` writes the facts that the store has"
+        raise EverlogError(f"{idle[0]}; {given}. Nothing was changed")
+    return idle
 
 
 def _a_name(program: Program) -> str:

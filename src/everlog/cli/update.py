@@ -83,6 +83,7 @@ def update(
         quarantine = Path(f"{store}.quarantine")
         how: dict[str, Any] = {"on_error": on_error, "quarantine": quarantine, "header": header, "nulls": nulls}
         reads = [read_paths(spark, paths, arities=manifest.arities, **how) for paths in (added, deleted)]
+        warnings += ontologies.axioms_among_facts(reads, rules, store)
 
         def publish(report: Report, found: Changes) -> None:
             if folder is not None:

@@ -32,6 +32,7 @@ from everlog.knowledge.saved_kinds import OLDER
 from everlog.knowledge.settings import Settings
 from everlog.planning.equality_rules import refuse_equalities, telling_apart, with_same_as
 from everlog.planning.modules.module_rules import kinds_of
+from everlog.rdf.owl.axiom_triples import idle_axioms
 from everlog.rdf.owl.violations import VIOLATION, has_violation_rules, summary, violations
 from everlog.reasoning.algorithms import needed
 from everlog.sources.fact_columns import Columns, columns_of
@@ -345,7 +346,7 @@ class KnowledgeBase:
                 check_arities(read.facts, arities)
                 self._add(self.reasoner.backend.encoded({}, read.facts), arities)
                 self._given.update(read.facts)
-                self._remarks += read.warnings
+                self._remarks += [*read.warnings, *idle_axioms(read.axioms, self.program)]
             finally:
                 read.release()
 

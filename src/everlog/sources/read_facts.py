@@ -15,7 +15,9 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from everlog.datalog.values import RDF_TYPE
 from everlog.rdf.blanks import file_mark
+from everlog.rdf.owl.axiom_triples import AXIOM_PROPERTIES, AXIOM_TYPES
 from everlog.sources.columnar import Table, facts_from_dataframe, open_table, read_table
 from everlog.sources.csv_lines import OPEN_QUOTE, CsvLines
 from everlog.sources.infer_columns import csv_header, csv_width, json_keys, looks_like_header
@@ -30,7 +32,7 @@ from everlog.sources.whole_documents import CsvDocuments, Document, RdfDocuments
 from everlog.spark.failures import spark_failures
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import Column, DataFrame, SparkSession
 
 __all__ = ["Read", "SourceMistake", "facts_from_dataframe", "read_paths"]
 
@@ -46,6 +48,8 @@ class Read:
     facts: dict[str, DataFrame]
     warnings: list[str]
     skipped: int
+    axioms: str = ""
+    """Which of the RDF, if any, is an ontology's, and how much; see `everlog.rdf.owl.axiom_triples`."""
     _kept: tuple[DataFrame, ...] = field(default=(), repr=False)
 
     def release(self) -> None:
@@ -85,6 +89,7 @@ class _Counts:
     left_out: int = 0
     open_quotes: int = 0
     in_graphs: int = 0
+    axioms: int = 0
 
 
 @dataclass
@@ -257,19 +262,29 @@ def _count_rows(plan: _Plan, pieces: Sequence[_Piece]) -> None:
     is_left_out = get_json_object(PROBLEM, "$.reason") == LEFT_OUT if plan.nulls == "skip" else lit(False)
     frames = []
     for number, piece in enumerate(pieces):
-        in_graphs = count("a3") if "a3" in piece.rows.columns else lit(0).cast("bigint")
+        has_rdf = "a3" in piece.rows.columns
+        in_graphs = count("a3") if has_rdf else lit(0).cast("bigint")
         counted = piece.rows.groupBy(SOURCE).agg(
             count(PROBLEM).alias("problems"),
             count_if(is_left_out).alias("left_out"),
             count_if(col(PROBLEM).contains(OPEN_QUOTE) if piece.is_lines else lit(False)).alias("open_quotes"),
             in_graphs.alias("in_graphs"),
+            count_if(_is_axiom() if has_rdf else lit(False)).alias("axioms"),
         )
         frames.append(counted.withColumn("piece", lit(number)))
     for row in reduce(DataFrame.unionAll, frames).collect():
-        in_rdf = row["in_graphs"] if plan.predicates[row[SOURCE]] is None else 0
+        in_rdf = (row["in_graphs"], row["axioms"]) if plan.predicates[row[SOURCE]] is None else (0, 0)
         pieces[row["piece"]].counts[row[SOURCE]] = _Counts(
-            row["problems"] - row["left_out"], row["left_out"], row["open_quotes"], in_rdf
+            row["problems"] - row["left_out"], row["left_out"], row["open_quotes"], *in_rdf
         )
+
+
+def _is_axiom() -> Column:
+    """Whether a triple is, or begins, an axiom of an ontology."""
+    from pyspark.sql.functions import col
+
+    properties, types = ([f"<{iri}>" for iri in sorted(iris)] for iris in (AXIOM_PROPERTIES, AXIOM_TYPES))
+    return col("a1").isin(properties) | ((col("a1") == str(RDF_TYPE)) & col("a2").isin(types))
 
 
 def _files_with_problems(piece: _Piece, reason: str = "") -> list[str]:
@@ -307,7 +322,15 @@ def _outcome(
             f"{in_graphs} statements are in named graphs: they are kept as the predicate quad; rules over triple see the "
             "default graph only"
         )
-    return Read(_facts(plan, pieces), warnings, skipped, tuple(piece.rows for piece in pieces))
+    axioms = _axioms_found(plan, sum(count.axioms for count in every))
+    return Read(_facts(plan, pieces), warnings, skipped, axioms, tuple(piece.rows for piece in pieces))
+
+
+def _axioms_found(plan: _Plan, count: int) -> str:
+    files = {**plan.documents, **plan.lines}
+    rdf = [file for file, read in files.items() if plan.predicates[read.source] is None]
+    place = rdf[0] if len(rdf) == 1 else "the RDF files"
+    return f"{place}: {_counted(count, 'triple')} of an ontology's axioms" if count else ""
 
 
 def _left_out(plan: _Plan, pieces: Sequence[_Piece]) -> list[str]:

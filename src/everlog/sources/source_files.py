@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from everlog.rdf.owl.axiom_triples import ADVICE
 from everlog.sources.file_names import predicate_of
 from everlog.sources.problems import SourceMistake
 
@@ -23,6 +24,8 @@ TEXT_TABLES = ("csv", "tsv", "jsonl")
 BINARY_TABLES = ("parquet", "orc")
 RDF_LINES = ("nt", "nq")
 RDF_DOCUMENTS = ("ttl", "trig", "rdf", "owl", "xml")
+_ONTOLOGIES = ("ofn", "owx")
+"""Ontologies in syntaxes that are no RDF."""
 _TABLES = (*TEXT_TABLES, *BINARY_TABLES)
 _TABLE_FORMATS = {
     "_delta_log": ("delta", "Delta Lake"),
@@ -31,7 +34,7 @@ _TABLE_FORMATS = {
 }
 """What is in the folder of a table that is more than its files, how Spark names its format, and how people do."""
 
-_FORMATS = (*_TABLES, *RDF_LINES, *RDF_DOCUMENTS)
+_FORMATS = (*_TABLES, *RDF_LINES, *RDF_DOCUMENTS, *_ONTOLOGIES)
 _BY_LINES = (*TEXT_TABLES, *RDF_LINES)
 _EXPECTED = (
     "expected <predicate>.csv, .tsv, .jsonl, .parquet or .orc, or RDF as .nt, .nq, .ttl, .trig, .rdf, .owl or .xml; "
@@ -126,6 +129,8 @@ def _check_readable(path: Path) -> None:
 
 def _named(path: str, name: str, files: tuple[str, ...]) -> Source:
     format, stem = _format_of(name)
+    if format in _ONTOLOGIES:
+        raise SourceMistake(f"{path}: an ontology, by its name; {ADVICE}")
     if format is None:
         raise SourceMistake(f"{path}: not a format that Everlog reads; {_EXPECTED}")
     if format not in _TABLES:
@@ -146,7 +151,7 @@ def _format_of(name: str) -> tuple[str | None, str]:
     stem, _, suffix = name.rpartition(".")
     allowed: Iterable[str] = _FORMATS
     if suffix.lower() in ("gz", "bz2"):
-        allowed = (*_BY_LINES, *RDF_DOCUMENTS) if suffix.lower() == "gz" else _BY_LINES
+        allowed = (*_BY_LINES, *RDF_DOCUMENTS, *_ONTOLOGIES) if suffix.lower() == "gz" else _BY_LINES
         stem, _, suffix = stem.rpartition(".")
     format = suffix.lower()
     return (format, stem) if format in allowed else (None, "")

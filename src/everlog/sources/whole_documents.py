@@ -22,6 +22,7 @@ from urllib.parse import quote
 import pyarrow as pa
 
 from everlog.rdf.blanks import file_mark
+from everlog.rdf.owl.syntaxes import HEAD, syntax_of
 from everlog.sources.csv_lines import CsvLines, parse_stream
 from everlog.sources.parsed_rows import Sheet, rows_schema
 from everlog.sources.problems import Problem
@@ -108,7 +109,9 @@ class RdfDocuments:
 
         base = file if is_remote(file) else "file://" + quote(file)
         with opened(file, content) as stream:
-            yield from parse_document(stream, _rdf_format(file), file_mark(file), base)
+            format = _rdf_format(file, stream.read(HEAD).decode("utf-8-sig", "replace"))
+            stream.seek(0)
+            yield from parse_document(stream, format, file_mark(file), base)
 
 
 @dataclass(frozen=True)
@@ -124,11 +127,19 @@ class CsvDocuments:
             yield from parse_stream(text, self.parser, file, self.mark, sheet)
 
 
-def _rdf_format(file: str) -> RdfFormat:
+def _rdf_format(file: str, text: str) -> RdfFormat:
+    """The format of a file that begins with a text. Ontologies that are not RDF are malformed documents."""
     from pyoxigraph import RdfFormat as Format
 
+    from everlog.rdf.documents import MalformedDocument
+    from everlog.rdf.owl.axiom_triples import ADVICE
+
     suffix = PurePosixPath(file.lower().removesuffix(".gz")).suffix
-    return {".ttl": Format.TURTLE, ".trig": Format.TRIG}.get(suffix, Format.RDF_XML)
+    named = {".ttl": Format.TURTLE, ".trig": Format.TRIG}.get(suffix)
+    found = syntax_of(text, Format.RDF_XML if suffix == ".rdf" else Format.TURTLE)
+    if found == "functional" or (found == "owl/xml" and named is None):
+        raise MalformedDocument(None, f"an ontology in {found} syntax, which is no RDF; {ADVICE}")
+    return named or cast("RdfFormat", found)
 
 
 def opened(file: str, content: bytes | None = None) -> IO[bytes]:

@@ -25,6 +25,7 @@ from everlog.rdf.owl.graph import Object, Triple, short
 from everlog.rdf.owl.horned import read_horned
 from everlog.rdf.owl.mapping import read_graph
 from everlog.rdf.owl.structure import Ontology
+from everlog.rdf.owl.syntaxes import HEAD, OwlSyntax, syntax_of
 from everlog.rdf.owl.vocabulary import OWL, TYPE
 
 _BY_NAME = {
@@ -34,10 +35,7 @@ _BY_NAME = {
     ".trig": RdfFormat.TRIG,
     ".rdf": RdfFormat.RDF_XML,
 }
-_ROOT = re.compile(r"<(?![?!])([\w.\-]+:)?([\w.\-]+)")
-_FUNCTIONAL = re.compile(r"\s*(?:#[^\n]*\s*)*(?:Prefix\s*\(|Ontology\s*\()")
 _XMLNS = re.compile(r"""xmlns:(\w+)\s*=\s*["']([^"'&]+)["']""")
-_DOCTYPE = re.compile(r"<!--.*?-->|<!DOCTYPE[^\[>]*(?:\[.*?\]\s*)?>|<\?.*?\?>", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -112,7 +110,7 @@ def _rdf(path: Path, text: str, syntax: RdfFormat, mark: str) -> _File:
     names = [s.value for s in headers if isinstance(s, NamedNode)]
     names += [o.value for s, p, o in triples if s in headers and p == OWL + "versionIRI"]
     imports = dict.fromkeys(o.value for s, p, o in triples if p == OWL + "imports")
-    prefixes = quads.prefixes or dict(_XMLNS.findall(text[:100_000]))
+    prefixes = quads.prefixes or dict(_XMLNS.findall(text[:HEAD]))
     return _File(path, tuple(names), tuple(imports), _usable(prefixes), tuple(triples))
 
 
@@ -143,24 +141,14 @@ def _text(path: Path) -> str:
         raise EverlogError(f"{path}: {getattr(mistake, 'strerror', None) or mistake}") from None
 
 
-def _syntax(path: Path, text: str) -> RdfFormat | str:
-    """By what the file begins with, since `.owl` may be anything; Turtle and the lines of RDF by the name."""
+def _syntax(path: Path, text: str) -> RdfFormat | OwlSyntax:
+    """By what the file begins with; Turtle and the lines of RDF by the name."""
     named = _BY_NAME.get(Path(path.name.removesuffix(".gz")).suffix)
     if named is not None and named != RdfFormat.RDF_XML:
         return named
-    if _FUNCTIONAL.match(text):
-        return "functional"
-    if text.lstrip()[:1] == "<":
-        root = _ROOT.search(_DOCTYPE.sub("", text[:100_000]))
-        if root is not None and root[2] == "Ontology":
-            return "owl/xml"
-        if root is not None and (root[2] == "RDF" or text.lstrip().startswith("<?xml")):
-            return RdfFormat.RDF_XML
-    if named is not None:
-        return named
-    if not text.strip():
+    if named is None and not text.strip():
         raise EverlogError(f"{path}: the file is empty")
-    return RdfFormat.TURTLE
+    return syntax_of(text, named or RdfFormat.TURTLE)
 
 
 def _usable(prefixes: Mapping[str, str]) -> dict[str, str]:
