@@ -8,13 +8,15 @@
 [('a', 'b'), ('a', 'c'), ('b', 'c')]
 """
 
+from everlog.datalog.program_union import union
 from everlog.datalog.reader import parse_program
 from everlog.errors import EverlogError
 from everlog.knowledge.base import KnowledgeBase
+from everlog.knowledge.ontology import Ontology, ontology
 from everlog.knowledge.report import Report
 from everlog.knowledge.stores import open_store
 
-__all__ = ["EverlogError", "KnowledgeBase", "Report", "parse_program"]
+__all__ = ["EverlogError", "KnowledgeBase", "Ontology", "Report", "ontology", "parse_program", "union"]
 
 open = open_store
 """`everlog.open`; among the names above it would hide Python's own from whoever imports them all."""

@@ -40,6 +40,15 @@ def test_rules_prints_a_program_that_can_be_loaded(tmp_path: Path) -> None:
     assert everlog("rules", ontology, "--profile", "EL").code == 2
 
 
+def test_a_report_names_classes_that_can_have_no_instances(tmp_path: Path) -> None:
+    ontology = written(tmp_path / "family.ttl", ONTOLOGY + ":Both rdfs:subClassOf :Man , :Woman .")
+    lines = done("ontology", ontology).splitlines()
+    assert lines[:2] == ["8 axioms", "profile L: 9 rules, 1 fact; 1 axiom dropped or approximated"]
+    assert lines[2] == "unsatisfiable: 1 class"
+    assert "Both: an instance would contradict DisjointClasses(" in lines[3]
+    assert len(lines) == 4
+
+
 def test_warnings_go_to_standard_error(tmp_path: Path) -> None:
     ended = everlog("rules", written(tmp_path / "o.ttl", ONTOLOGY + ":x :unknown :y . :A rdfs:subClassOf [] ."))
     assert ended.code == 0

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 import everlog as everlog_package
-from everlog.cli import check, export, info, init, older_versions, ontology_rules, query, run, update
+from everlog.cli import check, export, info, init, older_versions, ontology_report, ontology_rules, query, run, update
 from everlog.cli.outcome import guarded, let_termination_clean_up
 
 app = typer.Typer(
@@ -57,6 +57,7 @@ _add("check", check.check, "everlog check graph.store")
 _add("restore", older_versions.restore, "everlog restore graph.store --version 3")
 _add("vacuum", older_versions.vacuum, "everlog vacuum graph.store --keep 30")
 _add("rules", ontology_rules.rules, "everlog rules univ-bench.owl --profile L > rules.dlog")
+_add("ontology", ontology_report.ontology, "everlog ontology univ-bench.owl")
 
 
 def main() -> None:

@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 import typer
 
-from everlog.cli.programs import read_programs, united
+from everlog.cli.programs import read_programs
 from everlog.datalog.syntax import Constant, Program
 from everlog.errors import EverlogError
 
 if TYPE_CHECKING:
     from everlog.knowledge.base import KnowledgeBase
-    from everlog.rdf.owl.profiles import Translation
     from everlog.sources.read_facts import Read
 
 SHOWN = 5
@@ -56,19 +55,6 @@ FailOnViolationOption = Annotated[
 ]
 
 
-def translated(
-    files: Sequence[Path], profile: Profile, thing: bool = False, equality_rules: bool = False, schema: bool = False
-) -> Translation:
-    """The program of ontology files."""
-    from everlog.rdf.owl.profiles import Options, translate
-    from everlog.rdf.owl.reading import read_ontologies
-
-    for file in files:
-        if not file.is_file():
-            raise EverlogError(f"--ontology {file}: {'this is a folder' if file.is_dir() else 'no such file'}")
-    return translate(read_ontologies(files), profile, Options(thing, equality_rules, schema))
-
-
 def with_ontologies(
     programs: Sequence[Path] | None,
     ontologies: Sequence[Path] | None,
@@ -83,9 +69,12 @@ def with_ontologies(
     rules = read_programs(programs or ())
     if not ontologies:
         return rules, []
-    translation = translated(ontologies, profile, thing, equality_rules, schema)
-    remarks = (f"{_REMARK}{profile}: {remark}" for remark in translation.remarks)
-    return united([rules, translation.program]), [*translation.warnings, *remarks]
+    from everlog.datalog.program_union import union
+    from everlog.knowledge.ontology import ontology
+
+    read = ontology(*ontologies, profile=profile, owl_thing=thing, sameas_rules=equality_rules, with_schema=schema)
+    remarks = (f"{_REMARK}{profile}: {remark}" for remark in read.left_out)
+    return union(rules, read), [*read.warnings, *remarks]
 
 
 def shortened(messages: Sequence[str]) -> list[str]:

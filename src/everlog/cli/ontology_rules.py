@@ -10,16 +10,18 @@ import typer
 from everlog.cli import ontologies
 from everlog.cli.outcome import warn
 
+OntologyArguments = Annotated[
+    list[Path],
+    typer.Argument(
+        metavar="ONTOLOGY",
+        help="OWL 2 in RDF/XML, Turtle, OWL/XML or functional syntax; several files are one ontology.",
+        show_default=False,
+    ),
+]
+
 
 def rules(
-    ontology: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="ONTOLOGY",
-            help="OWL 2 in RDF/XML, Turtle, OWL/XML or functional syntax; several files are one ontology.",
-            show_default=False,
-        ),
-    ],
+    ontology: OntologyArguments,
     profile: ontologies.ProfileOption = "L",
     owl_thing: ontologies.ThingOption = False,
     sameas_rules: ontologies.EqualityRulesOption = False,
@@ -29,9 +31,12 @@ def rules(
 
     What the profile drops or approximates stands at the end, with the reasons.
     """
+    from everlog.knowledge.ontology import ontology as read_ontology
     from everlog.rdf.owl.printing import print_translation
 
-    translation = ontologies.translated(ontology, profile, owl_thing, sameas_rules, with_schema)
+    read = read_ontology(
+        *ontology, profile=profile, owl_thing=owl_thing, sameas_rules=sameas_rules, with_schema=with_schema
+    )
     names = ", ".join(path.name for path in ontology)
-    typer.echo(print_translation(translation, f"{names}, profile {profile}"), nl=False)
-    warn(list(translation.warnings))
+    typer.echo(print_translation(read.translation, f"{names}, profile {profile}"), nl=False)
+    warn(list(read.warnings))

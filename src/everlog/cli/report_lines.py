@@ -41,9 +41,9 @@ def _show(verb: str, report: Report) -> None:
         )
 
 
-def counted(number: int, what: str) -> str:
+def counted(number: int, one: str, several: str = "") -> str:
     """`1 fact`, `2,000 facts`."""
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
+    return f"{number:,} {one if number == 1 else several or f'{one}s'}"
 
 
 def _write_stats(path: Path | None, report: Report) -> None:

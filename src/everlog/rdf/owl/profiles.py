@@ -45,6 +45,8 @@ class Options:
     """Add the rules eq-* that make an equality of owl:sameAs."""
     schema: bool = False
     """Take the ontology's triples as facts and add the rules scm-*, which derive more of them."""
+    definitions: bool = False
+    """Keep rules about names that the translation made up, also if nothing derives them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +69,8 @@ class Translation:
     origins: Mapping[Rule, tuple[str, ...]]
     remarks: tuple[Remark, ...]
     warnings: tuple[str, ...]
+    dropped: tuple[tuple[str, Clause], ...] = ()
+    """The formulas that are no rules, since their heads have disjunctions or existentials, each with its axiom."""
 
 
 def translate(ontology: owl.Ontology, profile: Profile = "L", options: Options | None = None) -> Translation:
@@ -87,6 +91,7 @@ class _Translator:
         self._origins: dict[Rule, dict[str, None]] = {}
         self._facts: dict[Atom, None] = {}
         self._remarks: list[Remark] = []
+        self._dropped: list[tuple[str, Clause]] = []
         self._warnings: list[str] = []
         self._needs_thing = False
 
@@ -96,7 +101,7 @@ class _Translator:
         for axiom in self._ontology.axioms:
             self._axiom(axiom)
         self._general()
-        rules = self._useful()
+        rules = list(self._rules) if self._options.definitions else self._useful()
         order = sorted(rules, key=lambda rule: (*self._origins[rule], repr(rule)))
         program = Program(
             tuple(self._rules[rule] for rule in order),
@@ -108,6 +113,7 @@ class _Translator:
             {self._rules[rule]: tuple(self._origins[rule]) for rule in order},
             tuple(sorted(set(self._remarks), key=lambda remark: (remark.what, remark.axiom, remark.reason))),
             (*self._ontology.warnings, *self._warnings),
+            tuple(self._dropped),
         )
 
     def _find_memberships(self) -> None:
@@ -156,10 +162,10 @@ class _Translator:
                 return reason
             notes.setdefault(f"{reason}: the condition is left out")
         if self._profile != "U":
-            if len(clause.heads) > 1:
-                return "a disjunction in the head"
-            if any(disjunct.exists for disjunct in clause.heads):
-                return "an existential in the head"
+            several = len(clause.heads) > 1
+            if several or any(disjunct.exists for disjunct in clause.heads):
+                self._dropped.append((text, clause))
+                return "a disjunction in the head" if several else "an existential in the head"
         elif len(clause.heads) > 1:
             notes.setdefault("a disjunction becomes a conjunction")
         for note in clause.approximate:

@@ -39,8 +39,22 @@ _XMLNS = re.compile(r"""xmlns:(\w+)\s*=\s*["']([^"'&]+)["']""")
 
 
 @dataclass(frozen=True)
-class _File:
-    path: Path
+class _Document:
+    """A text, what messages call it, and the address of its file, if it has one."""
+
+    text: str
+    name: str
+    address: str | None = None
+
+    @property
+    def mark(self) -> str:
+        """What the labels of its blank nodes begin with."""
+        return file_mark(self.address or self.text)
+
+
+@dataclass(frozen=True)
+class _Parsed:
+    document: _Document
     names: tuple[str, ...]
     imports: tuple[str, ...]
     prefixes: Mapping[str, str]
@@ -48,78 +62,81 @@ class _File:
     ontology: Ontology | None = None
 
 
-def read_ontologies(paths: Sequence[Path]) -> Ontology:
-    """The ontology that some files are together."""
-    files = [_read(path) for path in dict.fromkeys(paths)]
+def read_ontologies(paths: Sequence[Path], texts: Sequence[str] = ()) -> Ontology:
+    """The ontology that some files and texts are together."""
+    files = [_Document(_text(path), str(path), path.absolute().as_uri()) for path in dict.fromkeys(paths)]
+    parsed = [_parsed(document) for document in (*files, *(_Document(text, "<text>") for text in texts))]
     prefixes: dict[str, str] = {}
-    for file in reversed(files):
-        prefixes |= file.prefixes
-    triples = [triple for file in files for triple in file.triples]
-    graph = read_graph(triples, prefixes)
-    others = [file.ontology for file in files if file.ontology is not None]
+    for each in reversed(parsed):
+        prefixes |= each.prefixes
+    usable = _usable(prefixes)
+    triples = [triple for each in parsed for triple in each.triples]
+    graph = read_graph(triples, usable)
+    others = [each.ontology for each in parsed if each.ontology is not None]
     return Ontology(
         tuple(dict.fromkeys(axiom for each in (graph, *others) for axiom in each.axioms)),
-        prefixes,
-        (*_missing(files), *(warning for each in (graph, *others) for warning in each.warnings)),
+        usable,
+        (*_missing(parsed), *(warning for each in (graph, *others) for warning in each.warnings)),
         tuple((constant(s), Constant(NamedNode(p)), constant(o)) for s, p, o in triples),
+        prefixes,
     )
 
 
-def _missing(files: Sequence[_File]) -> list[str]:
-    known = {name for file in files for name in (*file.names, file.path.absolute().as_uri())}
+def _missing(parsed: Sequence[_Parsed]) -> list[str]:
+    known = {name for each in parsed for name in (*each.names, each.document.address)}
     return [
-        f"{file.path} imports <{name}>, which is none of the given files and is left out: give its file too, as another "
-        "ontology"
-        for file in files
-        for name in file.imports
+        f"{each.document.name} imports <{name}>, which is none of the given files and is left out: give its file too, as "
+        "another ontology"
+        for each in parsed
+        for name in each.imports
         if name not in known
     ]
 
 
-def _read(path: Path) -> _File:
-    text = _text(path)
-    syntax = _syntax(path, text)
-    mark = file_mark(path.absolute().as_uri())
+def _parsed(document: _Document) -> _Parsed:
+    syntax = _syntax(document)
     if isinstance(syntax, RdfFormat):
-        return _rdf(path, text, syntax, mark)
+        return _rdf(document, syntax)
     try:
-        ontology, names, imports = read_horned(text, syntax, mark)
+        ontology, names, imports = read_horned(document.text, syntax, document.mark)
     except ValueError as mistake:
-        raise EverlogError(f"{path}: not an ontology in {syntax} syntax: {_spoken(str(mistake))}") from mistake
-    return _File(path, tuple(names), tuple(imports), _usable(ontology.prefixes), ontology=ontology)
+        message = f"{document.name}: not an ontology in {syntax} syntax: {_spoken(str(mistake))}"
+        raise EverlogError(message) from mistake
+    return _Parsed(document, tuple(names), tuple(imports), ontology.prefixes, ontology=ontology)
 
 
-def _rdf(path: Path, text: str, syntax: RdfFormat, mark: str) -> _File:
+def _rdf(document: _Document, syntax: RdfFormat) -> _Parsed:
+    text, name = document.text, document.name
     if syntax == RdfFormat.RDF_XML:
-        _check_xml(path, text)
+        _check_xml(name, text)
     labels: dict[str, BlankNode] = {}
     triples: list[Triple] = []
     try:
-        quads = parse(text, format=syntax, base_iri=path.absolute().as_uri())
+        quads = parse(text, format=syntax, base_iri=document.address)
         for quad in quads:
-            subject, target = _stable(quad.subject, mark, labels), _stable(quad.object, mark, labels)
+            subject, target = (_stable(node, document.mark, labels) for node in (quad.subject, quad.object))
             if isinstance(subject, Literal):
                 raise ValueError("a literal cannot be a subject")
             triples.append((subject, quad.predicate.value, target))
     except SyntaxError as mistake:
         line = f":{mistake.lineno}" if mistake.lineno else ""
-        raise EverlogError(f"{path}{line}: {reason_of(mistake)}") from mistake
+        raise EverlogError(f"{name}{line}: {reason_of(mistake)}") from mistake
     except ValueError as mistake:
-        raise EverlogError(f"{path}: {mistake}") from mistake
+        raise EverlogError(f"{name}: {mistake}") from mistake
     headers = {s for s, p, o in triples if p == TYPE and o == NamedNode(OWL + "Ontology")}
     names = [s.value for s in headers if isinstance(s, NamedNode)]
     names += [o.value for s, p, o in triples if s in headers and p == OWL + "versionIRI"]
     imports = dict.fromkeys(o.value for s, p, o in triples if p == OWL + "imports")
     prefixes = quads.prefixes or dict(_XMLNS.findall(text[:HEAD]))
-    return _File(path, tuple(names), tuple(imports), _usable(prefixes), tuple(triples))
+    return _Parsed(document, tuple(names), tuple(imports), prefixes, tuple(triples))
 
 
-def _check_xml(path: Path, text: str) -> None:
+def _check_xml(name: str, text: str) -> None:
     """Refuses XML that is not well-formed: pyoxigraph takes a file that ends in the middle for a whole one."""
     try:
         expat.ParserCreate().Parse(text, True)
     except expat.ExpatError as mistake:
-        raise EverlogError(f"{path}:{mistake.lineno}: not well-formed XML: {expat.ErrorString(mistake.code)}") from None
+        raise EverlogError(f"{name}:{mistake.lineno}: not well-formed XML: {expat.ErrorString(mistake.code)}") from None
 
 
 def _stable(node: object, mark: str, labels: dict[str, BlankNode]) -> Object:
@@ -132,6 +149,8 @@ def _stable(node: object, mark: str, labels: dict[str, BlankNode]) -> Object:
 
 
 def _text(path: Path) -> str:
+    if not path.is_file():
+        raise EverlogError(f"{path}: {'this is a folder' if path.is_dir() else 'no such file'}")
     try:
         data = path.read_bytes()
         return (gzip.decompress(data) if path.name.endswith(".gz") else data).decode("utf-8-sig")
@@ -141,14 +160,14 @@ def _text(path: Path) -> str:
         raise EverlogError(f"{path}: {getattr(mistake, 'strerror', None) or mistake}") from None
 
 
-def _syntax(path: Path, text: str) -> RdfFormat | OwlSyntax:
-    """By what the file begins with; Turtle and the lines of RDF by the name."""
-    named = _BY_NAME.get(Path(path.name.removesuffix(".gz")).suffix)
+def _syntax(document: _Document) -> RdfFormat | OwlSyntax:
+    """By what the document begins with; Turtle and the lines of RDF by the name of the file."""
+    named = _BY_NAME.get(Path(document.name.removesuffix(".gz")).suffix)
     if named is not None and named != RdfFormat.RDF_XML:
         return named
-    if named is None and not text.strip():
-        raise EverlogError(f"{path}: the file is empty")
-    return syntax_of(text, named or RdfFormat.TURTLE)
+    if named is None and not document.text.strip():
+        raise EverlogError(f"{document.name}: the {'file' if document.address else 'text'} is empty")
+    return syntax_of(document.text, named or RdfFormat.TURTLE)
 
 
 def _usable(prefixes: Mapping[str, str]) -> dict[str, str]:

@@ -246,3 +246,5 @@ class Ontology:
     warnings: tuple[str, ...] = ()
     triples: tuple[tuple[Constant, Constant, Constant], ...] = ()
     """The ontology as RDF, where it was given so."""
+    declared: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    """All prefixes of the text, also those that rules cannot be written with."""
