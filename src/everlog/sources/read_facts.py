@@ -327,7 +327,7 @@ def _outcome(
 
 
 def _axioms_found(plan: _Plan, count: int) -> str:
-    files = {**plan.documents, **plan.lines}
+    files: dict[str, Document | LineFile] = {**plan.documents, **plan.lines}
     rdf = [file for file, read in files.items() if plan.predicates[read.source] is None]
     place = rdf[0] if len(rdf) == 1 else "the RDF files"
     return f"{place}: {_counted(count, 'triple')} of an ontology's axioms" if count else ""
