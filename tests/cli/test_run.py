@@ -103,3 +103,37 @@ def test_the_gene_ontology_has_its_published_closure(data: Path, tmp_path: Path,
     published = gzip.decompress((data / "go" / "trixie_cc_closure.tsv.gz").read_bytes()).decode()
     expected = sorted(line.replace("\t", ",") for line in published.splitlines())
     assert (tmp_path / "out" / "closure.csv").read_text().splitlines() == expected
+
+
+def test_without_a_folder_the_first_facts_are_printed(tmp_path: Path) -> None:
+    program = written(tmp_path / "reach.dlog", REACH + "some() :- edge(?x, ?y) . never(?x) :- reach(?x, ?x) .")
+    facts = written(tmp_path / "edge.csv", "".join(f"n{i},n{i + 1}\n" for i in range(5)) + 'n5,"two words, or 3"\n')
+    summary, _, shown = done("run", program, "--facts", facts).partition("\n")
+    assert summary.startswith("materialised: 28 facts (6 explicit, 22 derived) in ")
+    assert shown.splitlines() == [
+        "",
+        "reach: 21 facts",
+        *(f"  n0  n{i}" for i in range(1, 6)),
+        '  n0  "two words, or 3"',
+        *(f"  n1  n{i}" for i in range(2, 6)),
+        "  … and 11 more",
+        "",
+        "some: 1 fact",
+        "  ()",
+        "",
+        "never: 0 facts",
+        "",
+        "--out DIR writes all facts to files",
+    ]
+
+
+def test_output_chooses_the_predicates_that_are_printed_or_written(tmp_path: Path) -> None:
+    program = written(tmp_path / "reach.dlog", REACH + "node(?x) :- edge(?x, _) . [?x, edge, ?y] :- edge(?x, ?y) .")
+    facts = written(tmp_path / "edge.csv", "a,b\n")
+    chosen = done("run", program, "--facts", facts, "--output", "node,edge", "--output", "reach").partition("\n")[2]
+    assert chosen == "\nnode: 1 fact\n  a\n\nedge: 1 fact\n  a  b\n\nreach: 1 fact\n  a  b\n"
+    done("run", program, "--facts", facts, "--output", "node,edge", "--out", tmp_path / "out")
+    assert files(tmp_path / "out") == {"edge.csv": "a,b\n", "node.csv": "a\n"}
+    refused = everlog("run", program, "--facts", facts, "--output", "raech")
+    assert refused.code == 2
+    assert refused.err == "everlog: there is no predicate raech; did you mean reach?\n"

@@ -134,6 +134,16 @@ def test_explicit_and_derived() -> None:
     assert kb.facts("p", "derived").to_pylist() == [{"a0": "c"}]
 
 
+def test_the_first_facts_are_sorted_and_of_very_many_they_are_any(monkeypatch: pytest.MonkeyPatch) -> None:
+    kb = KnowledgeBase(everlog.parse_program("p(?x) :- q(?x) ."))
+    kb.add({"q": [(number,) for number in (7, 3, 10, 2)]})
+    kb.materialise()
+    assert kb.head("p", 3) == [(2,), (3,), (7,)]
+    monkeypatch.setattr("everlog.knowledge.base._WORTH_SORTING", 3)
+    few = kb.head("p", 3)
+    assert len(few) == 3 and few == sorted(few) and set(few) <= set(kb.rows("p"))
+
+
 def test_facts_of_the_program_can_be_deleted() -> None:
     kb = knowledge("p(a) . q(?x) :- p(?x) .")
     report = kb.update(delete={"p": [("a",)]})

@@ -1,4 +1,4 @@
-"""`everlog run`: what follows from rules and facts, as files, without a store."""
+"""`everlog run`: what follows from rules and facts, as files or on the screen, without a store."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from everlog.cli import ontologies, options
+from everlog.cli.first_facts import print_first
 from everlog.cli.progress import Progress
 from everlog.cli.report_lines import finish
 
@@ -27,7 +28,13 @@ def run(
         typer.Option(
             metavar="DIR",
             help="A new or empty folder for <predicate>.csv of every predicate in a rule head or program fact, and "
-            "triples.nt.",
+            "triples.nt. Without it the first facts of every predicate in a rule head are printed.",
+        ),
+    ] = None,
+    output: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="PREDICATES", help="Write or print these predicates only: p,q. May be repeated.", show_default=False
         ),
     ] = None,
     stats: options.StatsOption = None,
@@ -45,7 +52,7 @@ def run(
     conf: options.ConfOption = None,
     verbose: options.VerboseOption = False,
 ) -> None:
-    """Compute everything that follows from rules and facts, and write it to files.
+    """Compute everything that follows from rules and facts, and write it to files or print the beginnings.
 
     Nothing is written on failure.
     """
@@ -73,7 +80,7 @@ def run(
         spark = options.started_session(master, settings, verbose, paths, engine)
         from everlog.knowledge.base import KnowledgeBase
         from everlog.sources.read_facts import read_paths
-        from everlog.store.publish import publish_outcome, published_predicates
+        from everlog.store.publish import derived_predicates, publish_outcome, published_predicates
 
         progress.step("reading facts")
         quarantine = Path(f"{out or 'everlog'}.quarantine")
@@ -83,13 +90,24 @@ def run(
             reasoning["engine"] = "memory"  # whatever the machine: no job is needed to see that
         kb = KnowledgeBase(rules, spark=spark, memory=memory, **reasoning)
         kb.load_read(read)
+        chosen = [name for text in output or () for name in text.split(",")]
+        for name in chosen:
+            kb.arity(name)  # refuses what is none
         progress.step("materialising")
         report = kb.materialise(progress.round)
         contradictions.check(kb)
         warnings = [*remarks, *report.warnings, *read.warnings, *contradictions.messages]
         if out is not None:
             progress.step("writing")
-            wanted = [predicate for predicate in (*published_predicates(rules), "triple") if kb.size(predicate)]
+            wanted = chosen or published_predicates(rules)
+            found = wanted if chosen else (*wanted, "triple")
             with new_folder(out) as folder:
-                warnings += publish_outcome(rules, {predicate: kb.text(predicate) for predicate in wanted}, folder)
+                texts = {predicate: kb.text(predicate) for predicate in found if kb.size(predicate)}
+                warnings += publish_outcome(wanted, texts, folder)
+        shown = (
+            []
+            if out is not None
+            else [(name, kb.size(name), kb.head(name)) for name in chosen or derived_predicates(rules)]
+        )
     finish("materialised", report, warnings, started, stats)
+    print_first(shown)

@@ -77,7 +77,7 @@ def update(
         spark = options.started_session(master, settings, verbose, [*added, *deleted], wanted)
         from everlog.knowledge.stores import update_store
         from everlog.sources.read_facts import read_paths
-        from everlog.store.publish import publish_outcome
+        from everlog.store.publish import publish_outcome, published_predicates
 
         progress.step("reading facts")
         quarantine = Path(f"{store}.quarantine")
@@ -90,7 +90,7 @@ def update(
                 progress.step("writing changes")
                 for name, facts in (("added", found.added), ("deleted", found.deleted)):
                     (folder / name).mkdir()
-                    warnings.extend(publish_outcome(rules, facts, folder / name))
+                    warnings.extend(publish_outcome(published_predicates(rules), facts, folder / name))
 
         report, _ = update_store(
             store,

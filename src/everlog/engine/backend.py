@@ -209,6 +209,10 @@ class Backend(ABC, Generic[Batch, Listed, Part]):
     def listed(self, facts: FactSet, predicate: str, arity: int) -> Listed: ...
 
     @abstractmethod
+    def first(self, listed: Listed, number: int) -> Listed:
+        """Some of the facts, at most so many: those that cost least."""
+
+    @abstractmethod
     def few(self, number: Callable[[], int]) -> bool:
         """Whether so many facts, if it matters how many, are few enough to be fetched directly."""
 

@@ -26,6 +26,7 @@ from everlog.datalog.values import Value
 from everlog.engine.backend import Batch, Progress, Which
 from everlog.errors import ArityMistake, EverlogError
 from everlog.knowledge.engine_choice import Engine, budget_bytes, choose_engine, needed_by_facts, needed_by_frames
+from everlog.knowledge.goals import in_order
 from everlog.knowledge.report import Report
 from everlog.knowledge.request import Request
 from everlog.knowledge.saved_kinds import OLDER
@@ -53,6 +54,9 @@ if TYPE_CHECKING:
     from everlog.store.manifest import Manifest
 
 _OLDER: Final = "everything was computed anew, since an earlier Everlog has stored what is kept for updates"
+
+_WORTH_SORTING: Final = 10_000
+"""Up to so many facts are fetched and sorted for the sake of the first ones."""
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -538,6 +542,15 @@ class KnowledgeBase:
         """The facts of a predicate as tuples of Python values, in no special order."""
         reasoner, arity = self.reasoner, self._arity(predicate)
         return reasoner.backend.rows(reasoner.listed(predicate, which, arity), arity, reasoner.few(which))
+
+    @guarded("reading facts")
+    def head(self, predicate: str, number: int = 10, which: Which = "all") -> list[tuple[Value, ...]]:
+        """Some facts of a predicate, sorted: the first ones, or, where there are many thousands, any of them."""
+        if self.size(predicate, which) <= _WORTH_SORTING:
+            return in_order(self.rows(predicate, which))[:number]
+        reasoner, arity = self.reasoner, self._arity(predicate)
+        some = reasoner.backend.first(reasoner.listed(predicate, which, arity), number)
+        return in_order(reasoner.backend.rows(some, arity, few=True))
 
     @guarded("reading facts")
     def text(self, predicate: str, which: Which = "all") -> DataFrame:

@@ -34,20 +34,24 @@ QUAD: Final = "quad"
 _RDF_FILES: Final = {TRIPLE: "triples.nt", QUAD: "quads.nq"}
 
 
+def derived_predicates(program: Program) -> list[str]:
+    """The predicates in rules' heads, in the order of the text."""
+    return list(dict.fromkeys(rule.head.predicate for rule in program.rules))
+
+
 def published_predicates(program: Program) -> list[str]:
     """The predicates of `--out`: those in a rule's head or a fact of the program, in the order of the text."""
-    heads = [rule.head.predicate for rule in program.rules]
-    return list(dict.fromkeys([*heads, *(fact.predicate for fact in program.facts)]))
+    return list(dict.fromkeys([*derived_predicates(program), *(fact.predicate for fact in program.facts)]))
 
 
-def publish_outcome(program: Program, facts: Mapping[str, DataFrame], folder: Path) -> list[str]:
-    """What `--out` gets: the predicates of the program as CSV, and all triples as N-Triples. Gives warnings.
+def publish_outcome(predicates: Sequence[str], facts: Mapping[str, DataFrame], folder: Path) -> list[str]:
+    """What `--out` gets: some predicates as CSV, and all triples that there are as N-Triples. Gives warnings.
 
     `facts` is in text form, and lacks the predicates that have no facts.
     """
-    for predicate in published_predicates(program):
+    for predicate in predicates:
         write_csv(facts.get(predicate), folder / f"{file_stem(predicate)}.csv")
-    if TRIPLE in facts or TRIPLE in published_predicates(program):
+    if TRIPLE in facts or TRIPLE in predicates:
         return write_ntriples(TRIPLE, facts.get(TRIPLE), folder / _RDF_FILES[TRIPLE])
     return []
 

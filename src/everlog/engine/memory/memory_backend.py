@@ -177,6 +177,9 @@ class MemoryBackend(Backend[MemoryBatch, Ids, ByPredicate]):
     def listed(self, facts: FactSet, predicate: str, arity: int) -> Ids:
         return self._engine.columns(as_memory_facts(facts), predicate, arity)
 
+    def first(self, listed: Ids, number: int) -> Ids:
+        return listed[:, :number]
+
     def few(self, number: Callable[[], int]) -> bool:
         return True
 
