@@ -137,3 +137,18 @@ def test_output_chooses_the_predicates_that_are_printed_or_written(tmp_path: Pat
     refused = everlog("run", program, "--facts", facts, "--output", "raech")
     assert refused.code == 2
     assert refused.err == "everlog: there is no predicate raech; did you mean reach?\n"
+
+
+def test_rules_are_profiled_on_the_screen_on_a_page_and_in_the_numbers(tmp_path: Path) -> None:
+    program = written(tmp_path / "reach.dlog", REACH)
+    store, page = tmp_path / "s", tmp_path / "rules.html"
+    first = written(tmp_path / "one" / "edge.csv", "a,b\n")
+    said = done("init", store, program, "--facts", first, "--profile-rules")
+    assert "reach(?x, ?y) :- edge(?x, ?y) ." in said and "seconds by stratum: " in said
+    more = written(tmp_path / "two" / "edge.csv", "b,c\n")
+    done("update", store, "--add", more, "--profile-page", page, "--stats", tmp_path / "s.json")
+    assert "reach(?x, ?y) :- edge(?x, ?y) ." in page.read_text()
+    stats = json.loads((tmp_path / "s.json").read_text())
+    assert sum(row["derivations"] for row in stats["profile"]["rules"]) == sum(stats["derivations"].values())
+    refused = everlog("run", program, "--profile-page", tmp_path)
+    assert refused.err == f"everlog: --profile-page {tmp_path}: this is a folder; give a file\n"

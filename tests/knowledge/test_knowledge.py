@@ -54,6 +54,16 @@ def keyed(rows: list[tuple[Value, ...]]) -> set[naive.Fact]:
     return set(found)
 
 
+@pytest.mark.parametrize("algorithm", ["auto", "counting"])
+def test_a_report_has_the_seconds_of_each_stratum(algorithm: str) -> None:
+    kb = KnowledgeBase(parse_program("p(?x) :- q(?x) . r(?x) :- q(?x), not p(?x) ."), algorithm=algorithm)
+    kb.add({"q": [(1,), (2,)]})
+    for report in (kb.materialise(), kb.update(add={"q": [(3,)]}), kb.update(algorithm="remat")):
+        assert len(report.strata) == 3
+        assert 0 < sum(report.strata.values()) <= report.seconds["reasoning"]
+        assert report.stats()["strata"] == report.strata
+
+
 # Facts in and out
 
 

@@ -52,9 +52,22 @@ def test_numbers_are_those_of_the_memory_engine(spark: SparkSession, monkeypatch
         kb = KnowledgeBase(sequence.case.program, engine=engine, spark=spark, algorithm="dred", modules="off")
         kb.add(rows_of(sequence.case.facts))
         (update,) = sequence.updates[:1]
-        reports = [kb.materialise(), kb.update(add=rows_of(update.add), delete=rows_of(update.delete))]
+        measured = kb.materialise(profile=True)
+        profiles = [kb.profile()]
+        reports = [measured, kb.update(add=rows_of(update.add), delete=rows_of(update.delete), profile=True)]
+        profiles.append(kb.profile())
         assert all(report.engine == engine for report in reports)
-        seen.append([(one.facts, one.derivations, one.rounds, one.added, one.deleted, one.warnings) for one in reports])
+        # On Spark the rules of a stratum are one line; that they are is said.
+        assert [len(profile.remarks) for profile in profiles] == ([1, 1] if engine == "spark" else [0, 0])
+        for report, profile in zip(reports, profiles, strict=True):
+            assert sum(line.derivations for line in profile.lines) == sum(report.derivations.values())
+        assert all(report.strata and min(report.strata.values()) > 0 for report in reports)
+        seen.append(
+            [
+                (one.facts, one.derivations, one.rounds, one.added, one.deleted, one.warnings, [*one.strata])
+                for one in reports
+            ]
+        )
     assert seen[0] == seen[1]
 
 

@@ -105,7 +105,11 @@ def test_an_outcome_has_the_predicates_of_the_program(spark: SparkSession, tmp_p
     program = everlog.parse_program("q(?x) :- p(?x) . holds() :- p(?x) . r(1) . never(?x) :- p(?x), no(?x) .")
     assert published_predicates(program) == ["q", "holds", "never", "r"]
     holds = spark.createDataFrame([(True,)], "present boolean")
-    publish_outcome(published_predicates(program), {"q": frame(spark, (2,), (1,)), "holds": holds, "r": frame(spark, (1,))}, tmp_path)
+    publish_outcome(
+        published_predicates(program),
+        {"q": frame(spark, (2,), (1,)), "holds": holds, "r": frame(spark, (1,))},
+        tmp_path,
+    )
     written = {path.name: path.read_text() for path in tmp_path.iterdir()}
     assert written == {"q.csv": "1\n2\n", "holds.csv": "\n", "r.csv": "1\n", "never.csv": ""}
 

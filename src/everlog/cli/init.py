@@ -22,6 +22,8 @@ def init(
     with_schema: ontologies.SchemaOption = False,
     fail_on_violation: ontologies.FailOnViolationOption = False,
     stats: options.StatsOption = None,
+    profile_rules: options.ProfileRulesOption = False,
+    profile_page: options.ProfilePageOption = None,
     on_error: options.OnErrorOption = "fail",
     header: options.HeaderOption = False,
     nulls: options.NullsOption = "error",
@@ -53,7 +55,8 @@ def init(
     )
     paths = options.check_paths("--facts", facts)
     settings = options.session_conf(conf, memory)
-    options.check_stats(stats)
+    options.check_file("--stats", stats)
+    options.check_file("--profile-page", profile_page)
     from everlog.datalog.arities import program_arities
     from everlog.rdf.owl.axiom_triples import idle_axioms
     from everlog.store.commit import check_place
@@ -79,8 +82,9 @@ def init(
             progress=progress.round,
             on_step=progress.step,
             check=contradictions.check,
+            profile=profile_rules or profile_page is not None,
         )
         read.release()
     idle = idle_axioms(read.axioms, rules)
     warnings = [*remarks, *report.warnings, *read.warnings, *idle, *contradictions.messages]
-    finish("materialised", report, warnings, started, stats)
+    finish("materialised", report, warnings, started, stats, profile_page)

@@ -51,6 +51,12 @@ NullsOption = Annotated[
     ),
 ]
 StatsOption = Annotated[Path | None, typer.Option(metavar="FILE", help="Write what was done, in numbers, as JSON.")]
+ProfileRulesOption = Annotated[
+    bool, typer.Option("--profile-rules", help="Show what each rule took; --stats has it, too.")
+]
+ProfilePageOption = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Write what each rule took, with bars, as a page: rules.html.")
+]
 _ENGINES = "Where to reason: auto, memory or spark."
 EngineOption = Annotated[str, _reasoning(help=_ENGINES)]
 StoredEngineOption = Annotated[str | None, _reasoning(help=_ENGINES, show_default="as the store was made")]
@@ -154,11 +160,12 @@ def check_paths(option: str, paths: Sequence[str] | None) -> list[str]:
     return list(paths or ())
 
 
-def check_stats(stats: Path | None) -> None:
-    if stats is None:
+def check_file(option: str, path: Path | None) -> None:
+    """Raises if a file that is to be written cannot be; that is known before any work."""
+    if path is None:
         return
-    local_place(stats, "--stats")
-    if stats.is_dir():
-        raise EverlogError(f"--stats {stats}: this is a folder; give a file")
-    if not stats.absolute().parent.is_dir():
-        raise EverlogError(f"--stats {stats}: there is no folder {stats.absolute().parent}")
+    local_place(path, option)
+    if path.is_dir():
+        raise EverlogError(f"{option} {path}: this is a folder; give a file")
+    if not path.absolute().parent.is_dir():
+        raise EverlogError(f"{option} {path}: there is no folder {path.absolute().parent}")

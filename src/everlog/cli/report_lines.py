@@ -16,13 +16,23 @@ from everlog.cli.outcome import warn
 from everlog.knowledge.report import Report
 
 
-def finish(verb: str, report: Report, warnings: Sequence[str], started: float, stats: Path | None) -> None:
-    """Says what was done since `started`: all of it in the file of `--stats`, warnings shortened, and a line or two."""
+def finish(
+    verb: str, report: Report, warnings: Sequence[str], started: float, stats: Path | None, page: Path | None = None
+) -> None:
+    """Says what was done since `started`: all of it in the file of `--stats`, warnings shortened, and a line or two.
+
+    What rules took is shown if they were measured, and written to a page if there is to be one.
+    """
     seconds = {**report.seconds, "total": perf_counter() - started}
     report = replace(report, warnings=list(dict.fromkeys(warnings)), seconds=seconds)
-    _write_stats(stats, report)
+    if stats is not None:
+        _write(stats, json.dumps(report.stats(), indent=2) + "\n")
+    if page is not None and report.profile is not None:
+        _write(page, report.profile.page())
     warn(shortened(report.warnings))
     _show(verb, report)
+    if report.profile is not None:
+        typer.echo(f"\n{report.profile!r}")
 
 
 def _show(verb: str, report: Report) -> None:
@@ -46,13 +56,11 @@ def counted(number: int, one: str, several: str = "") -> str:
     return f"{number:,} {one if number == 1 else several or f'{one}s'}"
 
 
-def _write_stats(path: Path | None, report: Report) -> None:
-    """The file of `--stats`, whole or not at all."""
-    if path is None:
-        return
+def _write(path: Path, text: str) -> None:
+    """A file, whole or not at all."""
     beside = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        beside.write_text(json.dumps(report.stats(), indent=2) + "\n", encoding="utf-8")
+        beside.write_text(text, encoding="utf-8")
         os.replace(beside, path)
     finally:
         beside.unlink(missing_ok=True)

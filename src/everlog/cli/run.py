@@ -38,6 +38,8 @@ def run(
         ),
     ] = None,
     stats: options.StatsOption = None,
+    profile_rules: options.ProfileRulesOption = False,
+    profile_page: options.ProfilePageOption = None,
     on_error: options.OnErrorOption = "fail",
     header: options.HeaderOption = False,
     nulls: options.NullsOption = "error",
@@ -69,7 +71,8 @@ def run(
     )
     paths = options.check_paths("--facts", facts)
     settings = options.session_conf(conf, memory)
-    options.check_stats(stats)
+    options.check_file("--stats", stats)
+    options.check_file("--profile-page", profile_page)
     from everlog.datalog.arities import program_arities
     from everlog.store.whole_folder import check_new, new_folder
 
@@ -94,7 +97,7 @@ def run(
         for name in chosen:
             kb.arity(name)  # refuses what is none
         progress.step("materialising")
-        report = kb.materialise(progress.round)
+        report = kb.materialise(progress.round, profile=profile_rules or profile_page is not None)
         contradictions.check(kb)
         warnings = [*remarks, *report.warnings, *read.warnings, *contradictions.messages]
         if out is not None:
@@ -109,5 +112,5 @@ def run(
             if out is not None
             else [(name, kb.size(name), kb.head(name)) for name in chosen or derived_predicates(rules)]
         )
-    finish("materialised", report, warnings, started, stats)
+    finish("materialised", report, warnings, started, stats, profile_page)
     print_first(shown)

@@ -34,6 +34,8 @@ def update(
     ] = None,
     wait: options.WaitOption = 0.0,
     stats: options.StatsOption = None,
+    profile_rules: options.ProfileRulesOption = False,
+    profile_page: options.ProfilePageOption = None,
     on_error: options.OnErrorOption = "fail",
     header: options.HeaderOption = False,
     nulls: options.NullsOption = "error",
@@ -55,7 +57,8 @@ def update(
     options.reasoning_options(engine=engine or "auto", algorithm=algorithm)
     added, deleted = options.check_paths("--add", add), options.check_paths("--delete", delete)
     settings = options.session_conf(conf, memory)
-    options.check_stats(stats)
+    options.check_file("--stats", stats)
+    options.check_file("--profile-page", profile_page)
     from everlog.datalog.reader import parse_program
     from everlog.knowledge.engine_choice import engine_of
     from everlog.knowledge.reasoners import Loading
@@ -103,10 +106,11 @@ def update(
             progress=progress.round,
             on_step=progress.step,
             check=contradictions.check,
+            profile=profile_rules or profile_page is not None,
             before_commit=publish,
             loading=loading,
         )
         for read in reads:
             read.release()
     warnings += [*report.warnings, *(message for read in reads for message in read.warnings), *contradictions.messages]
-    finish("updated", report, warnings, started, stats)
+    finish("updated", report, warnings, started, stats, profile_page)

@@ -55,6 +55,8 @@ class Policy:
     """Whether rules find a little sooner than a search does, so that both are tried; jobs cost the same for either."""
     decomposed_from: Worth | None = None
     """When decompositions pay, if not as in memory."""
+    measures_rules_apart: bool = False
+    """Whether rules can be evaluated one by one, to be measured, at about the cost of evaluating them together."""
     keeps_names_apart: bool = False
     """Whether updates go without rewriting as long as no two names are equal."""
 

@@ -29,6 +29,7 @@ from everlog.knowledge.engine_choice import Engine, budget_bytes, choose_engine,
 from everlog.knowledge.goals import in_order
 from everlog.knowledge.report import Report
 from everlog.knowledge.request import Request
+from everlog.knowledge.rule_profile import Profile
 from everlog.knowledge.saved_kinds import OLDER
 from everlog.knowledge.settings import Settings
 from everlog.planning.equality_rules import refuse_equalities, telling_apart, with_same_as
@@ -186,6 +187,7 @@ class KnowledgeBase:
         self._names_axioms = has_violation_rules(program)
         self._violated: list[str] | None = None
         """What the facts contradict, once it was looked for."""
+        self._profile: Profile | None = None
         self._guarded = interrupts.Guarded("knowledge base")
 
     def __repr__(self) -> str:
@@ -410,17 +412,18 @@ class KnowledgeBase:
     # ------------------------------------------------------------------------------------ reasoning
 
     @guarded("materialising", changes=True)
-    def materialise(self, progress: Progress | None = None) -> Report:
+    def materialise(self, progress: Progress | None = None, *, profile: bool = False) -> Report:
         """Computes everything that follows from the explicit facts.
 
-        `progress` is called after each round with the stratum, the round in it, and how many facts are new.
+        `progress` is called after each round with the stratum, the round in it, and how many facts are new. With
+        `profile` rules are measured, and `profile()` tells what they took.
         """
         started = perf_counter()
         if self._materialised:
-            return self.update(progress=progress)
-        request = self._request([], [], None, progress, started)
+            return self.update(progress=progress, profile=profile)
+        request = self._request([], [], None, progress, started, profile)
         report = self.reasoner.materialise(request)
-        self._materialised, self._violated = True, None
+        self._materialised, self._violated, self._profile = True, None, report.profile
         suspected = suspicions(self.program, self._given, self.settings.equality != "off")
         return replace(
             report,
@@ -438,13 +441,15 @@ class KnowledgeBase:
         progress: Progress | None = None,
         *,
         nulls: Nulls = "error",
+        profile: bool = False,
     ) -> Report:
         """Adds and deletes explicit facts and brings the materialisation up to date.
 
         A fact that is both added and deleted is added. Deleting what is not explicit changes nothing. The algorithm is
         that of the knowledge base unless another one is asked for: `auto`, `dred`, `fbf` (perhaps with a strategy), `bf`,
         `dredc`, `bfc`, `counting`, or `remat`. Those with counts need a knowledge base that keeps them; an algorithm that
-        does not keep them right drops them, and `remat` brings them back. `nulls` is as in `add`.
+        does not keep them right drops them, and `remat` brings them back. `nulls` is as in `add`, and `profile` as in
+        `materialise`.
         """
         started = perf_counter()
         if algorithm is not None:
@@ -455,7 +460,7 @@ class KnowledgeBase:
         added = self._encoded(add or {}, arities, nulls, remarks)
         deleted = self._encoded(delete or {}, dict(arities), nulls, remarks)
         remarks += nothing_to_delete(delete or {}, arities)
-        return self.update_encoded(added, deleted, arities, algorithm, progress, started, remarks)
+        return self.update_encoded(added, deleted, arities, algorithm, progress, started, remarks, profile)
 
     def update_encoded(
         self,
@@ -466,6 +471,7 @@ class KnowledgeBase:
         progress: Progress | None,
         started: float,
         remarks: Sequence[str] = (),
+        profile: bool = False,
     ) -> Report:
         """An update with facts that are ids of the engine already; `arities` are those with the facts.
 
@@ -474,9 +480,10 @@ class KnowledgeBase:
         reasons = []
         if OLDER in self.reasoner.kept_kinds():
             algorithm, reasons = "remat", [_OLDER]
-        request = self._request([*self._pending, *added], deleted, algorithm, progress, started)
+        request = self._request([*self._pending, *added], deleted, algorithm, progress, started, profile)
         after, report = self.reasoner.updated(request)
         self._reasoner, self._pending, self.arities, self._violated = after, [], arities, None
+        self._profile = report.profile
         return replace(
             report,
             warnings=[*self._remarked(), *remarks, *report.warnings, *self._violations()],
@@ -491,9 +498,16 @@ class KnowledgeBase:
         algorithm: str | None,
         progress: Progress | None,
         started: float,
+        profile: bool,
     ) -> Request[Any]:
         work = self.reasoner.backend.measured(self._told(progress))
-        return Request(added, deleted, self.program, self.settings, algorithm, work, started)
+        return Request(added, deleted, self.program, self.settings, algorithm, work, started, profile)
+
+    def profile(self) -> Profile:
+        """What each rule took in the last `materialise(profile=True)` or `update(…, profile=True)`."""
+        if self._profile is None:
+            raise EverlogError("nothing was measured last: call materialise(profile=True) or update(…, profile=True)")
+        return self._profile
 
     @guarded("reading what changed")
     def changes(self, predicate: str) -> tuple[pa.Table, pa.Table]:

@@ -27,7 +27,9 @@ from everlog.reasoning.counting import count_derivations, materialise_counted
 from everlog.reasoning.kept import Kept
 from everlog.reasoning.modular import Modules
 from everlog.reasoning.modules.module import Backbone, Module
+from everlog.reasoning.profiled import Profiler, Work
 from everlog.reasoning.seminaive import materialise
+from everlog.reasoning.stratum_seconds import timed
 
 _NO_MODULES: Mapping[int, Sequence[Module]] = {}
 
@@ -43,6 +45,8 @@ class Outcome:
     strata: dict[int, float] = field(default_factory=dict)
     """Seconds by stratum."""
     warnings: list[str] = field(default_factory=list)
+    work: list[Work] | None = None
+    """What rules and modules did, if that was measured."""
 
     def warned(self, warnings: Sequence[str]) -> Outcome:
         """With more warnings."""
@@ -144,18 +148,24 @@ class Materialisation:
         """Whether a store that has kept some kinds of state has it for just these modules."""
         return {kind for kind in kinds if kind.startswith(MODULE)} == set(self.keys())
 
-    def materialise(self, progress: Progress) -> Outcome:
+    def materialise(self, progress: Progress, profiler: Profiler | None = None) -> Outcome:
         """Computes `I`, and what is to be kept."""
+        measured, measured_modules = _measured(self.strata, profiler)
         begun, before = perf_counter(), self.engine.derivations
         modules = self.modules if self._bounds is None else self._bounds.checked(self.modules, self.E)
+        seconds = dict[int, float]()
+        strata = timed(measured, seconds)
         if self.kept.names():
-            self.I, rounds = materialise_counted(self.strata, self.E, self.engine, progress, modules, self.kept)
+            self.I, rounds = materialise_counted(
+                strata, self.E, self.engine, progress, measured_modules(modules), self.kept
+            )
         else:
-            self.I, rounds = materialise(self.strata, self.E, self.engine, progress, modules)
+            self.I, rounds = materialise(strata, self.E, self.engine, progress, measured_modules(modules))
         if self._bounds is not None:
             self._bounds.finish(modules, self.I)
         self.cost = Allowance(self.engine.derivations - before, perf_counter() - begun)
-        return Outcome("remat", {"materialise": self.cost.instances}, rounds, self.cost.seconds)
+        outcome = Outcome("remat", {"materialise": self.cost.instances}, rounds, self.cost.seconds, seconds)
+        return outcome if profiler is None else replace(outcome, work=profiler.work())
 
     def asked(self) -> Kept:
         """What is kept because somebody asked for it."""
@@ -208,6 +218,7 @@ class Materialisation:
         allowed: Allowance | None = None,
         accept: Accept | None = None,
         watch: Callable[[], None] | None = None,
+        profiler: Profiler | None = None,
     ) -> tuple[Outcome, Difference[FactSet]]:
         """Deletes `minus` from `E` and adds `plus`; `TooCostly` if that takes more than is allowed.
 
@@ -220,6 +231,7 @@ class Materialisation:
                 f"the algorithm {algorithm.name} needs counts that are not kept: a knowledge base or store that is made "
                 f"with the algorithm {algorithm.name} has them, and gets them back by remat after other algorithms"
             )
+        strata, measured_modules = _measured(self.strata, profiler)
         begun = perf_counter()
         kept = self.kept.without(*(self.kept.names() - algorithm.keeps))
         modules = self.modules
@@ -228,7 +240,8 @@ class Materialisation:
             E -= minus - plus
             E |= plus
             modules = self._bounds.checked(modules, E)
-        change = Change(self.strata, self.engine, self.E, self.I, minus, plus, kept, progress, modules, allowed, watch)
+        used = measured_modules(modules)
+        change = Change(strata, self.engine, self.E, self.I, minus, plus, kept, progress, used, allowed, watch)
         before = [module.X for module in self.backbones()]
         with kept.staged(), _staged(self.module_list()):
             with change.guarded():
@@ -248,9 +261,18 @@ class Materialisation:
         self.E, self.I, self.kept, self.backbones_before = E, I, kept, before
         seconds = perf_counter() - begun
         self.past = replace(self.past, seconds=self.past.seconds + seconds)
-        return Outcome(
-            algorithm.name, change.derivations, change.rounds, seconds, change.seconds, kept.dropped
-        ), difference
+        work = None if profiler is None else profiler.work()
+        outcome = Outcome(
+            algorithm.name, change.derivations, change.rounds, seconds, change.seconds, kept.dropped, work
+        )
+        return outcome, difference
+
+
+def _measured(
+    strata: Sequence[CompiledStratum], profiler: Profiler | None
+) -> tuple[Sequence[CompiledStratum], Callable[[Modules], Modules]]:
+    """Strata, and what makes modules, that are measured if somebody wants to."""
+    return (strata, lambda modules: modules) if profiler is None else (profiler.strata(strata), profiler.modules)
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from pyoxigraph import BlankNode
 
@@ -34,6 +34,10 @@ if TYPE_CHECKING:
 
     from everlog.knowledge.base import KnowledgeBase
     from everlog.knowledge.reasoner import Reasoner
+
+
+_PASSING: Final = ("warnings", "peak_rss_bytes", "profile")
+"""What a report has that no version keeps."""
 
 
 def save(kb: KnowledgeBase, path: Path, overwrite: bool) -> int:
@@ -116,7 +120,7 @@ def written(
         draft = making.with_facts(draft, "explicit", draft.explicit, what.explicit_added, what.explicit_deleted)
         draft = making.with_facts(draft, "derived", draft.derived, what.derived_added, what.derived_deleted)
     manifest = making.completed(draft, True, once=True, folder=folder)
-    statistics = {key: value for key, value in report.stats().items() if key not in ("warnings", "peak_rss_bytes")}
+    statistics = {key: value for key, value in report.stats().items() if key not in _PASSING}
     return replace(manifest, statistics=statistics)
 
 

@@ -26,6 +26,7 @@ from everlog.knowledge.materialisation import Accept, Materialisation, Outcome, 
 from everlog.knowledge.report import Report, peak_rss_bytes
 from everlog.knowledge.request import Request
 from everlog.knowledge.resuming import Chosen, Unresumable, refuse_undefined, resumed
+from everlog.knowledge.rule_profile import profile_of
 from everlog.knowledge.settings import Settings
 from everlog.planning.compiled_program import compile_program, prepared
 from everlog.planning.decomposition.decomposition_choice import Decomposer
@@ -38,6 +39,7 @@ from everlog.reasoning.bounds import Bounds
 from everlog.reasoning.change import Allowance, TooCostly
 from everlog.reasoning.modules.chain import RegularChains
 from everlog.reasoning.modules.make_modules import make_modules
+from everlog.reasoning.profiled import Profiler
 
 _DROPPED: Final = "an update by another algorithm dropped the counts that {name} needs; remat brings them back"
 _POOR: Final = "the rules found what follows as soon"
@@ -123,7 +125,7 @@ class Reasoner(Generic[Batch, Listed, Part]):
         kinds = needed(request.settings.algorithm) | needed(request.algorithm) | self._kinds
         compiled = self._compiled(rules, request.settings, kinds)
         planned = perf_counter() - begun
-        outcome = compiled.materialise(request.progress)
+        outcome = compiled.materialise(request.progress, self._profiler(request))
         outcome = outcome.warned(self._contradictions(compiled.I, request.settings))
         try:
             self.materialisation = self._reconsidered(compiled, rules, request.settings)
@@ -253,7 +255,14 @@ class Reasoner(Generic[Batch, Listed, Part]):
 
         try:
             outcome, sets = materialisation.update(
-                minus, plus, choice.algorithm, request.progress, choice.allowed, accepted, watch
+                minus,
+                plus,
+                choice.algorithm,
+                request.progress,
+                choice.allowed,
+                accepted,
+                watch,
+                self._profiler(request),
             )
         except TooCostly:
             why = [spreads_too_far(choice.algorithm.name)]
@@ -262,6 +271,13 @@ class Reasoner(Generic[Batch, Listed, Part]):
         self._sets, self._difference = sets, None
         added, deleted = self.backend.count(sets.added), self.backend.count(sets.deleted)
         return self, self._report(request, outcome.warned(warnings), planned, added, deleted, choice.reasons)
+
+    def _profiler(self, request: Request[Batch]) -> Profiler | None:
+        """What measures rules and modules, if that is asked for."""
+        if not request.profiled:
+            return None
+        apart = self.backend.policy.measures_rules_apart
+        return Profiler(self.engine, self.backend.compiler() if apart else None)
 
     def _contradictions(self, I: FactSet, settings: Settings) -> list[str]:
         """What equality contradicts in a materialisation that does not count yet."""
@@ -392,6 +408,9 @@ class Reasoner(Generic[Batch, Listed, Part]):
             peak_rss_bytes=peak_rss_bytes(),
             warnings=list(outcome.warnings),
             reasons=list(reasons),
+            profile=None
+            if outcome.work is None
+            else profile_of(outcome.work, outcome.strata, request.program.prefixes),
         )
 
     def _facts(self) -> dict[str, int]:

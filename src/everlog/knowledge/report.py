@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import Any
 
+from everlog.knowledge.rule_profile import Profile
+
 
 @dataclass(frozen=True, repr=False)
 class Report:
@@ -30,11 +32,13 @@ class Report:
     reasons: list[str] = field(default_factory=list)
     """Why the algorithm was chosen, if it was not asked for."""
     strata: dict[int, float] = field(default_factory=dict)
-    """Seconds by stratum, of an update."""
+    """Seconds by stratum; rules that equality depends on, where equal names are rewritten, are in none."""
     state_bytes: int = 0
     """The memory of what is kept for updates besides the facts."""
     spark: dict[str, Any] | None = None
     """What Spark did, by round, if it was Spark that reasoned."""
+    profile: Profile | None = None
+    """What rules took, if they were measured."""
 
     def __repr__(self) -> str:
         changed = f"{self.added:,} added, {self.deleted:,} deleted, " if self.added or self.deleted else ""
@@ -73,6 +77,7 @@ class Report:
             "strata": self.strata,
             "state_bytes": self.state_bytes,
             **({} if self.spark is None else {"spark": self.spark}),
+            **({} if self.profile is None else {"profile": self.profile.stats()}),
         }
 
 

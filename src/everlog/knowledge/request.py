@@ -24,6 +24,8 @@ class Request(Generic[Batch]):
     work: Measured
     started: float
     """When the work began, by `perf_counter`."""
+    profiled: bool = False
+    """Whether rules are to be measured."""
 
     @property
     def algorithm(self) -> str:

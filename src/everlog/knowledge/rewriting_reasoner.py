@@ -49,9 +49,10 @@ from everlog.planning.equality_rules import (
 )
 from everlog.planning.hidden_predicates import is_plain
 from everlog.reasoning.algorithms import needed
-from everlog.reasoning.change import Allowance, TooCostly
+from everlog.reasoning.change import Allowance, Progress, TooCostly
 from everlog.reasoning.deletion import Deletions
 from everlog.reasoning.equality.rewriting import RMaterialisation
+from everlog.reasoning.profiled import Profiler
 
 Phase: TypeAlias = Literal["new", "apart", "rewritten"]
 """`new` until the first update, which decides."""
@@ -151,17 +152,18 @@ class RewritingReasoner(Reasoner[Batch, Listed, Part]):
 
     def _computed(self, request: Request[Batch], apart: FactSet) -> _Computed:
         """Everything; names that `apart` tells apart are not merged."""
-        begun, before = perf_counter(), self.engine.derivations
+        begun, before, profiler = perf_counter(), self.engine.derivations, self._profiler(request)
         core = self._core_of(request.program, self.backend.names().classes)
         core.rewritten.classes.separate(apart)
-        core.rewritten.add(self.E, request.progress)
+        with _measuring_core(core.rewritten, request.progress, profiler) as progress:
+            core.rewritten.add(self.E, progress)
         instances, seconds = self.engine.derivations - before, perf_counter() - begun
         begun, rules = perf_counter(), _above(core.rewritten)
         compiled = self._compiled(
             rules, request.settings, needed(request.settings.algorithm) | needed(request.algorithm) | self._kinds
         )
         planned = perf_counter() - begun
-        outcome = compiled.materialise(request.progress)
+        outcome = compiled.materialise(request.progress, profiler)
         above = self._reconsidered(compiled, rules, request.settings)
         assert above.cost is not None, "it has been materialised"
         above.cost = Allowance(above.cost.instances + instances, above.cost.seconds + seconds)
@@ -260,14 +262,17 @@ class RewritingReasoner(Reasoner[Batch, Listed, Part]):
         choice = self._choice(request, above, minus, plus)
         if choice.again:
             return self._given_up(request, given, len(minus), choice, 0.0, choice.reasons)
-        tried, after = perf_counter(), core.rewritten.copy()
+        tried, after, profiler = perf_counter(), core.rewritten.copy(), self._profiler(request)
         try:
-            with _guarded(self.engine, choice.allowed):
-                phases = core.deletions.update(after, self.E, minus, plus, request.progress)
+            with (
+                _guarded(self.engine, choice.allowed),
+                _measuring_core(after, request.progress, profiler) as progress,
+            ):
+                phases = core.deletions.update(after, self.E, minus, plus, progress)
             below = perf_counter() - tried
             if after.classes.refused(after.I):
                 raise Contradiction
-            found = self._followed(core.rewritten, after, minus, plus, request, choice)
+            found = self._followed(core.rewritten, after, minus, plus, request, choice, profiler)
         except Contradiction:
             return self._started_again(request, given, [CONTRADICTORY])
         except TooCostly:
@@ -298,6 +303,7 @@ class RewritingReasoner(Reasoner[Batch, Listed, Part]):
         plus: FactSet,
         request: Request[Batch],
         choice: Choice,
+        profiler: Profiler | None,
     ) -> _Followed[Batch, Listed, Part]:
         """What is above follows the r-materialisation; if constants of its rules are others now, it is computed anew.
 
@@ -329,10 +335,11 @@ class RewritingReasoner(Reasoner[Batch, Listed, Part]):
                 request.progress,
                 choice.allowed,
                 lambda I, sets: accept(I, sets.deleted, sets.added),
+                profiler=profiler,
             )
             return _Followed(above, outcome.warned(warnings), names, *found[0], sets)
         anew = self._compiled(_above(after), request.settings, needed(request.algorithm))
-        outcome = anew.materialise(request.progress)
+        outcome = anew.materialise(request.progress, profiler)
         accept(anew.I, above.I - anew.I, anew.I - above.I)
         interrupts.settle()
         return _Followed(anew, outcome.warned(warnings), names, *found[0], None)
@@ -462,3 +469,19 @@ def _guarded(engine: Engine, allowed: Allowance | None) -> Iterator[None]:
         yield
     finally:
         engine.guard = None
+
+
+@contextmanager
+def _measuring_core(core: RMaterialisation, progress: Progress, profiler: Profiler | None) -> Iterator[Progress]:
+    """Measures the rules that equality depends on, which are evaluated together, if somebody wants to."""
+    if profiler is None:
+        yield progress
+        return
+    work = profiler.noted(0, "equality", core.core)
+
+    def counted(stratum: int, number: int, new: int) -> None:
+        work.facts += new
+        progress(stratum, number, new)
+
+    with profiler.measuring(work):
+        yield counted

@@ -67,11 +67,13 @@ def init_store(
     progress: Progress | None = None,
     on_step: Say | None = None,
     check: Callable[[KnowledgeBase], None] | None = None,
+    profile: bool = False,
 ) -> Report:
     """Makes a store out of a program and facts; the program's own facts are explicit facts like others.
 
     `memory` is what reasoning in this process may use, such as `4g`, if the engine is to be chosen.
     `check` sees what was derived before anything counts; if it raises, there is no store.
+    With `profile` rules are measured.
     """
     started = perf_counter()
     say = on_step or _quiet
@@ -103,7 +105,7 @@ def init_store(
         given = {*encoded.arities, *(() if read is None else read.facts)} - {BLANK_NODES}
         kb.restore(_loaded(spark, writer, draft, chosen.name), arities, chosen, given)
         say("reasoning")
-        report = kb.materialise(progress)
+        report = kb.materialise(progress, profile=profile)
         if check is not None:
             check(kb)
         say("writing derived facts")
@@ -124,6 +126,7 @@ def update_store(
     progress: Progress | None = None,
     on_step: Say | None = None,
     check: Callable[[KnowledgeBase], None] | None = None,
+    profile: bool = False,
     before_commit: Callable[[Report, Changes], None] | None = None,
     loading: Loading | None = None,
     few: int = FEW,
@@ -133,7 +136,8 @@ def update_store(
     The engine is the store's unless another one is asked for; `memory` is what reasoning in this process may use, if it is
     to be chosen. Another writer is waited for some seconds. `check` sees the new materialisation and `before_commit` what
     the update does; if one of them raises, the store is as before. `loading` is the store's newest version on its way into
-    memory, if that has begun. Up to `few` facts are encoded in this process, more by Spark.
+    memory, if that has begun. Up to `few` facts are encoded in this process, more by Spark. With
+    `profile` rules are measured.
     """
     started = perf_counter()
     say = on_step or _quiet
@@ -160,7 +164,7 @@ def update_store(
         say("reasoning")
         wanted = None if algorithm == "auto" else algorithm
         with kb.during("an update", changes=True):
-            report = kb.update_encoded(added, deleted, arities, wanted, progress, started, remarks)
+            report = kb.update_encoded(added, deleted, arities, wanted, progress, started, remarks, profile)
         report = replace(report, reasons=[*chosen.reasons, *report.reasons])
         if check is not None:
             check(kb)

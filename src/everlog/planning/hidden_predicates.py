@@ -19,8 +19,8 @@ from typing import Final
 
 from everlog.datalog.printer import print_literal, print_rule
 from everlog.datalog.stratify import stratify
-from everlog.datalog.substitution import Pattern, canonical_rule, pattern
-from everlog.datalog.syntax import HIDDEN, Atom, BodyLiteral, Negation, Rule, Variable
+from everlog.datalog.substitution import Pattern, canonical_rule, pattern, substitute_literal
+from everlog.datalog.syntax import HIDDEN, Atom, BodyLiteral, Comparison, Negation, Rule, Variable
 from everlog.errors import EverlogError
 
 NEGATED: Final = f"{HIDDEN}n"
@@ -63,6 +63,23 @@ def _hide(rule: Rule, negation: Negation, levels: Levels, hidden: dict[Rule, Ato
     definition = canonical_rule(Rule(Atom(HIDDEN, shared), body))
     known = hidden.setdefault(definition, Atom(named_after(NEGATED, definition), definition.head.terms))
     return Atom(known.predicate, shared)
+
+
+def spelled_out(rule: Rule, definitions: Mapping[str, Rule]) -> Rule:
+    """A rule, for people, with what defines hidden predicates in the place of their negated atoms."""
+
+    def written(literal: BodyLiteral) -> BodyLiteral:
+        definition = definitions.get(literal.atoms[0].predicate) if isinstance(literal, Negation) else None
+        if definition is None or not isinstance(literal, Negation):
+            return literal
+        arguments = dict(zip(definition.head.variables(), literal.atoms[0].terms, strict=True))
+        body = [substitute_literal(part, arguments) for part in definition.body]
+        atoms = tuple(part for part in body if isinstance(part, Atom))
+        comparisons = tuple(part for part in body if isinstance(part, Comparison))
+        inner = dict.fromkeys(variable for atom in atoms for variable in atom.variables())
+        return Negation(atoms, tuple(one for one in inner if one not in arguments.values()), comparisons)
+
+    return Rule(rule.head, tuple(map(written, rule.body)))
 
 
 def named_after(start: str, *definition: object) -> str:

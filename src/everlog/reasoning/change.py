@@ -17,6 +17,7 @@ from everlog.engine.algebra import Engine, FactSet
 from everlog.planning.compiled_program import CompiledStratum
 from everlog.reasoning.kept import Kept
 from everlog.reasoning.modules.module import Module
+from everlog.reasoning.stratum_seconds import timed
 
 Progress = Callable[[int, int, int], None]
 """Called with the stratum, the round in it, and the number of facts that changed."""
@@ -122,10 +123,7 @@ class Change:
 
     def touched(self) -> Iterator[CompiledStratum]:
         """The strata, each timed."""
-        for stratum in self.strata:
-            started = perf_counter()
-            yield stratum
-            self.seconds[stratum.index] = perf_counter() - started
+        return timed(self.strata, self.seconds)
 
     def round_done(self, stratum: CompiledStratum, facts: FactSet) -> None:
         """Counts a round of a stratum that has changed some facts, and reports it."""

@@ -11,7 +11,7 @@ driven by those facts. An instance is considered where the paper considers it, a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from everlog.engine.algebra import Annotation, Counted, Engine, FactSet
 from everlog.planning.compiled_program import CompiledStratum
@@ -24,7 +24,7 @@ _Side = tuple[FactSet, Annotation, FactSet]
 
 
 def materialise_counted(
-    strata: Sequence[CompiledStratum], E: FactSet, engine: Engine, progress: Progress, modules: Modules, kept: Kept
+    strata: Iterable[CompiledStratum], E: FactSet, engine: Engine, progress: Progress, modules: Modules, kept: Kept
 ) -> tuple[FactSet, int]:
     """Algorithm 2: `mat(Π, E)` and the number of rounds; fills whatever is to be kept."""
     I = nothing = engine.empty()  # 9

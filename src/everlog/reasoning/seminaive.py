@@ -9,7 +9,7 @@ Algorithm 1; modules are asked in lines 11, 12, 17 and 18 of Algorithm 2.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 
 from everlog.engine.algebra import Engine, FactSet
 from everlog.planning.compiled_program import CompiledStratum
@@ -18,7 +18,7 @@ from everlog.reasoning.modular import Added, Modules
 
 
 def materialise(
-    strata: Sequence[CompiledStratum], E: FactSet, engine: Engine, progress: Progress, modules: Modules
+    strata: Iterable[CompiledStratum], E: FactSet, engine: Engine, progress: Progress, modules: Modules
 ) -> tuple[FactSet, int]:
     """`mat(Π, E)`, and the number of rounds."""
     I = nothing = engine.empty()

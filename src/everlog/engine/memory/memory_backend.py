@@ -53,7 +53,9 @@ class MemoryBackend(Backend[MemoryBatch, Ids, ByPredicate]):
     """A memory engine; a new one unless it is given."""
 
     name = "memory"
-    policy = Policy(counts_on_demand=True, tries_rules_before_chains=True, keeps_names_apart=True)
+    policy = Policy(
+        counts_on_demand=True, tries_rules_before_chains=True, measures_rules_apart=True, keeps_names_apart=True
+    )
 
     def __init__(
         self, workers: int | None = None, dictionary: Dictionary | None = None, engine: MemoryEngine | None = None
