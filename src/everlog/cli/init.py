@@ -27,6 +27,7 @@ def init(
     on_error: options.OnErrorOption = "fail",
     header: options.HeaderOption = False,
     nulls: options.NullsOption = "error",
+    no_partition_columns: options.NoPartitionColumnsOption = False,
     engine: options.EngineOption = "auto",
     algorithm: options.AlgorithmOption = "auto",
     modules: options.ModulesOption = "auto",
@@ -71,6 +72,7 @@ def init(
         progress.step("reading facts")
         quarantine = Path(f"{store}.quarantine")
         how: dict[str, Any] = {"on_error": on_error, "quarantine": quarantine, "header": header, "nulls": nulls}
+        how["partition_columns"] = not no_partition_columns
         read = read_paths(spark, paths, arities=program_arities(rules), **how)
         report = init_store(
             store,

@@ -13,6 +13,7 @@ import typer
 
 from everlog.errors import EverlogError
 from everlog.sources.null_policy import Nulls
+from everlog.sources.problems import SourceMistake
 from everlog.store.local_place import local_place
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ FactsOption = Annotated[
     typer.Option(
         metavar="PATH",
         help="A folder or file of facts: <predicate>.csv, .tsv, .parquet, .jsonl, .orc, or RDF (.nt .ttl .nq .trig "
-        ".rdf .owl); .gz too. May be repeated.",
+        ".rdf .owl); .gz too. A pattern in quotes, such as 'data/*.nt', means all that match. May be repeated.",
     ),
 ]
 HeaderOption = Annotated[
@@ -48,6 +49,12 @@ NullsOption = Annotated[
     typer.Option(
         help="Rows with a null, or with an empty CSV field that is not quoted: an error, or skip them, or have the empty "
         "string there."
+    ),
+]
+NoPartitionColumnsOption = Annotated[
+    bool,
+    typer.Option(
+        "--no-partition-columns", help="The values of partitions, as in edge/dt=2026-01-01/, are no arguments of facts."
     ),
 ]
 StatsOption = Annotated[Path | None, typer.Option(metavar="FILE", help="Write what was done, in numbers, as JSON.")]
@@ -153,11 +160,24 @@ def _size(paths: Iterable[str | Path]) -> float:
 
 
 def check_paths(option: str, paths: Sequence[str] | None) -> list[str]:
-    """The paths; a missing one is found before Spark starts. Addresses (`s3://…`) are left to Spark."""
+    """The paths that paths and patterns mean; a missing one is found before Spark starts.
+
+    Addresses (`s3://…`) are left to Spark.
+    """
+    from everlog.sources.source_files import expanded
+
+    found: list[str] = []
     for path in paths or ():
-        if "://" not in path and not Path(path).exists():
+        if "://" in path:
+            found.append(path)
+            continue
+        try:
+            found += expanded(path)
+        except SourceMistake as mistake:
+            raise EverlogError(f"{option} {mistake}") from mistake
+        if not Path(found[-1]).exists():
             raise EverlogError(f"{option} {path}: no such file or folder")
-    return list(paths or ())
+    return found
 
 
 def check_file(option: str, path: Path | None) -> None:

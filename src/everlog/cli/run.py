@@ -43,6 +43,7 @@ def run(
     on_error: options.OnErrorOption = "fail",
     header: options.HeaderOption = False,
     nulls: options.NullsOption = "error",
+    no_partition_columns: options.NoPartitionColumnsOption = False,
     engine: options.EngineOption = "auto",
     algorithm: options.AlgorithmOption = "auto",
     modules: options.ModulesOption = "auto",
@@ -88,6 +89,7 @@ def run(
         progress.step("reading facts")
         quarantine = Path(f"{out or 'everlog'}.quarantine")
         how: dict[str, Any] = {"on_error": on_error, "quarantine": quarantine, "header": header, "nulls": nulls}
+        how["partition_columns"] = not no_partition_columns
         read = read_paths(spark, paths, arities=program_arities(rules), **how)
         if engine == "auto" and memory is None and options.is_little(paths):
             reasoning["engine"] = "memory"  # whatever the machine: no job is needed to see that

@@ -39,6 +39,7 @@ def update(
     on_error: options.OnErrorOption = "fail",
     header: options.HeaderOption = False,
     nulls: options.NullsOption = "error",
+    no_partition_columns: options.NoPartitionColumnsOption = False,
     engine: options.StoredEngineOption = None,
     algorithm: options.AlgorithmOption = "auto",
     memory: options.MemoryOption = None,
@@ -85,6 +86,7 @@ def update(
         progress.step("reading facts")
         quarantine = Path(f"{store}.quarantine")
         how: dict[str, Any] = {"on_error": on_error, "quarantine": quarantine, "header": header, "nulls": nulls}
+        how["partition_columns"] = not no_partition_columns
         reads = [read_paths(spark, paths, arities=manifest.arities, **how) for paths in (added, deleted)]
         warnings += ontologies.axioms_among_facts(reads, rules, store)
 

@@ -328,18 +328,27 @@ class KnowledgeBase:
         on_error: Literal["fail", "skip"] = "fail",
         header: bool = False,
         nulls: Nulls = "error",
+        partition_columns: bool = True,
     ) -> None:
-        """Adds the facts of a file or folder, read by Spark.
+        """Adds the facts of a file or folder, or of all that match a pattern (`data/*.nt`), read by Spark.
 
-        A file `edge.csv` (or `.tsv`, `.parquet`, `.jsonl`, `.orc`) has facts of `edge`; RDF files have triples. With
+        A file `edge.csv` (or `.tsv`, `.parquet`, `.jsonl`, `.orc`), or a folder `edge` of parts, has facts of `edge`; RDF
+        files have triples. The values of partitions (`edge/dt=2026-01-01/`) are last arguments, unless told otherwise. With
         `on_error="skip"` what is malformed is left out instead of being an error; with `header` the first line of a CSV
         or TSV file has names and is no fact. `nulls` is as in `add`; an empty field of CSV is a null unless it is quoted.
         """
         from everlog.sources.read_facts import read_paths
 
         with self._jobs(self.spark, f"loading {path}"):
-            how: dict[str, Any] = {"on_error": on_error, "header": header, "nulls": nulls}
-            read = read_paths(self.spark, [path], arities=self.arities, **how)
+            read = read_paths(
+                self.spark,
+                [path],
+                arities=self.arities,
+                on_error=on_error,
+                header=header,
+                nulls=nulls,
+                partition_columns=partition_columns,
+            )
             self.load_read(read)
 
     @guarded("loading facts", changes=True)

@@ -7,11 +7,11 @@ the field of Spark's schema or of Arrow's. A row with a null is a problem unless
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import or_
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import pyarrow as pa
 
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
     from pyspark.sql.types import StructField, StructType
 
+Constants: TypeAlias = Mapping[str, tuple[str | None, ...]]
+"""By file, the last arguments of its facts, as N-Triples texts; None for a null."""
+
 _TYPES = ("tinyint", "smallint", "int", "bigint", "float", "double", "boolean", "string")
 
 
@@ -36,10 +39,13 @@ class Table:
     frame: DataFrame
     width: int
     ntriples: tuple[bool, ...]
+    constants: Constants
 
 
-def open_table(spark: SparkSession, path: str, format: str, files: Sequence[str], arity: int | None) -> Table:
-    """The table in Parquet or ORC files, or `SourceMistake`."""
+def open_table(
+    spark: SparkSession, path: str, format: str, files: Sequence[str], arity: int | None, constants: Constants
+) -> Table:
+    """The table in Parquet or ORC files, or `SourceMistake`. `constants` are the last arguments of a file's facts."""
     marked = _arrow_marks(files) if format == "parquet" and not is_remote(path) else []
     try:
         frame = spark.read.format(format).load([literal_path(file) for file in files])
@@ -52,7 +58,9 @@ def open_table(spark: SparkSession, path: str, format: str, files: Sequence[str]
         raise SourceMistake(message, path) from failure
     ntriples = checked_types(frame.schema, path)
     ntriples = tuple(ours or field.name in marked for ours, field in zip(ntriples, fields, strict=True))
-    return Table(frame, 0 if _is_nullary(fields) and arity != 1 else len(fields), ntriples)
+    more = len(next(iter(constants.values()), ()))
+    width = 0 if _is_nullary(fields) and arity != 1 and not more else len(fields) + more
+    return Table(frame, width, ntriples, constants)
 
 
 def read_table(table: Table, path: str, source: int, nulls: Nulls = "error") -> DataFrame:
@@ -62,7 +70,7 @@ def read_table(table: Table, path: str, source: int, nulls: Nulls = "error") -> 
     fields = table.frame.schema.fields
     rows = table.frame.select(*_numbered(fields), col("_metadata.file_path"))
     names = tuple(field.name for field in fields)
-    task = _ToTexts(Sheet(source, table.width), names, table.ntriples, path, nulls)
+    task = _ToTexts(Sheet(source, table.width), names, table.ntriples, path, nulls, table.constants)
     return rows.mapInArrow(task, rows_schema(table.width))
 
 
@@ -110,7 +118,7 @@ def facts_from_dataframe(df: DataFrame, predicate: str, nulls: Nulls = "error") 
             df = df.filter(~reduce(or_, empty))
             warnings = [left_out(predicate, rows_with)]
     names = tuple(field.name for field in fields)
-    task = _ToTexts(Sheet(0, len(fields)), names, ntriples, place, nulls, is_file=False)
+    task = _ToTexts(Sheet(0, len(fields)), names, ntriples, place, nulls, {}, is_file=False)
     rows = df.select(*_numbered(fields)).mapInArrow(task, rows_schema(len(fields)))
     if any(ntriples):
         for row in rows.filter(col(PROBLEM).isNotNull()).select(PROBLEM).head(1):
@@ -165,6 +173,7 @@ class _ToTexts:
     ntriples: tuple[bool, ...]
     table: str
     nulls: Nulls
+    constants: Constants
     is_file: bool = True
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -188,6 +197,9 @@ class _ToTexts:
                 else:
                     texts = texts_of(values)
                 columns.append(texts.fill_null('""') if values.null_count else texts)
+            for texts in self._constants(batch):
+                columns.append(texts)
+                reasons.update((row, LEFT_OUT) for row in pc.indices_nonzero(texts.is_null()).to_pylist())
             if not self.sheet.width:
                 columns = [batch.column(0)]
             if reasons:
@@ -197,6 +209,14 @@ class _ToTexts:
                 columns = [columns[0].filter(columns[0])]  # false says that the fact is not there
             if len(columns[0]):
                 yield self.sheet.facts(columns)
+
+    def _constants(self, batch: pa.RecordBatch) -> Iterator[pa.Array]:
+        """The columns that do not lie in files, but are told by their folders."""
+        if self.constants:
+            encoded = batch.column(len(self.ntriples)).dictionary_encode()
+            told = [self.constants[readable_path(uri)] for uri in encoded.dictionary.to_pylist()]
+            for texts in zip(*told, strict=True):
+                yield pa.array(texts, pa.string()).take(encoded.indices)
 
     def _problems(self, batch: pa.RecordBatch, reasons: dict[int, str]) -> pa.RecordBatch:
         width, found = len(self.ntriples), []

@@ -13,6 +13,7 @@ from typing import TypeAlias
 
 import pyarrow as pa
 
+from everlog.sources.null_policy import LEFT_OUT
 from everlog.sources.problems import Problem
 
 Parsed: TypeAlias = tuple[Sequence[pa.Array], list[tuple[int, str]]]
@@ -60,11 +61,16 @@ class Sheet:
 
     source: int
     width: int
+    constants: tuple[str | None, ...] = ()
+    """The last arguments of all facts, where the file's folder tells them; None for a null, which leaves facts out."""
 
     def facts(self, columns: Sequence[pa.Array]) -> pa.RecordBatch:
         """Facts by columns. Facts without arguments come as a column of true."""
         height = len(columns[0])
+        if None in self.constants:
+            return self.problems([Problem("", None, LEFT_OUT)] * height)
         own = [] if pa.types.is_boolean(columns[0].type) else list(columns)
+        own += [pa.repeat(pa.scalar(text, pa.string()), height) for text in self.constants]
         return self._batch([*own, *[pa.nulls(height, pa.string())] * (self.width - len(own) + 1)], height)
 
     def problems(self, problems: Sequence[Problem]) -> pa.RecordBatch:

@@ -22,11 +22,12 @@ from everlog.sources.columnar import Table, facts_from_dataframe, open_table, re
 from everlog.sources.csv_lines import OPEN_QUOTE, CsvLines
 from everlog.sources.infer_columns import csv_header, csv_width, json_keys, looks_like_header
 from everlog.sources.json_lines import JsonLines
-from everlog.sources.null_policy import LEFT_OUT, Nulls, check_nulls, left_out
+from everlog.sources.null_policy import LEFT_OUT, Nulls, check_nulls, left_out, null_reason
 from everlog.sources.parsed_rows import PROBLEM, SOURCE, columns_of_width
 from everlog.sources.problems import Problem, SourceMistake, write_quarantine
 from everlog.sources.rdf_lines import parse_rdf_lines
 from everlog.sources.source_files import BINARY_TABLES, RDF_LINES, Source, find_sources, is_remote
+from everlog.sources.table_folders import partition_terms
 from everlog.sources.text_lines import LineFile, numbered_problems, read_lines
 from everlog.sources.whole_documents import CsvDocuments, Document, RdfDocuments, read_documents
 from everlog.spark.failures import spark_failures
@@ -110,15 +111,19 @@ def read_paths(
     arities: Mapping[str, int] = _NONE,
     header: bool = False,
     nulls: Nulls = "error",
+    partition_columns: bool = True,
 ) -> Read:
     """The facts in files and folders; see `source_files.py` for what they may be.
 
     Malformed input raises `SourceMistake` with its place, or is left out, counted, and written to the quarantine folder.
     `arities` are those that the program gives its predicates. With `header`, the first lines of CSV and TSV files are none.
-    `nulls` says what becomes of rows with nulls, and of empty fields of CSV and TSV that are not quoted.
+    `nulls` says what becomes of rows with nulls, and of empty fields of CSV and TSV that are not quoted. The values of
+    partitions are last arguments, unless `partition_columns` is false.
     """
     check_nulls(nulls)
     sources, warnings = find_sources(spark, paths)
+    if not partition_columns:
+        sources = [replace(source, partitions=(), values={}) for source in sources]
     if any(source.predicate is None for source in sources):
         for predicate, arity in _RDF_ARITIES.items():
             if arities.get(predicate, arity) != arity:
@@ -171,30 +176,51 @@ def _planned(
 
 def _plan_table(spark: SparkSession, plan: _Plan, source: Source, predicate: str, arity: int | None) -> int | None:
     """Adds a table to the plan; gives its width, or None if it is empty and nobody knows."""
-    path, files = source.path, source.files
+    path, files, more = source.path, source.files, len(source.partitions)
+    constants = _constants(source, plan.nulls)
+    if arity is not None and arity < more:
+        raise SourceMistake(
+            f"{path}: {_counted(more, 'partition column')}, where {predicate} has {_counted(arity, 'argument')}; "
+            "--no-partition-columns (partition_columns=False) leaves them out",
+            path,
+        )
     if source.format in BINARY_TABLES:
-        table = open_table(spark, path, source.format, files, arity)
+        table = open_table(spark, path, source.format, files, arity, constants)
         if arity is not None and table.width != arity:
             raise SourceMistake(
                 f"{path}: {_counted(table.width, 'column')}, where {predicate} has {_counted(arity, 'argument')}", path
             )
         plan.tables.append((plan.number(predicate, table.width), path, table))
         return table.width
-    parser = _parser(spark, source, arity, plan.nulls)
+    parser = _parser(spark, source, None if arity is None else arity - more, plan.nulls)
     if parser is None:
         return None
-    number = plan.number(predicate, parser.width)
+    number = plan.number(predicate, parser.width + more)
     for file in files:
         mine = parser
         if plan.header and isinstance(mine, CsvLines):
             mine = replace(mine, header=csv_header(spark, file, mine.delimiter))
-        plan.lines[file] = LineFile(number, mine, file_mark(path))
+        plan.lines[file] = LineFile(number, mine, file_mark(path), constants.get(file, ()))
     first = files[0]
     plain = isinstance(parser, CsvLines) and not plan.header and not is_remote(first)
     if plain and looks_like_header(spark, first, _DELIMITERS[source.format]):
         why = "the first line looks like a header, and is read as a fact; --header (header=True) leaves it out"
         plan.warnings.append(f"{first}: {why}")
-    return parser.width
+    return parser.width + more
+
+
+def _constants(source: Source, nulls: Nulls) -> Mapping[str, tuple[str | None, ...]]:
+    """The last arguments of the facts in a table's files, from the names of their folders."""
+    if not source.partitions:
+        return {}
+    terms = partition_terms(source.values)
+    if nulls == "skip":
+        return terms
+    for file, texts in terms.items():
+        if None in texts and nulls == "error":
+            column = source.partitions[texts.index(None)]
+            raise SourceMistake(null_reason(nulls, f"{file}: the partition column {column} is null"), file)
+    return {file: tuple('""' if text is None else text for text in texts) for file, texts in terms.items()}
 
 
 def _parser(spark: SparkSession, source: Source, arity: int | None, nulls: Nulls) -> CsvLines | JsonLines | None:
@@ -244,7 +270,7 @@ def _read(spark: SparkSession, plan: _Plan, pieces: list[_Piece]) -> None:
     for file in _files_with_problems(pieces[0], OPEN_QUOTE):
         given = plan.lines[file]
         if isinstance(given.parser, CsvLines):
-            plan.documents[file] = Document(given.source, CsvDocuments(given.parser, given.mark))
+            plan.documents[file] = Document(given.source, CsvDocuments(given.parser, given.mark), given.constants)
             del plan.lines[file]
     for piece in pieces:
         piece.rows.unpersist()

@@ -1,21 +1,26 @@
 """Which files a path means, and what is in them, judged by their names.
 
 `<predicate>.csv` and its kin hold facts of one predicate, as a file or as a folder of part files; RDF files hold triples.
-A folder may hold any of these and nothing else. Names that begin with a dot or an underscore are not looked at: Spark
-leaves such files beside its own, and does not read them either.
+A folder is such a table if it is named like one, if it holds partitions (`dt=2026-01-01/`), or if all of its files are
+named like parts (`part-0.parquet`): then its name is the predicate. Any other folder holds files and tables, and a folder
+in it is a table, whatever its files are called. Names that begin with a dot or an underscore are not looked at: Spark
+leaves such files beside its own, and does not read them either. A path may be a pattern with `*`, `?` and `[…]`.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from glob import glob
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from everlog.rdf.owl.axiom_triples import ADVICE
 from everlog.sources.file_names import predicate_of
 from everlog.sources.problems import SourceMistake
+from everlog.sources.table_folders import is_part, is_partition, partition_columns, table_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -36,6 +41,7 @@ _TABLE_FORMATS = {
 
 _FORMATS = (*_TABLES, *RDF_LINES, *RDF_DOCUMENTS, *_ONTOLOGIES)
 _BY_LINES = (*TEXT_TABLES, *RDF_LINES)
+_PATTERN = re.compile(r"[*?\[]")
 _EXPECTED = (
     "expected <predicate>.csv, .tsv, .jsonl, .parquet or .orc, or RDF as .nt, .nq, .ttl, .trig, .rdf, .owl or .xml; "
     "text may be compressed as .gz, line by line formats also as .bz2"
@@ -50,6 +56,17 @@ class Source:
     format: str
     predicate: str | None
     files: tuple[str, ...]
+    partitions: tuple[str, ...] = ()
+    """The columns that the names of folders give."""
+    values: Mapping[str, tuple[str | None, ...]] = field(default_factory=dict)
+    """By file, the values of these columns."""
+
+    def and_files(self, other: Source) -> Source:
+        """The same table with the files of another reading of it, too."""
+        if self.files and other.files and self.partitions != other.partitions:
+            partition_columns(self.path, [*self.files, *other.files])  # which says what is wrong
+        files = tuple(dict.fromkeys((*self.files, *other.files)))
+        return replace(self, files=files, values={**self.values, **other.values})
 
 
 def find_sources(spark: SparkSession, paths: Sequence[str | os.PathLike[str]]) -> tuple[list[Source], list[str]]:
@@ -58,10 +75,12 @@ def find_sources(spark: SparkSession, paths: Sequence[str | os.PathLike[str]]) -
     warnings = []
     for given in paths:
         path = os.fspath(given)
-        sources = _remote(spark, path) if is_remote(path) else _local(_plain(path))
+        sources = _remote(spark, path) if is_remote(path) else _local(path)
         if not sources:
             warnings.append(f"{path}: the folder holds no facts")
-        found.update((source.path, source) for source in sources)
+        for source in sources:
+            known = found.get(source.path)
+            found[source.path] = source if known is None else known.and_files(source)
     return list(found.values()), warnings
 
 
@@ -70,46 +89,42 @@ def is_remote(path: str) -> bool:
     return "://" in path and not path.startswith("file:")
 
 
-def _plain(path: str) -> Path:
-    return Path(os.path.abspath(path.removeprefix("file://").removeprefix("file:")))
+def expanded(path: str) -> list[str]:
+    """The files and folders of this machine that a path means, which may be a pattern; or `SourceMistake`.
+
+    A file that is named like a pattern is that file.
+    """
+    plain = path.removeprefix("file://").removeprefix("file:")
+    if not _PATTERN.search(plain) or Path(plain).exists():
+        return [plain]
+    found = sorted(one for one in glob(plain) if not _is_hidden(one.rstrip("/").rpartition("/")[2]))
+    if not found:
+        raise _unmatched(path)
+    return found
 
 
-def _local(path: Path) -> list[Source]:
+def _unmatched(path: str) -> SourceMistake:
+    return SourceMistake(f"{path}: no file or folder matches this pattern")
+
+
+def _local(path: str) -> list[Source]:
+    return [source for one in expanded(path) for source in _sources_at(Path(os.path.abspath(one)))]
+
+
+def _sources_at(path: Path) -> list[Source]:
     if not path.exists():
         raise SourceMistake(f"{path}: no such file or folder")
-    if path.is_dir() and _format_of(path.name)[0] not in _TABLES:
-        return [_file_or_table(entry) for entry in _entries(path)]
-    return [_file_or_table(path)]
-
-
-def _file_or_table(path: Path) -> Source:
-    if not path.is_dir():
-        return _one_file(path)
-    if _format_of(path.name)[0] in _TABLES:
-        return _table_folder(path)
-    raise SourceMistake(f"{path}: a folder inside of a folder of facts that is no table; {_EXPECTED}")
-
-
-def _one_file(path: Path) -> Source:
+    if path.is_dir():
+        return _in_folder(str(path), list(_walk(path)))
     if not path.is_file():
         raise SourceMistake(f"{path}: neither a file nor a folder")
-    source = _named(str(path), path.name, (str(path),))
+    source = _one_file(str(path))
     _check_readable(path)
-    return source
+    return [source]
 
 
-def _table_folder(path: Path) -> Source:
-    files = _entries(path)
-    for entry in files:
-        if entry.is_dir():
-            raise SourceMistake(
-                f"{entry}: a folder inside of the table {path.name}; tables in partitions are not supported"
-            )
-        _check_readable(entry)
-    return _named(str(path), path.name, tuple(map(str, files)))
-
-
-def _entries(folder: Path) -> list[Path]:
+def _walk(folder: Path) -> Iterator[str]:
+    """All files of a folder that count, in a fixed order."""
     for mark, (format, name) in _TABLE_FORMATS.items():
         if any(folder.glob(mark)):
             raise SourceMistake(
@@ -117,14 +132,74 @@ def _entries(folder: Path) -> list[Path]:
                 f'session knows the format, and give the DataFrame: spark.read.format("{format}").load("{folder}")'
             )
     try:
-        return sorted(entry for entry in folder.iterdir() if entry.name[0] not in "._")
+        entries = sorted(entry for entry in folder.iterdir() if not _is_hidden(entry.name))
     except OSError as failure:
         raise SourceMistake(f"{folder}: cannot be read: {failure.strerror}") from failure
+    for entry in entries:
+        if entry.is_dir():
+            yield from _walk(entry)
+        else:
+            _check_readable(entry)
+            yield str(entry)
+
+
+def _is_hidden(name: str) -> bool:
+    """As for Spark, which does look into a partition whose column begins with an underscore."""
+    return name.startswith(".") or (name.startswith("_") and not is_partition(name))
 
 
 def _check_readable(path: Path) -> None:
     if not os.access(path, os.R_OK):
         raise SourceMistake(f"{path}: cannot be read: permission denied")
+
+
+# What is in a folder, by the names of its files
+
+
+def _one_file(path: str) -> Source:
+    folder, _, name = path.rpartition("/")
+    if _format_of(name)[0] in _TABLES and (is_part(name) or is_partition(folder.rpartition("/")[2])):
+        return _table(table_of(folder), [path])
+    return _named(path, name, (path,))
+
+
+def _in_folder(path: str, files: Sequence[str]) -> list[Source]:
+    name = path.rpartition("/")[2]
+    below = [file[len(path) + 1 :] for file in files]
+    if _format_of(name)[0] in _TABLES or is_partition(name) or _is_table(below):
+        return [_table(table_of(path), files)]
+    tables: dict[str, list[str]] = {}
+    for file, rest in zip(files, below, strict=True):
+        tables.setdefault(rest.partition("/")[0], []).append(file)
+    return [
+        _one_file(parts[0]) if parts == [f"{path}/{entry}"] else _table(f"{path}/{entry}", parts)
+        for entry, parts in tables.items()
+    ]
+
+
+def _is_table(below: Sequence[str]) -> bool:
+    """Whether a folder with these files is a table, though its name does not say so."""
+    if any(is_partition(rest.partition("/")[0]) for rest in below if "/" in rest):
+        return True
+    return bool(below) and all("/" not in rest and is_part(rest) and _format_of(rest)[0] in _TABLES for rest in below)
+
+
+def _table(path: str, files: Sequence[str]) -> Source:
+    """The table in a folder; if its name does not tell the format, the names of its files do."""
+    name = path.rpartition("/")[2]
+    columns, values = partition_columns(path, files)
+    if _format_of(name)[0] in _TABLES:
+        return replace(_named(path, name, tuple(files)), partitions=columns, values=values)
+    formats: dict[str | None, str] = {}
+    for file in files:
+        formats.setdefault(_format_of(file.rpartition("/")[2])[0], file)
+    if other := next((file for format, file in formats.items() if format not in _TABLES), None):
+        raise SourceMistake(f"{other}: not a part of the table {name}; {_EXPECTED}")
+    (format, first), *others = formats.items()
+    if others:
+        raise SourceMistake(f"{others[0][1]}: not of the same format as {first}; the table {name} has one format")
+    assert format is not None
+    return Source(path, format, predicate_of(name), tuple(files), columns, values)
 
 
 def _named(path: str, name: str, files: tuple[str, ...]) -> Source:
@@ -165,21 +240,21 @@ def _remote(spark: SparkSession, path: str) -> list[Source]:
 
     from everlog.spark.failures import as_everlog_error
 
-    name = path.rstrip("/").rpartition("/")[2]
+    pattern = path.rstrip("/")
     try:
         # Only names are asked for, so that no file is opened.
-        listing = spark.read.format("binaryFile").option("recursiveFileLookup", "true").load(path).select("path")
+        listing = spark.read.format("binaryFile").option("recursiveFileLookup", "true").load(pattern).select("path")
         files = sorted(row["path"] for row in listing.collect())
     except PySparkException as failure:
+        if _PATTERN.search(pattern) and "PATH_NOT_FOUND" in str(failure):
+            raise _unmatched(path) from failure
         raise as_everlog_error(failure, f"listing {path}") from failure
-    if _format_of(name)[0] is not None:
-        return [_named(path, name, tuple(files))]
-    tables: dict[str, list[str]] = {}
+    # What a pattern matches is as many names long as the pattern is.
+    length = pattern.count("/") + 1
+    roots: dict[str, list[str]] = {}
     for file in files:
-        parent = file.rpartition("/")[0]
-        folder = parent.rpartition("/")[2]
-        if folder != name and _format_of(folder)[0] in _TABLES:
-            tables.setdefault(parent, []).append(file)
-        else:
-            tables.setdefault(file, []).append(file)
-    return [_named(key, key.rpartition("/")[2], tuple(parts)) for key, parts in sorted(tables.items())]
+        roots.setdefault("/".join(file.split("/")[:length]), []).append(file)
+    sources = []
+    for root, below in roots.items():
+        sources += [_one_file(root)] if below == [root] else _in_folder(root, below)
+    return sources

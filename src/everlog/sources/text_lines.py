@@ -29,11 +29,12 @@ LineParser: TypeAlias = Callable[[pa.Array, str], Parsed]
 
 @dataclass(frozen=True)
 class LineFile:
-    """How a file is parsed: into which table, by what, and what labels of its blank nodes begin with."""
+    """How a file is parsed: into which table, by what, what labels of its blank nodes begin with, last arguments."""
 
     source: int
     parser: LineParser
     mark: str
+    constants: tuple[str | None, ...] = ()
 
 
 def read_lines(spark: SparkSession, files: Mapping[str, LineFile], width: int) -> DataFrame:
@@ -87,7 +88,7 @@ class _Parse:
         for uri, given in (run for batch in batches for run in _runs(batch)):
             name = readable_path(uri)
             file = self.files[name]
-            sheet = Sheet(file.source, self.width)
+            sheet = Sheet(file.source, self.width, file.constants)
             lines, mistakes = _decoded(given)
             columns, others = file.parser(lines, file.mark)
             if not self.numbered and len(columns[0]):

@@ -43,10 +43,11 @@ DocumentParser: TypeAlias = Callable[[str, bytes | None, Sheet], Iterator[pa.Rec
 
 @dataclass(frozen=True)
 class Document:
-    """How a file is parsed: into which table, and by what."""
+    """How a file is parsed: into which table, by what, and the last arguments of its facts."""
 
     source: int
     parser: DocumentParser
+    constants: tuple[str | None, ...] = ()
 
 
 def read_documents(spark: SparkSession, files: Mapping[str, Document], width: int) -> DataFrame:
@@ -76,7 +77,7 @@ class _Parse:
             for place, content in zip(batch.column(0).to_pylist(), batch.column(1), strict=True):
                 file = names[place] if isinstance(place, int) else place
                 document = self.files[file]
-                sheet = Sheet(document.source, self.width)
+                sheet = Sheet(document.source, self.width, document.constants)
                 try:
                     yield from document.parser(file, content.as_py(), sheet)
                 except UNREADABLE as mistake:
