@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from pyoxigraph import RdfFormat, parse
 
 from everlog.cli.ontologies import shortened
 from support.command import done, everlog, files, written
@@ -102,6 +103,36 @@ def test_an_ontology_with_rules_and_facts(tmp_path: Path) -> None:
         "eve a Woman", "eve a Person", "abel a Person", "abel a Man"
     )
     assert any("an existential in the head" in warning for warning in json.loads(stats.read_text())["warnings"])
+
+
+@pytest.mark.usefixtures("spark")
+def test_prefixes_that_came_in_go_out(tmp_path: Path) -> None:
+    ontology = written(tmp_path / "family.ttl", ONTOLOGY)
+    rules = written(tmp_path / "more.dlog", "@prefix one: <http://one.org/> . [?x, a, one:One] :- [?x, a, one:Two] .")
+    data = written(
+        tmp_path / "facts.ttl",
+        "@prefix d-2: <http://data.org/> . @prefix one: <http://other.org/> . @prefix two: <http://two.org/> . "
+        "@prefix : <http://ex.org/> . d-2:abel a :Man ; :parent :eve ; :parent one:x .",
+    )
+    more = written(tmp_path / "more.ttl", "@prefix m: <http://more.org/> . m:cain a <http://ex.org/Man> .")
+    store = tmp_path / "store"
+    done("init", store, rules, "--ontology", ontology, "--facts", data)
+    done("update", store, "--add", more)
+    done("export", store, "--out", tmp_path / "ttl", "--format", "ttl")
+    done("export", store, "--out", tmp_path / "nt", "--format", "nt")
+    text = files(tmp_path / "ttl")["triples.ttl"]
+    lines = text.splitlines()
+    assert {"@prefix : <http://ex.org/> .", "@prefix d-2: <http://data.org/> .", "@prefix m: <http://more.org/> .",
+            "@prefix one: <http://one.org/> .", "@prefix two: <http://two.org/> ."} <= set(lines)  # fmt: skip
+    assert "d-2:abel a :Man, :Person ;" in lines and "m:cain a :Man, :Person ." in lines
+    assert set(map(str, parse(text, format=RdfFormat.TURTLE))) == {
+        str(triple) for triple in parse(files(tmp_path / "nt")["triples.nt"], format=RdfFormat.N_TRIPLES)
+    }
+    assert done("query", store, "[d-2:abel, a, :Person], [m:cain, a, :Man]") == "true\n"
+
+    done("run", "--ontology", ontology, "--facts", data, "--out", tmp_path / "out", "--format", "ttl")
+    assert "d-2:abel a :Man, :Person ;\n" in files(tmp_path / "out")["triples.ttl"]
+    assert "triples.nt" not in files(tmp_path / "out")
 
 
 @pytest.mark.usefixtures("spark")

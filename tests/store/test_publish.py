@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import pyarrow.parquet as pq
 import pytest
-from pyoxigraph import NamedNode, parse
+from pyoxigraph import BlankNode, Literal, NamedNode, parse
 
 import everlog
 from everlog.datalog.ntriples import write_term
-from everlog.datalog.values import Value, identity
+from everlog.datalog.values import XSD, Value, identity
 from everlog.errors import EverlogError
 from everlog.sources.file_names import file_stem, predicate_of
 from everlog.sources.typed_columns import NTRIPLES, typed_columns
@@ -77,10 +77,6 @@ def test_parquet_has_columns_of_their_own_types(spark: SparkSession, tmp_path: P
 
 
 def test_a_literal_that_is_no_python_number_stays_a_term(spark: SparkSession) -> None:
-    from pyoxigraph import Literal
-
-    from everlog.datalog.values import XSD
-
     odd = Literal("007", datatype=NamedNode(XSD + "integer"))
     typed = typed_columns(frame(spark, (7, 7), (odd, 8)))
     assert [field.dataType.typeName() for field in typed.schema.fields] == ["string", "long"]
@@ -99,6 +95,29 @@ def test_triples_are_ntriples_and_what_is_no_rdf_is_counted(spark: SparkSession,
     assert "left out: other" in warnings[1]
     with pytest.raises(EverlogError, match="no triples"):
         export({"other": facts["other"]}, tmp_path, "nt")
+
+
+def test_turtle_has_the_same_triples_by_subject(spark: SparkSession, tmp_path: Path) -> None:
+    names = [f"http://ex.org/{name}" for name in ("a", "b", "c/d", "e.", "-f", "", "7", "g:h", "a%20b", "\u00e9")]
+    nodes = [*map(NamedNode, names), NamedNode("http://ex.org/deep#x"), BlankNode("everlog5")]
+    p, q = NamedNode("http://ex.org/p"), NamedNode("http://www.w3.org/1999/02/22-rdf-syntax-ns#type")
+    odd = [Literal(text, datatype=NamedNode(XSD + kind)) for kind, text in (
+        ("integer", "007"), ("integer", "x"), ("decimal", "1.50"), ("decimal", "5."), ("boolean", "1"), ("double", "1e3"),
+        ("date", "2026-01-01"))]  # fmt: skip
+    rows: list[tuple[Value, ...]] = [(node, p, other) for node in nodes for other in nodes]
+    rows += [(nodes[0], p, value) for value in (*nasty.ALL, *odd)]
+    rows += [(node, q, nodes[1]) for node in nodes] + [(nodes[0], q, nodes[2])]
+    facts = {"triple": frame(spark, *rows, ("no", p, nodes[0])).repartition(5)}
+    prefixes = {"": "http://ex.org/", "deep": "http://ex.org/deep#", "odd-one": "http://ex.org/c/"}
+    for form in ("nt", "ttl"):
+        assert "1 facts of triple" in export(facts, tmp_path, form, prefixes)[0]  # type: ignore[arg-type]
+    nt, ttl = ({str(triple) for triple in parse(path=str(tmp_path / f"triples.{form}"))} for form in ("nt", "ttl"))
+    assert ttl == nt
+    text = (tmp_path / "triples.ttl").read_text()
+    assert "\n:a a :b, odd-one:d ;\n    :p " in text and "@prefix odd-one: <http://ex.org/c/> .\n" in text
+    assert text.count("\n:a ") == 1
+    subjects = [line.split()[0] for line in text.split("\n\n", 1)[1].split("\n") if line and line[0] != " "]
+    assert len(subjects) == len(set(subjects)) == len(nodes)
 
 
 def test_an_outcome_has_the_predicates_of_the_program(spark: SparkSession, tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ def export(
         Path, typer.Option("--out", metavar="DIR", help="A new or empty folder for the files.", show_default=False)
     ],
     form: Annotated[
-        Format, typer.Option("--format", help="One file <predicate>.csv or .parquet each, or triples.nt.")
+        Format, typer.Option("--format", help="One file <predicate>.csv or .parquet each, or triples.nt or .ttl.")
     ] = "csv",
     all_: Annotated[bool, typer.Option("--all", help="Explicit and derived facts, the default.")] = False,
     explicit: Annotated[bool, typer.Option("--explicit", help="Explicit facts only.")] = False,
@@ -34,7 +34,7 @@ def export(
         typer.Option(
             "--representatives",
             help="Facts with one name for each class of equal names, in facts/, and names with those that represent "
-            "them, in representatives.csv (.parquet, .nt).",
+            "them, in representatives.csv (.parquet, .nt, .ttl).",
         ),
     ] = False,
     version: Annotated[
@@ -47,7 +47,8 @@ def export(
 ) -> None:
     """Write the facts of a store to files, one for each predicate.
 
-    Lines are sorted by their UTF-8 bytes. N-Triples hold triples only; quads go to quads.nq.
+    Lines are sorted by their UTF-8 bytes. N-Triples and Turtle hold triples only; quads go to quads.nq. In Turtle the
+    triples of a subject are together, with the prefixes of the program and of the files that the store was made of.
 
     Nothing is written on failure.
     """
@@ -55,12 +56,14 @@ def export(
         raise EverlogError("--all, --explicit, --derived and --representatives exclude each other: give one of them")
     which: _Which = "explicit" if explicit else "derived" if derived else "all"
     settings = options.session_conf(conf, memory)
+    from everlog.datalog.reader import parse_program
     from everlog.store.versions import Store
     from everlog.store.whole_folder import check_new, new_folder
 
     opened = Store.open(store, version)
     if representatives and not opened.is_rewritten:
         raise EverlogError(f"the store {store} has no representatives: make it with `everlog init --equality rewrite`")
+    prefixes = parse_program(opened.manifest.program).prefixes
     check_new(out)
     with Progress() as progress:
         progress.step("starting Spark")
@@ -68,10 +71,10 @@ def export(
         progress.step(f"writing {form}")
         with new_folder(out) as folder:
             if representatives:
-                warnings = publish.export_representatives(*opened.representatives(spark), folder, form)
+                warnings = publish.export_representatives(*opened.representatives(spark), folder, form, prefixes)
             else:
                 facts = {predicate: opened.text(predicate, which, spark) for predicate in opened.predicates()}
-                warnings = publish.export(facts, folder, form)
+                warnings = publish.export(facts, folder, form, prefixes)
     warn(warnings)
     counts = opened.manifest.counts
     sections = ("representatives",) if representatives else ("explicit", "derived") if which == "all" else (which,)

@@ -12,6 +12,7 @@ from everlog.cli import ontologies, options
 from everlog.cli.first_facts import print_first
 from everlog.cli.progress import Progress
 from everlog.cli.report_lines import finish
+from everlog.store.publish import RdfFormat
 
 
 def run(
@@ -37,6 +38,9 @@ def run(
             metavar="PREDICATES", help="Write or print these predicates only: p,q. May be repeated.", show_default=False
         ),
     ] = None,
+    form: Annotated[
+        RdfFormat, typer.Option("--format", help="How triples are written: triples.nt or triples.ttl.")
+    ] = "nt",
     stats: options.StatsOption = None,
     profile_rules: options.ProfileRulesOption = False,
     profile_page: options.ProfilePageOption = None,
@@ -75,6 +79,7 @@ def run(
     options.check_file("--stats", stats)
     options.check_file("--profile-page", profile_page)
     from everlog.datalog.arities import program_arities
+    from everlog.datalog.prefixes import with_prefixes
     from everlog.store.whole_folder import check_new, new_folder
 
     if out is not None:
@@ -108,7 +113,7 @@ def run(
             found = wanted if chosen else (*wanted, "triple")
             with new_folder(out) as folder:
                 texts = {predicate: kb.text(predicate) for predicate in found if kb.size(predicate)}
-                warnings += publish_outcome(wanted, texts, folder)
+                warnings += publish_outcome(wanted, texts, folder, form, with_prefixes(rules, read.prefixes).prefixes)
         shown = (
             []
             if out is not None

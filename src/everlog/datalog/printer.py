@@ -15,7 +15,7 @@ from typing import Final, assert_never
 from pyoxigraph import BlankNode, Literal, NamedNode
 
 from everlog.datalog.escapes import escape_string
-from everlog.datalog.prefixes import NO_PREFIXES, WELL_KNOWN
+from everlog.datalog.prefixes import LOCAL_NAME, NO_PREFIXES, WELL_KNOWN
 from everlog.datalog.syntax import (
     EQUAL,
     TRIPLE,
@@ -34,8 +34,6 @@ from everlog.datalog.values import XSD, Value, canonical_double
 
 _NAME: Final = re.compile(r"(?!_(?!\w))[^\W\d]\w*")
 _ANONYMOUS: Final = re.compile(r"_[1-9][0-9]*")
-# Fewer local names than Turtle has, and none that needs an escape.
-_LOCAL: Final = re.compile(r"(?:[A-Za-z0-9_](?:[A-Za-z0-9_.\-]*[A-Za-z0-9_\-])?)?")
 _NO_BARE_VALUE: Final = frozenset({"true", "false"})
 _NO_BARE_PREDICATE: Final = frozenset({"true", "false", "not", "NOT", "FILTER", "BIND", "AGGREGATE"})
 
@@ -159,7 +157,7 @@ class _Printer:
 
     def _prefixed(self, iri: str) -> Iterator[str]:
         for name, namespace in self._namespaces:
-            if iri.startswith(namespace) and _LOCAL.fullmatch(iri, len(namespace)):
+            if iri.startswith(namespace) and LOCAL_NAME.fullmatch(iri, len(namespace)):
                 yield f"{name}:{iri[len(namespace) :]}"
 
 

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, Final, Literal, ParamSpec, T
 
 from everlog import interrupts
 from everlog.datalog.arities import program_arities
+from everlog.datalog.prefixes import with_prefixes
 from everlog.datalog.reader import parse_goal
 from everlog.datalog.suspicions import did_you_mean, nothing_to_delete, suspicions
 from everlog.datalog.syntax import HIDDEN, TRIPLE, Atom, Constant, Program, parts
@@ -360,6 +361,7 @@ class KnowledgeBase:
                 self._choose_engine(read.facts)
                 check_arities(read.facts, arities)
                 self._add(self.reasoner.backend.encoded({}, read.facts), arities)
+                self.program = with_prefixes(self.program, read.prefixes)
                 self._given.update(read.facts)
                 self._remarks += [*read.warnings, *idle_axioms(read.axioms, self.program)]
             finally:

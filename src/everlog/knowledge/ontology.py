@@ -10,6 +10,7 @@ from typing import get_args
 
 from pyoxigraph import NamedNode
 
+from everlog.datalog.prefixes import with_prefixes
 from everlog.datalog.syntax import Program
 from everlog.errors import EverlogError
 from everlog.rdf.owl import structure
@@ -38,7 +39,7 @@ class Ontology(Program):
 
     @property
     def declared_prefixes(self) -> Mapping[str, str]:
-        """The prefixes of the documents; `prefixes` has those that rules can be written with, and more."""
+        """The prefixes of the documents; `prefixes` has more, for names that these leave long."""
         return self.source.declared
 
     def __repr__(self) -> str:
@@ -84,5 +85,5 @@ def ontology(
         raise EverlogError("there is no ontology: give the paths of its documents, or text=…")
     read = read_ontologies([Path(path) for path in documents], () if text is None else (text,))
     found = translate(read, profile, Options(owl_thing, sameas_rules, with_schema))
-    program = found.program
+    program = with_prefixes(found.program, read.declared)
     return Ontology(program.rules, program.facts, program.prefixes, translation=found, source=read)

@@ -16,6 +16,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
+from everlog.datalog.prefixes import with_prefixes
 from everlog.datalog.printer import print_program
 from everlog.datalog.reader import parse_program
 from everlog.datalog.suspicions import nothing_to_delete
@@ -85,6 +86,7 @@ def init_store(
         folder = writer.folder("dictionary")
         encoded = StoredDictionary(spark, [], 0).encode(facts, folder, few=False)
         program = renamed_blank_nodes(program, _names(encoded.new_terms, blank_nodes(program)))
+        program = program if read is None else with_prefixes(program, read.prefixes)
         say("writing facts")
         explicit = write_facts(encoded.together, encoded.predicates, writer.folder("explicit"), writer.named)
         explicit.pop(BLANK_NODES, None)
@@ -145,10 +147,13 @@ def update_store(
     with writing(place, wait) as writer, spark_failures(f"updating the store {path}"):
         before = writer.before
         assert before is not None
-        kb = KnowledgeBase(parse_program(before.program), spark=spark, **before.options)
+        program = parse_program(before.program)
+        known = with_prefixes(program, add.prefixes) if add is not None else program
+        kb = KnowledgeBase(known, spark=spark, **before.options)
         arities = dict(before.arities)
         chosen = engine_of(place, before, engine, memory)
-        draft = replace(before, version=writer.version, arities=arities, counts={}, statistics={})
+        text = before.program if known is program else print_program(known)
+        draft = replace(before, version=writer.version, program=text, arities=arities, counts={}, statistics={})
         say("loading the store")
         in_memory = (loading or Loading(place, before)) if chosen.name == "memory" else None
         to_add = given_facts(chosen.name, spark, add, arities, few)

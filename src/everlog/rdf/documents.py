@@ -6,13 +6,18 @@ the blank nodes of a document are numbered in order of appearance, all but Everl
 
 from __future__ import annotations
 
+import re
+from collections import deque
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import IO
 
 from pyoxigraph import BlankNode, DefaultGraph, NamedNode, RdfFormat, Triple, parse
 
 from everlog.rdf.blanks import OWN
 from everlog.rdf.mistakes import NESTED, reason_of
+
+_XMLNS = re.compile(r"""xmlns:(\w+)\s*=\s*["']([^"'&]+)["']""")
 
 
 class MalformedDocument(Exception):
@@ -50,6 +55,14 @@ def parse_document(
         raise MalformedDocument(mistake.lineno, reason_of(mistake)) from mistake
     except ValueError as mistake:
         raise MalformedDocument(None, str(mistake)) from mistake
+
+
+def document_prefixes(text: str, format: RdfFormat) -> dict[str, str]:
+    """The prefixes that a document declares, given all of it or its beginning."""
+    quads = parse(text, format=format, base_iri="urn:everlog:document")
+    with suppress(SyntaxError, ValueError):
+        deque(quads, maxlen=0)
+    return quads.prefixes or dict(_XMLNS.findall(text))
 
 
 def _text(term: object, mark: str, names: dict[str, str]) -> str:

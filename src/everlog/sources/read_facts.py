@@ -29,7 +29,7 @@ from everlog.sources.rdf_lines import parse_rdf_lines
 from everlog.sources.source_files import BINARY_TABLES, RDF_LINES, Source, find_sources, is_remote
 from everlog.sources.table_folders import partition_terms
 from everlog.sources.text_lines import LineFile, numbered_problems, read_lines
-from everlog.sources.whole_documents import CsvDocuments, Document, RdfDocuments, read_documents
+from everlog.sources.whole_documents import CsvDocuments, Document, RdfDocuments, prefixes_of_files, read_documents
 from everlog.spark.failures import spark_failures
 
 if TYPE_CHECKING:
@@ -51,6 +51,8 @@ class Read:
     skipped: int
     axioms: str = ""
     """Which of the RDF, if any, is an ontology's, and how much; see `everlog.rdf.owl.axiom_triples`."""
+    prefixes: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Those of Turtle and its kin."""
     _kept: tuple[DataFrame, ...] = field(default=(), repr=False)
 
     def release(self) -> None:
@@ -349,7 +351,8 @@ def _outcome(
             "default graph only"
         )
     axioms = _axioms_found(plan, sum(count.axioms for count in every))
-    return Read(_facts(plan, pieces), warnings, skipped, axioms, tuple(piece.rows for piece in pieces))
+    prefixes = prefixes_of_files(file for file, read in plan.documents.items() if plan.predicates[read.source] is None)
+    return Read(_facts(plan, pieces), warnings, skipped, axioms, prefixes, tuple(piece.rows for piece in pieces))
 
 
 def _axioms_found(plan: _Plan, count: int) -> str:

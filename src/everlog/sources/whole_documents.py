@@ -11,7 +11,8 @@ import bz2
 import gzip
 import io
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import reduce
 from itertools import islice
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 _BLOCK = 10_000
+_LOOKED_AT = 100
+"""Files whose prefixes are looked for, by this process."""
 UNREADABLE = (OSError, EOFError, zlib.error)
 
 
@@ -113,6 +116,18 @@ class RdfDocuments:
             format = _rdf_format(file, stream.read(HEAD).decode("utf-8-sig", "replace"))
             stream.seek(0)
             yield from parse_document(stream, format, file_mark(file), base)
+
+
+def prefixes_of_files(files: Iterable[str]) -> dict[str, str]:
+    """The prefixes that RDF documents declare where they begin; of two that differ, the first. Some files are enough."""
+    from everlog.rdf.documents import MalformedDocument, document_prefixes
+
+    found: dict[str, str] = {}
+    for file in islice((file for file in files if not is_remote(file)), _LOOKED_AT):
+        with suppress(MalformedDocument, *UNREADABLE), opened(file) as stream:
+            text = stream.read(HEAD).decode("utf-8-sig", "replace")
+            found = {**document_prefixes(text, _rdf_format(file, text)), **found}
+    return found
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,9 @@
-"""Facts as files for others: CSV, Parquet, N-Triples. Spark jobs turn them into lines, sort and write them.
+"""Facts as files for others: CSV, Parquet, N-Triples, Turtle. Spark jobs turn them into lines, sort and write them.
 
 Spark writes a folder of parts; what is published is one plain file for each predicate, so the parts are joined in their
 order. Lines are sorted by their UTF-8 bytes, which is how Spark compares strings, and a fact with a line break inside
-quotes is one line. N-Triples hold RDF triples only: a fact of `triple` with a literal as its subject is left out, and a
-warning counts those.
+quotes is one line. N-Triples and Turtle hold RDF triples only: a fact of `triple` with a literal as its subject is left
+out, and a warning counts those. In Turtle the triples of a subject are together, and subjects are sorted.
 """
 
 from __future__ import annotations
@@ -11,16 +11,19 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import reduce
+from functools import partial, reduce
+from itertools import islice
 from operator import and_
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from everlog.datalog.ntriples import write_term
+from everlog.datalog.prefixes import NO_PREFIXES
 from everlog.datalog.syntax import TRIPLE, Program
-from everlog.datalog.values import SAME_AS
+from everlog.datalog.values import RDF_TYPE, SAME_AS
 from everlog.errors import EverlogError
+from everlog.rdf.turtle import TurtleTerms, turtle_header, turtle_lines, turtle_prefixes
 from everlog.sources.file_names import file_stem
 from everlog.sources.typed_columns import typed_columns
 
@@ -28,10 +31,12 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import Column, DataFrame
 
-Format: TypeAlias = Literal["csv", "parquet", "nt"]
+RdfFormat: TypeAlias = Literal["nt", "ttl"]
+Format: TypeAlias = Literal["csv", "parquet", "nt", "ttl"]
 
 QUAD: Final = "quad"
-_RDF_FILES: Final = {TRIPLE: "triples.nt", QUAD: "quads.nq"}
+_BLOCK: Final = 10_000
+_RDF_NAMES: Final = {"nt": "N-Triples", "ttl": "Turtle"}
 
 
 def derived_predicates(program: Program) -> list[str]:
@@ -44,53 +49,75 @@ def published_predicates(program: Program) -> list[str]:
     return list(dict.fromkeys([*derived_predicates(program), *(fact.predicate for fact in program.facts)]))
 
 
-def publish_outcome(predicates: Sequence[str], facts: Mapping[str, DataFrame], folder: Path) -> list[str]:
-    """What `--out` gets: some predicates as CSV, and all triples that there are as N-Triples. Gives warnings.
+def publish_outcome(
+    predicates: Sequence[str],
+    facts: Mapping[str, DataFrame],
+    folder: Path,
+    form: RdfFormat = "nt",
+    prefixes: Mapping[str, str] = NO_PREFIXES,
+) -> list[str]:
+    """What `--out` gets: some predicates as CSV, and all triples that there are as N-Triples or Turtle. Gives warnings.
 
     `facts` is in text form, and lacks the predicates that have no facts.
     """
     for predicate in predicates:
         write_csv(facts.get(predicate), folder / f"{file_stem(predicate)}.csv")
     if TRIPLE in facts or TRIPLE in predicates:
-        return write_ntriples(TRIPLE, facts.get(TRIPLE), folder / _RDF_FILES[TRIPLE])
+        return write_rdf(TRIPLE, facts.get(TRIPLE), folder / f"triples.{form}", prefixes)
     return []
 
 
-def export(facts: Mapping[str, DataFrame], folder: Path, form: Format) -> list[str]:
-    """Every predicate as a file of its own; gives warnings. As N-Triples there are only triples, and quads as N-Quads."""
-    if form == "nt":
-        return _export_rdf(facts, folder)
+def export(
+    facts: Mapping[str, DataFrame], folder: Path, form: Format, prefixes: Mapping[str, str] = NO_PREFIXES
+) -> list[str]:
+    """Every predicate as a file of its own; gives warnings. As RDF there are only triples, and quads as N-Quads.
+
+    Turtle has `prefixes`.
+    """
+    if form == "nt" or form == "ttl":
+        return _export_rdf(facts, folder, form, prefixes)
     for predicate, frame in facts.items():
         _write_table(frame, folder / f"{file_stem(predicate)}.{form}")
     return []
 
 
-def export_representatives(facts: Mapping[str, DataFrame], classes: DataFrame, folder: Path, form: Format) -> list[str]:
+def export_representatives(
+    facts: Mapping[str, DataFrame],
+    classes: DataFrame,
+    folder: Path,
+    form: Format,
+    prefixes: Mapping[str, str] = NO_PREFIXES,
+) -> list[str]:
     """Facts about representatives in a folder of their own, and names with their representatives; gives warnings."""
     from pyspark.sql.functions import lit
 
     (folder / "facts").mkdir()
     path = folder / f"representatives.{form}"
     warnings = []
-    if form == "nt":
+    if form in _RDF_NAMES:
         equal = classes.select("a0", lit(write_term(SAME_AS)).alias("a1"), classes["a1"].alias("a2"))
-        warnings = write_ntriples("owl:sameAs", equal, path)
+        warnings = write_rdf("owl:sameAs", equal, path, prefixes)
     else:
         _write_table(classes, path)
-    return [*warnings, *export(facts, folder / "facts", form)]
+    return [*warnings, *export(facts, folder / "facts", form, prefixes)]
 
 
-def _export_rdf(facts: Mapping[str, DataFrame], folder: Path) -> list[str]:
+def _export_rdf(
+    facts: Mapping[str, DataFrame], folder: Path, form: RdfFormat, prefixes: Mapping[str, str]
+) -> list[str]:
     warnings: list[str] = []
-    for predicate, name in _RDF_FILES.items():
+    files = {TRIPLE: f"triples.{form}", QUAD: "quads.nq"}
+    for predicate, name in files.items():
         if predicate in facts:
-            warnings += write_ntriples(predicate, facts[predicate], folder / name)
-    others = [predicate for predicate in facts if predicate not in _RDF_FILES]
+            warnings += write_rdf(predicate, facts[predicate], folder / name, prefixes)
+    others = [predicate for predicate in facts if predicate not in files]
+    language = _RDF_NAMES[form]
     if len(others) == len(facts):
-        raise EverlogError("there are no triples to write as N-Triples; use --format csv or --format parquet")
+        raise EverlogError(f"there are no triples to write as {language}; use --format csv or --format parquet")
     if others:
         shown = ", ".join(others[:5]) + (", …" if len(others) > 5 else "")
-        warnings.append(f"N-Triples hold triples only; left out: {shown} (--format csv or parquet has every predicate)")
+        every = "--format csv or parquet has every predicate"
+        warnings.append(f"{language} has triples only; left out: {shown} ({every})")
     return warnings
 
 
@@ -115,21 +142,61 @@ def write_csv(facts: DataFrame | None, path: Path) -> None:
         _write_lines(kept, path)
 
 
-def write_ntriples(predicate: str, facts: DataFrame | None, path: Path) -> list[str]:
-    """Triples or quads in text form as N-Triples or N-Quads; gives a warning if some are not RDF."""
-    from pyspark.sql.functions import concat_ws, lit
-
+def write_rdf(
+    predicate: str, facts: DataFrame | None, path: Path, prefixes: Mapping[str, str] = NO_PREFIXES
+) -> list[str]:
+    """Triples or quads in text form, as the file's name says; gives a warning if some are not RDF."""
     if facts is None:
         path.touch()
         return []
     valid = _is_rdf(_arguments(facts))
     with _kept(facts) as kept:
         left_out = kept.filter(~valid).count()
-        _write_lines(kept.filter(valid).select(concat_ws(" ", *_arguments(facts), lit(".")).alias("line")), path)
+        if path.suffix == ".ttl":
+            _write_turtle(kept.filter(valid), path, prefixes)
+        else:
+            _write_statements(kept.filter(valid), path)
     if not left_out:
         return []
     why = "a literal as subject, or no IRI as predicate"
     return [f"{path.name} lacks {left_out:,} facts of {predicate} that are no RDF ({why})"]
+
+
+def _write_statements(facts: DataFrame, path: Path) -> None:
+    """N-Triples or N-Quads."""
+    from pyspark.sql.functions import concat_ws, lit
+
+    _write_lines(facts.select(concat_ws(" ", *_arguments(facts), lit(".")).alias("line")), path)
+
+
+def _write_turtle(facts: DataFrame, path: Path, prefixes: Mapping[str, str]) -> None:
+    """Turtle: a task has all triples of some subjects, `a` before other predicates."""
+    from pyspark.sql.functions import col
+
+    declared = turtle_prefixes(prefixes)
+    by_subject = facts.repartitionByRange("a0")
+    ordered = by_subject.sortWithinPartitions("a0", col("a1") != write_term(RDF_TYPE), "a1", "a2")
+    lines = ordered.select("a0", "a1", "a2").mapInArrow(partial(_turtle_batches, declared), "line string")
+    _join_parts(lines, path, turtle_header(declared) + "\n")
+
+
+def _turtle_batches(prefixes: Mapping[str, str], batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    import pyarrow as pa
+
+    terms = TurtleTerms(prefixes)
+
+    def triples() -> Iterator[tuple[str, str, str]]:
+        for batch in batches:
+            columns = []
+            for column, written in zip(batch.columns, (terms.term, terms.predicate, terms.term), strict=True):
+                encoded = column.dictionary_encode()
+                texts = pa.array(map(written, encoded.dictionary.to_pylist()), pa.string())
+                columns.append(texts.take(encoded.indices).to_pylist())
+            yield from zip(*columns, strict=True)
+
+    lines = turtle_lines(triples())
+    while block := list(islice(lines, _BLOCK)):
+        yield pa.RecordBatch.from_arrays([pa.array(block, pa.string())], names=["line"])
 
 
 def write_parquet(facts: DataFrame, path: Path) -> None:
@@ -200,9 +267,15 @@ def _written(write: Callable[[str], None], scratch: str) -> list[Path]:
 
 
 def _write_lines(lines: DataFrame, path: Path) -> None:
+    _join_parts(lines.sort("line"), path)
+
+
+def _join_parts(lines: DataFrame, path: Path, header: str = "") -> None:
+    """Lines that are in their order as one file."""
     with _scratch(path) as scratch:
-        parts = _written(lines.sort("line").write.text, scratch)
+        parts = _written(lines.write.text, scratch)
         with path.open("wb") as joined:
+            joined.write(header.encode())
             for part in parts:
                 with part.open("rb") as source:
                     shutil.copyfileobj(source, joined, 1 << 20)

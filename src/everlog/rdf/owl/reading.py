@@ -19,6 +19,7 @@ from pyoxigraph import BlankNode, Literal, NamedNode, RdfFormat, parse
 from everlog.datalog.syntax import Constant
 from everlog.errors import EverlogError
 from everlog.rdf.blanks import file_mark
+from everlog.rdf.documents import document_prefixes
 from everlog.rdf.mistakes import NESTED, reason_of
 from everlog.rdf.owl.expressions import constant
 from everlog.rdf.owl.graph import Object, Triple, short
@@ -35,7 +36,6 @@ _BY_NAME = {
     ".trig": RdfFormat.TRIG,
     ".rdf": RdfFormat.RDF_XML,
 }
-_XMLNS = re.compile(r"""xmlns:(\w+)\s*=\s*["']([^"'&]+)["']""")
 
 
 @dataclass(frozen=True)
@@ -112,8 +112,7 @@ def _rdf(document: _Document, syntax: RdfFormat) -> _Parsed:
     labels: dict[str, BlankNode] = {}
     triples: list[Triple] = []
     try:
-        quads = parse(text, format=syntax, base_iri=document.address)
-        for quad in quads:
+        for quad in parse(text, format=syntax, base_iri=document.address):
             subject, target = (_stable(node, document.mark, labels) for node in (quad.subject, quad.object))
             if isinstance(subject, Literal):
                 raise ValueError("a literal cannot be a subject")
@@ -127,7 +126,7 @@ def _rdf(document: _Document, syntax: RdfFormat) -> _Parsed:
     names = [s.value for s in headers if isinstance(s, NamedNode)]
     names += [o.value for s, p, o in triples if s in headers and p == OWL + "versionIRI"]
     imports = dict.fromkeys(o.value for s, p, o in triples if p == OWL + "imports")
-    prefixes = quads.prefixes or dict(_XMLNS.findall(text[:HEAD]))
+    prefixes = document_prefixes(text[:HEAD], syntax)
     return _Parsed(document, tuple(names), tuple(imports), prefixes, tuple(triples))
 
 
