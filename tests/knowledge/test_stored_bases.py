@@ -231,11 +231,11 @@ def test_into_and_out_of_spark(spark: SparkSession, tmp_path: Path) -> None:
     kb.materialise()
     assert ("a", 3) in kb.rows("reach")
     frame = kb.dataframe("edge")
-    assert frame.schema["a0"].metadata == {"everlog": "ntriples"}
+    assert frame.schema["x"].metadata == {"everlog": "ntriples"}
     assert {field.dataType.simpleString() for field in frame.schema} == {"string", "bigint"}
     names = kb.create_views()
     assert names["two words"] == "`two words`"
-    joined = spark.sql("SELECT count(*) AS n FROM reach JOIN edge ON reach.a1 = edge.a1 CROSS JOIN `two words`")
+    joined = spark.sql("SELECT count(*) AS n FROM reach JOIN edge ON reach.a1 = edge.y CROSS JOIN `two words`")
     assert joined.collect()[0]["n"] > 0
     assert kb.dataframe("busy").collect() == [(True,)]
 

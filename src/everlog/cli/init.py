@@ -15,6 +15,7 @@ def init(
     store: options.StoreArgument,
     program: options.ProgramArguments = None,
     facts: options.FactsOption = None,
+    table: options.TableOption = None,
     ontology: ontologies.OntologyOption = None,
     profile: ontologies.ProfileOption = "L",
     owl_thing: ontologies.ThingOption = False,
@@ -54,7 +55,7 @@ def init(
         stratification=stratification,
         equality=equality,
     )
-    paths = options.check_paths("--facts", facts)
+    paths, tables = options.check_paths("--facts", facts), options.check_tables("--table", table)
     settings = options.session_conf(conf, memory)
     options.check_file("--stats", stats)
     options.check_file("--profile-page", profile_page)
@@ -65,7 +66,8 @@ def init(
     check_place(store)
     with Progress() as progress:
         progress.step("starting Spark")
-        spark = options.started_session(master, settings, verbose, paths, engine)
+        given = [*paths, *(mapped.table for mapped in tables)]
+        spark = options.started_session(master, settings, verbose, given, engine)
         from everlog.knowledge.stores import init_store
         from everlog.sources.read_facts import read_paths
 
@@ -73,7 +75,7 @@ def init(
         quarantine = Path(f"{store}.quarantine")
         how: dict[str, Any] = {"on_error": on_error, "quarantine": quarantine, "header": header, "nulls": nulls}
         how["partition_columns"] = not no_partition_columns
-        read = read_paths(spark, paths, arities=program_arities(rules), **how)
+        read = read_paths(spark, paths, tables=tables, arities=program_arities(rules), **how)
         report = init_store(
             store,
             rules,

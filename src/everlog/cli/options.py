@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 import typer
 
 from everlog.errors import EverlogError
+from everlog.sources.column_mapping import IN_CATALOG, Mapped, parse_mapping
 from everlog.sources.null_policy import Nulls
 from everlog.sources.problems import SourceMistake
 from everlog.store.local_place import local_place
@@ -41,6 +42,11 @@ FactsOption = Annotated[
         ".rdf .owl); .gz too. A pattern in quotes, such as 'data/*.nt', means all that match. May be repeated.",
     ),
 ]
+_TABLES_HELP = (
+    "Columns of a table as arguments: edge=orders.parquet:customer,product; also of .orc, .jsonl, .csv with a header, or "
+    "of a table that Spark knows, as in edge=table:db.orders:customer,product. May be repeated."
+)
+TableOption = Annotated[list[str] | None, typer.Option("--table", metavar="PREDICATE=TABLE", help=_TABLES_HELP)]
 HeaderOption = Annotated[
     bool, typer.Option("--header", help="The first line of CSV and TSV files has names, and is no fact.")
 ]
@@ -153,7 +159,7 @@ def _size(paths: Iterable[str | Path]) -> float:
     """The bytes in files and folders; infinite where only Spark can look."""
     total = 0.0
     for path in paths:
-        if "://" in str(path):
+        if "://" in str(path) or str(path).startswith(IN_CATALOG):
             return inf
         total += sum(file.stat().st_size for file in (Path(path), *Path(path).rglob("*")) if file.is_file())
     return total
@@ -177,6 +183,13 @@ def check_paths(option: str, paths: Sequence[str] | None) -> list[str]:
             raise EverlogError(f"{option} {mistake}") from mistake
         if not Path(found[-1]).exists():
             raise EverlogError(f"{option} {path}: no such file or folder")
+    return found
+
+
+def check_tables(option: str, tables: Sequence[str] | None) -> list[Mapped]:
+    """The tables that are mapped to predicates; a missing one is found before Spark starts."""
+    found = [parse_mapping(text, option) for text in tables or ()]
+    check_paths(option, [mapped.table for mapped in found if not mapped.table.startswith(IN_CATALOG)])
     return found
 
 

@@ -18,6 +18,7 @@ from everlog.store.publish import RdfFormat
 def run(
     program: options.ProgramArguments = None,
     facts: options.FactsOption = None,
+    table: options.TableOption = None,
     ontology: ontologies.OntologyOption = None,
     profile: ontologies.ProfileOption = "L",
     owl_thing: ontologies.ThingOption = False,
@@ -74,7 +75,7 @@ def run(
         stratification=stratification,
         equality=equality,
     )
-    paths = options.check_paths("--facts", facts)
+    paths, tables = options.check_paths("--facts", facts), options.check_tables("--table", table)
     settings = options.session_conf(conf, memory)
     options.check_file("--stats", stats)
     options.check_file("--profile-page", profile_page)
@@ -86,7 +87,8 @@ def run(
         check_new(out)
     with Progress() as progress:
         progress.step("starting Spark")
-        spark = options.started_session(master, settings, verbose, paths, engine)
+        given = [*paths, *(mapped.table for mapped in tables)]
+        spark = options.started_session(master, settings, verbose, given, engine)
         from everlog.knowledge.base import KnowledgeBase
         from everlog.sources.read_facts import read_paths
         from everlog.store.publish import derived_predicates, publish_outcome, published_predicates
@@ -95,8 +97,8 @@ def run(
         quarantine = Path(f"{out or 'everlog'}.quarantine")
         how: dict[str, Any] = {"on_error": on_error, "quarantine": quarantine, "header": header, "nulls": nulls}
         how["partition_columns"] = not no_partition_columns
-        read = read_paths(spark, paths, arities=program_arities(rules), **how)
-        if engine == "auto" and memory is None and options.is_little(paths):
+        read = read_paths(spark, paths, tables=tables, arities=program_arities(rules), **how)
+        if engine == "auto" and memory is None and options.is_little(given):
             reasoning["engine"] = "memory"  # whatever the machine: no job is needed to see that
         kb = KnowledgeBase(rules, spark=spark, memory=memory, **reasoning)
         kb.load_read(read)

@@ -25,6 +25,13 @@ def update(
     delete: Annotated[
         list[str] | None, typer.Option(metavar="PATH", help="Explicit facts to delete. May be repeated.")
     ] = None,
+    add_table: Annotated[
+        list[str] | None,
+        typer.Option(metavar="PREDICATE=TABLE", help="Columns of a table as facts to add, as --table of init."),
+    ] = None,
+    delete_table: Annotated[
+        list[str] | None, typer.Option(metavar="PREDICATE=TABLE", help="The same for facts to delete.")
+    ] = None,
     changes: Annotated[
         Path | None,
         typer.Option(
@@ -53,10 +60,13 @@ def update(
     A fact that is both added and deleted is added. On failure the store is as before.
     """
     started = perf_counter()
-    if not add and not delete:
-        raise EverlogError("nothing to do: give facts with --add or --delete")
+    if not add and not delete and not add_table and not delete_table:
+        raise EverlogError("nothing to do: give facts with --add or --delete, or --add-table or --delete-table")
     options.reasoning_options(engine=engine or "auto", algorithm=algorithm)
-    added, deleted = options.check_paths("--add", add), options.check_paths("--delete", delete)
+    given = [
+        (options.check_paths("--add", add), options.check_tables("--add-table", add_table)),
+        (options.check_paths("--delete", delete), options.check_tables("--delete-table", delete_table)),
+    ]
     settings = options.session_conf(conf, memory)
     options.check_file("--stats", stats)
     options.check_file("--profile-page", profile_page)
@@ -78,7 +88,8 @@ def update(
         wanted = engine or manifest.options.get("engine")
         in_memory = engine_of(opened.path, manifest, engine, memory).name == "memory"
         loading = Loading(opened.path, manifest) if in_memory else None
-        spark = options.started_session(master, settings, verbose, [*added, *deleted], wanted)
+        files = [name for paths, tables in given for name in (*paths, *(mapped.table for mapped in tables))]
+        spark = options.started_session(master, settings, verbose, files, wanted)
         from everlog.knowledge.stores import update_store
         from everlog.sources.read_facts import read_paths
         from everlog.store.publish import publish_outcome, published_predicates
@@ -87,7 +98,7 @@ def update(
         quarantine = Path(f"{store}.quarantine")
         how: dict[str, Any] = {"on_error": on_error, "quarantine": quarantine, "header": header, "nulls": nulls}
         how["partition_columns"] = not no_partition_columns
-        reads = [read_paths(spark, paths, arities=manifest.arities, **how) for paths in (added, deleted)]
+        reads = [read_paths(spark, paths, tables=tables, arities=manifest.arities, **how) for paths, tables in given]
         warnings += ontologies.axioms_among_facts(reads, rules, store)
 
         def publish(report: Report, found: Changes) -> None:

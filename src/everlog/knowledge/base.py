@@ -38,6 +38,8 @@ from everlog.planning.modules.module_rules import kinds_of
 from everlog.rdf.owl.axiom_triples import idle_axioms
 from everlog.rdf.owl.violations import VIOLATION, has_violation_rules, summary, violations
 from everlog.reasoning.algorithms import needed
+from everlog.sources.column_mapping import mappings
+from everlog.sources.column_names import columns_of_width, known_names, names_of
 from everlog.sources.fact_columns import Columns, columns_of
 from everlog.sources.null_policy import Nulls, check_nulls, left_out
 from everlog.spark.cancelling import Home, cancellable
@@ -169,6 +171,8 @@ class KnowledgeBase:
         """How many arguments the predicates have that the program or facts mention."""
         for predicate in self.arities:
             _check_name(predicate)
+        self.column_names: dict[str, tuple[str, ...]] = {}
+        """The names of the arguments of predicates whose facts came from tables with names."""
         self.stored: tuple[Path, Manifest] | None = None
         """The store, and its version, that this knowledge base was opened from or saved to last."""
         self.known_stores: dict[Path, Manifest] = {}
@@ -320,11 +324,16 @@ class KnowledgeBase:
         self._add(self._encoded(facts, arities, nulls, remarks), arities)
         self._given.update(facts)
         self._remarks += remarks
+        self._learn_names(facts)
+
+    def _learn_names(self, facts: Mapping[str, Any]) -> None:
+        found = {predicate: names for predicate, given in facts.items() if (names := names_of(given)) is not None}
+        self.column_names = known_names(self.column_names, found, self.arities)
 
     @guarded("loading facts", changes=True)
     def load(
         self,
-        path: str | os.PathLike[str],
+        path: str | os.PathLike[str] | Mapping[str, str],
         *,
         on_error: Literal["fail", "skip"] = "fail",
         header: bool = False,
@@ -336,14 +345,18 @@ class KnowledgeBase:
         A file `edge.csv` (or `.tsv`, `.parquet`, `.jsonl`, `.orc`), or a folder `edge` of parts, has facts of `edge`; RDF
         files have triples. The values of partitions (`edge/dt=2026-01-01/`) are last arguments, unless told otherwise. With
         `on_error="skip"` what is malformed is left out instead of being an error; with `header` the first line of a CSV
-        or TSV file has names and is no fact. `nulls` is as in `add`; an empty field of CSV is a null unless it is quoted.
+        or TSV file has names and is no fact. Instead of a path, tables may be given by predicate, with the columns that are
+        its arguments: `{"edge": "orders.parquet:customer,product"}`, of Parquet, ORC, JSON lines or CSV with a header, or
+        `{"edge": "table:db.orders:customer,product"}` of one that Spark's catalog knows by its name. `nulls` is as in
+        `add`; an empty field of CSV is a null unless it is quoted.
         """
         from everlog.sources.read_facts import read_paths
 
         with self._jobs(self.spark, f"loading {path}"):
             read = read_paths(
                 self.spark,
-                [path],
+                [] if isinstance(path, Mapping) else [path],
+                tables=mappings(path) if isinstance(path, Mapping) else [],
                 arities=self.arities,
                 on_error=on_error,
                 header=header,
@@ -363,6 +376,7 @@ class KnowledgeBase:
                 self._add(self.reasoner.backend.encoded({}, read.facts), arities)
                 self.program = with_prefixes(self.program, read.prefixes)
                 self._given.update(read.facts)
+                self.column_names = known_names(self.column_names, read.names, self.arities)
                 self._remarks += [*read.warnings, *idle_axioms(read.axioms, self.program)]
             finally:
                 read.release()
@@ -471,7 +485,9 @@ class KnowledgeBase:
         added = self._encoded(add or {}, arities, nulls, remarks)
         deleted = self._encoded(delete or {}, dict(arities), nulls, remarks)
         remarks += nothing_to_delete(delete or {}, arities)
-        return self.update_encoded(added, deleted, arities, algorithm, progress, started, remarks, profile)
+        report = self.update_encoded(added, deleted, arities, algorithm, progress, started, remarks, profile)
+        self._learn_names(add or {})
+        return report
 
     def update_encoded(
         self,
@@ -542,6 +558,10 @@ class KnowledgeBase:
         """The number of arguments of a predicate."""
         return self._arity(predicate)
 
+    def columns(self, predicate: str) -> list[str]:
+        """The names of a predicate's columns in DataFrames and views: those of the table it came from, or `a0`, …"""
+        return list(self.column_names.get(predicate, columns_of_width(self._arity(predicate))))
+
     def _arity(self, predicate: str) -> int:
         """The number of arguments of a predicate, which must exist; of triples there may be none."""
         if predicate not in self.arities and predicate not in (TRIPLE, *self._given):
@@ -585,15 +605,17 @@ class KnowledgeBase:
 
     @guarded("reading facts")
     def dataframe(self, predicate: str, which: Which = "all") -> DataFrame:
-        """The facts of a predicate as a Spark DataFrame with columns `a0`, `a1`, …, typed as `facts` types them.
+        """The facts of a predicate as a Spark DataFrame, typed as `facts` types them.
 
-        A column of mixed kinds is text in N-Triples form, marked so in its metadata. A nullary predicate has the column
-        `present`.
+        Its columns are `a0`, `a1`, …, or have the names of the table that facts of the predicate first came from
+        (`columns`). A column of mixed kinds is text in N-Triples form, marked so in its metadata. A nullary predicate has
+        the column `present`.
         """
         reasoner, arity = self.reasoner, self._arity(predicate)
         if not arity:
             return self.text(predicate, which)
-        return reasoner.backend.dataframe(reasoner.listed(predicate, which, arity), arity, lambda: self.spark)
+        frame = reasoner.backend.dataframe(reasoner.listed(predicate, which, arity), arity, lambda: self.spark)
+        return frame.toDF(*self.columns(predicate)) if predicate in self.column_names else frame
 
     @guarded("making views")
     def create_views(self, which: Which = "all") -> dict[str, str]:

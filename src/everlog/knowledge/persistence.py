@@ -81,7 +81,9 @@ def _saved(kb: KnowledgeBase, writer: Writing, known: Manifest | None) -> Manife
     program = print_program(_stored_program(kb.program, reasoner))
     sections = {"explicit": reasoner.E, "derived": reasoner.derived()}
     dictionary = () if known is None else known.dictionary
-    draft = Manifest(writer.version, program, options=kb.options, arities=arities, dictionary=dictionary)
+    draft = Manifest(
+        writer.version, program, options=kb.options, arities=arities, dictionary=dictionary, columns=kb.column_names
+    )
     making = _Making(kb.spark, writer, reasoner, known)
     for section, facts in sections.items():
         old = () if known is None else known.layers(section)

@@ -28,6 +28,7 @@ from everlog.knowledge.persistence import written
 from everlog.knowledge.reasoners import Loading, Scratch, load_in_memory, load_on_spark
 from everlog.knowledge.report import Report
 from everlog.knowledge.update_facts import Encoding, given_facts
+from everlog.sources.column_names import known_names
 from everlog.sources.program_facts import BLANK_NODES, program_facts
 from everlog.spark.failures import spark_failures
 from everlog.store.blank_nodes import blank_nodes, renamed_blank_nodes
@@ -102,6 +103,7 @@ def init_store(
             arities=arities,
             dictionary=(Part(tuple(map(writer.named, terms)), encoded.size),) if terms else (),
             explicit=(Layer(explicit),) if explicit else (),
+            columns={} if read is None else known_names({}, read.names, arities),
         )
         chosen = engine_of(place, draft, None, memory)
         given = {*encoded.arities, *(() if read is None else read.facts)} - {BLANK_NODES}
@@ -162,6 +164,8 @@ def update_store(
         # In memory it was loaded beside, while Spark fetched facts.
         reasoner = _loaded(spark, writer, before, chosen.name) if in_memory is None else in_memory.reasoner(before)
         kb.restore(reasoner, before.arities, chosen)
+        if add is not None:
+            draft = replace(draft, columns=known_names(before.columns, add.names, arities))
         say("encoding facts")
         at = Encoding(reasoner.backend, Store(place, before).dictionary(spark), writer)
         deleted = to_delete.to_delete(at)
@@ -204,6 +208,7 @@ def open_store(
     else:
         reasoner = load_in_memory(store.path, manifest, workers)
     kb.restore(reasoner, manifest.arities, chosen)
+    kb.column_names = dict(manifest.columns)
     kb.stored = store.path, manifest
     kb.known_stores[store.path] = manifest
     return kb

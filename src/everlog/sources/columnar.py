@@ -7,27 +7,27 @@ the field of Spark's schema or of Arrow's. A row with a null is a problem unless
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import or_
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from everlog.rdf.blanks import file_mark
+from everlog.sources.arranged_columns import Arrangement, Constants, arranged
+from everlog.sources.column_mapping import IN_CATALOG
 from everlog.sources.null_policy import LEFT_OUT, Nulls, left_out, null_reason
 from everlog.sources.parsed_rows import PROBLEM, SOURCE, Sheet, rows_schema, without
 from everlog.sources.problems import Problem, SourceMistake
-from everlog.sources.source_files import is_remote
+from everlog.sources.source_files import CATALOG, Source, is_remote
 from everlog.sources.text_lines import literal_path, readable_path
 from everlog.spark.failures import as_everlog_error, is_sparks
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
-    from pyspark.sql.types import StructField, StructType
-
-Constants: TypeAlias = Mapping[str, tuple[str | None, ...]]
-"""By file, the last arguments of its facts, as N-Triples texts; None for a null."""
+    from pyspark.sql.types import StructField
 
 _TYPES = ("tinyint", "smallint", "int", "bigint", "float", "double", "boolean", "string")
 
@@ -37,46 +37,75 @@ class Table:
     """A table that was opened and found to hold facts, but not read."""
 
     frame: DataFrame
-    width: int
+    place: str
+    fields: tuple[StructField, ...]
+    """Its columns that are arguments."""
     ntriples: tuple[bool, ...]
-    constants: Constants
+    arrangement: Arrangement
+    has_files: bool
+    is_nullary: bool
+
+    @property
+    def width(self) -> int:
+        return 0 if self.is_nullary else self.arrangement.width
 
 
-def open_table(
-    spark: SparkSession, path: str, format: str, files: Sequence[str], arity: int | None, constants: Constants
-) -> Table:
-    """The table in Parquet or ORC files, or `SourceMistake`. `constants` are the last arguments of a file's facts."""
-    marked = _arrow_marks(files) if format == "parquet" and not is_remote(path) else []
+def open_table(spark: SparkSession, source: Source, arity: int | None, nulls: Nulls) -> Table:
+    """A table that Spark reads, or `SourceMistake`."""
+    path, files = source.path, source.files
+    marked = _arrow_marks(files) if source.format == "parquet" and not is_remote(path) else []
+    frame = _opened(spark, source)
+    names = [field.name for field in frame.schema.fields]
+    arrangement = arranged(source, path, names, nulls)
+    fields = tuple(frame.schema.fields[place] for place in arrangement.own)
+    ntriples = checked_types(fields, path)
+    ntriples = tuple(ours or field.name in marked for ours, field in zip(ntriples, fields, strict=True))
+    is_nullary = _is_nullary(fields) and arity != 1 and not arrangement.constants
+    return Table(frame, path, fields, ntriples, arrangement, bool(files), is_nullary)
+
+
+def _opened(spark: SparkSession, source: Source) -> DataFrame:
+    path = source.path
     try:
-        frame = spark.read.format(format).load([literal_path(file) for file in files])
-        fields = frame.schema.fields
+        if source.format == CATALOG:
+            frame = spark.table(path.removeprefix(IN_CATALOG))
+        else:
+            frame = spark.read.format(source.format).load([literal_path(file) for file in source.files])
+        frame.schema  # noqa: B018  which a session of Connect asks for only now
+        return frame
     except Exception as failure:
         if not is_sparks(failure):
             raise
+        if "TABLE_OR_VIEW_NOT_FOUND" in str(failure):
+            raise SourceMistake(f"{path}: Spark's catalog has no table or view of that name", path) from failure
         found = as_everlog_error(failure, path)
         message = str(found) if isinstance(found, SourceMistake) else f"{path}: cannot be read: {found}"
         raise SourceMistake(message, path) from failure
-    ntriples = checked_types(frame.schema, path)
-    ntriples = tuple(ours or field.name in marked for ours, field in zip(ntriples, fields, strict=True))
-    more = len(next(iter(constants.values()), ()))
-    width = 0 if _is_nullary(fields) and arity != 1 and not more else len(fields) + more
-    return Table(frame, width, ntriples, constants)
 
 
-def read_table(table: Table, path: str, source: int, nulls: Nulls = "error") -> DataFrame:
+def read_table(table: Table, source: int, nulls: Nulls) -> DataFrame:
     """The rows of a table. Blank nodes belong to it."""
     from pyspark.sql.functions import col
 
-    fields = table.frame.schema.fields
-    rows = table.frame.select(*_numbered(fields), col("_metadata.file_path"))
-    names = tuple(field.name for field in fields)
-    task = _ToTexts(Sheet(source, table.width), names, table.ntriples, path, nulls, table.constants)
+    rows = table.frame.select(*_numbered(table.fields), *([col("_metadata.file_path")] if table.has_files else []))
+    names = tuple(field.name for field in table.fields)
+    sheet = Sheet(source, table.width, order=table.arrangement.order)
+    task = _ToTexts(
+        sheet,
+        names,
+        table.ntriples,
+        table.place,
+        nulls,
+        file_mark(table.place),
+        table.arrangement.constants,
+        table.has_files,
+    )
     return rows.mapInArrow(task, rows_schema(table.width))
 
 
-def checked_types(schema: StructType, place: str) -> tuple[bool, ...]:
+def checked_types(fields: Sequence[StructField], place: str) -> tuple[bool, ...]:
     """For each column whether it holds N-Triples terms; `SourceMistake` if it holds nothing that fits into facts."""
-    for field in schema.fields:
+    for field in fields:
         type = field.dataType.simpleString()
         if type.partition("(")[0] not in (*_TYPES, "char", "varchar"):
             raise SourceMistake(
@@ -86,7 +115,7 @@ def checked_types(schema: StructType, place: str) -> tuple[bool, ...]:
             )
     return tuple(
         field.dataType.simpleString() == "string" and (field.metadata or {}).get("everlog") == "ntriples"
-        for field in schema.fields
+        for field in fields
     )
 
 
@@ -101,8 +130,8 @@ def facts_from_dataframe(df: DataFrame, predicate: str, nulls: Nulls = "error") 
         what = type(df).__name__
         raise SourceMistake(f"the facts of {predicate} are a Spark {what}; give a DataFrame, such as facts.toDF()")
     place = f"the DataFrame for {predicate}"
-    ntriples = checked_types(df.schema, place)
     fields = df.schema.fields
+    ntriples = checked_types(fields, place)
     if not fields:
         raise SourceMistake(f"{place} has no columns; a predicate without arguments has one, named present, of true")
     if _is_nullary(fields):
@@ -118,7 +147,7 @@ def facts_from_dataframe(df: DataFrame, predicate: str, nulls: Nulls = "error") 
             df = df.filter(~reduce(or_, empty))
             warnings = [left_out(predicate, rows_with)]
     names = tuple(field.name for field in fields)
-    task = _ToTexts(Sheet(0, len(fields)), names, ntriples, place, nulls, {}, is_file=False)
+    task = _ToTexts(Sheet(0, len(fields)), names, ntriples, place, nulls, None, {}, has_files=False)
     rows = df.select(*_numbered(fields)).mapInArrow(task, rows_schema(len(fields)))
     if any(ntriples):
         for row in rows.filter(col(PROBLEM).isNotNull()).select(PROBLEM).head(1):
@@ -166,23 +195,25 @@ def _described(schema: pa.Schema) -> str:
 
 @dataclass(frozen=True)
 class _ToTexts:
-    """The task: batches of typed columns, with the file behind them if there is one, become rows."""
+    """The task: batches of typed columns, with the file behind them if there is one, become rows.
+
+    Labels of blank nodes are kept unless there is a mark to rename them by.
+    """
 
     sheet: Sheet
     names: tuple[str, ...]
     ntriples: tuple[bool, ...]
     table: str
     nulls: Nulls
+    mark: str | None
     constants: Constants
-    is_file: bool = True
+    has_files: bool
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         import pyarrow.compute as pc
 
-        from everlog.rdf.blanks import file_mark
         from everlog.sources.canonical_texts import canonical_texts, texts_of
 
-        mark = file_mark(self.table) if self.is_file else None
         for batch in batches:
             columns = []
             reasons: dict[int, str] = {}
@@ -192,7 +223,7 @@ class _ToTexts:
                     rows = pc.indices_nonzero(values.is_null()).to_pylist()
                     reasons.update((row, null_reason(self.nulls, f"the column {name} is null")) for row in rows)
                 if is_ntriples:
-                    texts, mistakes = canonical_texts(values, mark)
+                    texts, mistakes = canonical_texts(values, self.mark)
                     reasons.update((row, f"the column {name}: {reason}") for row, reason in mistakes)
                 else:
                     texts = texts_of(values)
@@ -222,6 +253,6 @@ class _ToTexts:
         width, found = len(self.ntriples), []
         for row, reason in sorted(reasons.items()):
             values = tuple(batch.column(number)[row].as_py() for number in range(width))
-            file = readable_path(batch.column(width)[row].as_py()) if self.is_file else self.table
+            file = readable_path(batch.column(width)[row].as_py()) if self.has_files else self.table
             found.append(Problem(file, None, reason, "" if reason == LEFT_OUT else repr(values)))
         return self.sheet.problems(found)

@@ -7,7 +7,7 @@ with such a line (`OPEN_QUOTE`) is read again as a whole, by one task.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import TextIO
@@ -42,6 +42,12 @@ class CsvLines:
     width: int
     header: str | None = None
     nulls: Nulls = "error"
+    picked: tuple[int, ...] | None = None
+    """The fields that are arguments, unless all are."""
+
+    @property
+    def places(self) -> Sequence[int]:
+        return range(self.width) if self.picked is None else self.picked
 
     def __call__(self, lines: pa.Array, mark: str) -> Parsed:
         if self.header is None:
@@ -72,11 +78,12 @@ class CsvLines:
                 raise MalformedField(OPEN_QUOTE)
             if len(fields) != self.width and (self.width or record):
                 raise MalformedField(self._count(len(fields), record))
-            if self.nulls != "empty" and ("", False) in fields[: self.width]:
-                raise MalformedField(self._null(fields.index(("", False))))
-            return [_labelled(field_term(*field), mark) for field in fields[: self.width]]
+            for place in self.places:
+                if self.nulls != "empty" and fields[place] == ("", False):
+                    raise MalformedField(self._null(place))
+            return [_labelled(field_term(*fields[place]), mark) for place in self.places]
 
-        return columns_of_terms(records, terms, self.width, MalformedField)
+        return columns_of_terms(records, terms, len(self.places), MalformedField)
 
     def _unquoted(self, lines: pa.Array, mark: str) -> Parsed:
         pieces = pc.split_pattern(lines, self.delimiter)
@@ -93,7 +100,7 @@ class CsvLines:
             return [pa.array([True] * len(lines), type=pa.bool_())], mistakes
         columns = []
         bad: dict[int, str] = {}
-        for number in range(self.width):
+        for number in self.places:
             fields = pc.list_element(pieces, number)
             column, wrong = _terms(fields, mark)
             columns.append(column)

@@ -42,6 +42,15 @@ def csv_header(spark: SparkSession, file: str, delimiter: str) -> str | None:
     return next(_heads(spark, [file], delimiter), None)
 
 
+def header_names(header: str | None, delimiter: str) -> tuple[str, ...]:
+    """The names in the first record of a file."""
+    try:
+        fields = split_line(header or "", delimiter) or []
+    except MalformedField:
+        return ()
+    return tuple(name.strip() for name, _ in fields)
+
+
 def looks_like_header(spark: SparkSession, file: str, delimiter: str) -> bool:
     """Whether words come first, and below one of them only numbers, two or more: most likely columns are named there."""
     records = []

@@ -15,9 +15,10 @@ from typing import NoReturn
 import pyarrow as pa
 
 from everlog.datalog.values import XSD, canonical_double
+from everlog.sources.column_names import columns_of_width
 from everlog.sources.csv_fields import string_text
 from everlog.sources.null_policy import Nulls, null_reason
-from everlog.sources.parsed_rows import Parsed, columns_of_terms, columns_of_width
+from everlog.sources.parsed_rows import Parsed, columns_of_terms
 
 
 class MalformedJson(ValueError):
@@ -31,6 +32,8 @@ class JsonLines:
     width: int
     keys: tuple[str, ...]
     nulls: Nulls = "error"
+    picked: bool = False
+    """Whether objects may have more keys, and no arrays are meant; a key that is missing is a null then."""
 
     def __call__(self, lines: pa.Array, mark: str) -> Parsed:
         records = ((row, line) for row, line in enumerate(lines.to_pylist()) if line is not None)
@@ -38,7 +41,11 @@ class JsonLines:
 
     def _terms(self, line: str) -> list[str]:
         fact = load(line)
-        if isinstance(fact, dict):
+        if self.picked:
+            if isinstance(fact, list):
+                raise MalformedJson(f"an array, where an object with the keys {_listed(self.keys)} is expected")
+            values = [fact.get(key) for key in self.keys]
+        elif isinstance(fact, dict):
             if len(fact) != len(self.keys) or any(key not in fact for key in self.keys):
                 raise MalformedJson(f"the keys {_listed(fact)}, where {_listed(self.keys)} are expected")
             values = [fact[key] for key in self.keys]
@@ -48,9 +55,12 @@ class JsonLines:
             raise MalformedJson(f"{len(values)} values, where {self.width} are expected")
         if None in values:
             if self.nulls != "empty":
-                raise MalformedJson(null_reason(self.nulls, f"value {values.index(None) + 1} is null"))
+                raise MalformedJson(null_reason(self.nulls, self._null(values.index(None))))
             values = ["" if value is None else value for value in values]
         return [_term(value, number) for number, value in enumerate(values)]
+
+    def _null(self, place: int) -> str:
+        return f"{self.keys[place]} is null, or not there" if self.picked else f"value {place + 1} is null"
 
 
 def load(line: str) -> list[object] | dict[str, object]:

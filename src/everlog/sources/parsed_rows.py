@@ -23,11 +23,6 @@ SOURCE = "source"
 PROBLEM = "problem"
 
 
-def columns_of_width(width: int) -> list[str]:
-    """The columns of facts with this many arguments."""
-    return [f"a{number}" for number in range(width)] if width else ["present"]
-
-
 def columns_of_terms(
     records: Iterable[tuple[int, str]], terms: Callable[[str], Sequence[str]], width: int, malformed: type[Exception]
 ) -> Parsed:
@@ -63,6 +58,8 @@ class Sheet:
     width: int
     constants: tuple[str | None, ...] = ()
     """The last arguments of all facts, where the file's folder tells them; None for a null, which leaves facts out."""
+    order: tuple[int, ...] | None = None
+    """The places that arguments come from, unless they are in order already."""
 
     def facts(self, columns: Sequence[pa.Array]) -> pa.RecordBatch:
         """Facts by columns. Facts without arguments come as a column of true."""
@@ -71,6 +68,8 @@ class Sheet:
             return self.problems([Problem("", None, LEFT_OUT)] * height)
         own = [] if pa.types.is_boolean(columns[0].type) else list(columns)
         own += [pa.repeat(pa.scalar(text, pa.string()), height) for text in self.constants]
+        if self.order is not None:
+            own = [own[place] for place in self.order]
         return self._batch([*own, *[pa.nulls(height, pa.string())] * (self.width - len(own) + 1)], height)
 
     def problems(self, problems: Sequence[Problem]) -> pa.RecordBatch:

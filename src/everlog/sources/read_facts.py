@@ -18,16 +18,26 @@ from typing import TYPE_CHECKING, Literal
 from everlog.datalog.values import RDF_TYPE
 from everlog.rdf.blanks import file_mark
 from everlog.rdf.owl.axiom_triples import AXIOM_PROPERTIES, AXIOM_TYPES
+from everlog.sources.arranged_columns import arranged, constants_of
+from everlog.sources.column_mapping import Mapped
+from everlog.sources.column_names import columns_of_width, usable_names
 from everlog.sources.columnar import Table, facts_from_dataframe, open_table, read_table
 from everlog.sources.csv_lines import OPEN_QUOTE, CsvLines
-from everlog.sources.infer_columns import csv_header, csv_width, json_keys, looks_like_header
+from everlog.sources.infer_columns import csv_header, csv_width, header_names, json_keys, looks_like_header
 from everlog.sources.json_lines import JsonLines
-from everlog.sources.null_policy import LEFT_OUT, Nulls, check_nulls, left_out, null_reason
-from everlog.sources.parsed_rows import PROBLEM, SOURCE, columns_of_width
+from everlog.sources.null_policy import LEFT_OUT, Nulls, check_nulls, left_out
+from everlog.sources.parsed_rows import PROBLEM, SOURCE
 from everlog.sources.problems import Problem, SourceMistake, write_quarantine
 from everlog.sources.rdf_lines import parse_rdf_lines
-from everlog.sources.source_files import BINARY_TABLES, RDF_LINES, Source, find_sources, is_remote
-from everlog.sources.table_folders import partition_terms
+from everlog.sources.source_files import (
+    CATALOG,
+    RDF_LINES,
+    TEXT_TABLES,
+    Source,
+    find_sources,
+    is_remote,
+    mapped_sources,
+)
 from everlog.sources.text_lines import LineFile, numbered_problems, read_lines
 from everlog.sources.whole_documents import CsvDocuments, Document, RdfDocuments, prefixes_of_files, read_documents
 from everlog.spark.failures import spark_failures
@@ -53,6 +63,8 @@ class Read:
     """Which of the RDF, if any, is an ontology's, and how much; see `everlog.rdf.owl.axiom_triples`."""
     prefixes: Mapping[str, str] = field(default_factory=dict[str, str])
     """Those of Turtle and its kin."""
+    names: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """The names of columns, by predicate, where tables have some."""
     _kept: tuple[DataFrame, ...] = field(default=(), repr=False)
 
     def release(self) -> None:
@@ -70,14 +82,25 @@ class _Plan:
     warnings: list[str] = field(default_factory=list)
     predicates: list[str | None] = field(default_factory=list)
     widths: list[int] = field(default_factory=list)
-    lines: dict[str, LineFile] = field(default_factory=dict)
-    documents: dict[str, Document] = field(default_factory=dict)
-    tables: list[tuple[int, str, Table]] = field(default_factory=list)
+    names: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    lines: dict[str, list[LineFile]] = field(default_factory=dict)
+    documents: dict[str, list[Document]] = field(default_factory=dict)
+    tables: list[tuple[int, Table]] = field(default_factory=list)
 
     def number(self, predicate: str | None, width: int) -> int:
         self.predicates.append(predicate)
         self.widths.append(width)
         return len(self.predicates) - 1
+
+    def add_lines(self, file: str, way: LineFile) -> None:
+        self.lines.setdefault(file, []).append(way)
+
+    def add_document(self, file: str, way: Document) -> None:
+        self.documents.setdefault(file, []).append(way)
+
+    def keep_names(self, predicate: str, names: Sequence[str]) -> None:
+        if (usable := usable_names(names)) is not None:
+            self.names.setdefault(predicate, usable)
 
     @property
     def width(self) -> int:
@@ -114,8 +137,11 @@ def read_paths(
     header: bool = False,
     nulls: Nulls = "error",
     partition_columns: bool = True,
+    tables: Sequence[Mapped] = (),
 ) -> Read:
-    """The facts in files and folders; see `source_files.py` for what they may be.
+    """The facts in files and folders, and in tables that are mapped to predicates.
+
+    See `source_files.py` for what files and folders may be, and `column_mapping.py` for tables.
 
     Malformed input raises `SourceMistake` with its place, or is left out, counted, and written to the quarantine folder.
     `arities` are those that the program gives its predicates. With `header`, the first lines of CSV and TSV files are none.
@@ -124,6 +150,7 @@ def read_paths(
     """
     check_nulls(nulls)
     sources, warnings = find_sources(spark, paths)
+    sources += [source for mapped in tables for source in mapped_sources(spark, mapped)]
     if not partition_columns:
         sources = [replace(source, partitions=(), values={}) for source in sources]
     if any(source.predicate is None for source in sources):
@@ -164,12 +191,12 @@ def _planned(
         for source in rdf:
             for file in source.files:
                 if source.format in RDF_LINES:
-                    plan.lines[file] = LineFile(number, partial(parse_rdf_lines, source.format), file_mark(file))
+                    plan.add_lines(file, LineFile(number, partial(parse_rdf_lines, source.format), file_mark(file)))
                 else:
-                    plan.documents[file] = Document(number, RdfDocuments(whole=on_error == "skip"))
+                    plan.add_document(file, Document(number, RdfDocuments(whole=on_error == "skip")))
     widths = {**_RDF_ARITIES, **arities}
     for source in sources:
-        if source.predicate is not None and source.files:
+        if source.predicate is not None and (source.files or source.format == CATALOG):
             width = _plan_table(spark, plan, source, source.predicate, widths.get(source.predicate))
             if width is not None:
                 widths[source.predicate] = width
@@ -178,31 +205,34 @@ def _planned(
 
 def _plan_table(spark: SparkSession, plan: _Plan, source: Source, predicate: str, arity: int | None) -> int | None:
     """Adds a table to the plan; gives its width, or None if it is empty and nobody knows."""
+    if source.format not in TEXT_TABLES:
+        table = open_table(spark, source, arity, plan.nulls)
+        _check_width(source, predicate, table.width, arity)
+        plan.tables.append((plan.number(predicate, table.width), table))
+        plan.keep_names(predicate, table.arrangement.names)
+        return table.width
+    if source.has_names and (source.format != "jsonl" or source.columns):
+        return _plan_named(spark, plan, source, predicate, arity)
     path, files, more = source.path, source.files, len(source.partitions)
-    constants = _constants(source, plan.nulls)
     if arity is not None and arity < more:
         raise SourceMistake(
             f"{path}: {_counted(more, 'partition column')}, where {predicate} has {_counted(arity, 'argument')}; "
             "--no-partition-columns (partition_columns=False) leaves them out",
             path,
         )
-    if source.format in BINARY_TABLES:
-        table = open_table(spark, path, source.format, files, arity, constants)
-        if arity is not None and table.width != arity:
-            raise SourceMistake(
-                f"{path}: {_counted(table.width, 'column')}, where {predicate} has {_counted(arity, 'argument')}", path
-            )
-        plan.tables.append((plan.number(predicate, table.width), path, table))
-        return table.width
     parser = _parser(spark, source, None if arity is None else arity - more, plan.nulls)
     if parser is None:
         return None
+    constants = constants_of(source, source.partitions, plan.nulls)
     number = plan.number(predicate, parser.width + more)
+    names = parser.keys if isinstance(parser, JsonLines) else ()
     for file in files:
         mine = parser
         if plan.header and isinstance(mine, CsvLines):
             mine = replace(mine, header=csv_header(spark, file, mine.delimiter))
-        plan.lines[file] = LineFile(number, mine, file_mark(path), constants.get(file, ()))
+            names = names or header_names(mine.header, mine.delimiter)
+        plan.add_lines(file, LineFile(number, mine, file_mark(path), constants.get(file, ())))
+    plan.keep_names(predicate, (*names, *source.partitions))
     first = files[0]
     plain = isinstance(parser, CsvLines) and not plan.header and not is_remote(first)
     if plain and looks_like_header(spark, first, _DELIMITERS[source.format]):
@@ -211,18 +241,39 @@ def _plan_table(spark: SparkSession, plan: _Plan, source: Source, predicate: str
     return parser.width + more
 
 
-def _constants(source: Source, nulls: Nulls) -> Mapping[str, tuple[str | None, ...]]:
-    """The last arguments of the facts in a table's files, from the names of their folders."""
-    if not source.partitions:
-        return {}
-    terms = partition_terms(source.values)
-    if nulls == "skip":
-        return terms
-    for file, texts in terms.items():
-        if None in texts and nulls == "error":
-            column = source.partitions[texts.index(None)]
-            raise SourceMistake(null_reason(nulls, f"{file}: the partition column {column} is null"), file)
-    return {file: tuple('""' if text is None else text for text in texts) for file, texts in terms.items()}
+def _plan_named(spark: SparkSession, plan: _Plan, source: Source, predicate: str, arity: int | None) -> int | None:
+    """The same for lines whose columns go by names: CSV and TSV with headers, perhaps others in each file, and objects."""
+    number: int | None = None
+    for file in source.files:
+        parser: CsvLines | JsonLines
+        if source.format == "jsonl":
+            keys = [name for name in source.columns if name not in source.partitions]
+            chosen = arranged(source, file, keys, plan.nulls)
+            parser = JsonLines(len(keys), tuple(keys), plan.nulls, picked=True)
+        else:
+            delimiter = _DELIMITERS[source.format]
+            header = csv_header(spark, file, delimiter)
+            if header is None:
+                continue
+            names = header_names(header, delimiter)
+            chosen = arranged(source, file, names, plan.nulls)
+            source = replace(source, columns=chosen.names)  # other files have the same ones
+            parser = CsvLines(delimiter, len(names), header, plan.nulls, chosen.own)
+        if number is None:
+            _check_width(source, predicate, chosen.width, arity)
+            number = plan.number(predicate, chosen.width)
+            plan.keep_names(predicate, chosen.names)
+        mark = file_mark(source.path)
+        plan.add_lines(file, LineFile(number, parser, mark, chosen.constants.get(file, ()), chosen.order))
+    return None if number is None else plan.widths[number]
+
+
+def _check_width(source: Source, predicate: str, width: int, arity: int | None) -> None:
+    if arity is not None and width != arity:
+        raise SourceMistake(
+            f"{source.path}: {_counted(width, 'column')}, where {predicate} has {_counted(arity, 'argument')}",
+            source.path,
+        )
 
 
 def _parser(spark: SparkSession, source: Source, arity: int | None, nulls: Nulls) -> CsvLines | JsonLines | None:
@@ -265,15 +316,18 @@ def _read(spark: SparkSession, plan: _Plan, pieces: list[_Piece]) -> None:
         pieces.append(_Piece(read_lines(spark, plan.lines, plan.width).persist(), is_lines=True))
     if plan.documents:
         pieces.append(_Piece(read_documents(spark, plan.documents, plan.width).persist()))
-    pieces.extend(_Piece(read_table(table, path, number, plan.nulls).persist()) for number, path, table in plan.tables)
+    pieces.extend(_Piece(read_table(table, number, plan.nulls).persist()) for number, table in plan.tables)
     _count_rows(plan, pieces)
     if not any(count.open_quotes for piece in pieces for count in piece.counts.values()):
         return
     for file in _files_with_problems(pieces[0], OPEN_QUOTE):
-        given = plan.lines[file]
-        if isinstance(given.parser, CsvLines):
-            plan.documents[file] = Document(given.source, CsvDocuments(given.parser, given.mark), given.constants)
-            del plan.lines[file]
+        lines = [given for given in plan.lines[file] if not isinstance(given.parser, CsvLines)]
+        for given in plan.lines.pop(file):
+            if isinstance(given.parser, CsvLines):
+                whole = CsvDocuments(given.parser, given.mark)
+                plan.add_document(file, Document(given.source, whole, given.constants, given.order))
+        if lines:
+            plan.lines[file] = lines
     for piece in pieces:
         piece.rows.unpersist()
     pieces.clear()
@@ -351,13 +405,14 @@ def _outcome(
             "default graph only"
         )
     axioms = _axioms_found(plan, sum(count.axioms for count in every))
-    prefixes = prefixes_of_files(file for file, read in plan.documents.items() if plan.predicates[read.source] is None)
-    return Read(_facts(plan, pieces), warnings, skipped, axioms, prefixes, tuple(piece.rows for piece in pieces))
+    rdf = [file for file, ways in plan.documents.items() if any(plan.predicates[one.source] is None for one in ways)]
+    kept = tuple(piece.rows for piece in pieces)
+    return Read(_facts(plan, pieces), warnings, skipped, axioms, prefixes_of_files(rdf), plan.names, kept)
 
 
 def _axioms_found(plan: _Plan, count: int) -> str:
-    files: dict[str, Document | LineFile] = {**plan.documents, **plan.lines}
-    rdf = [file for file, read in files.items() if plan.predicates[read.source] is None]
+    files: dict[str, Sequence[Document | LineFile]] = {**plan.documents, **plan.lines}
+    rdf = [file for file, ways in files.items() if any(plan.predicates[read.source] is None for read in ways)]
     place = rdf[0] if len(rdf) == 1 else "the RDF files"
     return f"{place}: {_counted(count, 'triple')} of an ontology's axioms" if count else ""
 
@@ -398,7 +453,7 @@ def _facts(plan: _Plan, pieces: Sequence[_Piece]) -> dict[str, DataFrame]:
 def _any_place(plan: _Plan, number: int) -> int:
     """The place of a piece where a table without rows has its columns."""
     before = bool(plan.lines) + bool(plan.documents)
-    return next((before + place for place, (table, _, _) in enumerate(plan.tables) if table == number), 0)
+    return next((before + place for place, (table, _) in enumerate(plan.tables) if table == number), 0)
 
 
 def _arguments(rows: DataFrame, width: int) -> DataFrame:

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from everlog.rdf.owl.axiom_triples import ADVICE
+from everlog.sources.column_mapping import IN_CATALOG, Mapped
 from everlog.sources.file_names import predicate_of
 from everlog.sources.problems import SourceMistake
 from everlog.sources.table_folders import is_part, is_partition, partition_columns, table_of
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 
 TEXT_TABLES = ("csv", "tsv", "jsonl")
 BINARY_TABLES = ("parquet", "orc")
+CATALOG = "table"
+"""The format of a table that Spark knows by its name."""
 RDF_LINES = ("nt", "nq")
 RDF_DOCUMENTS = ("ttl", "trig", "rdf", "owl", "xml")
 _ONTOLOGIES = ("ofn", "owx")
@@ -60,6 +63,10 @@ class Source:
     """The columns that the names of folders give."""
     values: Mapping[str, tuple[str | None, ...]] = field(default_factory=dict)
     """By file, the values of these columns."""
+    columns: tuple[str, ...] = ()
+    """The columns that are arguments, in their order; none means all."""
+    has_names: bool = False
+    """Whether columns go by their names, so that CSV has a header."""
 
     def and_files(self, other: Source) -> Source:
         """The same table with the files of another reading of it, too."""
@@ -82,6 +89,22 @@ def find_sources(spark: SparkSession, paths: Sequence[str | os.PathLike[str]]) -
             known = found.get(source.path)
             found[source.path] = source if known is None else known.and_files(source)
     return list(found.values()), warnings
+
+
+def mapped_sources(spark: SparkSession, mapped: Mapped) -> list[Source]:
+    """The sources of a predicate whose arguments are columns of a table."""
+    if mapped.table.startswith(IN_CATALOG):
+        found = [Source(mapped.table, CATALOG, mapped.predicate, ())]
+    else:
+        found, _ = find_sources(spark, [mapped.table])
+    for source in found:
+        if source.predicate is None:
+            raise SourceMistake(
+                f"{source.path}: RDF has no columns to choose from; give it as facts, without a predicate"
+            )
+    if not found:
+        raise SourceMistake(f"{mapped.table}: the folder holds no table")
+    return [replace(source, predicate=mapped.predicate, columns=mapped.columns, has_names=True) for source in found]
 
 
 def is_remote(path: str) -> bool:

@@ -7,7 +7,7 @@ malformed lines can be found by a second reading of their files, in order, by th
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 from urllib.parse import unquote
@@ -29,21 +29,26 @@ LineParser: TypeAlias = Callable[[pa.Array, str], Parsed]
 
 @dataclass(frozen=True)
 class LineFile:
-    """How a file is parsed: into which table, by what, what labels of its blank nodes begin with, last arguments."""
+    """How a file is parsed: into which table, by what, what labels of its blank nodes begin with; see `Sheet`."""
 
     source: int
     parser: LineParser
     mark: str
     constants: tuple[str | None, ...] = ()
+    order: tuple[int, ...] | None = None
 
 
-def read_lines(spark: SparkSession, files: Mapping[str, LineFile], width: int) -> DataFrame:
+LineFiles: TypeAlias = Mapping[str, Sequence[LineFile]]
+"""By file, the ways in which it is read: a table may be mapped to several predicates."""
+
+
+def read_lines(spark: SparkSession, files: LineFiles, width: int) -> DataFrame:
     """The rows of files."""
     lines = spark.read.text([literal_path(file) for file in files]).select("value", "_metadata.file_path")
     return lines.mapInArrow(_Parse(files, width), rows_schema(width))
 
 
-def numbered_problems(spark: SparkSession, files: Mapping[str, LineFile], width: int) -> Iterator[Problem]:
+def numbered_problems(spark: SparkSession, files: LineFiles, width: int) -> Iterator[Problem]:
     """The problems of files again, with their line numbers, file by file."""
     from pyspark.sql.functions import col, monotonically_increasing_id
 
@@ -79,7 +84,7 @@ def readable_path(uri: str) -> str:
 class _Parse:
     """The task: batches of (line, file) become rows, or numbered problems alone."""
 
-    files: Mapping[str, LineFile]
+    files: LineFiles
     width: int
     numbered: bool = False
 
@@ -87,21 +92,22 @@ class _Parse:
         before: dict[str, int] = {}
         for uri, given in (run for batch in batches for run in _runs(batch)):
             name = readable_path(uri)
-            file = self.files[name]
-            sheet = Sheet(file.source, self.width, file.constants)
             lines, mistakes = _decoded(given)
-            columns, others = file.parser(lines, file.mark)
-            if not self.numbered and len(columns[0]):
-                yield sheet.facts(columns)
-            mistakes = sorted(mistakes + [(row, reason, lines[row].as_py()) for row, reason in others])
-            if mistakes:
-                first = before.get(name, 0) + 1
-                yield sheet.problems(
-                    [
-                        Problem(name, first + row if self.numbered else None, reason, text)
-                        for row, reason, text in mistakes
-                    ]
-                )
+            for file in self.files[name]:
+                sheet = Sheet(file.source, self.width, file.constants, file.order)
+                columns, others = file.parser(lines, file.mark)
+                if not self.numbered and len(columns[0]):
+                    yield sheet.facts(columns)
+                mistakes = sorted(mistakes + [(row, reason, lines[row].as_py()) for row, reason in others])
+                if mistakes:
+                    first = before.get(name, 0) + 1
+                    yield sheet.problems(
+                        [
+                            Problem(name, first + row if self.numbered else None, reason, text)
+                            for row, reason, text in mistakes
+                        ]
+                    )
+                mistakes = []  # a line that is no text is one, however often it is read
             before[name] = before.get(name, 0) + len(lines)
 
 

@@ -11,7 +11,7 @@ import bz2
 import gzip
 import io
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import reduce
@@ -46,22 +46,27 @@ DocumentParser: TypeAlias = Callable[[str, bytes | None, Sheet], Iterator[pa.Rec
 
 @dataclass(frozen=True)
 class Document:
-    """How a file is parsed: into which table, by what, and the last arguments of its facts."""
+    """How a file is parsed: into which table, by what; see `Sheet`."""
 
     source: int
     parser: DocumentParser
     constants: tuple[str | None, ...] = ()
+    order: tuple[int, ...] | None = None
 
 
-def read_documents(spark: SparkSession, files: Mapping[str, Document], width: int) -> DataFrame:
+Documents: TypeAlias = Mapping[str, Sequence[Document]]
+"""By file, the ways in which it is read."""
+
+
+def read_documents(spark: SparkSession, files: Documents, width: int) -> DataFrame:
     """The rows of files, a file per task."""
     from pyspark.sql import DataFrame
 
     parts = []
-    if local := {file: document for file, document in files.items() if not is_remote(file)}:
+    if local := {file: ways for file, ways in files.items() if not is_remote(file)}:
         numbers = spark.range(0, len(local), 1, len(local)).selectExpr("id", "CAST(NULL AS binary) AS content")
         parts.append(numbers.mapInArrow(_Parse(local, width), rows_schema(width)))
-    if others := {file: document for file, document in files.items() if is_remote(file)}:
+    if others := {file: ways for file, ways in files.items() if is_remote(file)}:
         contents = spark.read.format("binaryFile").load([literal_path(file) for file in others])
         parts.append(contents.select("path", "content").mapInArrow(_Parse(others, width), rows_schema(width)))
     return reduce(DataFrame.unionAll, parts)
@@ -71,7 +76,7 @@ def read_documents(spark: SparkSession, files: Mapping[str, Document], width: in
 class _Parse:
     """The task: batches of (number or name of a file, its content unless the task opens it) become rows."""
 
-    files: Mapping[str, Document]
+    files: Documents
     width: int
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -79,13 +84,13 @@ class _Parse:
         for batch in batches:
             for place, content in zip(batch.column(0).to_pylist(), batch.column(1), strict=True):
                 file = names[place] if isinstance(place, int) else place
-                document = self.files[file]
-                sheet = Sheet(document.source, self.width, document.constants)
-                try:
-                    yield from document.parser(file, content.as_py(), sheet)
-                except UNREADABLE as mistake:
-                    reason = f"cannot be read: {getattr(mistake, 'strerror', None) or mistake}"
-                    yield sheet.problems([Problem(file, None, reason)])
+                for document in self.files[file]:
+                    sheet = Sheet(document.source, self.width, document.constants, document.order)
+                    try:
+                        yield from document.parser(file, content.as_py(), sheet)
+                    except UNREADABLE as mistake:
+                        reason = f"cannot be read: {getattr(mistake, 'strerror', None) or mistake}"
+                        yield sheet.problems([Problem(file, None, reason)])
 
 
 @dataclass(frozen=True)

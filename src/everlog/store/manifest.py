@@ -8,7 +8,8 @@ files are shared with the version before.
 Paths are relative to the store, so that a store can be moved.
 
 Each file has a *fingerprint* there, its size and a checksum of what is in it, and the manifest has a checksum of itself: a
-store that is not as it was written is noticed. Manifests of format 1 have neither, and are read without.
+store that is not as it was written is noticed. Manifests of format 1 have neither, and are read without. Since format 4
+predicates may have names of columns.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from zlib import crc32
 
 from everlog.errors import EverlogError, Failure
 
-FORMAT: Final = 3
+FORMAT: Final = 4
 FOLDER: Final = "manifest"
 CURRENT: Final = "CURRENT"
 SECTIONS: Final = ("dictionary", "explicit", "derived", "state")
@@ -109,6 +110,8 @@ class Manifest:
     """By file; files that were written before there were fingerprints have none."""
     written: str = ""
     """When, in ISO form; older manifests do not say."""
+    columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Per predicate the names of its arguments, where a table had some; the field is left out if there are none."""
     format: int = FORMAT
 
     @property
@@ -158,6 +161,8 @@ def _file(version: int) -> str:
 def write_manifest(manifest: Manifest) -> str:
     """The text of a manifest."""
     data = json.loads(json.dumps({"everlog": "store", **asdict(manifest)}))
+    if not data["columns"]:
+        del data["columns"]
     return json.dumps({**data, _CHECKSUM: _checksum(data)}, ensure_ascii=False, indent=1) + "\n"
 
 
@@ -283,6 +288,10 @@ def _manifest(data: dict[str, Any]) -> Manifest:
             for file, found in _by_name(data.get("fingerprints", {}), dict, "fingerprints").items()
         },
         written=_typed(data.get("written", ""), str, "written"),
+        columns={
+            name: _all(columns, str, f"columns of {name}")
+            for name, columns in _by_name(data.get("columns", {}), list, "columns").items()
+        },
         format=data["format"],
     )
 
