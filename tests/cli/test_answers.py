@@ -7,7 +7,7 @@ import json
 import pytest
 from pyoxigraph import BlankNode, Literal, NamedNode
 
-from everlog.cli.answers import answers_text, goal_variables, print_table
+from everlog.cli.answers import Names, answers_text, field, goal_variables, print_table
 from everlog.datalog.ntriples import write_term
 from everlog.datalog.reader import parse_goal
 from everlog.datalog.values import XSD, identity
@@ -64,3 +64,27 @@ def test_a_table_in_a_pipe_is_not_cut(capsys: pytest.CaptureFixture[str]) -> Non
     text = capsys.readouterr().out
     assert long in text and "[red]" in text and "[bold]" in text
     assert text.endswith("1 answer\n")
+
+
+def test_names_are_short_where_a_prefix_fits() -> None:
+    names = Names({"ub": "http://ub.org/", "": "http://ex.org/"})
+    shown = {
+        "ub:Student": NamedNode("http://ub.org/Student"),
+        ":a": NamedNode("http://ex.org/a"),
+        "rdf:type": NamedNode("http://www.w3.org/1999/02/22-rdf-syntax-ns#type"),
+        "<http://ub.org/a/b>": NamedNode("http://ub.org/a/b"),
+        '"ub:Student"': "ub:Student",
+        "no:Student": "no:Student",
+        '"2026-01-01"^^xsd:date': Literal("2026-01-01", datatype=DAY),
+        '"x"@en': Literal("x", language="en"),
+        "5": 5,
+    }
+    assert {field(value, names): value for value in shown.values()} == shown
+    row = [(NamedNode("http://ub.org/Student"),)]
+    assert json.loads(answers_text(["x"], row, "json", names)) == [{"x": {"type": "uri", "value": "ub:Student"}}]
+    assert answers_text(["x"], row, "csv") == "x\n<http://ub.org/Student>"
+
+
+def test_a_table_says_of_how_many_answers_it_has_some(capsys: pytest.CaptureFixture[str]) -> None:
+    print_table(["x"], [(1,)], None, 12_345)
+    assert capsys.readouterr().out.endswith("1 of 12,345 answers\n")

@@ -157,7 +157,9 @@ def test_a_store_and_contradictions(tmp_path: Path) -> None:
     ended = everlog("update", store, "--add", bad)
     assert ended.code == 0
     assert "is violated by" in ended.err
-    assert "http://ex.org/abel" in done("query", store, "violation(?axiom, ?x)")
+    assert "  ex:abel" in done("query", store, "violation(?axiom, ?x)")
+    for arguments in (("--no-prefixes",), ("--format", "csv")):
+        assert "<http://ex.org/abel>" in done("query", store, "violation(?axiom, ?x)", *arguments)
 
     again = everlog(
         "init", tmp_path / "other", "--ontology", ontology, "--facts", facts, "--facts", bad, "--fail-on-violation"

@@ -55,6 +55,14 @@ def test_goals_have_answers_in_three_forms(store: Path) -> None:
     assert table.endswith("3 answers\n")
 
 
+def test_a_limit_says_how_many_more_answers_there_are(store: Path) -> None:
+    ended = everlog("query", store, "reach(?x, ?y)", "--limit", 2, "--format", "csv")
+    assert (ended.out, ended.err) == ("x,y\na,5\na,b\n", "… 4 more\n")
+    ended = everlog("query", store, "reach(?x, ?y)", "--limit", 6, "--format", "csv")
+    assert ended.out.count("\n") == 7 and ended.err == ""
+    assert everlog("query", store, "reach(?x, ?y)", "--limit", 0).code == 2
+
+
 @pytest.mark.parametrize(
     ("goal", "form", "answer"),
     [

@@ -149,7 +149,7 @@ def test_the_first_facts_are_sorted_and_of_very_many_they_are_any(monkeypatch: p
     kb.add({"q": [(number,) for number in (7, 3, 10, 2)]})
     kb.materialise()
     assert kb.head("p", 3) == [(2,), (3,), (7,)]
-    monkeypatch.setattr("everlog.knowledge.base._WORTH_SORTING", 3)
+    monkeypatch.setattr("everlog.knowledge.base.WORTH_SORTING", 3)
     few = kb.head("p", 3)
     assert len(few) == 3 and few == sorted(few) and set(few) <= set(kb.rows("p"))
 
@@ -543,3 +543,16 @@ def test_the_package_hides_nothing_of_python_and_knows_its_version() -> None:
         everlog.nothing  # noqa: B018
     run = subprocess.run([sys.executable, "-m", "everlog", "--version"], capture_output=True, text=True, check=True)
     assert run.stdout == f"everlog {everlog.__version__}\n"
+
+
+@pytest.mark.parametrize("equality", ["off", "rewrite"])
+def test_a_limit_gives_some_answers_and_their_number(equality: str) -> None:
+    kb = everlog.KnowledgeBase(everlog.parse_program("q(?x) :- p(?x) ."), equality=equality)  # type: ignore[arg-type]
+    kb.add({"p": [(number,) for number in range(20_000)]})
+    kb.materialise()
+    assert kb.query("q(?x), ?x < 100", limit=3) == [(0,), (1,), (2,)]
+    rows, number = kb.first_answers("q(?x)", 5)
+    assert len(rows) == 5 and rows == sorted(rows) and number == 20_000
+    assert kb.first_answers("q(?x), ?x < 2", 5) == ([(0,), (1,)], 2)
+    with pytest.raises(everlog.EverlogError, match="at least 1"):
+        kb.query("q(?x)", limit=0)

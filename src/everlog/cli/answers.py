@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, TypeAlias
 
 from pyoxigraph import BlankNode, NamedNode
 from pyoxigraph import Literal as RdfLiteral
 
+from everlog.cli.report_lines import counted
 from everlog.datalog.ntriples import write_term
+from everlog.datalog.prefixes import LOCAL_NAME, WELL_KNOWN
 from everlog.datalog.syntax import BodyLiteral
 from everlog.datalog.values import XSD, Value, canonical_double
+from everlog.rdf.turtle import TurtleTerms
 
 Row: TypeAlias = Sequence[Value]
 AnswerFormat: TypeAlias = Literal["table", "csv", "json"]
@@ -29,27 +32,54 @@ def goal_variables(goal: Iterable[BodyLiteral]) -> list[str]:
     return [name for name in dict.fromkeys(names) if not name.startswith("_")]
 
 
-def answers_text(variables: Sequence[str], rows: Sequence[Row], form: AnswerFormat) -> str:
+def answers_text(variables: Sequence[str], rows: Sequence[Row], form: AnswerFormat, names: Names | None = None) -> str:
     """The answers as CSV with a header or as JSON; without variables, whether there is one: `true` or `false`."""
     if not variables:
         return "true" if rows else "false"
     if form == "json":
-        objects = [dict(zip(variables, map(_json, row), strict=True)) for row in rows]
+        objects = [dict(zip(variables, (_json(value, names) for value in row), strict=True)) for row in rows]
         return json.dumps(objects, ensure_ascii=False, indent=1)
-    return "\n".join([",".join(variables), *(",".join(map(field, row)) for row in rows)])
+    return "\n".join([",".join(variables), *(",".join(field(value, names) for value in row) for row in rows)])
 
 
-def field(value: Value) -> str:
-    """A value as a field of CSV."""
+class Names:
+    """Writes IRIs with prefixes, `ub:Student`, where one fits: those of a program and those that every program knows."""
+
+    def __init__(self, prefixes: Mapping[str, str]) -> None:
+        self._known = {**WELL_KNOWN, **prefixes}
+        self._terms = TurtleTerms(self._known)
+
+    def short(self, iri: str) -> str:
+        """An IRI, given in angle brackets."""
+        return self._terms.term(iri)
+
+    def looks_short(self, text: str) -> bool:
+        """Whether a string could be taken for an IRI with a prefix."""
+        prefix, colon, local = text.partition(":")
+        return bool(colon) and prefix in self._known and LOCAL_NAME.fullmatch(local) is not None
+
+
+def field(value: Value, names: Names | None = None) -> str:
+    """A value as a field of CSV, perhaps with short names."""
     from everlog.sources.csv_fields import csv_field
 
-    return csv_field(write_term(value))
+    text = csv_field(write_term(value))
+    if names is None:
+        return text
+    if isinstance(value, NamedNode):
+        return names.short(text)
+    if isinstance(value, RdfLiteral) and text.endswith(">"):
+        literal, _, datatype = text.rpartition("^^")
+        return f"{literal}^^{names.short(datatype)}"
+    return f'"{value}"' if isinstance(value, str) and names.looks_short(value) else text
 
 
-def _json(value: Value) -> object:
+def _json(value: Value, names: Names | None) -> object:
     """Strings, numbers and truth values as they are; what JSON has no value for, as SPARQL's results in JSON have it."""
     if isinstance(value, float) and not math.isfinite(value):
         return {"type": "literal", "value": canonical_double(value), "datatype": f"{XSD}double"}
+    if isinstance(value, NamedNode) and names is not None:
+        return {"type": "uri", "value": names.short(str(value)).strip("<>")}
     if isinstance(value, NamedNode | BlankNode):
         return {"type": "uri" if isinstance(value, NamedNode) else "bnode", "value": value.value}
     if isinstance(value, RdfLiteral):
@@ -58,8 +88,10 @@ def _json(value: Value) -> object:
     return value
 
 
-def print_table(variables: Sequence[str], rows: Sequence[Row]) -> None:
-    """A table for people. In a pipe nothing is wrapped or cut."""
+def print_table(
+    variables: Sequence[str], rows: Sequence[Row], names: Names | None = None, number: int | None = None
+) -> None:
+    """A table for people, of some rows of a `number`. In a pipe nothing is wrapped or cut."""
     from rich import box
     from rich.console import Console
     from rich.table import Table
@@ -72,6 +104,7 @@ def print_table(variables: Sequence[str], rows: Sequence[Row]) -> None:
     for name in variables:
         table.add_column(Text(name), overflow="fold")
     for row in rows:
-        table.add_row(*(Text(field(value)) for value in row))
+        table.add_row(*(Text(field(value, names)) for value in row))
     console.print(table)
-    console.print(f"{len(rows):,} answer{'s' if len(rows) != 1 else ''}", highlight=False)
+    some = f"{len(rows):,} of " if number is not None and number > len(rows) else ""
+    console.print(f"{some}{counted(len(rows) if number is None else number, 'answer')}", highlight=False)

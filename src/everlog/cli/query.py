@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from everlog.cli import options
-from everlog.cli.answers import AnswerFormat, answers_text, goal_variables, print_table
+from everlog.cli.answers import AnswerFormat, Names, answers_text, goal_variables, print_table
 from everlog.cli.progress import Progress
 
 
@@ -24,6 +24,20 @@ def query(
         ),
     ],
     form: Annotated[AnswerFormat, typer.Option("--format", help="How to print the answers.")] = "table",
+    limit: Annotated[
+        int | None,
+        typer.Option(
+            min=1, metavar="N", help="Print at most N answers, and how many more there are on standard error."
+        ),
+    ] = None,
+    prefixes: Annotated[
+        bool | None,
+        typer.Option(
+            "--prefixes/--no-prefixes",
+            help="Write IRIs with the prefixes of the program and of its sources: ub:Student.",
+            show_default="in tables only",
+        ),
+    ] = None,
     engine: options.StoredEngineOption = None,
     memory: options.MemoryOption = None,
     master: options.MasterOption = None,
@@ -32,7 +46,8 @@ def query(
 ) -> None:
     """Answer a conjunctive goal. Nothing is reasoned again; Spark is needed only where the facts do not fit into memory.
 
-    The columns are the goal's variables in the order of their first occurrence; rows are distinct and sorted.
+    The columns are the goal's variables in the order of their first occurrence; rows are distinct and sorted. With --limit
+    they are the first ones or, where there are more than 10,000, any.
 
     A goal without variables prints true or false.
     """
@@ -44,7 +59,9 @@ def query(
 
     opened = Store.open(store)
     manifest = opened.manifest
-    variables = goal_variables(parse_goal(goal, parse_program(manifest.program).prefixes))
+    known = parse_program(manifest.program).prefixes
+    variables = goal_variables(parse_goal(goal, known))
+    names = Names(known) if (form == "table" if prefixes is None else prefixes) else None
     with Progress() as progress:
         progress.step("opening the store")
         from everlog.knowledge.stores import open_store
@@ -54,8 +71,14 @@ def query(
             spark = options.started_session(master, settings, verbose, (store,))
         kb = open_store(store, version=manifest.version, spark=spark, engine=engine, memory=memory)
         progress.step("answering")
-        rows = kb.query(goal)
+        if limit is None:
+            rows = kb.query(goal)
+            number = len(rows)
+        else:
+            rows, number = kb.first_answers(goal, limit)
     if variables and form == "table":
-        print_table(variables, rows)
+        print_table(variables, rows, names, number)
     else:
-        typer.echo(answers_text(variables, rows, form))
+        typer.echo(answers_text(variables, rows, form, names))
+    if number > len(rows):
+        typer.echo(f"… {number - len(rows):,} more", err=True)

@@ -211,6 +211,10 @@ class Backend(ABC, Generic[Batch, Listed, Part]):
     def listed(self, facts: FactSet, predicate: str, arity: int) -> Listed: ...
 
     @abstractmethod
+    def size(self, listed: Listed) -> int:
+        """How many facts those are."""
+
+    @abstractmethod
     def first(self, listed: Listed, number: int) -> Listed:
         """Some of the facts, at most so many: those that cost least."""
 

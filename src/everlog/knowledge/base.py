@@ -27,7 +27,7 @@ from everlog.datalog.values import Value
 from everlog.engine.backend import Batch, Progress, Which
 from everlog.errors import ArityMistake, EverlogError
 from everlog.knowledge.engine_choice import Engine, budget_bytes, choose_engine, needed_by_facts, needed_by_frames
-from everlog.knowledge.goals import in_order
+from everlog.knowledge.goals import WORTH_SORTING, in_order
 from everlog.knowledge.report import Report
 from everlog.knowledge.request import Request
 from everlog.knowledge.rule_profile import Profile
@@ -58,9 +58,6 @@ if TYPE_CHECKING:
     from everlog.store.manifest import Manifest
 
 _OLDER: Final = "everything was computed anew, since an earlier Everlog has stored what is kept for updates"
-
-_WORTH_SORTING: Final = 10_000
-"""Up to so many facts are fetched and sorted for the sake of the first ones."""
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -591,7 +588,7 @@ class KnowledgeBase:
     @guarded("reading facts")
     def head(self, predicate: str, number: int = 10, which: Which = "all") -> list[tuple[Value, ...]]:
         """Some facts of a predicate, sorted: the first ones, or, where there are many thousands, any of them."""
-        if self.size(predicate, which) <= _WORTH_SORTING:
+        if self.size(predicate, which) <= WORTH_SORTING:
             return in_order(self.rows(predicate, which))[:number]
         reasoner, arity = self.reasoner, self._arity(predicate)
         some = reasoner.backend.first(reasoner.listed(predicate, which, arity), number)
@@ -655,18 +652,31 @@ class KnowledgeBase:
         return self._violated
 
     @guarded("a query")
-    def query(self, goal: str) -> list[tuple[Value, ...]]:
+    def query(self, goal: str, limit: int | None = None) -> list[tuple[Value, ...]]:
         """The answers to a conjunctive goal in the rule syntax: distinct bindings of its variables, sorted.
 
-        The variables come in the order of their first occurrence; a goal without any has the answer `()` or none.
+        The variables come in the order of their first occurrence; a goal without any has the answer `()` or none. With a
+        `limit` there are at most so many: the first ones or, where there are more than 10,000, any.
         """
+        return self._answers(goal, limit)[0]
+
+    @guarded("a query")
+    def first_answers(self, goal: str, limit: int) -> tuple[list[tuple[Value, ...]], int]:
+        """The answers that `query` gives with a limit, and how many there are without one."""
+        rows, number = self._answers(goal, limit)
+        return rows, len(rows) if number is None else number
+
+    def _answers(self, goal: str, limit: int | None) -> tuple[list[tuple[Value, ...]], int | None]:
+        if limit is not None and limit < 1:
+            raise EverlogError(f"a limit is at least 1, not {limit}")
         literals = parse_goal(goal, self.program.prefixes)
         if self.program.rules and not self._materialised:
             raise EverlogError("there is no materialisation to query yet: call materialise() first")
         for part in (part for literal in literals for part in parts(literal)):
             if isinstance(part, Atom):
                 self._arity(part.predicate)  # refuses what is none
-        return self.reasoner.answers(telling_apart(literals) if self.settings.equality == "axioms" else literals)
+        asked = telling_apart(literals) if self.settings.equality == "axioms" else literals
+        return self.reasoner.answers(asked, limit)
 
     # ------------------------------------------------------------------------------------ stores
 

@@ -5,10 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import partial
+from typing import Final
 
 from everlog import interrupts
 from everlog.datalog.syntax import BodyLiteral, Variable
 from everlog.datalog.values import Value, identity
+
+WORTH_SORTING: Final = 10_000
+"""Up to so many facts or answers are fetched and sorted for the sake of the first ones."""
 
 _ANONYMOUS = re.compile(r"_[0-9]+")
 """The names that the reader gives to `_`."""

@@ -21,7 +21,7 @@ from everlog.engine.backend import Backend, Batch, Difference, KeptState, Listed
 from everlog.engine.kept_kinds import CLASSES, TRACE
 from everlog.errors import EverlogError
 from everlog.knowledge.choice import Choice, choose, given_up
-from everlog.knowledge.goals import answer_variables, in_order
+from everlog.knowledge.goals import WORTH_SORTING, answer_variables, in_order
 from everlog.knowledge.materialisation import Accept, Materialisation, Outcome, Past
 from everlog.knowledge.report import Report, peak_rss_bytes
 from everlog.knowledge.request import Request
@@ -509,14 +509,23 @@ class Reasoner(Generic[Batch, Listed, Part]):
         """Whether facts are few enough to be fetched directly."""
         return self.backend.few(lambda: len(self._chosen(which)))
 
-    def answers(self, goal: Sequence[BodyLiteral]) -> list[tuple[Value, ...]]:
-        """The answers to a goal: distinct bindings of its variables, sorted by kind and value."""
+    def answers(
+        self, goal: Sequence[BodyLiteral], limit: int | None = None
+    ) -> tuple[list[tuple[Value, ...]], int | None]:
+        """The answers to a goal: distinct bindings of its variables, sorted by kind and value; and how many there are.
+
+        With a `limit`, the first ones or, where there are many thousands, any. Where it is none, nobody counts.
+        """
         answer = Atom(f"{HIDDEN}answer", tuple(answer_variables(goal)))
         with self.backend.scratch() as scratch:
             found = self._with_answers(scratch, Rule(answer, tuple(goal)), self._chosen("all"))
             arity = len(answer.terms)
             listed = scratch.listed(found, answer.predicate, arity)
-            return in_order(scratch.rows(listed, arity, scratch.few(lambda: len(found))))
+            number = None if limit is None else scratch.size(listed)
+            if number is not None and limit is not None and number > max(limit, WORTH_SORTING):
+                return in_order(scratch.rows(scratch.first(listed, limit), arity, few=True)), number
+            rows = scratch.rows(listed, arity, scratch.few(lambda: len(found)))
+            return in_order(rows)[:limit], number
 
     def _with_answers(self, backend: Backend[Batch, Listed, Part], rule: Rule, facts: FactSet) -> FactSet:
         """Some facts, and what a rule derives from them."""

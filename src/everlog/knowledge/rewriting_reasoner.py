@@ -419,16 +419,19 @@ class RewritingReasoner(Reasoner[Batch, Listed, Part]):
     def few(self, which: Which) -> bool:
         return self.backend.few(lambda: sum(self._sizes(which).values()))
 
-    def answers(self, goal: Sequence[BodyLiteral]) -> list[tuple[Value, ...]]:
+    def answers(
+        self, goal: Sequence[BodyLiteral], limit: int | None = None
+    ) -> tuple[list[tuple[Value, ...]], int | None]:
         """The answers over representatives, in all names."""
         if self._names is None:
-            return super().answers(goal)
+            return super().answers(goal, limit)
         variables = answer_variables(goal)
         answer = Atom(f"{HIDDEN}answer", tuple(variables))
         rule = Rule(answer, tuple(self.names.literal(literal) for literal in goal))
         with self.backend.scratch() as scratch:
             found = self._with_answers(scratch, rule, self.I)
-            return in_order(self.names.answers(scratch, found, answer.predicate, variables, goal, self.E))
+            rows = self.names.answers(scratch, found, answer.predicate, variables, goal, self.E)
+            return in_order(rows)[:limit], len(rows)
 
     def _contradictions(self, I: FactSet, settings: Settings) -> list[str]:
         return self.names.clashes(I)

@@ -179,6 +179,9 @@ class MemoryBackend(Backend[MemoryBatch, Ids, ByPredicate]):
     def listed(self, facts: FactSet, predicate: str, arity: int) -> Ids:
         return self._engine.columns(as_memory_facts(facts), predicate, arity)
 
+    def size(self, listed: Ids) -> int:
+        return int(listed.shape[1])
+
     def first(self, listed: Ids, number: int) -> Ids:
         return listed[:, :number]
 

@@ -192,6 +192,9 @@ class SparkBackend(Backend[FactSet, DataFrame, FactSet]):
     def listed(self, facts: FactSet, predicate: str, arity: int) -> DataFrame:
         return self._engine.frame(facts, predicate, arity)
 
+    def size(self, listed: DataFrame) -> int:
+        return listed.count()
+
     def first(self, listed: DataFrame, number: int) -> DataFrame:
         return listed.limit(number)
 
