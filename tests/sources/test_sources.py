@@ -44,6 +44,8 @@ def read(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Read:
     (folder / "edge.csv").write_text('a,1\n"5",<http://x>\n_:b,"x"@en\n', encoding="utf-8")
     (folder / "spanning.csv").write_bytes(b'"two\r\nlines",1\r\nplain,2\r\n"a ""b""\n",3')
     (folder / "we[ir]d {x}*%41.tsv").write_text('a,b\t""\n007\t-0\n', encoding="utf-8")
+    (folder / "Method.facts").write_text('<A: void <init>()>\t"q"\t\t-1\t2.5\n_:x\ta"b\t \t007\t5\n', encoding="utf-8")
+    (folder / "holds.facts").write_text("()\n", encoding="utf-8")
     (folder / "packed.csv.gz").write_bytes(gzip.compress(b"1\n2\n"))
     (folder / "squeezed.tsv.bz2").write_bytes(bz2.compress(b"1\t2\n"))
     (folder / "arrays.jsonl").write_text(f'["a",1]\n["{"é" * 3}\\n",1.0]\n[true,{"9" * 30}]\n', encoding="utf-8")
@@ -66,7 +68,7 @@ def read(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Read:
     (folder / "blank.csv").write_text('""\nx\n', encoding="utf-8")
     (folder / "_SUCCESS").write_text("", encoding="utf-8")
     (folder / ".hidden").write_text("", encoding="utf-8")
-    arities = {"there": 0, "empty": 2}
+    arities = {"there": 0, "empty": 2, "holds": 0}
     return read_paths(spark, [folder], arities=arities)
 
 
@@ -76,6 +78,16 @@ def test_csv_and_tsv(read: Read) -> None:
     assert rows(read.facts["we[ir]d {x}*A"]) == [('"007"', integer(0)), ('"a,b"', '""')]
     assert rows(read.facts["packed"]) == [(integer(1),), (integer(2),)]
     assert rows(read.facts["squeezed"]) == [(integer(1), integer(2))]
+
+
+def test_fields_of_souffle_are_what_stands_between_tabs(read: Read) -> None:
+    assert rows(read.facts["Method"]) == sorted(
+        [
+            ('"<A: void <init>()>"', r'"\"q\""', '""', integer(-1), f'"2.5E0"^^<{XSD}double>'),
+            ('"_:x"', r'"a\"b"', '" "', '"007"', integer(5)),
+        ]
+    )
+    assert rows(read.facts["holds"]) == [(True,)]
 
 
 def test_a_quoted_field_may_span_lines(read: Read) -> None:
@@ -391,6 +403,7 @@ def _parquet(**columns: pa.Array) -> dict[str, pa.Table]:
         ({"p/x.csv": b"", "p/y.parquet": b""}, "/p/y.parquet: not of the same format as "),
         ({"p/x.csv": b"", "p/y.nt": b""}, "/p/y.nt: not a part of the table p; expected"),
         ({"p/a=1/b=2/c=3/d=4/x.csv": b"1\n"}, "/p: 4 partition columns, where p has 3 arguments; --no-partition-columns"),
+        ({"p.facts": b"a\tb\n\"a\n"}, "/p.facts:2: 1 field, where 2 fields are expected"),
         ({"p.xlsx": b""}, "/p.xlsx: not a format that Everlog reads; expected <predicate>.csv, "),
         ({"readme": b""}, "/readme: not a format that Everlog reads"),
         ({"p.parquet.gz": b""}, "/p.parquet.gz: not a format that Everlog reads"),

@@ -133,6 +133,26 @@ def test_an_outcome_has_the_predicates_of_the_program(spark: SparkSession, tmp_p
     assert written == {"q.csv": "1\n2\n", "holds.csv": "\n", "r.csv": "1\n", "never.csv": ""}
 
 
+def test_facts_as_souffle_has_them(spark: SparkSession, tmp_path: Path) -> None:
+    rows = [
+        ("two words", 5),
+        ('say "hi"', -1.5),
+        ("", True),
+        ("<init>", NamedNode("http://a")),
+        ("a\tb", 1),
+        ("a\nb", 2),
+    ]
+    holds = spark.createDataFrame([(True,)], "present boolean")
+    warnings = publish_outcome(["p", "holds", "none"], {"p": frame(spark, *rows), "holds": holds}, tmp_path, "facts")
+    assert warnings == ["p.facts lacks 2 facts with a tab or a line break in them"]
+    true = '"true"^^<http://www.w3.org/2001/XMLSchema#boolean>'
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {
+        "p.facts": f'\t{true}\n<init>\t<http://a>\nsay "hi"\t-1.5\ntwo words\t5\n',
+        "holds.facts": "()\n",
+        "none.facts": "",
+    }
+
+
 @pytest.mark.parametrize(
     "predicate", ["p", "<http://a/b#c>", "a b", "..", ".", "_x", "%41", "50%", "~", "\u00e9/\\", "", "A*?"]
 )

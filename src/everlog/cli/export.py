@@ -24,7 +24,8 @@ def export(
         Path, typer.Option("--out", metavar="DIR", help="A new or empty folder for the files.", show_default=False)
     ],
     form: Annotated[
-        Format, typer.Option("--format", help="One file <predicate>.csv or .parquet each, or triples.nt or .ttl.")
+        Format,
+        typer.Option("--format", help="One file <predicate>.csv, .parquet or .facts each, or triples.nt or .ttl."),
     ] = "csv",
     all_: Annotated[bool, typer.Option("--all", help="Explicit and derived facts, the default.")] = False,
     explicit: Annotated[bool, typer.Option("--explicit", help="Explicit facts only.")] = False,

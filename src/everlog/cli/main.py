@@ -1,6 +1,7 @@
 """The commands, gathered. `main` is the entry point of the command `everlog`.
 
-Exit codes: 0 success, 2 a user's mistake, 1 a failure, 3 a store that somebody else is writing, 130 Ctrl-C.
+Exit codes: 0 success, 2 a user's mistake, 1 a failure, 3 a store that somebody else is writing, 4 a
+conversion that had to leave something out, 130 Ctrl-C.
 """
 
 from __future__ import annotations
@@ -11,7 +12,19 @@ from typing import Annotated
 import typer
 
 import everlog as everlog_package
-from everlog.cli import check, export, info, init, older_versions, ontology_report, ontology_rules, query, run, update
+from everlog.cli import (
+    check,
+    convert,
+    export,
+    info,
+    init,
+    older_versions,
+    ontology_report,
+    ontology_rules,
+    query,
+    run,
+    update,
+)
 from everlog.cli.outcome import guarded, let_termination_clean_up
 
 app = typer.Typer(
@@ -56,6 +69,7 @@ _add("info", info.info, "everlog info graph.store")
 _add("check", check.check, "everlog check graph.store")
 _add("restore", older_versions.restore, "everlog restore graph.store --version 3")
 _add("vacuum", older_versions.vacuum, "everlog vacuum graph.store --keep 30")
+_add("convert", convert.convert, "everlog convert analysis.dl --out analysis.dlog")
 _add("rules", ontology_rules.rules, "everlog rules univ-bench.owl --profile L > rules.dlog")
 _add("ontology", ontology_report.ontology, "everlog ontology univ-bench.owl")
 

@@ -38,8 +38,8 @@ FactsOption = Annotated[
     list[str] | None,
     typer.Option(
         metavar="PATH",
-        help="A folder or file of facts: <predicate>.csv, .tsv, .parquet, .jsonl, .orc, or RDF (.nt .ttl .nq .trig "
-        ".rdf .owl); .gz too. A pattern in quotes, such as 'data/*.nt', means all that match. May be repeated.",
+        help="A folder or file of facts: <predicate>.csv, .tsv, .facts, .parquet, .jsonl, .orc, or RDF (.nt .ttl .nq "
+        ".trig .rdf .owl); .gz too. A pattern in quotes, such as 'data/*.nt', means all that match. May be repeated.",
     ),
 ]
 _TABLES_HELP = (

@@ -1,6 +1,7 @@
 """How a command ends: with an exit code and, if something went wrong, one message on standard error.
 
-A mistake of the user exits with 2, a failure with 1, a store that somebody else is writing with 3, Ctrl-C with 130.
+A mistake of the user exits with 2, a failure with 1, a store that somebody else is writing with 3, a conversion that had to
+leave something out with 4, Ctrl-C with 130.
 Tracebacks are for `--verbose`.
 """
 
@@ -21,7 +22,7 @@ import typer
 
 from everlog.errors import EverlogError
 
-FAILURE, INTERRUPTED = 1, 130
+FAILURE, INCOMPLETE, INTERRUPTED = 1, 4, 130
 
 Command = TypeVar("Command", bound=Callable[..., None])
 

@@ -13,10 +13,11 @@ from everlog.errors import EverlogError
 
 def read_programs(paths: Sequence[Path]) -> Program:
     """The union of the programs in files."""
-    return union(*(parse_program(_text(path), str(path)) for path in paths))
+    return union(*(parse_program(text_of(path), str(path)) for path in paths))
 
 
-def _text(path: Path) -> str:
+def text_of(path: Path) -> str:
+    """The text of a rule file."""
     try:
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError as mistake:

@@ -12,7 +12,7 @@ from everlog.cli import ontologies, options
 from everlog.cli.first_facts import print_first
 from everlog.cli.progress import Progress
 from everlog.cli.report_lines import finish
-from everlog.store.publish import RdfFormat
+from everlog.store.publish import OutcomeFormat
 
 
 def run(
@@ -40,7 +40,12 @@ def run(
         ),
     ] = None,
     form: Annotated[
-        RdfFormat, typer.Option("--format", help="How triples are written: triples.nt or triples.ttl.")
+        OutcomeFormat,
+        typer.Option(
+            "--format",
+            help="How --out has triples: triples.nt or triples.ttl; with facts, <predicate>.facts instead of .csv, as "
+            "Soufflé has them, and triples.nt.",
+        ),
     ] = "nt",
     stats: options.StatsOption = None,
     profile_rules: options.ProfileRulesOption = False,

@@ -339,8 +339,9 @@ class KnowledgeBase:
     ) -> None:
         """Adds the facts of a file or folder, or of all that match a pattern (`data/*.nt`), read by Spark.
 
-        A file `edge.csv` (or `.tsv`, `.parquet`, `.jsonl`, `.orc`), or a folder `edge` of parts, has facts of `edge`; RDF
-        files have triples. The values of partitions (`edge/dt=2026-01-01/`) are last arguments, unless told otherwise. With
+        A file `edge.csv` (or `.tsv`, `.facts`, `.parquet`, `.jsonl`, `.orc`), or a folder `edge` of parts, has facts of
+        `edge`; RDF files have triples. The values of partitions (`edge/dt=2026-01-01/`) are last arguments, unless told
+        otherwise. With
         `on_error="skip"` what is malformed is left out instead of being an error; with `header` the first line of a CSV
         or TSV file has names and is no fact. Instead of a path, tables may be given by predicate, with the columns that are
         its arguments: `{"edge": "orders.parquet:customer,product"}`, of Parquet, ORC, JSON lines or CSV with a header, or

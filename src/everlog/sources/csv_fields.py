@@ -38,17 +38,25 @@ def field_term(field: str, quoted: bool) -> str:
     >>> field_term("5", False), field_term("5", True), field_term("007", False)
     ('"5"^^<http://www.w3.org/2001/XMLSchema#integer>', '"5"', '"007"')
     """
-    if not quoted and field:
-        if _INTEGER.fullmatch(field):
-            # Beyond 64 bits it stays the literal that it is, exactly.
-            return f'"{"0" if field == "-0" else field}{_INTEGER_END}'
-        if _FLOAT.fullmatch(field):
-            number = float(field)
-            if math.isinf(number):
-                raise MalformedField(f"{_shown(field)} is too large for a float; quote it to have it as text")
-            return f'"{canonical_double(number)}{_DOUBLE_END}'
-        if _looks_like_term(field):
-            return _term(field)
+    if quoted:
+        return string_text(field)
+    return _term(field) if field and _looks_like_term(field) else plain_term(field)
+
+
+def plain_term(field: str) -> str:
+    """The canonical N-Triples text of a field that is a number or a string.
+
+    >>> plain_term("-3"), plain_term("<init>")
+    ('"-3"^^<http://www.w3.org/2001/XMLSchema#integer>', '"<init>"')
+    """
+    if _INTEGER.fullmatch(field):
+        # Beyond 64 bits it stays the literal that it is, exactly.
+        return f'"{"0" if field == "-0" else field}{_INTEGER_END}'
+    if _FLOAT.fullmatch(field):
+        number = float(field)
+        if math.isinf(number):
+            raise MalformedField(f"{_shown(field)} is too large for a float; quote it to have it as text")
+        return f'"{canonical_double(number)}{_DOUBLE_END}'
     return string_text(field)
 
 

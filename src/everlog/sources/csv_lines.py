@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import TextIO
+from typing import TextIO, TypeAlias
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -22,6 +22,9 @@ from everlog.sources.csv_fields import MalformedField, field_term, split_line
 from everlog.sources.null_policy import Nulls, null_reason
 from everlog.sources.parsed_rows import Parsed, Sheet, columns_of_terms, without
 from everlog.sources.problems import Problem
+
+Mistakes: TypeAlias = list[tuple[int, str]]
+"""Rows, and what is wrong with them."""
 
 OPEN_QUOTE = "a quoted field does not end"
 _BLOCK = 10_000
@@ -102,7 +105,7 @@ class CsvLines:
         bad: dict[int, str] = {}
         for number in self.places:
             fields = pc.list_element(pieces, number)
-            column, wrong = _terms(fields, mark)
+            column, wrong = self._terms(fields, mark)
             columns.append(column)
             bad.update((row, f"field {number + 1}: {reason}") for row, reason in wrong)
             if self.nulls != "empty":
@@ -113,6 +116,18 @@ class CsvLines:
             columns = without(columns, bad)
         return columns, mistakes
 
+    def _terms(self, fields: pa.Array, mark: str) -> tuple[pa.Array, Mistakes]:
+        """The terms of unquoted fields, null where they are malformed, and those rows with the reason."""
+        if pc.all(pc.match_substring_regex(fields, _INTEGERS)).as_py():
+            return joined('"', fields, f'"^^<{XSD}integer>'), []
+        if pc.all(pc.match_substring_regex(fields, _WORDS)).as_py():
+            return joined('"', fields, '"'), []
+        return self._others(fields, mark)
+
+    def _others(self, fields: pa.Array, mark: str) -> tuple[pa.Array, Mistakes]:
+        """The same for a column with other fields than numbers, or than words."""
+        return distinct_texts(fields, lambda field: _labelled(field_term(field, quoted=False), mark))
+
     def _null(self, number: int) -> str:
         return null_reason(self.nulls, f'field {number + 1} is empty, which is a null (the empty string is "")')
 
@@ -121,15 +136,6 @@ class CsvLines:
         if record == "":
             return f"an empty line, where {expected}"
         return f"{count} {'field' if count == 1 else 'fields'}, where {expected}"
-
-
-def _terms(fields: pa.Array, mark: str) -> tuple[pa.Array, list[tuple[int, str]]]:
-    """The terms of unquoted fields, null where they are malformed, and those rows with the reason."""
-    if pc.all(pc.match_substring_regex(fields, _INTEGERS)).as_py():
-        return joined('"', fields, f'"^^<{XSD}integer>'), []
-    if pc.all(pc.match_substring_regex(fields, _WORDS)).as_py():
-        return joined('"', fields, '"'), []
-    return distinct_texts(fields, lambda field: _labelled(field_term(field, quoted=False), mark))
 
 
 def _labelled(term: str, mark: str) -> str:

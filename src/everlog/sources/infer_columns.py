@@ -37,8 +37,13 @@ def csv_width(spark: SparkSession, files: Sequence[str], delimiter: str) -> int 
     return 1 if seen else None
 
 
-def csv_header(spark: SparkSession, file: str, delimiter: str) -> str | None:
-    """The first record of a file, if it has one."""
+def facts_width(spark: SparkSession, files: Sequence[str]) -> int | None:
+    """The number of fields between tabs in the first line; None if there is no line at all."""
+    return next((line.count("\t") + 1 for line in _heads(spark, files, None)), None)
+
+
+def csv_header(spark: SparkSession, file: str, delimiter: str | None) -> str | None:
+    """The first record of a file, if it has one; without a delimiter, its first line."""
     return next(_heads(spark, [file], delimiter), None)
 
 

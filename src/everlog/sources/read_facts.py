@@ -23,7 +23,15 @@ from everlog.sources.column_mapping import Mapped
 from everlog.sources.column_names import columns_of_width, usable_names
 from everlog.sources.columnar import Table, facts_from_dataframe, open_table, read_table
 from everlog.sources.csv_lines import OPEN_QUOTE, CsvLines
-from everlog.sources.infer_columns import csv_header, csv_width, header_names, json_keys, looks_like_header
+from everlog.sources.facts_lines import FactsLines
+from everlog.sources.infer_columns import (
+    csv_header,
+    csv_width,
+    facts_width,
+    header_names,
+    json_keys,
+    looks_like_header,
+)
 from everlog.sources.json_lines import JsonLines
 from everlog.sources.null_policy import LEFT_OUT, Nulls, check_nulls, left_out
 from everlog.sources.parsed_rows import PROBLEM, SOURCE
@@ -48,7 +56,7 @@ if TYPE_CHECKING:
 __all__ = ["Read", "SourceMistake", "facts_from_dataframe", "read_paths"]
 
 _RDF_ARITIES = {"triple": 3, "quad": 4}
-_DELIMITERS = {"csv": ",", "tsv": "\t"}
+_DELIMITERS = {"csv": ",", "tsv": "\t", "facts": "\t"}
 _NONE: Mapping[str, int] = {}
 
 
@@ -229,7 +237,7 @@ def _plan_table(spark: SparkSession, plan: _Plan, source: Source, predicate: str
     for file in files:
         mine = parser
         if plan.header and isinstance(mine, CsvLines):
-            mine = replace(mine, header=csv_header(spark, file, mine.delimiter))
+            mine = replace(mine, header=csv_header(spark, file, None if source.format == "facts" else mine.delimiter))
             names = names or header_names(mine.header, mine.delimiter)
         plan.add_lines(file, LineFile(number, mine, file_mark(path), constants.get(file, ())))
     plan.keep_names(predicate, (*names, *source.partitions))
@@ -284,6 +292,9 @@ def _parser(spark: SparkSession, source: Source, arity: int | None, nulls: Nulls
             keys = tuple(columns_of_width(arity))
         return None if keys is None else JsonLines(len(keys) if arity is None else arity, keys, nulls)
     delimiter = _DELIMITERS[source.format]
+    if source.format == "facts":
+        width = facts_width(spark, source.files) if arity is None else arity
+        return None if width is None else FactsLines(delimiter, width, nulls="empty")
     width = csv_width(spark, source.files, delimiter) if arity is None else arity
     return None if width is None else CsvLines(delimiter, width, nulls=nulls)
 

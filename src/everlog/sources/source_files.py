@@ -26,7 +26,7 @@ from everlog.sources.table_folders import is_part, is_partition, partition_colum
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-TEXT_TABLES = ("csv", "tsv", "jsonl")
+TEXT_TABLES = ("csv", "tsv", "facts", "jsonl")
 BINARY_TABLES = ("parquet", "orc")
 CATALOG = "table"
 """The format of a table that Spark knows by its name."""
@@ -46,8 +46,8 @@ _FORMATS = (*_TABLES, *RDF_LINES, *RDF_DOCUMENTS, *_ONTOLOGIES)
 _BY_LINES = (*TEXT_TABLES, *RDF_LINES)
 _PATTERN = re.compile(r"[*?\[]")
 _EXPECTED = (
-    "expected <predicate>.csv, .tsv, .jsonl, .parquet or .orc, or RDF as .nt, .nq, .ttl, .trig, .rdf, .owl or .xml; "
-    "text may be compressed as .gz, line by line formats also as .bz2"
+    "expected <predicate>.csv, .tsv, .facts, .jsonl, .parquet or .orc, or RDF as .nt, .nq, .ttl, .trig, .rdf, .owl or .xml"
+    "; text may be compressed as .gz, line by line formats also as .bz2"
 )
 
 

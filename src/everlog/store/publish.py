@@ -1,9 +1,10 @@
-"""Facts as files for others: CSV, Parquet, N-Triples, Turtle. Spark jobs turn them into lines, sort and write them.
+"""Facts as files for others: CSV, Parquet, RDF, Soufflé's files. Spark jobs turn them into lines, sort and write them.
 
 Spark writes a folder of parts; what is published is one plain file for each predicate, so the parts are joined in their
 order. Lines are sorted by their UTF-8 bytes, which is how Spark compares strings, and a fact with a line break inside
 quotes is one line. N-Triples and Turtle hold RDF triples only: a fact of `triple` with a literal as its subject is left
-out, and a warning counts those. In Turtle the triples of a subject are together, and subjects are sorted.
+out, and a warning counts those; so is, in Soufflé's files, a fact with a tab or a line break. In Turtle the triples of a
+subject are together, and subjects are sorted.
 """
 
 from __future__ import annotations
@@ -32,7 +33,11 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 RdfFormat: TypeAlias = Literal["nt", "ttl"]
-Format: TypeAlias = Literal["csv", "parquet", "nt", "ttl"]
+OutcomeFormat: TypeAlias = Literal["nt", "ttl", "facts"]
+Format: TypeAlias = Literal["csv", "parquet", "nt", "ttl", "facts"]
+
+Field: TypeAlias = Callable[[str], str | None]
+"""What makes a field of a value in text form; None if it cannot be one."""
 
 QUAD: Final = "quad"
 _BLOCK: Final = 10_000
@@ -53,18 +58,21 @@ def publish_outcome(
     predicates: Sequence[str],
     facts: Mapping[str, DataFrame],
     folder: Path,
-    form: RdfFormat = "nt",
+    form: OutcomeFormat = "nt",
     prefixes: Mapping[str, str] = NO_PREFIXES,
 ) -> list[str]:
-    """What `--out` gets: some predicates as CSV, and all triples that there are as N-Triples or Turtle. Gives warnings.
+    """What `--out` gets: some predicates as CSV or as Soufflé has them, and all triples as RDF. Gives warnings.
 
     `facts` is in text form, and lacks the predicates that have no facts.
     """
+    warnings: list[str] = []
     for predicate in predicates:
-        write_csv(facts.get(predicate), folder / f"{file_stem(predicate)}.csv")
+        suffix = "facts" if form == "facts" else "csv"
+        warnings += _write_table(facts.get(predicate), folder / f"{file_stem(predicate)}.{suffix}")
     if TRIPLE in facts or TRIPLE in predicates:
-        return write_rdf(TRIPLE, facts.get(TRIPLE), folder / f"triples.{form}", prefixes)
-    return []
+        name = f"triples.{'nt' if form == 'facts' else form}"
+        warnings += write_rdf(TRIPLE, facts.get(TRIPLE), folder / name, prefixes)
+    return warnings
 
 
 def export(
@@ -76,9 +84,11 @@ def export(
     """
     if form == "nt" or form == "ttl":
         return _export_rdf(facts, folder, form, prefixes)
-    for predicate, frame in facts.items():
-        _write_table(frame, folder / f"{file_stem(predicate)}.{form}")
-    return []
+    return [
+        warning
+        for predicate, frame in facts.items()
+        for warning in _write_table(frame, folder / f"{file_stem(predicate)}.{form}")
+    ]
 
 
 def export_representatives(
@@ -93,12 +103,11 @@ def export_representatives(
 
     (folder / "facts").mkdir()
     path = folder / f"representatives.{form}"
-    warnings = []
     if form in _RDF_NAMES:
         equal = classes.select("a0", lit(write_term(SAME_AS)).alias("a1"), classes["a1"].alias("a2"))
         warnings = write_rdf("owl:sameAs", equal, path, prefixes)
     else:
-        _write_table(classes, path)
+        warnings = _write_table(classes, path)
     return [*warnings, *export(facts, folder / "facts", form, prefixes)]
 
 
@@ -124,22 +133,35 @@ def _export_rdf(
 # ---------------------------------------------------------------------------------------- one file
 
 
-def _write_table(facts: DataFrame, path: Path) -> None:
-    if path.suffix == ".csv":
-        write_csv(facts, path)
-    else:
-        write_parquet(facts, path)
-
-
-def write_csv(facts: DataFrame | None, path: Path) -> None:
-    """Facts in text form as CSV; the nullary fact is an empty line."""
+def _write_table(facts: DataFrame | None, path: Path) -> list[str]:
+    """Facts as a file of the format that its name tells; only lines can be of no facts. Gives warnings."""
     if facts is None:
         path.touch()
-        return
-    names = _arguments(facts)
-    lines = facts.select(*names).mapInArrow(_csv_lines, "line string") if names else facts.selectExpr("'' AS line")
-    with _kept(lines) as kept:
+    elif path.suffix == ".csv":
+        write_csv(facts, path)
+    elif path.suffix == ".facts":
+        return write_facts(facts, path)
+    else:
+        write_parquet(facts, path)
+    return []
+
+
+def write_csv(facts: DataFrame, path: Path) -> None:
+    """Facts in text form as CSV; the nullary fact is an empty line."""
+    from everlog.sources.csv_fields import csv_field
+
+    with _kept(_in_lines(facts, csv_field, ",", nullary="")) as kept:
         _write_lines(kept, path)
+
+
+def write_facts(facts: DataFrame, path: Path) -> list[str]:
+    """Facts in text form as Soufflé has them; gives a warning if some cannot be written so."""
+    from everlog.sources.facts_lines import facts_field
+
+    with _kept(_in_lines(facts, facts_field, "\t", nullary="()")) as kept:
+        left_out = kept.filter("line IS NULL").count()
+        _write_lines(kept.filter("line IS NOT NULL"), path)
+    return [f"{path.name} lacks {left_out:,} facts with a tab or a line break in them"] if left_out else []
 
 
 def write_rdf(
@@ -226,19 +248,25 @@ def _arguments(facts: DataFrame) -> list[str]:
     return [field.name for field in facts.schema.fields if field.dataType.typeName() == "string"]
 
 
-def _csv_lines(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def _in_lines(facts: DataFrame, field: Field, delimiter: str, nullary: str) -> DataFrame:
+    """A line for each fact; null where one of its values cannot be a field."""
+    names = _arguments(facts)
+    if not names:
+        return facts.selectExpr(f"'{nullary}' AS line")
+    return facts.select(*names).mapInArrow(partial(_lines, field, delimiter), "line string")
+
+
+def _lines(field: Field, delimiter: str, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     import pyarrow as pa
     import pyarrow.compute as pc
-
-    from everlog.sources.csv_fields import csv_field
 
     for batch in batches:
         columns = []
         for column in batch.columns:
             encoded = column.dictionary_encode()
-            fields = pa.array([csv_field(text) for text in encoded.dictionary.to_pylist()], pa.string())
+            fields = pa.array([field(text) for text in encoded.dictionary.to_pylist()], pa.string())
             columns.append(fields.take(encoded.indices))
-        yield pa.RecordBatch.from_arrays([pc.binary_join_element_wise(*columns, ",")], names=["line"])
+        yield pa.RecordBatch.from_arrays([pc.binary_join_element_wise(*columns, delimiter)], names=["line"])
 
 
 # ---------------------------------------------------------------------------------------- parts
