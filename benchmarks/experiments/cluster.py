@@ -28,7 +28,7 @@ def cluster(scale: str) -> Iterator[Record]:
     from benchmarks.generators.universities import universities
     from everlog.datalog.reader import parse_program
     from everlog.knowledge.base import KnowledgeBase
-    from everlog.sources.read_facts import Read
+    from everlog.sources.read_facts import read_frames
     from everlog.spark.session import start_session
 
     program = parse_program(data_file("programs/LUBM_L.dlog").read_text(encoding="utf-8"))
@@ -37,7 +37,7 @@ def cluster(scale: str) -> Iterator[Record]:
         for warming, count in enumerate([sizes(scale)[0], *sizes(scale)]):
             triples = universities(spark, count).persist()
             kb = KnowledgeBase(program, engine="spark", spark=spark)
-            kb.load_read(Read({"triple": triples}, [], 0))
+            kb.load_read(read_frames(spark, {"triple": triples}))
             begun = perf_counter()
             report = kb.materialise()
             triples.unpersist()

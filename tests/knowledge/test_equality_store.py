@@ -13,12 +13,14 @@ from everlog.datalog.ntriples import write_term
 from everlog.datalog.values import SAME_AS
 from everlog.engine.spark.shelf import SparkShelf
 from everlog.knowledge.stores import init_store, open_store, update_store
-from everlog.sources.read_facts import Read
 from everlog.store.versions import Store
 from support.equalities import r_materialisation
+from support.reads import read_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+    from everlog.sources.read_facts import Read
 
 IRI = "http://example.org/"
 PROGRAM = everlog.parse_program(
@@ -49,8 +51,7 @@ def nodes(triples: Triples) -> list[tuple[NamedNode, ...]]:
 
 
 def read(spark: SparkSession, triples: Triples) -> Read:
-    texts = [tuple(map(write_term, row)) for row in nodes(triples)]
-    return Read({"triple": spark.createDataFrame(texts, "a0 string, a1 string, a2 string")}, [], 0)
+    return read_of(spark, {"triple": nodes(triples)})
 
 
 def from_scratch(triples: Triples) -> everlog.KnowledgeBase:

@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING
 import pytest
 
 import everlog
-from everlog.datalog.ntriples import write_term
 from everlog.errors import EverlogError
 from everlog.knowledge.stores import init_store, update_store
-from everlog.sources.read_facts import Read
 from everlog.store.versions import Store
 from support.kept_state import counts, stages, trace
+from support.reads import read_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+    from everlog.sources.read_facts import Read
 
 PROGRAM = everlog.parse_program(
     """
@@ -33,8 +34,7 @@ Edges = set[tuple[int, int]]
 
 
 def read(spark: SparkSession, edges: Edges) -> Read:
-    texts = [(write_term(one), write_term(other)) for one, other in sorted(edges)]
-    return Read({"e": spark.createDataFrame(texts, "a0 string, a1 string")}, [], 0)
+    return read_of(spark, {"e": sorted(edges)})
 
 
 def some(random: Random, count: int) -> Edges:

@@ -18,11 +18,11 @@ from everlog.datalog.values import Value, identity
 from everlog.errors import ArityMistake, EverlogError, Failure
 from everlog.knowledge.reasoners import Loading
 from everlog.knowledge.stores import KnowledgeBase, init_store, update_store
-from everlog.sources.read_facts import Read
 from everlog.store.layers import merged_length
 from everlog.store.manifest import DamagedStore, NoStore
 from everlog.store.versions import Store
 from support.nasty import ALL
+from support.reads import read_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -44,16 +44,6 @@ RULES = Program(FLAT.rules)
 Facts = Mapping[str, Sequence[tuple[Value, ...]]]
 
 
-def read(spark: SparkSession, facts: Facts) -> Read:
-    """Facts as if they had been read from files."""
-    frames = {}
-    for predicate, rows in facts.items():
-        schema = ", ".join(f"a{place} string" for place in range(len(rows[0]))) or "present boolean"
-        texts = [tuple(map(write_term, row)) or (True,) for row in rows]
-        frames[predicate] = spark.createDataFrame(texts, schema)
-    return Read(frames, [], 0)
-
-
 def contents(kb: everlog.KnowledgeBase, which: str = "all") -> dict[str, set[tuple[object, ...]]]:
     """The facts of a knowledge base by predicate, in a form that tells 1 from 1.0."""
     return {
@@ -71,7 +61,7 @@ def test_a_store_from_its_first_version_on(spark: SparkSession, tmp_path: Path) 
     random = Random(7)
     store = tmp_path / "store"
     edges: set[tuple[Value, ...]] = {(one, one + random.randint(1, 9)) for one in range(4000)}
-    report = init_store(store, FLAT, read(spark, {"edge": sorted(edges)}), spark=spark)
+    report = init_store(store, FLAT, read_of(spark, {"edge": sorted(edges)}), spark=spark)
     edges.add(("start", 0))
     assert report.facts["explicit"] == len(edges)
     history = [set(edges)]
@@ -81,8 +71,8 @@ def test_a_store_from_its_first_version_on(spark: SparkSession, tmp_path: Path) 
         new = {(f"new {round}", random.randint(0, 4000)) for _ in range(5)} | {next(iter(gone))}
         if round == 2:
             new |= history[0] - edges  # what was deleted comes back
-        added, deleted = (read(spark, {"edge": sorted(some, key=str)}) for some in (new, gone))
-        report, changes = update_store(store, added, deleted, spark=spark, few=0 if round == 1 else 100)
+        added, deleted = (read_of(spark, {"edge": sorted(some, key=str)}) for some in (new, gone))
+        report, changes = update_store(store, added, deleted, spark=spark)
         edges = (edges - gone) | new
         assert changes.added["edge"].count() == len(edges - history[-1])
         assert changes.deleted["edge"].count() == len(history[-1] - edges)
@@ -112,11 +102,11 @@ def test_a_store_from_its_first_version_on(spark: SparkSession, tmp_path: Path) 
 def test_what_was_loaded_beforehand(spark: SparkSession, tmp_path: Path) -> None:
     """A version that is loaded while Spark starts is taken if it still is the newest; what went wrong is said."""
     store = tmp_path / "store"
-    init_store(store, RULES, read(spark, {"edge": [(1, 2)]}), spark=spark)
+    init_store(store, RULES, read_of(spark, {"edge": [(1, 2)]}), spark=spark)
     first = Store.open(store)
     early, late = Loading(first.path, first.manifest), Loading(first.path, first.manifest)
-    update_store(store, read(spark, {"edge": [(2, 3)]}), spark=spark, loading=early)
-    update_store(store, read(spark, {"edge": [(3, 4)]}), spark=spark, loading=late)
+    update_store(store, read_of(spark, {"edge": [(2, 3)]}), spark=spark, loading=early)
+    update_store(store, read_of(spark, {"edge": [(3, 4)]}), spark=spark, loading=late)
     assert sorted(everlog.open(store).rows("edge")) == [(1, 2), (2, 3), (3, 4)]
     newest = Store.open(store)
     file = store / newest.manifest.files["dictionary"][0]
@@ -125,17 +115,17 @@ def test_what_was_loaded_beforehand(spark: SparkSession, tmp_path: Path) -> None
     failed = Loading(store, newest.manifest)
     failed._thread.join()
     with pytest.raises(DamagedStore, match="has 10 bytes instead of"):
-        update_store(store, read(spark, {"edge": [(4, 5)]}), spark=spark, loading=failed)
+        update_store(store, read_of(spark, {"edge": [(4, 5)]}), spark=spark, loading=failed)
     file.write_bytes(kept)
     with pytest.raises(Failure, match="cannot be read"):
-        update_store(store, read(spark, {"edge": [(4, 5)]}), spark=spark, loading=failed)
+        update_store(store, read_of(spark, {"edge": [(4, 5)]}), spark=spark, loading=failed)
     assert Store.open(store).manifest == newest.manifest
 
 
 def test_round_trip_of_nasty_values(spark: SparkSession, tmp_path: Path) -> None:
     program = everlog.parse_program('copy(?x, ?y) :- p(?x, ?y) . p("in the program", <a:b>) .')
     facts: Facts = {"p": [(value, number) for number, value in enumerate(ALL)], "on": [()]}
-    init_store(tmp_path / "store", program, read(spark, facts), spark=spark)
+    init_store(tmp_path / "store", program, read_of(spark, facts), spark=spark)
     expected = everlog.KnowledgeBase(program)
     expected.add(facts)
     expected.materialise()
@@ -190,12 +180,12 @@ def test_a_store_that_has_moved_on_is_not_saved_over(spark: SparkSession, tmp_pa
 def test_blank_nodes(spark: SparkSession, tmp_path: Path) -> None:
     """A program's blank node is one in rules and facts, and stored nodes are named by their ids."""
     program = everlog.parse_program("p(_:b, one) . q(?y) :- p(_:b, ?y) .")
-    init_store(tmp_path / "store", program, read(spark, {"p": [(BlankNode("other"), "two")]}), spark=spark)
+    init_store(tmp_path / "store", program, read_of(spark, {"p": [(BlankNode("other"), "two")]}), spark=spark)
     kb = everlog.open(tmp_path / "store")
     assert kb.rows("q") == [("one",)]
     ((node,),) = kb.query("p(?x, one)")
     assert isinstance(node, BlankNode) and node.value.startswith("everlog")
-    added = read(spark, {"p": [(node, "three"), (BlankNode("b"), "four")]})
+    added = read_of(spark, {"p": [(node, "three"), (BlankNode("b"), "four")]})
     update_store(tmp_path / "store", added, None, spark=spark)
     assert sorted(everlog.open(tmp_path / "store").rows("q")) == [("one",), ("three",)]
     saved = KnowledgeBase(program, spark=spark)
@@ -205,20 +195,20 @@ def test_blank_nodes(spark: SparkSession, tmp_path: Path) -> None:
 
 def test_a_failed_update_changes_nothing(spark: SparkSession, tmp_path: Path) -> None:
     store = tmp_path / "store"
-    init_store(store, everlog.parse_program("q(?x) :- p(?x) ."), read(spark, {"p": [("a",)]}), spark=spark)
+    init_store(store, everlog.parse_program("q(?x) :- p(?x) ."), read_of(spark, {"p": [("a",)]}), spark=spark)
     before = bytes_of(store)
 
     def refuse(*given: object) -> None:
         raise EverlogError("no, thanks")
 
     with pytest.raises(EverlogError, match="no, thanks"):
-        update_store(store, read(spark, {"p": [("b",)]}), None, spark=spark, before_commit=refuse)
+        update_store(store, read_of(spark, {"p": [("b",)]}), None, spark=spark, before_commit=refuse)
     with pytest.raises(ArityMistake, match="p has 1 arguments, but the facts given have 2"):
-        update_store(store, read(spark, {"p": [("b", "c")]}), None, spark=spark)
+        update_store(store, read_of(spark, {"p": [("b", "c")]}), None, spark=spark)
     assert bytes_of(store) == before
-    with pytest.raises(ArityMistake, match="in the program"):
+    with pytest.raises(ArityMistake, match="p has 1 arguments, but the facts given have 2"):
         init_store(
-            tmp_path / "no", everlog.parse_program("q(?x) :- p(?x) ."), read(spark, {"p": [("a", "b")]}), spark=spark
+            tmp_path / "no", everlog.parse_program("q(?x) :- p(?x) ."), read_of(spark, {"p": [("a", "b")]}), spark=spark
         )
     assert not (tmp_path / "no").exists()
 

@@ -12,7 +12,7 @@ from support.crashing import check, killed, leftovers
 @pytest.mark.own_process
 def test_killed_writers_leave_whole_stores(tmp_path: Path) -> None:
     store = tmp_path / "store"
-    assert killed(store, 1, lambda said: said == "writing derived facts") == "writing derived facts"
+    assert killed(store, 1, lambda said: said == "writing facts") == "writing facts"
     assert check(store) == 0, "a store that was never finished is none"
     # The next writer takes over what the first left, finishes, and is killed while it updates.
     seen: list[str] = []

@@ -15,17 +15,18 @@ import pyarrow.parquet as pq
 import pytest
 
 import everlog
-from everlog.datalog.ntriples import write_term
 from everlog.knowledge.stores import init_store, update_store
-from everlog.sources.read_facts import Read
 from everlog.store import fingerprints, store_check
 from everlog.store.fingerprints import END, fingerprint
 from everlog.store.manifest import FORMAT, DamagedStore, NoStore
 from everlog.store.store_check import check_store
 from everlog.store.versions import Store
+from support.reads import read_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+    from everlog.sources.read_facts import Read
 
 PROGRAM = everlog.parse_program(
     """
@@ -39,8 +40,7 @@ CHAIN = 60
 
 
 def read(spark: SparkSession, edges: list[tuple[object, object]]) -> Read:
-    texts = [(write_term(one), write_term(other)) for one, other in edges]  # type: ignore[arg-type]
-    return Read({"edge": spark.createDataFrame(texts, "a0 string, a1 string")}, [], 0)
+    return read_of(spark, {"edge": edges})
 
 
 @pytest.fixture(scope="module")

@@ -65,11 +65,10 @@ def work(store: Path, versions: int) -> None:
 
 
 def _read(spark: SparkSession, facts: set[tuple[int, int]]) -> Read:
-    from everlog.datalog.ntriples import write_term
-    from everlog.sources.read_facts import Read
+    sys.path.append(str(Path(__file__).parents[1]))
+    from support.reads import read_of
 
-    texts = [(write_term(one), write_term(other)) for one, other in sorted(facts)]
-    return Read({"edge": spark.createDataFrame(texts, "a0 string, a1 string")}, [], 0)
+    return read_of(spark, {"edge": sorted(facts)})
 
 
 # The killer

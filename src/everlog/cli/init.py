@@ -60,7 +60,6 @@ def init(
     options.check_file("--stats", stats)
     options.check_file("--profile-page", profile_page)
     from everlog.datalog.arities import program_arities
-    from everlog.rdf.owl.axiom_triples import idle_axioms
     from everlog.store.commit import check_place
 
     check_place(store)
@@ -88,7 +87,5 @@ def init(
             check=contradictions.check,
             profile=profile_rules or profile_page is not None,
         )
-        read.release()
-    idle = idle_axioms(read.axioms, rules)
-    warnings = [*remarks, *report.warnings, *read.warnings, *idle, *contradictions.messages]
+    warnings = [*remarks, *report.warnings, *contradictions.messages]
     finish("materialised", report, warnings, started, stats, profile_page)

@@ -25,12 +25,11 @@ from everlog.planning.decomposition.size_estimates import Explicit
 from everlog.planning.modules.module_choice import Verdicts
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
     from everlog.sources.fact_columns import Columns
+    from everlog.sources.read_facts import Read
     from everlog.store.commit import Writing
     from everlog.store.manifest import Layer
     from everlog.store.manifest import Part as Files
@@ -170,8 +169,11 @@ class Backend(ABC, Generic[Batch, Listed, Part]):
     # ------------------------------------------------------------------------------------ facts in
 
     @abstractmethod
-    def encoded(self, columns: Mapping[str, Columns], frames: Mapping[str, DataFrame] | None = None) -> list[Batch]:
-        """Facts as ids: columns of this process, and DataFrames in text form. Nothing is stored but new terms."""
+    def encoded(self, columns: Mapping[str, Columns], read: Read | None = None, add: bool = True) -> list[Batch]:
+        """Facts as ids: columns of this process, and what was read. Nothing is stored but new terms.
+
+        Without `add` there are none, and facts with an unknown term, which was read, are left out.
+        """
 
     @abstractmethod
     def entered(self, batches: Sequence[Batch], excluding: FactSet | None = None) -> FactSet:
@@ -309,7 +311,7 @@ class Backend(ABC, Generic[Batch, Listed, Part]):
         """What relations have kept, read again, for the kinds that somebody has a use for; and hidden facts."""
 
     @abstractmethod
-    def shelf(self, spark: SparkSession, writer: Writing) -> Shelf[Batch, Listed, Part]:
+    def shelf(self, writer: Writing) -> Shelf[Batch, Listed, Part]:
         """Where facts become files of a version."""
 
     @abstractmethod
@@ -415,8 +417,8 @@ class Shelf(ABC, Generic[Batch, Listed, Part]):
         """What a section with some layers, as they were seen last, lacks of some facts, and what it has too much."""
 
     @abstractmethod
-    def terms(self, parts: Sequence[Files], known: bool, folder: Path | None) -> tuple[Files, ...]:
-        """The dictionary with the terms that are new, some of them written to a folder; all terms, unless it is known."""
+    def terms(self, parts: Sequence[Files], known: bool) -> tuple[Files, ...]:
+        """The dictionary with the terms that are new; all terms, unless it is known."""
 
     @abstractmethod
     def kept(

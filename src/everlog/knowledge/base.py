@@ -8,7 +8,7 @@ when something that needs it is first used.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, replace
 from functools import partial, wraps
@@ -26,7 +26,7 @@ from everlog.datalog.syntax import HIDDEN, TRIPLE, Atom, Constant, Program, part
 from everlog.datalog.values import Value
 from everlog.engine.backend import Batch, Progress, Which
 from everlog.errors import ArityMistake, EverlogError
-from everlog.knowledge.engine_choice import Engine, budget_bytes, choose_engine, needed_by_facts, needed_by_frames
+from everlog.knowledge.engine_choice import Engine, budget_bytes, choose_engine, needed_by_facts, needed_by_read
 from everlog.knowledge.goals import WORTH_SORTING, in_order
 from everlog.knowledge.report import Report
 from everlog.knowledge.request import Request
@@ -259,14 +259,18 @@ class KnowledgeBase:
     def reasoner(self) -> AnyReasoner:
         """The facts in an engine, and what follows from them."""
         if self._reasoner is None:
-            reasoner = self._new_reasoner()
-            facts: dict[str, list[tuple[Value, ...]]] = {}
-            for fact in self.program.facts:
-                values = tuple(term.value for term in fact.terms if isinstance(term, Constant))
-                facts.setdefault(fact.predicate, []).append(values)
-            reasoner.insert(reasoner.backend.encoded(self._columns(facts, self.arities)))
-            self._reasoner = reasoner
+            self.begin(self._new_reasoner(), self._choice)
+        assert self._reasoner is not None
         return self._reasoner
+
+    def begin(self, reasoner: AnyReasoner, choice: Engine) -> None:
+        """Takes an engine without facts, which was chosen for some reasons, and gives it those of the program."""
+        facts: dict[str, list[tuple[Value, ...]]] = {}
+        for fact in self.program.facts:
+            values = tuple(term.value for term in fact.terms if isinstance(term, Constant))
+            facts.setdefault(fact.predicate, []).append(values)
+        reasoner.insert(reasoner.backend.encoded(self._columns(facts, self.arities)))
+        self._reasoner, self._choice = reasoner, choice
 
     def _new_reasoner(self) -> AnyReasoner:
         from everlog.knowledge.reasoners import new_reasoner
@@ -274,27 +278,17 @@ class KnowledgeBase:
         spark = (lambda: self.spark) if self._choice.name == "spark" else None
         return new_reasoner(self.settings.equality, self._workers, spark, self._scratch)
 
-    def restore(
-        self,
-        reasoner: AnyReasoner,
-        arities: Mapping[str, int],
-        choice: Engine,
-        given: Collection[str] | None = None,
-    ) -> None:
-        """Takes over facts that were read from a store, by an engine that was chosen for some reasons.
-
-        Nothing is materialised yet if there are explicit facts, of the predicates `given`, alone.
-        """
+    def restore(self, reasoner: AnyReasoner, arities: Mapping[str, int], choice: Engine) -> None:
+        """Takes over what is materialised in a store, by an engine that was chosen for some reasons."""
         self._reasoner, self.arities, self._choice = reasoner, dict(arities), choice
-        self._materialised = given is None
-        self._given.update(given or ())
+        self._materialised = True
 
-    def _choose_engine(self, frames: Mapping[str, DataFrame]) -> None:
-        """Moves what is there to Spark if it would not fit into memory together with some facts in text form."""
+    def _choose_engine(self, read: Read) -> None:
+        """Moves what is there to Spark if it would not fit into memory together with what was read."""
         if self._engine != "auto" or self._materialised or self._choice.name == "spark":
             return
         here = needed_by_facts((self.size(name, "explicit"), arity) for name, arity in self.arities.items())
-        choice = choose_engine("auto", here + needed_by_frames(self.spark, frames), self._memory)
+        choice = choose_engine("auto", here + needed_by_read(read), self._memory)
         if choice.name == "spark":
             given = {name: self.facts(name, "explicit") for name in self.arities if self.size(name, "explicit")}
             self._choice, before = choice, self._choice
@@ -369,11 +363,11 @@ class KnowledgeBase:
         with self._jobs(self.spark, "loading facts"):
             try:
                 arities = dict(self.arities)
-                self._choose_engine(read.facts)
-                check_arities(read.facts, arities)
-                self._add(self.reasoner.backend.encoded({}, read.facts), arities)
+                self._choose_engine(read)
+                check_arities(read.arities, arities)
+                self._add(self.reasoner.backend.encoded({}, read), arities)
                 self.program = with_prefixes(self.program, read.prefixes)
-                self._given.update(read.facts)
+                self._given.update(read.arities)
                 self.column_names = known_names(self.column_names, read.names, self.arities)
                 self._remarks += [*read.warnings, *idle_axioms(read.axioms, self.program)]
             finally:
@@ -404,17 +398,18 @@ class KnowledgeBase:
         here = {predicate: one for predicate, one in facts.items() if predicate not in given}
         if not given:
             return self.reasoner.backend.encoded(interrupts.uncovered(self._columns, here, arities, nulls, remarks))
-        from everlog.sources.read_facts import facts_from_dataframe
+        from everlog.sources.read_facts import read_frames
 
         with self._jobs(self.spark, "reading DataFrames"):
-            frames = {}
-            for predicate, frame in given.items():
-                frames[predicate], warnings = facts_from_dataframe(frame, predicate, nulls)
-                remarks += warnings
-            self._choose_engine(frames)
-            columns = interrupts.uncovered(self._columns, here, arities, nulls, remarks)
-            check_arities(frames, arities)
-            return self.reasoner.backend.encoded(columns, frames)
+            read = read_frames(self.spark, given, nulls)
+            try:
+                remarks += read.warnings
+                self._choose_engine(read)
+                columns = interrupts.uncovered(self._columns, here, arities, nulls, remarks)
+                check_arities(read.arities, arities)
+                return self.reasoner.backend.encoded(columns, read)
+            finally:
+                read.release()
 
     @staticmethod
     def _columns(
@@ -697,15 +692,13 @@ class KnowledgeBase:
             self.materialise()
         elif self._pending:
             self.update()
-        with cancellable(self.spark):
-            return save(self, place, overwrite)
+        return save(self, place, overwrite)
 
 
-def check_arities(frames: Mapping[str, DataFrame], arities: dict[str, int]) -> None:
+def check_arities(given: Mapping[str, int], arities: dict[str, int]) -> None:
     """Facts must agree with what is known about their predicates, which `arities` learns about."""
-    for predicate, frame in frames.items():
+    for predicate, arity in given.items():
         _check_name(predicate)
-        arity = 0 if frame.columns == ["present"] else len(frame.columns)
         if predicate == TRIPLE:
             arities.setdefault(TRIPLE, 3)
         if arities.setdefault(predicate, arity) != arity:

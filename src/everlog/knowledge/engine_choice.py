@@ -16,11 +16,9 @@ from typing import TYPE_CHECKING, Final, Literal
 from everlog.errors import EverlogError
 from everlog.spark.session import machine_bytes
 from everlog.store.parquet_files import footer
-from everlog.store.term_dictionary import NUMBER, together
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
-
+    from everlog.sources.read_facts import Read
     from everlog.store.manifest import Manifest
 
 GROWTH: Final = 3.0
@@ -34,8 +32,6 @@ _ARGUMENT: Final = 16
 """Six million facts of two arguments, materialised by rules that look them up from both ends, took 56 bytes each."""
 
 _TERM: Final = 48
-_REPEATED: Final = 4
-"""How often a term occurs in facts, at the least."""
 
 _SHARE: Final = 2
 """One in so many bytes of this machine is for reasoning, unless told otherwise."""
@@ -96,19 +92,10 @@ def engine_of(store: Path, manifest: Manifest, asked: str | None, memory: str | 
     return choose_engine(wanted, needed_by_version(store, manifest) if wanted == "auto" else 0, memory)
 
 
-def needed_by_frames(spark: SparkSession, facts: Mapping[str, DataFrame]) -> float:
-    """The bytes for facts in text form that Spark has, and for what follows from them; takes a job."""
-    from pyspark.sql.functions import coalesce, count, length, lit
-    from pyspark.sql.functions import sum as total
-
-    joint, arities = together(spark, facts)
-    texts = [total(coalesce(length(name), lit(0))) for name in joint.columns if name != NUMBER]
-    rows = joint.groupBy(NUMBER).agg(count(lit(1)), *texts).collect()
-    names = list(arities)
-    characters: int = sum(value for row in rows for value in row[2:])
-    terms: int = sum(row[1] * arities[names[row[0]]] for row in rows)
-    # Terms occur several times; how often, nobody knows before they are counted.
-    return needed_by_facts((row[1], arities[names[row[0]]]) for row in rows) + (characters + _TERM * terms) / _REPEATED
+def needed_by_read(read: Read) -> float:
+    """The bytes for facts that were read, and for what follows from them."""
+    terms, characters = read.terms
+    return needed_by_facts(_with_arities(read.sizes, read.arities)) + characters + _TERM * terms
 
 
 def _with_arities(counts: Mapping[str, int], arities: Mapping[str, int]) -> list[tuple[int, int]]:

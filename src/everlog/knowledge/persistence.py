@@ -30,8 +30,6 @@ from everlog.store.spark_layers import section_counts
 from everlog.store.term_dictionary import BLANK
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
     from everlog.knowledge.base import KnowledgeBase
     from everlog.knowledge.reasoner import Reasoner
 
@@ -48,7 +46,7 @@ def save(kb: KnowledgeBase, path: Path, overwrite: bool) -> int:
         with place as writer, spark_failures(f"saving to the store {path}"):
             if writer.before is not None and not overwrite:
                 _check_known(kb, path, writer.before)
-            manifest = _saved(kb, writer, writer.before if kb.stored == (path, writer.before) else None)
+            manifest = saved(kb, writer, writer.before if kb.stored == (path, writer.before) else None)
             interrupts.settle()
             manifest = writer.commit(manifest)
     except BaseException:
@@ -75,8 +73,11 @@ def _check_known(kb: KnowledgeBase, path: Path, newest: Manifest) -> None:
         )
 
 
-def _saved(kb: KnowledgeBase, writer: Writing, known: Manifest | None) -> Manifest:
-    """A version with the contents of a knowledge base; `known` is the one that it has changed since."""
+def saved(kb: KnowledgeBase, writer: Writing, known: Manifest | None, report: Report | None = None) -> Manifest:
+    """A version with the contents of a knowledge base; `known` is the one that it has changed since.
+
+    The report is of what was done last, if a store is to say so.
+    """
     reasoner, arities = kb.reasoner, dict(kb.arities)
     program = print_program(_stored_program(kb.program, reasoner))
     sections = {"explicit": reasoner.E, "derived": reasoner.derived()}
@@ -84,13 +85,13 @@ def _saved(kb: KnowledgeBase, writer: Writing, known: Manifest | None) -> Manife
     draft = Manifest(
         writer.version, program, options=kb.options, arities=arities, dictionary=dictionary, columns=kb.column_names
     )
-    making = _Making(kb.spark, writer, reasoner, known)
+    making = _Making(writer, reasoner, known)
     for section, facts in sections.items():
         old = () if known is None else known.layers(section)
         draft = making.with_facts(draft, section, old, *making.shelf.since(section, old, facts, arities))
     found = making.completed(draft, known is not None, once=False)
     making.shelf.done(*sections.values())
-    return found
+    return found if report is None else _reported(found, report)
 
 
 def _stored_program(program: Program, reasoner: Reasoner[Any, Any, Any]) -> Program:
@@ -101,27 +102,16 @@ def _stored_program(program: Program, reasoner: Reasoner[Any, Any, Any]) -> Prog
 
 
 def written(
-    spark: SparkSession,
-    writer: Writing,
-    reasoner: Reasoner[Any, Any, Any],
-    draft: Manifest,
-    before: Manifest | None,
-    report: Report,
-    folder: Path | None = None,
+    writer: Writing, reasoner: Reasoner[Any, Any, Any], draft: Manifest, before: Manifest, report: Report
 ) -> Manifest:
-    """The manifest of a version after a materialisation or, if there is a version `before`, after one update of it.
+    """The manifest of a version after one update of the version `before`."""
+    making, what = _Making(writer, reasoner, before), reasoner.difference
+    draft = making.with_facts(draft, "explicit", draft.explicit, what.explicit_added, what.explicit_deleted)
+    draft = making.with_facts(draft, "derived", draft.derived, what.derived_added, what.derived_deleted)
+    return _reported(making.completed(draft, True, once=True), report)
 
-    The explicit facts of a materialisation are in the draft; `folder` has new terms that Spark has written.
-    """
-    making = _Making(spark, writer, reasoner, before)
-    if before is None:
-        part, nothing = reasoner.backend.part, reasoner.backend.part(reasoner.engine.empty())
-        draft = making.with_facts(draft, "derived", (), part(reasoner.derived()), nothing)
-    else:
-        what = reasoner.difference
-        draft = making.with_facts(draft, "explicit", draft.explicit, what.explicit_added, what.explicit_deleted)
-        draft = making.with_facts(draft, "derived", draft.derived, what.derived_added, what.derived_deleted)
-    manifest = making.completed(draft, True, once=True, folder=folder)
+
+def _reported(manifest: Manifest, report: Report) -> Manifest:
     statistics = {key: value for key, value in report.stats().items() if key not in _PASSING}
     return replace(manifest, statistics=statistics)
 
@@ -129,22 +119,20 @@ def written(
 class _Making:
     """A version in the making, of what a reasoner has; it comes after the version `before`, if there is one."""
 
-    def __init__(
-        self, spark: SparkSession, writer: Writing, reasoner: Reasoner[Any, Any, Any], before: Manifest | None
-    ) -> None:
-        self._spark, self._writer, self._reasoner, self._before = spark, writer, reasoner, before
-        self.shelf = reasoner.backend.shelf(spark, writer)
+    def __init__(self, writer: Writing, reasoner: Reasoner[Any, Any, Any], before: Manifest | None) -> None:
+        self._writer, self._reasoner, self._before = writer, reasoner, before
+        self.shelf = reasoner.backend.shelf(writer)
 
     def with_facts(self, draft: Manifest, section: str, old: Sequence[Layer], added: Any, deleted: Any) -> Manifest:
         """A manifest with a section whose facts have changed."""
         changed: dict[str, Any] = {section: self.shelf.write(section, old, added, deleted, draft.arities)}
         return replace(draft, **changed)
 
-    def completed(self, draft: Manifest, known: bool, once: bool, folder: Path | None = None) -> Manifest:
+    def completed(self, draft: Manifest, known: bool, once: bool) -> Manifest:
         """A manifest that has facts, with terms, counts and what is kept.
 
-        The terms of the draft's dictionary are `known` to be the reasoner's; `folder` has some that are new. There was
-        one update since the version before, or, if `once` is false, any number of them.
+        The terms of the draft's dictionary are `known` to be the reasoner's. There was one update since the version
+        before, or, if `once` is false, any number of them.
         """
         explicit, derived = section_counts(draft.explicit), section_counts(draft.derived)
         counts = {
@@ -153,7 +141,7 @@ class _Making:
         }
         return replace(
             draft,
-            dictionary=self.shelf.terms(draft.dictionary, known, folder),
+            dictionary=self.shelf.terms(draft.dictionary, known),
             counts=self._reasoner.stored_counts(counts),
             **self._kept(once),
         )
@@ -172,7 +160,7 @@ class _Making:
         if change is not None:
             added, deleted = change
             arities |= {name: ids.shape[0] for name, ids in added.items()}
-            layers = write_section(self._spark, self._writer, "state", layers, added, deleted, arities)
+            layers = write_section(self._writer, "state", layers, added, deleted, arities)
         else:
             layers, arities = self.shelf.kept(*reasoner.to_keep(), layers, arities, kinds)
         reasoner.note_stored()

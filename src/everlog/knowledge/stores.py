@@ -22,22 +22,16 @@ from everlog.datalog.reader import parse_program
 from everlog.datalog.suspicions import nothing_to_delete
 from everlog.datalog.syntax import Program
 from everlog.engine.backend import Progress
-from everlog.knowledge.base import KnowledgeBase
-from everlog.knowledge.engine_choice import engine_of
-from everlog.knowledge.persistence import written
+from everlog.knowledge.base import KnowledgeBase, check_arities
+from everlog.knowledge.engine_choice import choose_engine, engine_of, needed_by_read
+from everlog.knowledge.persistence import saved, written
 from everlog.knowledge.reasoners import Loading, Scratch, load_in_memory, load_on_spark
 from everlog.knowledge.report import Report
-from everlog.knowledge.update_facts import Encoding, given_facts
 from everlog.sources.column_names import known_names
-from everlog.sources.program_facts import BLANK_NODES, program_facts
 from everlog.spark.failures import spark_failures
-from everlog.store.blank_nodes import blank_nodes, renamed_blank_nodes
 from everlog.store.commit import Writing, making, writing
-from everlog.store.layers import write_facts
 from everlog.store.local_place import local_place
-from everlog.store.manifest import Layer, Manifest, Part
-from everlog.store.parquet_files import files_in, rows_in
-from everlog.store.term_dictionary import FEW, StoredDictionary
+from everlog.store.manifest import Manifest
 from everlog.store.versions import Store
 
 if TYPE_CHECKING:
@@ -80,40 +74,21 @@ def init_store(
     started = perf_counter()
     say = on_step or _quiet
     place = local_place(path, "the store")
-    KnowledgeBase(program, **options)  # an option that is not known is found before any work
+    kb = KnowledgeBase(program, spark=spark, memory=memory, **options)
     with making(place) as writer, spark_failures(f"making the store {path}"):
         say("encoding facts")
-        facts = program_facts(spark, program, {} if read is None else read.facts)
-        folder = writer.folder("dictionary")
-        encoded = StoredDictionary(spark, [], 0).encode(facts, folder, few=False)
-        program = renamed_blank_nodes(program, _names(encoded.new_terms, blank_nodes(program)))
-        program = program if read is None else with_prefixes(program, read.prefixes)
-        say("writing facts")
-        explicit = write_facts(encoded.together, encoded.predicates, writer.folder("explicit"), writer.named)
-        explicit.pop(BLANK_NODES, None)
-        encoded.release()
-        say("loading facts")
-        kb = KnowledgeBase(program, spark=spark, **options)
-        arities = {name: n for name, n in {**kb.arities, **encoded.arities}.items() if name != BLANK_NODES}
-        terms = [file for file in files_in(folder) if rows_in(file)]
-        draft = Manifest(
-            version=writer.version,
-            program=print_program(program),
-            options=kb.options,
-            arities=arities,
-            dictionary=(Part(tuple(map(writer.named, terms)), encoded.size),) if terms else (),
-            explicit=(Layer(explicit),) if explicit else (),
-            columns={} if read is None else known_names({}, read.names, arities),
-        )
-        chosen = engine_of(place, draft, None, memory)
-        given = {*encoded.arities, *(() if read is None else read.facts)} - {BLANK_NODES}
-        kb.restore(_loaded(spark, writer, draft, chosen.name), arities, chosen, given)
+        chosen = choose_engine(kb.options["engine"], 0 if read is None else needed_by_read(read), memory)
+        if chosen.name == "spark":  # whose files are the store's from the beginning
+            nothing = Manifest(writer.version, "", options=kb.options, arities={})
+            kb.begin(_loaded(spark, writer, nothing, "spark", by_label=True), chosen)
+        if read is not None:
+            kb.load_read(read)
         say("reasoning")
         report = kb.materialise(progress, profile=profile)
         if check is not None:
             check(kb)
-        say("writing derived facts")
-        writer.commit(written(spark, writer, kb.reasoner, draft, None, report))
+        say("writing facts")
+        writer.commit(saved(kb, writer, None, report))
     return _timed(report, started)
 
 
@@ -133,15 +108,13 @@ def update_store(
     profile: bool = False,
     before_commit: Callable[[Report, Changes], None] | None = None,
     loading: Loading | None = None,
-    few: int = FEW,
 ) -> tuple[Report, Changes]:
     """Adds and deletes explicit facts as a new version of a store; a fact that is both is added.
 
     The engine is the store's unless another one is asked for; `memory` is what reasoning in this process may use, if it is
     to be chosen. Another writer is waited for some seconds. `check` sees the new materialisation and `before_commit` what
     the update does; if one of them raises, the store is as before. `loading` is the store's newest version on its way into
-    memory, if that has begun. Up to `few` facts are encoded in this process, more by Spark. With
-    `profile` rules are measured.
+    memory, if that has begun. With `profile` rules are measured.
     """
     started = perf_counter()
     say = on_step or _quiet
@@ -158,18 +131,17 @@ def update_store(
         draft = replace(before, version=writer.version, program=text, arities=arities, counts={}, statistics={})
         say("loading the store")
         in_memory = (loading or Loading(place, before)) if chosen.name == "memory" else None
-        to_add = given_facts(chosen.name, spark, add, arities, few)
-        to_delete = given_facts(chosen.name, spark, delete, dict(arities), few)
-        remarks = nothing_to_delete(() if delete is None else delete.facts, arities)
-        # In memory it was loaded beside, while Spark fetched facts.
+        check_arities({} if add is None else add.arities, arities)
+        check_arities({} if delete is None else delete.arities, dict(arities))
+        remarks = nothing_to_delete(() if delete is None else delete.arities, arities)
+        # In memory it was loaded beside, while Spark read facts.
         reasoner = _loaded(spark, writer, before, chosen.name) if in_memory is None else in_memory.reasoner(before)
         kb.restore(reasoner, before.arities, chosen)
         if add is not None:
             draft = replace(draft, columns=known_names(before.columns, add.names, arities))
         say("encoding facts")
-        at = Encoding(reasoner.backend, Store(place, before).dictionary(spark), writer)
-        deleted = to_delete.to_delete(at)
-        added, folder = to_add.to_add(at)
+        deleted = [] if delete is None else reasoner.backend.encoded({}, delete, add=False)
+        added = [] if add is None else reasoner.backend.encoded({}, add)
         say("reasoning")
         wanted = None if algorithm == "auto" else algorithm
         with kb.during("an update", changes=True):
@@ -181,7 +153,7 @@ def update_store(
         if before_commit is not None:
             before_commit(report, changes)
         say("writing what changed")
-        writer.commit(written(spark, writer, kb.reasoner, draft, before, report, folder))
+        writer.commit(written(writer, kb.reasoner, draft, before, report))
     return _timed(report, started), changes
 
 
@@ -214,7 +186,9 @@ def open_store(
     return kb
 
 
-def _loaded(spark: SparkSession, writer: Writing, manifest: Manifest, engine: str) -> Reasoner[Any, Any, Any]:
+def _loaded(
+    spark: SparkSession, writer: Writing, manifest: Manifest, engine: str, by_label: bool = False
+) -> Reasoner[Any, Any, Any]:
     """A version of a store that is being written."""
     if engine == "memory":
         return load_in_memory(writer.path, manifest)
@@ -224,7 +198,7 @@ def _loaded(spark: SparkSession, writer: Writing, manifest: Manifest, engine: st
         manifest,
         scratch=lambda: writer.folder("state"),
         terms=lambda: writer.folder("dictionary"),
-        by_label=False,
+        by_label=by_label,
     )
 
 
@@ -254,14 +228,6 @@ class _Lazy(Mapping[str, "DataFrame"]):
 
     def __len__(self) -> int:
         return len(self._predicates)
-
-
-def _names(new_terms: DataFrame, labels: set[str]) -> dict[str, str]:
-    """What the store calls some blank nodes of its sources."""
-    if not labels:
-        return {}
-    rows = new_terms.where(new_terms["label"].isin([f"_:{label}" for label in labels])).collect()
-    return {row["label"][2:]: row["term"][2:] for row in rows}
 
 
 def _timed(report: Report, started: float) -> Report:

@@ -9,17 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import reduce
-from operator import or_
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from everlog.rdf.blanks import file_mark
 from everlog.sources.arranged_columns import Arrangement, Constants, arranged
+from everlog.sources.blocks import SCHEMA, InBlocks
 from everlog.sources.column_mapping import IN_CATALOG
-from everlog.sources.null_policy import LEFT_OUT, Nulls, left_out, null_reason
-from everlog.sources.parsed_rows import PROBLEM, SOURCE, Sheet, rows_schema, without
+from everlog.sources.null_policy import LEFT_OUT, Nulls, null_reason
+from everlog.sources.parsed_rows import Given, without
 from everlog.sources.problems import Problem, SourceMistake
 from everlog.sources.source_files import CATALOG, Source, is_remote
 from everlog.sources.text_lines import literal_path, readable_path
@@ -84,14 +83,14 @@ def _opened(spark: SparkSession, source: Source) -> DataFrame:
 
 
 def read_table(table: Table, source: int, nulls: Nulls) -> DataFrame:
-    """The rows of a table. Blank nodes belong to it."""
+    """The blocks of a table. Blank nodes belong to it."""
     from pyspark.sql.functions import col
 
     rows = table.frame.select(*_numbered(table.fields), *([col("_metadata.file_path")] if table.has_files else []))
     names = tuple(field.name for field in table.fields)
-    sheet = Sheet(source, table.width, order=table.arrangement.order)
     task = _ToTexts(
-        sheet,
+        source,
+        table.width,
         names,
         table.ntriples,
         table.place,
@@ -99,8 +98,9 @@ def read_table(table: Table, source: int, nulls: Nulls) -> DataFrame:
         file_mark(table.place),
         table.arrangement.constants,
         table.has_files,
+        table.arrangement.order,
     )
-    return rows.mapInArrow(task, rows_schema(table.width))
+    return rows.mapInArrow(InBlocks(task), SCHEMA)
 
 
 def checked_types(fields: Sequence[StructField], place: str) -> tuple[bool, ...]:
@@ -119,40 +119,20 @@ def checked_types(fields: Sequence[StructField], place: str) -> tuple[bool, ...]
     )
 
 
-def facts_from_dataframe(df: DataFrame, predicate: str, nulls: Nulls = "error") -> tuple[DataFrame, list[str]]:
-    """The rows of a Spark DataFrame or table as facts in text form, and warnings. Labels of blank nodes are kept.
-
-    The DataFrame is looked at for nulls and malformed terms, and read when the facts are.
-    """
-    from pyspark.sql.functions import col, count_if
-
-    if not hasattr(df, "schema"):
-        what = type(df).__name__
+def read_frame(frame: DataFrame, predicate: str, source: int, nulls: Nulls) -> tuple[DataFrame, int]:
+    """The blocks of a DataFrame, and how many arguments its facts have. Labels of blank nodes are kept."""
+    if not hasattr(frame, "schema"):
+        what = type(frame).__name__
         raise SourceMistake(f"the facts of {predicate} are a Spark {what}; give a DataFrame, such as facts.toDF()")
     place = f"the DataFrame for {predicate}"
-    fields = df.schema.fields
+    fields = frame.schema.fields
     ntriples = checked_types(fields, place)
     if not fields:
         raise SourceMistake(f"{place} has no columns; a predicate without arguments has one, named present, of true")
-    if _is_nullary(fields):
-        return df.filter(_column(fields[0])), []
-    empty = [_column(field).isNull() for field in fields]
-    warnings = []
-    if nulls != "empty":
-        *each, rows_with = df.agg(*map(count_if, empty), count_if(reduce(or_, empty))).collect()[0]
-        for field, count in zip(fields, each, strict=True):
-            if count and nulls == "error":
-                raise SourceMistake(null_reason(nulls, f"{place}: the column {field.name} holds {count} nulls"))
-        if rows_with:
-            df = df.filter(~reduce(or_, empty))
-            warnings = [left_out(predicate, rows_with)]
+    width = 0 if _is_nullary(fields) else len(fields)
     names = tuple(field.name for field in fields)
-    task = _ToTexts(Sheet(0, len(fields)), names, ntriples, place, nulls, None, {}, has_files=False)
-    rows = df.select(*_numbered(fields)).mapInArrow(task, rows_schema(len(fields)))
-    if any(ntriples):
-        for row in rows.filter(col(PROBLEM).isNotNull()).select(PROBLEM).head(1):
-            raise SourceMistake(str(Problem.from_json(row[0])))
-    return rows.drop(SOURCE, PROBLEM), warnings
+    task = _ToTexts(source, width, names, ntriples, place, nulls, None, {}, has_files=False)
+    return frame.select(*_numbered(fields)).mapInArrow(InBlocks(task), SCHEMA), width
 
 
 def _is_nullary(fields: Sequence[StructField]) -> bool:
@@ -200,7 +180,8 @@ class _ToTexts:
     Labels of blank nodes are kept unless there is a mark to rename them by.
     """
 
-    sheet: Sheet
+    source: int
+    width: int
     names: tuple[str, ...]
     ntriples: tuple[bool, ...]
     table: str
@@ -208,8 +189,9 @@ class _ToTexts:
     mark: str | None
     constants: Constants
     has_files: bool
+    order: tuple[int, ...] | None = None
 
-    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[Given]:
         import pyarrow.compute as pc
 
         from everlog.sources.canonical_texts import canonical_texts, texts_of
@@ -219,7 +201,7 @@ class _ToTexts:
             reasons: dict[int, str] = {}
             for number, is_ntriples in enumerate(self.ntriples):
                 values, name = batch.column(number), self.names[number]
-                if values.null_count and (self.nulls != "empty" or not self.sheet.width):
+                if values.null_count and (self.nulls != "empty" or not self.width):
                     rows = pc.indices_nonzero(values.is_null()).to_pylist()
                     reasons.update((row, null_reason(self.nulls, f"the column {name} is null")) for row in rows)
                 if is_ntriples:
@@ -231,15 +213,14 @@ class _ToTexts:
             for texts in self._constants(batch):
                 columns.append(texts)
                 reasons.update((row, LEFT_OUT) for row in pc.indices_nonzero(texts.is_null()).to_pylist())
-            if not self.sheet.width:
+            if not self.width:
                 columns = [batch.column(0)]
             if reasons:
-                yield self._problems(batch, reasons)
+                yield Given(self.source, problems=self._problems(batch, reasons))
                 columns = without(columns, reasons)
-            if not self.sheet.width:
+            if not self.width:
                 columns = [columns[0].filter(columns[0])]  # false says that the fact is not there
-            if len(columns[0]):
-                yield self.sheet.facts(columns)
+            yield Given(self.source, columns).arranged((), self.order)
 
     def _constants(self, batch: pa.RecordBatch) -> Iterator[pa.Array]:
         """The columns that do not lie in files, but are told by their folders."""
@@ -249,10 +230,10 @@ class _ToTexts:
             for texts in zip(*told, strict=True):
                 yield pa.array(texts, pa.string()).take(encoded.indices)
 
-    def _problems(self, batch: pa.RecordBatch, reasons: dict[int, str]) -> pa.RecordBatch:
+    def _problems(self, batch: pa.RecordBatch, reasons: dict[int, str]) -> list[Problem]:
         width, found = len(self.ntriples), []
         for row, reason in sorted(reasons.items()):
             values = tuple(batch.column(number)[row].as_py() for number in range(width))
             file = readable_path(batch.column(width)[row].as_py()) if self.has_files else self.table
             found.append(Problem(file, None, reason, "" if reason == LEFT_OUT else repr(values)))
-        return self.sheet.problems(found)
+        return found

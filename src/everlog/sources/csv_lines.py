@@ -19,14 +19,14 @@ from everlog.datalog.values import XSD
 from everlog.rdf.blanks import renamed
 from everlog.sources.canonical_texts import distinct_texts, joined
 from everlog.sources.csv_fields import MalformedField, field_term, split_line
+from everlog.sources.line_blocks import Lines
 from everlog.sources.null_policy import Nulls, null_reason
-from everlog.sources.parsed_rows import Parsed, Sheet, columns_of_terms, without
-from everlog.sources.problems import Problem
+from everlog.sources.parsed_rows import Given, Parsed, columns_of_terms, without
+from everlog.sources.problems import OPEN_QUOTE, Problem
 
 Mistakes: TypeAlias = list[tuple[int, str]]
 """Rows, and what is wrong with them."""
 
-OPEN_QUOTE = "a quoted field does not end"
 _BLOCK = 10_000
 
 # Columns of which every field is plain are done without Python: canonical integers of up to 18 digits, and words.
@@ -52,12 +52,14 @@ class CsvLines:
     def places(self) -> Sequence[int]:
         return range(self.width) if self.picked is None else self.picked
 
-    def __call__(self, lines: pa.Array, mark: str) -> Parsed:
+    def __call__(self, lines: Lines, mark: str) -> Parsed:
+        texts = lines.texts
         if self.header is None:
-            return self._facts(lines, mark)
-        rows = pc.indices_nonzero(pc.not_equal(lines, self.header).fill_null(True))
-        columns, mistakes = self._facts(lines.take(rows), mark)
-        return columns, [(rows[row].as_py(), reason) for row, reason in mistakes]
+            columns, mistakes = self._facts(texts, mark)
+            return columns, lines.not_utf8 + mistakes
+        rows = pc.indices_nonzero(pc.not_equal(texts, self.header).fill_null(True))
+        columns, mistakes = self._facts(texts.take(rows), mark)
+        return columns, lines.not_utf8 + [(rows[row].as_py(), reason) for row, reason in mistakes]
 
     def _facts(self, lines: pa.Array, mark: str) -> Parsed:
         quoted = pc.match_substring(lines, '"')
@@ -145,22 +147,20 @@ def _labelled(term: str, mark: str) -> str:
 # Files with fields that span lines
 
 
-def parse_stream(stream: TextIO, parser: CsvLines, file: str, mark: str, sheet: Sheet) -> Iterator[pa.RecordBatch]:
+def parse_stream(stream: TextIO, parser: CsvLines, file: str, mark: str, source: int) -> Iterator[Given]:
     """The rows of a whole file, opened with `newline=""` and `errors="surrogateescape"`."""
     records = (one for one in records_of(stream, parser.delimiter) if one[1] != parser.header)
     while block := list(islice(records, _BLOCK)):
         columns, mistakes = parser.records([(line, text) for line, text in block if _is_text(text)], mark)
-        if len(columns[0]):
-            yield sheet.facts(columns)
+        yield Given(source, columns)
         mistakes += [(line, "a byte that is not UTF-8") for line, text in block if not _is_text(text)]
         if mistakes:
             texts = dict(block)
-            yield sheet.problems(
-                [
-                    Problem(file, line, reason, texts[line].encode("utf-8", "replace").decode())
-                    for line, reason in sorted(mistakes)
-                ]
-            )
+            problems = [
+                Problem(file, line, reason, texts[line].encode("utf-8", "replace").decode())
+                for line, reason in sorted(mistakes)
+            ]
+            yield Given(source, problems=problems)
 
 
 def _is_text(text: str) -> bool:

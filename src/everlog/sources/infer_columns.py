@@ -11,9 +11,9 @@ from everlog.datalog.values import XSD
 from everlog.sources.csv_fields import MalformedField, field_term, split_line
 from everlog.sources.csv_lines import records_of
 from everlog.sources.json_lines import MalformedJson, keys_of, load
+from everlog.sources.line_blocks import UNREADABLE, opened
 from everlog.sources.source_files import is_remote
 from everlog.sources.text_lines import literal_path
-from everlog.sources.whole_documents import UNREADABLE, opened
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -12,11 +12,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NoReturn
 
-import pyarrow as pa
-
 from everlog.datalog.values import XSD, canonical_double
 from everlog.sources.column_names import columns_of_width
 from everlog.sources.csv_fields import string_text
+from everlog.sources.line_blocks import Lines
 from everlog.sources.null_policy import Nulls, null_reason
 from everlog.sources.parsed_rows import Parsed, columns_of_terms
 
@@ -35,9 +34,10 @@ class JsonLines:
     picked: bool = False
     """Whether objects may have more keys, and no arrays are meant; a key that is missing is a null then."""
 
-    def __call__(self, lines: pa.Array, mark: str) -> Parsed:
-        records = ((row, line) for row, line in enumerate(lines.to_pylist()) if line is not None)
-        return columns_of_terms(records, self._terms, self.width, MalformedJson)
+    def __call__(self, lines: Lines, mark: str) -> Parsed:
+        records = ((row, line) for row, line in enumerate(lines.texts.to_pylist()) if line is not None)
+        columns, mistakes = columns_of_terms(records, self._terms, self.width, MalformedJson)
+        return columns, lines.not_utf8 + mistakes
 
     def _terms(self, line: str) -> list[str]:
         fact = load(line)

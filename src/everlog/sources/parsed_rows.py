@@ -1,9 +1,4 @@
-"""What parsing gives: rows of many tables that are facts or problems, in one DataFrame.
-
-A Spark job costs a second or so before it has done anything, so all files that are read in one way are read by one job.
-Columns are `source`, the number of the table; `a0`, `a1`, … as many as the widest table has, null beyond a table's own;
-and `problem`, which is null for a fact and else says in JSON what is wrong. One pass finds all facts and all mistakes.
-"""
+"""What parsing gives: columns of facts in text form, and problems. One pass finds all facts and all mistakes."""
 
 from __future__ import annotations
 
@@ -18,9 +13,6 @@ from everlog.sources.problems import Problem
 
 Parsed: TypeAlias = tuple[Sequence[pa.Array], list[tuple[int, str]]]
 """The columns of the facts in some lines, and the rows of other lines with the reasons."""
-
-SOURCE = "source"
-PROBLEM = "problem"
 
 
 def columns_of_terms(
@@ -45,38 +37,27 @@ def without(columns: Sequence[pa.Array], rows: Container[int]) -> list[pa.Array]
     return [column.filter(keep) for column in columns]
 
 
-def rows_schema(width: int) -> str:
-    """The columns of rows, as Spark writes schemas."""
-    return ", ".join([f"{SOURCE} int", *(f"a{number} string" for number in range(width)), f"{PROBLEM} string"])
-
-
 @dataclass(frozen=True)
-class Sheet:
-    """Makes the rows of one table, in the width of all."""
+class Given:
+    """What a task gives of one table: facts by columns, or problems, in the order of the input.
+
+    Facts without arguments come as a column of true.
+    """
 
     source: int
-    width: int
-    constants: tuple[str | None, ...] = ()
-    """The last arguments of all facts, where the file's folder tells them; None for a null, which leaves facts out."""
-    order: tuple[int, ...] | None = None
-    """The places that arguments come from, unless they are in order already."""
+    columns: Sequence[pa.Array] = ()
+    problems: Sequence[Problem] = ()
 
-    def facts(self, columns: Sequence[pa.Array]) -> pa.RecordBatch:
-        """Facts by columns. Facts without arguments come as a column of true."""
-        height = len(columns[0])
-        if None in self.constants:
-            return self.problems([Problem("", None, LEFT_OUT)] * height)
-        own = [] if pa.types.is_boolean(columns[0].type) else list(columns)
-        own += [pa.repeat(pa.scalar(text, pa.string()), height) for text in self.constants]
-        if self.order is not None:
-            own = [own[place] for place in self.order]
-        return self._batch([*own, *[pa.nulls(height, pa.string())] * (self.width - len(own) + 1)], height)
+    def arranged(self, constants: Sequence[str | None], order: Sequence[int] | None) -> Given:
+        """With arguments that are the same for all facts behind the others, and then all of them in an order.
 
-    def problems(self, problems: Sequence[Problem]) -> pa.RecordBatch:
-        """Problems, in the order given."""
-        texts = pa.array([problem.to_json() for problem in problems], type=pa.string())
-        return self._batch([*[pa.nulls(len(problems), pa.string())] * self.width, texts], len(problems))
-
-    def _batch(self, texts: list[pa.Array], height: int) -> pa.RecordBatch:
-        names = [SOURCE, *(f"a{number}" for number in range(self.width)), PROBLEM]
-        return pa.RecordBatch.from_arrays([pa.repeat(pa.scalar(self.source, pa.int32()), height), *texts], names=names)
+        Where such an argument is null, the facts are left out. The order lists the places that arguments come from.
+        """
+        if not self.columns or (not constants and order is None):
+            return self
+        height = len(self.columns[0])
+        if None in constants:
+            return Given(self.source, problems=[*self.problems, *[Problem("", None, LEFT_OUT)] * height])
+        columns = [] if pa.types.is_boolean(self.columns[0].type) else list(self.columns)
+        columns += [pa.repeat(pa.scalar(text, pa.string()), height) for text in constants]
+        return Given(self.source, columns if order is None else [columns[place] for place in order], self.problems)

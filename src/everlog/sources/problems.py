@@ -9,6 +9,9 @@ from pathlib import Path
 
 from everlog.errors import EverlogError
 
+OPEN_QUOTE = "a quoted field does not end"
+"""The reason of a line where a quote opens that a later one may close."""
+
 _LONGEST_TEXT = 10_000
 
 
@@ -37,9 +40,20 @@ class Problem:
         shortened = {**asdict(self), "text": self.text[:_LONGEST_TEXT]}
         return json.dumps(shortened, ensure_ascii=False)
 
-    @staticmethod
-    def from_json(text: str) -> Problem:
-        return Problem(**json.loads(text))
+
+def cannot_be_read(file: str, mistake: BaseException) -> Problem:
+    """The problem of a file that the operating system, or what unpacks it, refuses."""
+    return Problem(file, None, f"cannot be read: {getattr(mistake, 'strerror', None) or mistake}")
+
+
+def problems_to_json(problems: Iterable[Problem]) -> str:
+    """Problems as one text of JSON lines."""
+    return "\n".join(problem.to_json() for problem in problems)
+
+
+def problems_from_json(text: str) -> list[Problem]:
+    """The other way round."""
+    return [Problem(**json.loads(line)) for line in text.split("\n")]
 
 
 def write_quarantine(folder: Path, problems: Iterable[Problem]) -> Path:

@@ -1,28 +1,27 @@
-"""Facts from files: every format becomes DataFrames of canonical N-Triples texts, one per predicate.
+"""Facts from files, tables and DataFrames: blocks of numbered terms (`blocks.py`), with everything that is wrong known.
 
-Reading is eager. All input is parsed once, by one Spark job, into rows that are facts or problems; these are kept by
-Spark, so that whoever encodes them later does not parse again, and every mistake in the input is known when `read_paths`
-returns. `Read.release` gives the memory back.
+Reading is eager. All input is parsed once, by one Spark job, and every mistake in it is known when `read_paths` returns.
+The blocks of a little input come with that job; those of more are kept by Spark, so that whoever encodes them later
+does not parse again. `Read.release` gives the memory back.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial, reduce
+from functools import cached_property, reduce
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
-from everlog.datalog.values import RDF_TYPE
 from everlog.rdf.blanks import file_mark
-from everlog.rdf.owl.axiom_triples import AXIOM_PROPERTIES, AXIOM_TYPES
 from everlog.sources.arranged_columns import arranged, constants_of
+from everlog.sources.blocks import CONTENT, COUNTS, FILE, PROBLEM, SOURCE, Block, block_in, chosen, texts_frame
 from everlog.sources.column_mapping import Mapped
 from everlog.sources.column_names import columns_of_width, usable_names
-from everlog.sources.columnar import Table, facts_from_dataframe, open_table, read_table
-from everlog.sources.csv_lines import OPEN_QUOTE, CsvLines
+from everlog.sources.columnar import Table, open_table, read_frame, read_table
+from everlog.sources.csv_lines import CsvLines
 from everlog.sources.facts_lines import FactsLines
 from everlog.sources.infer_columns import (
     csv_header,
@@ -33,10 +32,9 @@ from everlog.sources.infer_columns import (
     looks_like_header,
 )
 from everlog.sources.json_lines import JsonLines
-from everlog.sources.null_policy import LEFT_OUT, Nulls, check_nulls, left_out
-from everlog.sources.parsed_rows import PROBLEM, SOURCE
-from everlog.sources.problems import Problem, SourceMistake, write_quarantine
-from everlog.sources.rdf_lines import parse_rdf_lines
+from everlog.sources.null_policy import Nulls, check_nulls, left_out
+from everlog.sources.problems import Problem, SourceMistake, problems_from_json, write_quarantine
+from everlog.sources.rdf_lines import RdfLines
 from everlog.sources.source_files import (
     CATALOG,
     RDF_LINES,
@@ -51,34 +49,136 @@ from everlog.sources.whole_documents import CsvDocuments, Document, RdfDocuments
 from everlog.spark.failures import spark_failures
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame, SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["Read", "SourceMistake", "facts_from_dataframe", "read_paths"]
+__all__ = ["Read", "SourceMistake", "read_frames", "read_paths"]
 
 _RDF_ARITIES = {"triple": 3, "quad": 4}
 _DELIMITERS = {"csv": ",", "tsv": "\t", "facts": "\t"}
 _NONE: Mapping[str, int] = {}
 
 
+_LITTLE: Final = 1 << 23
+"""Up to this many bytes of input are little."""
+
+
+@dataclass(frozen=True)
+class _Part:
+    """The facts of a predicate that are in the blocks of a table: of RDF those in named graphs, or the others."""
+
+    predicate: str
+    source: int
+    in_graphs: bool | None = None
+
+
 @dataclass(frozen=True)
 class Read:
-    """Facts in text form by predicate, not yet without duplicates; what there is to say; how much was skipped."""
+    """Facts by predicate, not yet without duplicates; what there is to say; how much was skipped."""
 
-    facts: dict[str, DataFrame]
+    arities: Mapping[str, int]
     warnings: list[str]
     skipped: int
-    axioms: str = ""
+    axioms: str
     """Which of the RDF, if any, is an ontology's, and how much; see `everlog.rdf.owl.axiom_triples`."""
-    prefixes: Mapping[str, str] = field(default_factory=dict[str, str])
+    prefixes: Mapping[str, str]
     """Those of Turtle and its kin."""
-    names: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    names: Mapping[str, tuple[str, ...]]
     """The names of columns, by predicate, where tables have some."""
-    _kept: tuple[DataFrame, ...] = field(default=(), repr=False)
+    _parts: Sequence[_Part] = field(repr=False)
+    _rows: _Rows = field(repr=False)
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """How many facts there are of each predicate."""
+        found = dict.fromkeys(self.arities, 0)
+        for part in self._parts:
+            for row in self._rows.counts:
+                if row[SOURCE] == part.source:
+                    in_graphs = {None: row["facts"], True: row["in_graphs"], False: row["facts"] - row["in_graphs"]}
+                    found[part.predicate] += in_graphs[part.in_graphs]
+        return found
+
+    @property
+    def terms(self) -> tuple[int, int]:
+        """How many terms there are, and their bytes: those of each block, distinct."""
+        return sum(row["terms"] for row in self._rows.counts), sum(row["characters"] for row in self._rows.counts)
+
+    def blocks(self) -> Iterator[tuple[str, Block]]:
+        """The facts of predicates, block by block, in an order that depends on nothing but the input."""
+        parts: dict[int, list[_Part]] = {}
+        for part in self._parts:
+            parts.setdefault(part.source, []).append(part)
+        for row in self._rows.fetched():
+            if row["facts"]:
+                block = block_in(row)
+                for part in parts[row[SOURCE]]:
+                    yield part.predicate, chosen(block, self.arities[part.predicate], part.in_graphs)
+
+    @cached_property
+    def facts(self) -> dict[str, DataFrame]:
+        """The facts of predicates in text form, in Spark."""
+        from pyspark.sql import DataFrame
+        from pyspark.sql.functions import col
+
+        frame = self._rows.frame().filter(col("facts") > 0)
+        found: dict[str, list[DataFrame]] = {}
+        for part in self._parts:
+            blocks = frame.filter(col(SOURCE) == part.source)
+            texts = texts_frame(blocks, self.arities[part.predicate], part.in_graphs)
+            found.setdefault(part.predicate, []).append(texts)
+        return {predicate: reduce(DataFrame.unionAll, frames) for predicate, frames in found.items()}
 
     def release(self) -> None:
-        """Lets Spark forget the rows. The DataFrames still work, by parsing again."""
-        for frame in self._kept:
-            frame.unpersist()
+        """Lets Spark forget the blocks. They can still be asked for, by parsing again."""
+        self._rows.release()
+
+
+class _Rows:
+    """Rows of blocks and problems: in this process, or kept by Spark."""
+
+    def __init__(self, spark: SparkSession, frame: DataFrame | None, here: list[Any] | None) -> None:
+        self._spark, self._frame, self._here = spark, frame, here
+        self.counts: list[Any] = here or []
+        """What the rows count, without their content."""
+        if frame is not None:
+            self.counts = frame.select(SOURCE, FILE, *COUNTS).collect()
+
+    @classmethod
+    def of(cls, spark: SparkSession, frames: Sequence[DataFrame], little: bool) -> _Rows:
+        """The rows of DataFrames, by one job."""
+        from pyspark.sql import DataFrame
+
+        if not frames:
+            return cls(spark, None, [])
+        frame = reduce(DataFrame.unionAll, frames)
+        return cls(spark, None, frame.collect()) if little else cls(spark, frame.persist(), None)
+
+    def fetched(self) -> Iterator[Any]:
+        """All rows, in order."""
+        return iter(self._here or ()) if self._frame is None else self._frame.toLocalIterator(prefetchPartitions=True)
+
+    def frame(self) -> DataFrame:
+        """The rows in Spark."""
+        if self._frame is not None:
+            return self._frame
+        columns = [SOURCE, "facts", *CONTENT]
+        rows = [tuple(row[name] for name in columns) for row in self._here or ()]
+        return self._spark.createDataFrame(rows, f"{SOURCE} int, facts bigint, numbers binary, texts binary")
+
+    def problems(self) -> Iterator[Problem]:
+        """What is malformed."""
+        from pyspark.sql.functions import col
+
+        found: Iterable[Any] = self._here or ()
+        if self._frame is not None:
+            found = self._frame.filter(col(PROBLEM).isNotNull()).select(PROBLEM).toLocalIterator()
+        for row in found:
+            if row[PROBLEM] is not None:
+                yield from problems_from_json(row[PROBLEM])
+
+    def release(self) -> None:
+        if self._frame is not None:
+            self._frame.unpersist()
 
 
 @dataclass
@@ -109,30 +209,6 @@ class _Plan:
     def keep_names(self, predicate: str, names: Sequence[str]) -> None:
         if (usable := usable_names(names)) is not None:
             self.names.setdefault(predicate, usable)
-
-    @property
-    def width(self) -> int:
-        return max(self.widths, default=0)
-
-
-@dataclass(frozen=True)
-class _Counts:
-    """Of one table in one piece."""
-
-    problems: int = 0
-    left_out: int = 0
-    open_quotes: int = 0
-    in_graphs: int = 0
-    axioms: int = 0
-
-
-@dataclass
-class _Piece:
-    """Rows that are read in one way, kept by Spark, and how many there are of each table."""
-
-    rows: DataFrame
-    is_lines: bool = False
-    counts: dict[int, _Counts] = field(default_factory=dict)
 
 
 def read_paths(
@@ -170,21 +246,27 @@ def read_paths(
                 )
     lost: list[Problem] = []
     while True:
-        pieces: list[_Piece] = []
         try:
             with spark_failures("reading the facts"):
                 plan = _planned(spark, sources, on_error, arities, _Plan(header, nulls))
-                _read(spark, plan, pieces)
-                return _outcome(spark, plan, pieces, on_error, quarantine, [*warnings, *plan.warnings], lost)
+                return _read(spark, plan, on_error, quarantine, warnings, lost)
         except SourceMistake as mistake:
-            for piece in pieces:
-                piece.rows.unpersist()
-            # A file that Spark cannot read to its end stops the job: leave it out and start again.
+            # A file that cannot be read to its end gives nothing: leave it out and start again.
             smaller = _without(sources, mistake.file)
             if on_error == "fail" or smaller == sources:
                 raise
             lost.append(Problem(str(mistake.file), None, str(mistake).partition(": ")[2]))
             sources = smaller
+
+
+def read_frames(spark: SparkSession, frames: Mapping[str, DataFrame], nulls: Nulls = "error") -> Read:
+    """The facts in Spark's DataFrames, by predicate. What is malformed raises `SourceMistake`."""
+    blocks, plan = [], _Plan(False, nulls)
+    for number, (predicate, frame) in enumerate(frames.items()):
+        rows, width = read_frame(frame, predicate, number, nulls)
+        blocks.append(rows)
+        plan.number(predicate, width)
+    return _outcome(spark, plan, _Rows.of(spark, blocks, little=False), "fail", None, [], [])
 
 
 # What is to be read
@@ -199,7 +281,7 @@ def _planned(
         for source in rdf:
             for file in source.files:
                 if source.format in RDF_LINES:
-                    plan.add_lines(file, LineFile(number, partial(parse_rdf_lines, source.format), file_mark(file)))
+                    plan.add_lines(file, LineFile(number, RdfLines(source.format), file_mark(file)))
                 else:
                     plan.add_document(file, Document(number, RdfDocuments(whole=on_error == "skip")))
     widths = {**_RDF_ARITIES, **arities}
@@ -318,73 +400,38 @@ def _without(sources: Sequence[Source], file: str | None) -> list[Source]:
 # Reading
 
 
-def _read(spark: SparkSession, plan: _Plan, pieces: list[_Piece]) -> None:
-    """Fills the pieces, and counts what is in them, table by table.
-
-    CSV files with fields that span lines are found on the way, and read again as documents.
-    """
-    if plan.lines:
-        pieces.append(_Piece(read_lines(spark, plan.lines, plan.width).persist(), is_lines=True))
-    if plan.documents:
-        pieces.append(_Piece(read_documents(spark, plan.documents, plan.width).persist()))
-    pieces.extend(_Piece(read_table(table, number, plan.nulls).persist()) for number, table in plan.tables)
-    _count_rows(plan, pieces)
-    if not any(count.open_quotes for piece in pieces for count in piece.counts.values()):
-        return
-    for file in _files_with_problems(pieces[0], OPEN_QUOTE):
-        lines = [given for given in plan.lines[file] if not isinstance(given.parser, CsvLines)]
-        for given in plan.lines.pop(file):
-            if isinstance(given.parser, CsvLines):
-                whole = CsvDocuments(given.parser, given.mark)
-                plan.add_document(file, Document(given.source, whole, given.constants, given.order))
-        if lines:
-            plan.lines[file] = lines
-    for piece in pieces:
-        piece.rows.unpersist()
-    pieces.clear()
-    _read(spark, plan, pieces)
-
-
-def _count_rows(plan: _Plan, pieces: Sequence[_Piece]) -> None:
-    """Notes what each piece holds of each table: one job for all pieces."""
-    from pyspark.sql import DataFrame
-    from pyspark.sql.functions import col, count, count_if, get_json_object, lit
-
-    if not pieces:
-        return
-    is_left_out = get_json_object(PROBLEM, "$.reason") == LEFT_OUT if plan.nulls == "skip" else lit(False)
-    frames = []
-    for number, piece in enumerate(pieces):
-        has_rdf = "a3" in piece.rows.columns
-        in_graphs = count("a3") if has_rdf else lit(0).cast("bigint")
-        counted = piece.rows.groupBy(SOURCE).agg(
-            count(PROBLEM).alias("problems"),
-            count_if(is_left_out).alias("left_out"),
-            count_if(col(PROBLEM).contains(OPEN_QUOTE) if piece.is_lines else lit(False)).alias("open_quotes"),
-            in_graphs.alias("in_graphs"),
-            count_if(_is_axiom() if has_rdf else lit(False)).alias("axioms"),
-        )
-        frames.append(counted.withColumn("piece", lit(number)))
-    for row in reduce(DataFrame.unionAll, frames).collect():
-        in_rdf = (row["in_graphs"], row["axioms"]) if plan.predicates[row[SOURCE]] is None else (0, 0)
-        pieces[row["piece"]].counts[row[SOURCE]] = _Counts(
-            row["problems"] - row["left_out"], row["left_out"], row["open_quotes"], *in_rdf
-        )
+def _read(
+    spark: SparkSession, plan: _Plan, on_error: str, quarantine: Path | None, warnings: list[str], lost: list[Problem]
+) -> Read:
+    """Reads all of a plan. CSV files with fields that span lines are found on the way, and read again as documents."""
+    frames = [*read_lines(spark, plan.lines), *read_documents(spark, plan.documents)]
+    frames += [read_table(table, number, plan.nulls) for number, table in plan.tables]
+    rows = _Rows.of(spark, frames, _is_little(plan))
+    try:
+        open_files = {row[FILE] for row in rows.counts if row["open_quotes"] and row[FILE] in plan.lines}
+        if open_files:
+            for file in sorted(open_files):
+                lines = [given for given in plan.lines[file] if not isinstance(given.parser, CsvLines)]
+                for given in plan.lines.pop(file):
+                    if isinstance(given.parser, CsvLines):
+                        whole = CsvDocuments(given.parser, given.mark)
+                        plan.add_document(file, Document(given.source, whole, given.constants, given.order))
+                if lines:
+                    plan.lines[file] = lines
+            rows.release()
+            return _read(spark, plan, on_error, quarantine, warnings, lost)
+        return _outcome(spark, plan, rows, on_error, quarantine, [*warnings, *plan.warnings], lost)
+    except BaseException:
+        rows.release()
+        raise
 
 
-def _is_axiom() -> Column:
-    """Whether a triple is, or begins, an axiom of an ontology."""
-    from pyspark.sql.functions import col
-
-    properties, types = ([f"<{iri}>" for iri in sorted(iris)] for iris in (AXIOM_PROPERTIES, AXIOM_TYPES))
-    return col("a1").isin(properties) | ((col("a1") == str(RDF_TYPE)) & col("a2").isin(types))
-
-
-def _files_with_problems(piece: _Piece, reason: str = "") -> list[str]:
-    from pyspark.sql.functions import col, get_json_object
-
-    found = piece.rows.filter(col(PROBLEM).contains(reason)).select(get_json_object(PROBLEM, "$.file")).distinct()
-    return sorted(row[0] for row in found.collect())
+def _is_little(plan: _Plan) -> bool:
+    """Whether there is little input, as far as this process can see."""
+    files = [*plan.lines, *plan.documents]
+    if plan.tables or any(map(is_remote, files)):
+        return False
+    return sum(os.path.getsize(file) for file in files) <= _LITTLE
 
 
 # What came of it
@@ -393,32 +440,33 @@ def _files_with_problems(piece: _Piece, reason: str = "") -> list[str]:
 def _outcome(
     spark: SparkSession,
     plan: _Plan,
-    pieces: list[_Piece],
+    rows: _Rows,
     on_error: str,
     quarantine: Path | None,
     warnings: list[str],
     lost: list[Problem],
 ) -> Read:
     warnings = list(warnings)
-    every = [count for piece in pieces for count in piece.counts.values()]
-    skipped = sum(count.problems for count in every) + len(lost)
+    skipped = sum(row["problems"] for row in rows.counts) + len(lost)
     if skipped:
-        problems = _problems(spark, plan, pieces, lost)
+        problems = _problems(spark, plan, rows, on_error, lost)
         first = next(problems)
         if on_error == "fail":
             raise SourceMistake(_message(first, skipped))
         warnings.append(_skipped(first, problems, skipped, quarantine))
-    warnings += _left_out(plan, pieces)
-    in_graphs = sum(count.in_graphs for count in every)
+    warnings += _left_out(plan, rows)
+    in_graphs = sum(row["in_graphs"] for row in rows.counts if plan.predicates[row[SOURCE]] is None)
     if in_graphs:
         warnings.append(
             f"{in_graphs} statements are in named graphs: they are kept as the predicate quad; rules over triple see the "
             "default graph only"
         )
-    axioms = _axioms_found(plan, sum(count.axioms for count in every))
+    parts = _parts(plan, in_graphs > 0)
+    arities = {part.predicate: _RDF_ARITIES.get(part.predicate, plan.widths[part.source]) for part in parts}
+    axioms = sum(row["axioms"] for row in rows.counts if plan.predicates[row[SOURCE]] is None)
     rdf = [file for file, ways in plan.documents.items() if any(plan.predicates[one.source] is None for one in ways)]
-    kept = tuple(piece.rows for piece in pieces)
-    return Read(_facts(plan, pieces), warnings, skipped, axioms, prefixes_of_files(rdf), plan.names, kept)
+    found = _axioms_found(plan, axioms)
+    return Read(arities, warnings, skipped, found, prefixes_of_files(rdf), plan.names, parts, rows)
 
 
 def _axioms_found(plan: _Plan, count: int) -> str:
@@ -428,66 +476,40 @@ def _axioms_found(plan: _Plan, count: int) -> str:
     return f"{place}: {_counted(count, 'triple')} of an ontology's axioms" if count else ""
 
 
-def _left_out(plan: _Plan, pieces: Sequence[_Piece]) -> list[str]:
+def _left_out(plan: _Plan, rows: _Rows) -> list[str]:
     counts: dict[str, int] = {}
-    for piece in pieces:
-        for number, count in piece.counts.items():
-            if count.left_out:
-                name = plan.predicates[number] or "triple"
-                counts[name] = counts.get(name, 0) + count.left_out
+    for row in rows.counts:
+        if row["left_out"]:
+            name = plan.predicates[row[SOURCE]] or "triple"
+            counts[name] = counts.get(name, 0) + row["left_out"]
     return [left_out(predicate, count) for predicate, count in counts.items()]
 
 
-def _facts(plan: _Plan, pieces: Sequence[_Piece]) -> dict[str, DataFrame]:
-    from pyspark.sql import DataFrame
-    from pyspark.sql.functions import col
-
-    found: dict[str, list[DataFrame]] = {}
-    for number, (predicate, width) in enumerate(zip(plan.predicates, plan.widths, strict=True)):
-        holding = [piece for piece in pieces if number in piece.counts] or [pieces[_any_place(plan, number)]]
-        for piece in holding:
-            rows, count = piece.rows, piece.counts.get(number, _Counts())
-            if piece.counts.keys() != {number}:
-                rows = rows.filter(col(SOURCE) == number)
-            if count.problems or count.left_out:
-                rows = rows.filter(col(PROBLEM).isNull())
-            if predicate is not None:
-                found.setdefault(predicate, []).append(_arguments(rows, width))
-                continue
-            triples = rows.filter(col("a3").isNull()) if count.in_graphs else rows
-            found.setdefault("triple", []).append(_arguments(triples, 3))
-            if count.in_graphs:
-                found.setdefault("quad", []).append(_arguments(rows.filter(col("a3").isNotNull()), 4))
-    return {predicate: reduce(DataFrame.unionAll, frames) for predicate, frames in found.items()}
-
-
-def _any_place(plan: _Plan, number: int) -> int:
-    """The place of a piece where a table without rows has its columns."""
-    before = bool(plan.lines) + bool(plan.documents)
-    return next((before + place for place, (table, _) in enumerate(plan.tables) if table == number), 0)
-
-
-def _arguments(rows: DataFrame, width: int) -> DataFrame:
-    from pyspark.sql.functions import lit
-
-    return rows.select(*columns_of_width(width)) if width else rows.select(lit(True).alias("present"))
-
-
-def _problems(spark: SparkSession, plan: _Plan, pieces: Sequence[_Piece], lost: Sequence[Problem]) -> Iterator[Problem]:
-    """All problems, with their lines where there are any."""
-    from pyspark.sql.functions import col
-
-    yield from lost
-    for piece in pieces:
-        if not any(count.problems for count in piece.counts.values()):
+def _parts(plan: _Plan, with_graphs: bool) -> list[_Part]:
+    found = []
+    for number, predicate in enumerate(plan.predicates):
+        if predicate is not None:
+            found.append(_Part(predicate, number))
             continue
-        if piece.is_lines:
-            files = {file: plan.lines[file] for file in _files_with_problems(piece)}
-            found = numbered_problems(spark, files, plan.width)
-        else:
-            rows = piece.rows.filter(col(PROBLEM).isNotNull()).select(PROBLEM).toLocalIterator()
-            found = (Problem.from_json(row[0]) for row in rows)
-        yield from (problem for problem in found if problem.reason != LEFT_OUT)
+        found.append(_Part("triple", number, in_graphs=False))
+        if with_graphs:
+            found.append(_Part("quad", number, in_graphs=True))
+    return found
+
+
+def _problems(
+    spark: SparkSession, plan: _Plan, rows: _Rows, on_error: str, lost: Sequence[Problem]
+) -> Iterator[Problem]:
+    """All problems, with their lines where there are any."""
+    yield from lost
+    remote = {row[FILE] for row in rows.counts if row["problems"] and row[FILE] in plan.lines and is_remote(row[FILE])}
+    if remote:
+        yield from numbered_problems(spark, {file: plan.lines[file] for file in sorted(remote)})
+    for problem in rows.problems():
+        if problem.file in plan.lines and problem.line is None and problem.file not in remote and on_error == "skip":
+            raise SourceMistake(str(problem), problem.file)  # it may have given some facts
+        if problem.file not in remote:
+            yield problem
 
 
 def _message(first: Problem, count: int) -> str:

@@ -1,7 +1,7 @@
-"""Formats with a fact in each line: read by Spark's text source, split across tasks, parsed in blocks of lines.
+"""Formats with a fact in each line: split across tasks, which read their lines themselves and parse them in blocks.
 
-Spark's text source knows the file of a line but not its number. A parser works line by line, so that the numbers of
-malformed lines can be found by a second reading of their files, in order, by the same parser.
+Files that only Spark can reach come to the tasks line by line. Spark knows the file of a line but not its number; if some
+are malformed, these files are read a second time, in order, by the same parser.
 """
 
 from __future__ import annotations
@@ -9,27 +9,32 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from itertools import groupby
+from typing import TYPE_CHECKING, Final, TypeAlias
 from urllib.parse import unquote
 
 import pyarrow as pa
 
-from everlog.sources.parsed_rows import PROBLEM, Parsed, Sheet, rows_schema
-from everlog.sources.problems import Problem
+from everlog.sources.blocks import PROBLEM, SCHEMA, InBlocks
+from everlog.sources.line_blocks import SPLIT, UNREADABLE, Lines, Split, line_count, splits_of
+from everlog.sources.parsed_rows import Given, Parsed
+from everlog.sources.problems import Problem, cannot_be_read, problems_from_json
+from everlog.sources.source_files import is_remote
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 _GLOB = re.compile(r"([\\*?\[\]{}])")
+_TOGETHER: Final = 4
+"""Splits per task, at the most: small files do not need one each."""
 
-
-LineParser: TypeAlias = Callable[[pa.Array, str], Parsed]
+LineParser: TypeAlias = Callable[[Lines, str], Parsed]
 """Parses lines, given what labels of blank nodes begin with. Sent to workers, so it must be picklable."""
 
 
 @dataclass(frozen=True)
 class LineFile:
-    """How a file is parsed: into which table, by what, what labels of its blank nodes begin with; see `Sheet`."""
+    """A way to parse a file: into which table, by what, what labels of its blank nodes begin with; see `Given.arranged`."""
 
     source: int
     parser: LineParser
@@ -37,19 +42,42 @@ class LineFile:
     constants: tuple[str | None, ...] = ()
     order: tuple[int, ...] | None = None
 
+    def parsed(self, lines: Lines) -> tuple[Given, list[tuple[int, str]]]:
+        """The facts of some lines, and what is wrong with others."""
+        columns, mistakes = self.parser(lines, self.mark)
+        return Given(self.source, columns).arranged(self.constants, self.order), mistakes
+
 
 LineFiles: TypeAlias = Mapping[str, Sequence[LineFile]]
-"""By file, the ways in which it is read: a table may be mapped to several predicates."""
+"""By file, the ways in which it is read."""
 
 
-def read_lines(spark: SparkSession, files: LineFiles, width: int) -> DataFrame:
-    """The rows of files."""
-    lines = spark.read.text([literal_path(file) for file in files]).select("value", "_metadata.file_path")
-    return lines.mapInArrow(_Parse(files, width), rows_schema(width))
+def read_lines(spark: SparkSession, files: LineFiles) -> list[DataFrame]:
+    """The blocks of files: of those that tasks can open, and of others."""
+    found = []
+    if splits := splits_of([file for file in files if not is_remote(file)], _split_bytes(spark)):
+        cores = spark.sparkContext.defaultParallelism if _is_classic(spark) else len(splits)
+        tasks = min(len(splits), max(cores, -(-len(splits) // _TOGETHER)))
+        numbers = spark.range(0, len(splits), 1, tasks)
+        found.append(numbers.mapInArrow(InBlocks(_ParseSplits(files, splits)), SCHEMA))
+    if remote := {file: ways for file, ways in files.items() if is_remote(file)}:
+        lines = spark.read.text([literal_path(file) for file in remote]).select("value", "_metadata.file_path")
+        found.append(lines.mapInArrow(InBlocks(_ParseLines(remote)), SCHEMA))
+    return found
 
 
-def numbered_problems(spark: SparkSession, files: LineFiles, width: int) -> Iterator[Problem]:
-    """The problems of files again, with their line numbers, file by file."""
+def _split_bytes(spark: SparkSession) -> int:
+    """As many as Spark's own readers would give to a task, if that is less than usual here."""
+    digits = re.match(r"(\d+)b?$", spark.conf.get("spark.sql.files.maxPartitionBytes") or "")
+    return SPLIT if digits is None else min(SPLIT, max(1, int(digits[1])))
+
+
+def _is_classic(spark: SparkSession) -> bool:
+    return not type(spark).__module__.startswith("pyspark.sql.connect")
+
+
+def numbered_problems(spark: SparkSession, files: LineFiles) -> Iterator[Problem]:
+    """The problems of files that only Spark can reach again, with their line numbers, file by file."""
     from pyspark.sql.functions import col, monotonically_increasing_id
 
     lines = spark.read.text([literal_path(file) for file in files]).select(
@@ -59,9 +87,9 @@ def numbered_problems(spark: SparkSession, files: LineFiles, width: int) -> Iter
         monotonically_increasing_id().alias("row"),
     )
     ordered = lines.repartition(1).sortWithinPartitions("file_path", "block", "row").select("value", "file_path")
-    found = ordered.mapInArrow(_Parse(files, width, numbered=True), rows_schema(width)).select(PROBLEM)
-    for row in found.toLocalIterator():
-        yield Problem.from_json(row[0])
+    found = ordered.mapInArrow(InBlocks(_ParseLines(files, numbered=True)), SCHEMA).select(PROBLEM)
+    for row in found.filter(col(PROBLEM).isNotNull()).toLocalIterator():
+        yield from problems_from_json(row[0])
 
 
 def literal_path(path: str) -> str:
@@ -81,64 +109,68 @@ def readable_path(uri: str) -> str:
 
 
 @dataclass(frozen=True)
-class _Parse:
-    """The task: batches of (line, file) become rows, or numbered problems alone."""
+class _ParseSplits:
+    """The task: numbers of splits become facts and numbered problems."""
 
     files: LineFiles
-    width: int
+    splits: Sequence[Split]
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[Given]:
+        for number in (number for batch in batches for number in batch.column(0).to_pylist()):
+            split = self.splits[number]
+            ways = self.files[split.file]
+            try:
+                yield from self._parsed(split, ways)
+            except UNREADABLE as mistake:
+                yield Given(ways[0].source, problems=[cannot_be_read(split.file, mistake)])
+
+    def _parsed(self, split: Split, ways: Sequence[LineFile]) -> Iterator[Given]:
+        before, passed = None, 0
+        for data in split.blocks():
+            lines = Lines(data)
+            known: set[tuple[int, str]] = set()
+            for file in ways:
+                given, mistakes = file.parsed(lines)
+                yield given
+                # A line that is no text is one mistake, in however many ways it is read.
+                if mistakes := [mistake for mistake in mistakes if mistake not in known]:
+                    before = split.lines_before() if before is None else before
+                    yield Given(file.source, problems=_problems(split.file, lines, mistakes, before + passed + 1))
+                    known.update(mistakes)
+            passed += line_count(data)
+
+
+def _problems(file: str, lines: Lines, mistakes: Sequence[tuple[int, str]], first: int | None) -> list[Problem]:
+    """Problems of some lines; the number of the `first` line is known, or nothing is."""
+    return [
+        Problem(file, None if first is None else first + row, reason, lines.pieces[row].decode("utf-8", "replace"))
+        for row, reason in sorted(mistakes)
+    ]
+
+
+@dataclass(frozen=True)
+class _ParseLines:
+    """The task: batches of (line, file) become facts and problems, or numbered problems alone."""
+
+    files: LineFiles
     numbered: bool = False
 
-    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[Given]:
         before: dict[str, int] = {}
-        for uri, given in (run for batch in batches for run in _runs(batch)):
+        for uri, data in (run for batch in batches for run in _runs(batch)):
             name = readable_path(uri)
-            lines, mistakes = _decoded(given)
+            lines = Lines(data)
+            first = before.get(name, 0) + 1 if self.numbered else None
             for file in self.files[name]:
-                sheet = Sheet(file.source, self.width, file.constants, file.order)
-                columns, others = file.parser(lines, file.mark)
-                if not self.numbered and len(columns[0]):
-                    yield sheet.facts(columns)
-                mistakes = sorted(mistakes + [(row, reason, lines[row].as_py()) for row, reason in others])
-                if mistakes:
-                    first = before.get(name, 0) + 1
-                    yield sheet.problems(
-                        [
-                            Problem(name, first + row if self.numbered else None, reason, text)
-                            for row, reason, text in mistakes
-                        ]
-                    )
-                mistakes = []  # a line that is no text is one, however often it is read
-            before[name] = before.get(name, 0) + len(lines)
+                given, mistakes = file.parsed(lines)
+                if not self.numbered:
+                    yield given
+                yield Given(file.source, problems=_problems(name, lines, mistakes, first))
+            before[name] = before.get(name, 0) + line_count(data)
 
 
-def _runs(batch: pa.RecordBatch) -> Iterator[tuple[str, pa.Array]]:
+def _runs(batch: pa.RecordBatch) -> Iterator[tuple[str, bytes]]:
     """The lines of a batch, file by file: small files share a task."""
-    import pyarrow.compute as pc
-
-    lines, files = batch.column(0), batch.column(1)
-    if not len(files):
-        return
-    runs = pc.run_end_encode(files)
-    begin = 0
-    for end, file in zip(runs.run_ends.to_pylist(), runs.values.to_pylist(), strict=True):
-        yield file, lines.slice(begin, end - begin)
-        begin = end
-
-
-def _decoded(lines: pa.Array) -> tuple[pa.Array, list[tuple[int, str, str]]]:
-    """The lines with those that are no UTF-8 replaced by null, and these as (row, reason, text)."""
-    try:
-        lines.validate(full=True)
-        return lines, []
-    except pa.ArrowInvalid:
-        pass
-    kept: list[str | None] = []
-    mistakes = []
-    for row, line in enumerate(lines.cast(pa.binary()).to_pylist()):
-        try:
-            kept.append(line.decode())
-        except UnicodeDecodeError as mistake:
-            kept.append(None)
-            reason = f"byte {mistake.start + 1} of the line (0x{line[mistake.start]:02x}) is not UTF-8"
-            mistakes.append((row, reason, line.decode("utf-8", "replace")))
-    return pa.array(kept, type=pa.string()), mistakes
+    lines, files = batch.column(0).cast(pa.binary()).to_pylist(), batch.column(1).to_pylist()
+    for file, some in groupby(zip(files, lines, strict=True), key=lambda pair: pair[0]):
+        yield file, b"".join(line + b"\n" for _, line in some)

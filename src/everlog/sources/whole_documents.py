@@ -7,26 +7,24 @@ first of its facts is given.
 
 from __future__ import annotations
 
-import bz2
-import gzip
 import io
-import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import reduce
 from itertools import islice
 from pathlib import PurePosixPath
-from typing import IO, TYPE_CHECKING, TypeAlias, cast
+from typing import TYPE_CHECKING, TypeAlias, cast
 from urllib.parse import quote
 
 import pyarrow as pa
 
 from everlog.rdf.blanks import file_mark
 from everlog.rdf.owl.syntaxes import HEAD, syntax_of
+from everlog.sources.blocks import SCHEMA, InBlocks
 from everlog.sources.csv_lines import CsvLines, parse_stream
-from everlog.sources.parsed_rows import Sheet, rows_schema
-from everlog.sources.problems import Problem
+from everlog.sources.line_blocks import UNREADABLE, opened
+from everlog.sources.parsed_rows import Given
+from everlog.sources.problems import Problem, cannot_be_read
 from everlog.sources.source_files import is_remote
 from everlog.sources.text_lines import literal_path
 
@@ -37,16 +35,15 @@ if TYPE_CHECKING:
 _BLOCK = 10_000
 _LOOKED_AT = 100
 """Files whose prefixes are looked for, by this process."""
-UNREADABLE = (OSError, EOFError, zlib.error)
 
 
-DocumentParser: TypeAlias = Callable[[str, bytes | None, Sheet], Iterator[pa.RecordBatch]]
-"""The rows of a file, opened by its name or given as its bytes. Sent to workers, so it must be picklable."""
+DocumentParser: TypeAlias = Callable[[str, bytes | None, int], Iterator[Given]]
+"""What is in a file, opened by its name or given as its bytes. Sent to workers, so it must be picklable."""
 
 
 @dataclass(frozen=True)
 class Document:
-    """How a file is parsed: into which table, by what; see `Sheet`."""
+    """A way to parse a file: into which table, by what; see `Given.arranged`."""
 
     source: int
     parser: DocumentParser
@@ -58,39 +55,35 @@ Documents: TypeAlias = Mapping[str, Sequence[Document]]
 """By file, the ways in which it is read."""
 
 
-def read_documents(spark: SparkSession, files: Documents, width: int) -> DataFrame:
-    """The rows of files, a file per task."""
-    from pyspark.sql import DataFrame
-
+def read_documents(spark: SparkSession, files: Documents) -> list[DataFrame]:
+    """The blocks of files, a file per task."""
     parts = []
     if local := {file: ways for file, ways in files.items() if not is_remote(file)}:
         numbers = spark.range(0, len(local), 1, len(local)).selectExpr("id", "CAST(NULL AS binary) AS content")
-        parts.append(numbers.mapInArrow(_Parse(local, width), rows_schema(width)))
+        parts.append(numbers.mapInArrow(InBlocks(_Parse(local)), SCHEMA))
     if others := {file: ways for file, ways in files.items() if is_remote(file)}:
         contents = spark.read.format("binaryFile").load([literal_path(file) for file in others])
-        parts.append(contents.select("path", "content").mapInArrow(_Parse(others, width), rows_schema(width)))
-    return reduce(DataFrame.unionAll, parts)
+        parts.append(contents.select("path", "content").mapInArrow(InBlocks(_Parse(others)), SCHEMA))
+    return parts
 
 
 @dataclass(frozen=True)
 class _Parse:
-    """The task: batches of (number or name of a file, its content unless the task opens it) become rows."""
+    """The task: batches of (number or name of a file, its content unless the task opens it) become facts and problems."""
 
     files: Documents
-    width: int
 
-    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[Given]:
         names = list(self.files)
         for batch in batches:
             for place, content in zip(batch.column(0).to_pylist(), batch.column(1), strict=True):
                 file = names[place] if isinstance(place, int) else place
                 for document in self.files[file]:
-                    sheet = Sheet(document.source, self.width, document.constants, document.order)
                     try:
-                        yield from document.parser(file, content.as_py(), sheet)
+                        for given in document.parser(file, content.as_py(), document.source):
+                            yield given.arranged(document.constants, document.order)
                     except UNREADABLE as mistake:
-                        reason = f"cannot be read: {getattr(mistake, 'strerror', None) or mistake}"
-                        yield sheet.problems([Problem(file, None, reason)])
+                        yield Given(document.source, problems=[cannot_be_read(file, mistake)])
 
 
 @dataclass(frozen=True)
@@ -99,7 +92,7 @@ class RdfDocuments:
 
     whole: bool
 
-    def __call__(self, file: str, content: bytes | None, sheet: Sheet) -> Iterator[pa.RecordBatch]:
+    def __call__(self, file: str, content: bytes | None, source: int) -> Iterator[Given]:
         from everlog.rdf.documents import MalformedDocument
 
         try:
@@ -108,9 +101,9 @@ class RdfDocuments:
                     pass
             statements = self._statements(file, content)
             while block := list(islice(statements, _BLOCK)):
-                yield sheet.facts([pa.array(column, type=pa.string()) for column in zip(*block, strict=True)])
+                yield Given(source, [pa.array(column, type=pa.string()) for column in zip(*block, strict=True)])
         except MalformedDocument as mistake:
-            yield sheet.problems([Problem(file, mistake.line, mistake.reason)])
+            yield Given(source, problems=[Problem(file, mistake.line, mistake.reason)])
 
     @staticmethod
     def _statements(file: str, content: bytes | None) -> Iterator[tuple[str, str, str, str | None]]:
@@ -142,10 +135,10 @@ class CsvDocuments:
     parser: CsvLines
     mark: str
 
-    def __call__(self, file: str, content: bytes | None, sheet: Sheet) -> Iterator[pa.RecordBatch]:
+    def __call__(self, file: str, content: bytes | None, source: int) -> Iterator[Given]:
         with opened(file, content) as stream:
             text = io.TextIOWrapper(stream, encoding="utf-8", errors="surrogateescape", newline="")
-            yield from parse_stream(text, self.parser, file, self.mark, sheet)
+            yield from parse_stream(text, self.parser, file, self.mark, source)
 
 
 def _rdf_format(file: str, text: str) -> RdfFormat:
@@ -161,14 +154,3 @@ def _rdf_format(file: str, text: str) -> RdfFormat:
     if found == "functional" or (found == "owl/xml" and named is None):
         raise MalformedDocument(None, f"an ontology in {found} syntax, which is no RDF; {ADVICE}")
     return named or cast("RdfFormat", found)
-
-
-def opened(file: str, content: bytes | None = None) -> IO[bytes]:
-    """A file, or its bytes, unpacked as its name says. The caller closes it."""
-    packed = file if content is None else io.BytesIO(content)
-    name = file.lower()
-    if name.endswith(".gz"):
-        return cast(IO[bytes], gzip.open(packed, "rb"))
-    if name.endswith(".bz2"):
-        return bz2.open(packed, "rb")
-    return open(packed, "rb") if isinstance(packed, str) else packed

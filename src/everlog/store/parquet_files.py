@@ -1,9 +1,9 @@
-"""Parquet files that Spark has written, as this process sees them: which there are, how many rows, and what is in them.
+"""Parquet files of a store, as this process sees them: which there are, how many rows, and what is in them.
 
 Reading ids and terms into the memory engine goes straight from the files by Arrow, since a detour through the JVM takes
 ten times as long.
 
-Pages of Parquet have checksums, which Spark writes and hardly anybody looks at. Here they are compared, whoever reads, so
+Pages of Parquet have checksums, which hardly anybody looks at. Here they are compared, whoever reads, so
 that a page that has changed on disk is an error and not other facts.
 """
 
@@ -49,6 +49,16 @@ def part_of(files: Iterable[Path], named: Callable[[Path], str]) -> Part:
     """Files as a part of a section, which names them; those without rows are left out."""
     rows = {named(file): rows_in(file) for file in files}
     return Part(tuple(file for file, count in rows.items() if count), sum(rows.values()))
+
+
+def write_file(table: pa.Table, file: Path) -> Path:
+    """Writes a table as a file, in a folder that is made where it is missing."""
+    import pyarrow.parquet as pq
+
+    file.parent.mkdir(parents=True, exist_ok=True)
+    # Several row groups, so that Spark reads a large file with all cores.
+    pq.write_table(table, file, row_group_size=1 << 20, write_page_checksum=True)
+    return file
 
 
 def read_through(file: Path) -> None:

@@ -1,4 +1,4 @@
-"""What changed in a knowledge base, as new files of a store: one Spark job per section, and none for what is unchanged."""
+"""What changed in a knowledge base of this process, as new files of a store, by Arrow; nothing for what is unchanged."""
 
 from __future__ import annotations
 
@@ -6,19 +6,17 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from everlog.spark.handover import to_spark
 from everlog.store.arrays import table_of
 from everlog.store.commit import Writing
-from everlog.store.layers import alone, compose, facts_table, mentioned, merged_length, net_change, write_facts
+from everlog.store.layers import alone, compose, facts_table, mentioned, merged_length, net_change
 from everlog.store.manifest import Layer, Part
-from everlog.store.parquet_files import files_in, part_of
-from everlog.store.term_dictionary import BLANK, NUMBER
+from everlog.store.parquet_files import write_file
+from everlog.store.term_dictionary import BLANK
 
 if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
     from numpy.typing import NDArray
-    from pyspark.sql import DataFrame, SparkSession
 
     from everlog.engine.memory.dictionary import Dictionary
     from everlog.engine.memory.facts.table import Ids
@@ -27,7 +25,6 @@ Facts: TypeAlias = Mapping[str, "Ids | NDArray[np.int64]"]
 
 
 def write_section(
-    spark: SparkSession,
     writer: Writing,
     section: str,
     layers: Sequence[Layer],
@@ -61,7 +58,7 @@ def write_section(
         if predicate in changed:
             more, gone = compose((more, gone), changed[predicate])
         tables[f"+{predicate}"], tables[f"-{predicate}"] = more, gone
-    written = _write_tables(spark, writer, section, tables)
+    written = _write_tables(writer, section, tables)
     result = Layer(
         {**kept.added, **{name[1:]: part for name, part in written.items() if name[0] == "+"}},
         {**kept.deleted, **{name[1:]: part for name, part in written.items() if name[0] == "-"}},
@@ -75,67 +72,42 @@ def _table(ids: Ids | NDArray[np.int64] | None, arity: int) -> pa.Table:
     return table_of(np.empty((arity, 0), np.int32) if ids is None else ids)
 
 
-def _write_tables(
-    spark: SparkSession, writer: Writing, section: str, tables: Mapping[str, pa.Table]
-) -> dict[str, Part]:
-    import pyarrow as pa
-
+def _write_tables(writer: Writing, section: str, tables: Mapping[str, pa.Table]) -> dict[str, Part]:
+    """A file for each table that has rows."""
     present = {name: table for name, table in tables.items() if table.num_rows}
     if not present:
         return {}
-    numbered = (
-        table.add_column(0, NUMBER, pa.repeat(pa.scalar(number, pa.int32()), table.num_rows))
-        for number, table in enumerate(present.values())
-    )
-    together = pa.concat_tables(numbered, promote_options="default")  # with nulls where a table has fewer columns
-    frame = in_few_files(to_spark(spark, together, lambda: writer.folder("state")), together.num_rows)
-    return write_facts(frame, list(present), writer.folder(section), writer.named)
+    folder = writer.folder(section)
+    return {
+        name: _part(writer, write_file(table, folder / f"{number}.parquet"), table.num_rows)
+        for number, (name, table) in enumerate(present.items())
+    }
 
 
-def in_few_files(frame: DataFrame, rows: int) -> DataFrame:
-    """Rows on their way to files: up to a million go into one."""
-    return frame.coalesce(1) if rows <= 1_000_000 else frame
+def _part(writer: Writing, file: Path, rows: int) -> Part:
+    return Part((writer.named(file),), rows)
 
 
-def extend_dictionary(
-    spark: SparkSession, writer: Writing, parts: Sequence[Part], dictionary: Dictionary, folder: Path | None = None
-) -> tuple[Part, ...]:
-    """The parts of the dictionary with the terms that are new since; `folder` has some of them already.
+def extend_dictionary(writer: Writing, parts: Sequence[Part], dictionary: Dictionary) -> tuple[Part, ...]:
+    """The parts of the dictionary with the terms that are new since.
 
     Small parts are merged, so that their number grows with the logarithm of the updates.
     """
-    result = list(parts)
-    if folder is not None:
-        part = part_of(files_in(folder), writer.named)
-        if part.rows:
-            result.append(part)
-    size = sum(part.rows for part in result)
-    if size == len(dictionary) and len(result) == len(parts):
-        return tuple(result)
-    sizes = [part.rows for part in result]
-    if len(dictionary) > size:
-        sizes.append(len(dictionary) - size)
-    count = merged_length(sizes)
-    if size == len(dictionary) and count == 1:
-        return tuple(result)
-    kept = result[: len(sizes) - count]
-    return (*kept, _write_terms(spark, writer, sum(part.rows for part in kept), dictionary))
+    size = sum(part.rows for part in parts)
+    if size == len(dictionary):
+        return tuple(parts)
+    sizes = [*(part.rows for part in parts), len(dictionary) - size]
+    kept = parts[: len(sizes) - merged_length(sizes)]
+    return (*kept, _write_terms(writer, sum(part.rows for part in kept), dictionary))
 
 
-def _write_terms(spark: SparkSession, writer: Writing, first: int, dictionary: Dictionary) -> Part:
+def _write_terms(writer: Writing, first: int, dictionary: Dictionary) -> Part:
     import numpy as np
     import pyarrow as pa
 
     ids = np.arange(first, len(dictionary), dtype=np.int32)
     table = pa.table({"id": pa.array(ids.astype(np.int64)), "term": stored_terms(dictionary, ids)})
-    return write_part(writer, to_spark(spark, table, lambda: writer.folder("state")), len(ids))
-
-
-def write_part(writer: Writing, terms: DataFrame, rows: int) -> Part:
-    """Writes terms as a part of the dictionary."""
-    folder = writer.folder("dictionary")
-    in_few_files(terms, rows).write.parquet(str(folder))
-    return part_of(files_in(folder), writer.named)
+    return _part(writer, write_file(table, writer.folder("dictionary") / "terms.parquet"), len(ids))
 
 
 def stored_terms(dictionary: Dictionary, ids: Ids) -> pa.Array:

@@ -10,14 +10,14 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from everlog.store.arrays import ids_of
 from everlog.store.commit import Writing
 from everlog.store.layers import alone, facts_frame, mentioned, merged_length, part_frame, write_facts
 from everlog.store.manifest import Layer, Part
-from everlog.store.parquet_files import check_part, reader, rows_in
-from everlog.store.sections import write_part, write_section
+from everlog.store.parquet_files import check_part, files_in, part_of, reader, rows_in
+from everlog.store.sections import write_section
 from everlog.store.term_dictionary import FEW, NUMBER, TERMS, numbered_together
 
 if TYPE_CHECKING:
@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from everlog.engine.memory.facts.table import Ids
+
+
+_ONE_FILE: Final = 1_000_000
+"""Up to this many terms are merged into one file."""
 
 
 @dataclass(frozen=True)
@@ -51,9 +55,7 @@ def write_rows(
     if not size:
         return tuple(layers)
     if layers and size <= FEW:
-        return write_section(
-            spark, writer, section, layers, _fetched(added, arities), _fetched(deleted, arities), arities
-        )
+        return write_section(writer, section, layers, _fetched(added, arities), _fetched(deleted, arities), arities)
     more, fewer = (
         _written(writer, section, rows.frame, rows.names) if rows is not None and rows.size else {}
         for rows in (added, deleted)
@@ -146,4 +148,8 @@ def extended_dictionary(
     older, merging = result[:-length], result[-length:]
     merged = [file for part in merging for file in check_part(writer.path, part, ["id", "term"])]
     frame = reader(spark).schema(TERMS).parquet(*map(str, merged))
-    return (*older, write_part(writer, frame, sum(part.rows for part in merging)))
+    if sum(part.rows for part in merging) <= _ONE_FILE:
+        frame = frame.coalesce(1)
+    folder = writer.folder("dictionary")
+    frame.write.parquet(str(folder))
+    return (*older, part_of(files_in(folder), writer.named))

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -40,12 +40,13 @@ from everlog.planning.decomposition.decomposition_choice import TREES
 from everlog.planning.decomposition.size_estimates import Explicit
 from everlog.planning.modules.module_choice import PathCounts, Verdicts, judged
 from everlog.planning.modules.module_rules import Module, meets
-from everlog.sources.fact_columns import Columns, columns_of
+from everlog.sources.fact_columns import Columns
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from everlog.engine.memory.shelf import MemoryShelf
+    from everlog.sources.read_facts import Read
     from everlog.store.commit import Writing
 
 
@@ -120,12 +121,16 @@ class MemoryBackend(Backend[MemoryBatch, Ids, ByPredicate]):
 
     # ------------------------------------------------------------------------------------ facts in
 
-    def encoded(
-        self, columns: Mapping[str, Columns], frames: Mapping[str, DataFrame] | None = None
-    ) -> list[MemoryBatch]:
-        fetched = ((name, columns_of(name, fetched_texts(frame), None)) for name, frame in (frames or {}).items())
-        given = {**columns, **{name: found for name, found in fetched if found is not None}}
-        return [(predicate, self._ids(facts)) for predicate, facts in given.items()]
+    def encoded(self, columns: Mapping[str, Columns], read: Read | None = None, add: bool = True) -> list[MemoryBatch]:
+        batches = [(predicate, self._ids(facts)) for predicate, facts in columns.items()]
+        look_up = self._engine.dictionary.encode_ntriples if add else self._engine.dictionary.find_ntriples
+        for predicate, block in () if read is None else read.blocks():
+            if not len(block.numbers):
+                batches.append((predicate, block.numbers[:, :1]))
+                continue
+            ids = look_up(block.texts)[block.numbers]
+            batches.append((predicate, ids if add else ids[:, (ids >= 0).all(axis=0)]))
+        return batches
 
     def _ids(self, facts: Columns) -> Ids:
         if not facts.columns:
@@ -323,10 +328,10 @@ class MemoryBackend(Backend[MemoryBatch, Ids, ByPredicate]):
     def recovered(self, kept: Mapping[str, Ids], kinds: frozenset[str], I: FactSet) -> Recovered:
         return kept_relations.recovered(self._engine, kept, kinds, I)
 
-    def shelf(self, spark: SparkSession, writer: Writing) -> MemoryShelf:
+    def shelf(self, writer: Writing) -> MemoryShelf:
         from everlog.engine.memory.shelf import MemoryShelf
 
-        return MemoryShelf(self, spark, writer)
+        return MemoryShelf(self, writer)
 
     def encode_values(self, values: Sequence[Value]) -> list[int]:
         found: list[int] = self._engine.dictionary.encode_values(values).tolist()
@@ -349,15 +354,3 @@ class _Compiling(Measured):
 
     def spark(self) -> None:
         return None
-
-
-def fetched_texts(frame: DataFrame) -> Any:
-    """Facts in text form as an Arrow table of N-Triples terms; of a nullary predicate, as rows."""
-    from everlog.spark.handover import to_arrow
-    from everlog.store.term_dictionary import FEW
-
-    if frame.columns == ["present"]:
-        return [()] if frame.take(1) else []
-    schema = pa.schema([pa.field(name, pa.large_string()) for name in frame.columns])
-    table = to_arrow(frame, schema, few=frame.limit(FEW + 1).count() <= FEW)
-    return table.cast(pa.schema([field.with_metadata(NTRIPLES_METADATA) for field in schema]))

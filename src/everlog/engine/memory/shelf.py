@@ -1,9 +1,8 @@
-"""Facts, terms and kept state of the memory engine as files of a version: Spark writes what Arrow has compared."""
+"""Facts, terms and kept state of the memory engine as files of a version, compared and written by Arrow."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,8 +17,6 @@ from everlog.store.manifest import Layer, Part
 from everlog.store.sections import extend_dictionary, write_section
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
     from everlog.engine.memory.memory_backend import MemoryBackend
     from everlog.store.commit import Writing
 
@@ -27,8 +24,8 @@ if TYPE_CHECKING:
 class MemoryShelf(Shelf[MemoryBatch, Ids, ByPredicate]):
     """A version that a knowledge base in memory makes."""
 
-    def __init__(self, backend: MemoryBackend, spark: SparkSession, writer: Writing) -> None:
-        self._backend, self._spark, self._writer = backend, spark, writer
+    def __init__(self, backend: MemoryBackend, writer: Writing) -> None:
+        self._backend, self._writer = backend, writer
 
     def write(
         self,
@@ -38,7 +35,7 @@ class MemoryShelf(Shelf[MemoryBatch, Ids, ByPredicate]):
         deleted: ByPredicate,
         arities: Mapping[str, int],
     ) -> tuple[Layer, ...]:
-        return write_section(self._spark, self._writer, section, layers, added, deleted, arities)
+        return write_section(self._writer, section, layers, added, deleted, arities)
 
     def since(
         self, section: str, layers: Sequence[Layer], facts: FactSet, arities: Mapping[str, int]
@@ -55,8 +52,8 @@ class MemoryShelf(Shelf[MemoryBatch, Ids, ByPredicate]):
             added[name], deleted[name] = ids_of(minus(now, then), arity), ids_of(minus(then, now), arity)
         return nonempty(added.items()), nonempty(deleted.items())
 
-    def terms(self, parts: Sequence[Part], known: bool, folder: Path | None) -> tuple[Part, ...]:
-        return extend_dictionary(self._spark, self._writer, parts, self._backend.engine.dictionary, folder)
+    def terms(self, parts: Sequence[Part], known: bool) -> tuple[Part, ...]:
+        return extend_dictionary(self._writer, parts, self._backend.engine.dictionary)
 
     def kept(
         self,

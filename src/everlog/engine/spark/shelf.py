@@ -53,7 +53,7 @@ class SparkShelf(Shelf[FactSet, "DataFrame", FactSet]):
     def done(self, E: FactSet, derived: FactSet) -> None:
         self._backend.saved = E, derived
 
-    def terms(self, parts: Sequence[Part], known: bool, folder: Path | None) -> tuple[Part, ...]:
+    def terms(self, parts: Sequence[Part], known: bool) -> tuple[Part, ...]:
         terms, files = self._backend.terms, []
         for file in terms.new if known else terms.all_files():
             if self._writer.path in file.parents:

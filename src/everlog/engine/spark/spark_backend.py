@@ -15,7 +15,6 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 from pyspark.sql import DataFrame, SparkSession
 
@@ -45,11 +44,12 @@ from everlog.planning.decomposition.decomposition_choice import Worth
 from everlog.planning.decomposition.size_estimates import Explicit
 from everlog.planning.modules.module_choice import Verdicts, judged
 from everlog.sources.fact_columns import Columns
+from everlog.sources.read_facts import Read
 from everlog.sources.typed_columns import typed_columns
 from everlog.spark.handover import to_arrow, to_spark
 from everlog.spark.metrics import Rounds
 from everlog.store.commit import Writing
-from everlog.store.term_dictionary import FEW, NUMBER, together
+from everlog.store.term_dictionary import FEW
 
 Texts: TypeAlias = tuple[int, list[pa.Array]]
 """The facts of a predicate: how many, and their columns of N-Triples texts; none for a nullary predicate."""
@@ -107,16 +107,14 @@ class SparkBackend(Backend[FactSet, DataFrame, FactSet]):
 
     # ------------------------------------------------------------------------------------ facts in
 
-    def encoded(
-        self, columns: Mapping[str, Columns], frames: Mapping[str, DataFrame] | None = None, add: bool = True
-    ) -> list[FactSet]:
-        """Facts as sets; without `add`, those with a term that is not known are left out."""
+    def encoded(self, columns: Mapping[str, Columns], read: Read | None = None, add: bool = True) -> list[FactSet]:
         here = {name: _texts_of(given) for name, given in columns.items()}
-        there = frames or {}
-        fetched = self._fetched_if_few(there)
+        fetched = self._fetched_if_few(read)
         if fetched is not None:
             return [self._looked_up({**here, **fetched}, add)]
         found = [self._looked_up(here, add)]
+        assert read is not None
+        there = read.facts
         if not add:
             return [*found, self._engine.facts(self.terms.dictionary.find(there, few=False))]
         encoded = self.terms.encode(there, few=False)
@@ -124,19 +122,20 @@ class SparkBackend(Backend[FactSet, DataFrame, FactSet]):
         encoded.release()
         return found
 
-    def _fetched_if_few(self, facts: Mapping[str, DataFrame]) -> dict[str, Texts] | None:
-        """Facts in text form, in this process if they are few."""
-        if not facts:
+    def _fetched_if_few(self, read: Read | None) -> dict[str, Texts] | None:
+        """What was read in text form, in this process if it is little."""
+        if read is None:
             return {}
-        joint, arities = together(self.spark, facts)
-        table = joint.limit(FEW + 1).toArrow()
-        if table.num_rows > FEW:
+        if sum(read.sizes.values()) > FEW:
             return None
+        pieces: dict[str, list[list[pa.Array]]] = {predicate: [] for predicate in read.arities}
+        for predicate, block in read.blocks():
+            pieces[predicate].extend(block.columns())
         found = {}
-        for number, (predicate, arity) in enumerate(arities.items()):
-            chosen = table.filter(pc.field(NUMBER) == number)
-            columns = [chosen.column(name).combine_chunks() for name in fact_schema.arguments(arity)]
-            found[predicate] = chosen.num_rows, columns
+        for predicate, given in pieces.items():
+            height = sum(len(columns[0]) for columns in given)
+            columns = [pa.concat_arrays(parts) for parts in zip(*given, strict=True)] if read.arities[predicate] else []
+            found[predicate] = height, columns
         return found
 
     def _looked_up(self, facts: Mapping[str, Texts], add: bool) -> FactSet:
@@ -290,7 +289,7 @@ class SparkBackend(Backend[FactSet, DataFrame, FactSet]):
     def recovered(self, kept: Mapping[str, DataFrame], kinds: frozenset[str], I: FactSet) -> Recovered:
         return kept_relations.recovered(self._engine, kept, kinds, I)
 
-    def shelf(self, spark: SparkSession, writer: Writing) -> SparkShelf:
+    def shelf(self, writer: Writing) -> SparkShelf:
         return SparkShelf(self, writer)
 
     def encode_values(self, values: Sequence[Value]) -> list[int]:

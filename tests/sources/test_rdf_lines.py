@@ -1,15 +1,15 @@
-"""The fast way through N-Triples agrees with pyoxigraph, line by line."""
+"""The fast way through N-Triples agrees with pyoxigraph, line by line, however the lines end."""
 
 from __future__ import annotations
 
-import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyoxigraph import BlankNode, DefaultGraph, RdfFormat, parse
 
 from everlog.rdf.blanks import renamed
-from everlog.rdf.lines import parse_block
+from everlog.sources.line_blocks import Lines
+from everlog.sources.rdf_lines import RdfLines
 
 MARK = "f00"
 
@@ -31,12 +31,14 @@ def _by_pyoxigraph(line: str, format: RdfFormat) -> list[tuple[str | None, ...]]
         return None
 
 
-def _check(lines: list[str], format: RdfFormat) -> None:
-    block = parse_block(pa.array(lines, type=pa.string()), format, MARK)
-    found = sorted(zip(*(column.to_pylist() for column in block.columns), strict=True), key=str)
+def _check(lines: list[str], format: RdfFormat, end: str = "\n", last: bool = True) -> None:
+    data = end.join(lines) + (end if last and lines else "")
+    name = "nt" if format == RdfFormat.N_TRIPLES else "nq"
+    columns, mistakes = RdfLines(name, few=0)(Lines(data.encode()), MARK)
+    found = sorted(zip(*(column.to_pylist() for column in columns), strict=True), key=str)
     expected = [_by_pyoxigraph(line, format) for line in lines]
     assert found == sorted((fact for facts in expected if facts for fact in facts), key=str)
-    assert [row for row, _ in block.mistakes] == [row for row, facts in enumerate(expected) if facts is None]
+    assert sorted(row for row, _ in mistakes) == [row for row, facts in enumerate(expected) if facts is None]
 
 
 _characters = "abAZ09.-_~:/?#[]@!$&'()*+,;=%{}|^`\\ é\u00a0\U0001f600<>\""
@@ -77,9 +79,9 @@ _lines = st.builds(
 
 @pytest.mark.parametrize("format", [RdfFormat.N_TRIPLES, RdfFormat.N_QUADS])
 @settings(max_examples=300, deadline=None)
-@given(lines=st.lists(_lines, max_size=8))
-def test_it_accepts_what_pyoxigraph_accepts(lines: list[str], format: RdfFormat) -> None:
-    _check(lines, format)
+@given(lines=st.lists(_lines, max_size=8), end=st.sampled_from(["\n", "\r\n", "\r"]), last=st.booleans())
+def test_it_accepts_what_pyoxigraph_accepts(lines: list[str], format: RdfFormat, end: str, last: bool) -> None:
+    _check(lines, format, end, last)
 
 
 @settings(max_examples=1000, deadline=None)
@@ -89,12 +91,12 @@ def test_an_iri_is_judged_as_pyoxigraph_judges_it(iri: str) -> None:
 
 
 def test_most_lines_take_the_fast_way(monkeypatch: pytest.MonkeyPatch) -> None:
-    from everlog.rdf import lines as module
+    from everlog.sources import rdf_lines as module
 
     seen: list[str] = []
-    sure = module._by_pyoxigraph
+    sure = module.parse_lines
     monkeypatch.setattr(
-        module, "_by_pyoxigraph", lambda rows, given, *rest: seen.extend(given) or sure(rows, given, *rest)
+        module, "parse_lines", lambda rows, given, *rest: seen.extend(given) or sure(rows, given, *rest)
     )
     plain = [
         '<http://www.Department0.University0.edu/A1> <http://x.org/onto#name> "A1" .',

@@ -1,0 +1,203 @@
+"""Facts on their way out of Spark's tasks, a block at a time: numbers, and the terms that they stand for.
+
+A task gives every distinct term of a block once, and each fact as places among these terms. So the texts of facts, which
+are most of what there is to move, cross from task to Spark, and from Spark to whoever encodes them, only once for each
+block they occur in. A row of a DataFrame is a block, or some problems: `SCHEMA` has the columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from everlog.datalog.values import RDF_TYPE
+from everlog.rdf.owl.axiom_triples import AXIOM_PROPERTIES, AXIOM_TYPES
+from everlog.sources.column_names import columns_of_width
+from everlog.sources.null_policy import LEFT_OUT
+from everlog.sources.parsed_rows import Given
+from everlog.sources.problems import OPEN_QUOTE, Problem, problems_to_json
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+SOURCE: Final = "source"
+FILE: Final = "file"
+"""The file of problems."""
+
+COUNTS: Final = ("facts", "in_graphs", "axioms", "terms", "characters", "problems", "open_quotes", "left_out")
+"""What a row counts: facts; of RDF those in named graphs, and those of axioms; distinct terms and their bytes; problems,
+quotes among them that do not end, and rows that were left out for a null."""
+
+PROBLEM: Final = "problem"
+CONTENT: Final = ("numbers", "texts")
+SCHEMA: Final = ", ".join(
+    [
+        f"{SOURCE} int",
+        f"{FILE} string",
+        *(f"{name} bigint" for name in COUNTS),
+        *(f"{name} binary" for name in CONTENT),
+        f"{PROBLEM} string",
+    ]
+)
+GRAPH: Final = 3
+"""The column of RDF that has graphs; facts of the default graph have no number there."""
+
+_LARGE: Final = 1 << 25
+_FACTS: Final = 50_000
+
+Numbers: TypeAlias = NDArray[np.int32]
+Task: TypeAlias = Callable[[Iterator[pa.RecordBatch]], Iterator[Given]]
+
+
+@dataclass(frozen=True)
+class Block:
+    """Facts: a row of numbers for each column, which are places among texts, or -1 where there is nothing."""
+
+    numbers: Numbers
+    texts: pa.Array
+
+    @property
+    def facts(self) -> int:
+        return int(self.numbers.shape[1])
+
+    @staticmethod
+    def of(columns: Sequence[pa.Array]) -> Block:
+        """Columns of texts, or of numbers that share a dictionary. Facts without arguments come as a column of true."""
+        if pa.types.is_boolean(columns[0].type):
+            return Block(np.empty((0, len(columns[0])), np.int32), pa.array([], pa.string()))
+        if not isinstance(columns[0], pa.DictionaryArray):
+            joint = pa.concat_arrays(columns).dictionary_encode()
+            return Block(joint.indices.fill_null(-1).to_numpy().reshape(len(columns), -1), joint.dictionary)
+        return Block(np.stack([column.indices.fill_null(-1).to_numpy() for column in columns]), columns[0].dictionary)
+
+    def where(self, rows: NDArray[np.bool_], width: int) -> Block:
+        """Some of the facts, and of their columns the first ones."""
+        return Block(self.numbers[:width, rows], self.texts)
+
+    def columns(self) -> Iterator[list[pa.Array]]:
+        """The texts of the facts, column by column, some facts at a time."""
+        for first in range(0, self.facts, _FACTS):
+            numbers = self.numbers[:, first : first + _FACTS]
+            if not len(numbers):
+                yield [pa.array([True] * numbers.shape[1], pa.bool_())]
+            else:
+                yield [self.texts.take(pa.array(column, mask=column < 0)) for column in numbers]
+
+
+@dataclass(frozen=True)
+class InBlocks:
+    """The task of a task: what it gives, in rows of `SCHEMA`."""
+
+    task: Task
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        waiting: dict[int, list[Sequence[pa.Array]]] = {}
+        size = 0
+        for given in self.task(batches):
+            if given.problems:
+                yield _problems(given.source, given.problems)
+            if not given.columns or not len(given.columns[0]):
+                continue
+            if isinstance(given.columns[0], pa.DictionaryArray):
+                yield _row(given.source, Block.of(given.columns))
+                continue
+            waiting.setdefault(given.source, []).append(given.columns)
+            size += sum(column.nbytes for column in given.columns)
+            if size > _LARGE:
+                yield from _joined(waiting)
+                waiting, size = {}, 0
+        yield from _joined(waiting)
+
+
+def _joined(waiting: dict[int, list[Sequence[pa.Array]]]) -> Iterator[pa.RecordBatch]:
+    for source, pieces in waiting.items():
+        yield _row(source, Block.of([pa.concat_arrays(column) for column in zip(*pieces, strict=True)]))
+
+
+def _row(source: int, block: Block) -> pa.RecordBatch:
+    in_graphs = np.count_nonzero(block.numbers[GRAPH] >= 0) if len(block.numbers) > GRAPH else 0
+    sink = pa.BufferOutputStream()
+    table = pa.table({"text": block.texts})
+    with pa.ipc.new_stream(sink, table.schema) as stream:
+        stream.write_table(table)
+    counts = [block.facts, in_graphs, _axioms(block), len(block.texts), block.texts.nbytes, 0, 0, 0]
+    return _batch(source, None, counts, [block.numbers.tobytes(), sink.getvalue().to_pybytes()], None)
+
+
+def _axioms(block: Block) -> int:
+    """How many triples are, or begin, axioms of an ontology."""
+    if len(block.numbers) <= GRAPH:
+        return 0
+    properties, types = (
+        pc.is_in(block.texts, pa.array([f"<{iri}>" for iri in sorted(iris)])).to_numpy(zero_copy_only=False)
+        for iris in (AXIOM_PROPERTIES, AXIOM_TYPES)
+    )
+    is_type = pc.equal(block.texts, str(RDF_TYPE)).to_numpy(zero_copy_only=False)
+    verbs, objects = block.numbers[1], block.numbers[2]
+    return int(np.count_nonzero(properties[verbs] | (is_type[verbs] & types[objects])))
+
+
+def _problems(source: int, given: Sequence[Problem]) -> pa.RecordBatch:
+    problems = [problem for problem in given if problem.reason != LEFT_OUT]
+    open_quotes = sum(problem.reason == OPEN_QUOTE for problem in problems)
+    counts = [0, 0, 0, 0, 0, len(problems), open_quotes, len(given) - len(problems)]
+    return _batch(source, given[0].file, counts, [None, None], problems_to_json(problems) if problems else None)
+
+
+def _batch(
+    source: int, file: str | None, counts: Sequence[int], content: Sequence[bytes | None], problem: str | None
+) -> pa.RecordBatch:
+    columns = {
+        SOURCE: pa.array([source], pa.int32()),
+        FILE: pa.array([file], pa.string()),
+        **{name: pa.array([count], pa.int64()) for name, count in zip(COUNTS, counts, strict=True)},
+        **{name: pa.array([one], pa.binary()) for name, one in zip(CONTENT, content, strict=True)},
+        PROBLEM: pa.array([problem], pa.string()),
+    }
+    return pa.RecordBatch.from_pydict(columns)
+
+
+def block_in(row: Any) -> Block:
+    """The block that a row of `SCHEMA` holds."""
+    numbers = np.frombuffer(row["numbers"], np.int32)
+    facts: int = row["facts"]
+    texts = pa.ipc.open_stream(row["texts"]).read_all().column("text").combine_chunks()
+    return Block(numbers.reshape(numbers.size // facts, facts), texts)
+
+
+def texts_frame(blocks: DataFrame, width: int, in_graphs: bool | None = None) -> DataFrame:
+    """The facts of blocks in text form, in Spark: those in named graphs, those that are not, or all."""
+    names = columns_of_width(width)
+    schema = ", ".join(f"{name} string" for name in names) if width else "present boolean"
+    return blocks.select("facts", *CONTENT).mapInArrow(_ToTexts(width, in_graphs), schema)
+
+
+@dataclass(frozen=True)
+class _ToTexts:
+    """The task: blocks become facts in text form."""
+
+    width: int
+    in_graphs: bool | None
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        names = columns_of_width(self.width)
+        for batch in batches:
+            for row in batch.to_pylist():
+                for columns in self.chosen(block_in(row)).columns():
+                    yield pa.RecordBatch.from_arrays(columns, names=names)
+
+    def chosen(self, block: Block) -> Block:
+        if self.in_graphs is None:
+            return block
+        return block.where((block.numbers[GRAPH] >= 0) == self.in_graphs, self.width)
+
+
+def chosen(block: Block, width: int, in_graphs: bool | None) -> Block:
+    """The facts of a block of RDF that are in named graphs, or those that are not; of other blocks all."""
+    return _ToTexts(width, in_graphs).chosen(block)

@@ -1,0 +1,395 @@
+r"""Kernels that parse a block of lines and give its terms numbers, in one pass over the bytes.
+
+A *plain* line of N-Triples or N-Quads has its terms apart by one space, ends in ` .`, and its terms are canonical as they
+stand: the grammar below accepts a part of what pyoxigraph accepts, and only terms whose canonical text is the piece itself.
+Each distinct piece is looked at once. All other lines are *odd*: their places are given, and somebody else reads them. So a
+kernel never decides that a line is wrong.
+
+Lines end with LF, CR or both. Terms are numbered from 0 in the order in which they come first.
+
+    IRI      <scheme:…>; after // a host without user, port, brackets or escapes; no percent signs, nothing outside ASCII
+    label    _: and letters and digits
+    literal  "…" without escapes and control characters, perhaps with @ and two or three small letters, or with ^^ and an
+             IRI that is neither xsd:string nor one of rdf:
+
+Bytes are looked at eight at a time, so that `data` is longer than what it holds (`SPARE`).
+
+Danger: `data` is a contiguous, writable array of uint8; anything else compiles another specialisation.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+import numpy as np
+from llvmlite import ir  # type: ignore[import-untyped]
+from numba import njit, types
+from numba.core import cgutils
+from numba.extending import intrinsic
+from numpy.typing import NDArray
+
+Bytes: TypeAlias = NDArray[np.uint8]
+Longs: TypeAlias = NDArray[np.int64]
+Ints: TypeAlias = NDArray[np.int32]
+
+SPARE: Final = 8
+"""Bytes behind the last one that may be read, whatever they are."""
+
+IRI: Final = 1
+LABEL: Final = 2
+LITERAL: Final = 3
+_ODD: Final = 0
+
+_SPACE, _QUOTE, _LESS, _GREATER, _COLON, _SLASH, _HASH, _QUESTION, _UNDERSCORE, _AT, _CARET, _BACKSLASH, _DOT = map(
+    ord, ' "<>:/#?_@^\\.'
+)
+_LF, _CR = 10, 13
+
+_LETTER, _SCHEME, _HOST, _SAFE, _LOWER, _ALNUM = 1, 2, 4, 8, 16, 32
+
+
+def _class_table() -> NDArray[np.uint8]:
+    table = np.zeros(256, dtype=np.uint8)
+    lower = "abcdefghijklmnopqrstuvwxyz"
+    letters, digits = lower + lower.upper(), "0123456789"
+    for mark, characters in (
+        (_LETTER, letters),
+        (_SCHEME, letters + digits + "+.-"),
+        (_HOST, letters + digits + ".-"),
+        (_SAFE, letters + digits + "._~!$&'()*+,;=:@-"),
+        (_LOWER, lower),
+        (_ALNUM, letters + digits),
+    ):
+        table[[ord(character) for character in characters]] |= mark
+    return table
+
+
+_CLASSES = _class_table()
+_RDF, _STRING = (
+    np.frombuffer(text, dtype=np.uint8)
+    for text in (b"<http://www.w3.org/1999/02/22-rdf-syntax-ns#", b"<http://www.w3.org/2001/XMLSchema#string>")
+)
+_PRIME = np.uint64(0x9E3779B97F4A7C15)
+_ONES = np.uint64(0x0101010101010101)
+_TOPS = np.uint64(0x8080808080808080)
+_ID = np.uint64(0xFFFFFFFF)
+_HIGH = np.uint64(32)
+
+
+if TYPE_CHECKING:
+
+    def _word(data: Bytes, at: int) -> np.uint64: ...
+
+else:
+
+    @intrinsic
+    def _word(typing, data, at):
+        """The eight bytes from a place on as a number, the first one lowest."""
+
+        def generate(context, builder, signature, arguments):
+            array = context.make_array(signature.args[0])(context, builder, arguments[0])
+            place = cgutils.pointer_add(builder, array.data, arguments[1], ir.IntType(64).as_pointer())
+            loaded = builder.load(place)
+            loaded.align = 1
+            return loaded
+
+        return types.uint64(data, types.int64), generate
+
+
+@njit(cache=True, nogil=True)
+def _holds(word: np.uint64, byte: np.uint64) -> np.uint64:
+    """Has its first bit set, counted from the lowest, in the byte of a word that is the first to equal one."""
+    different = word ^ (_ONES * byte)
+    return (different - _ONES) & ~different & _TOPS
+
+
+@njit(cache=True, nogil=True)
+def _find(data: Bytes, at: int, end: int, byte: int) -> int:
+    """The first place of a byte, or `end`."""
+    while at < end:
+        if _holds(_word(data, at), np.uint64(byte)):
+            while at < end and data[at] != byte:
+                at += 1
+            return at
+        at += 8
+    return end
+
+
+@njit(cache=True, nogil=True)
+def _line_end(data: Bytes, at: int, end: int) -> int:
+    """The first place of a line feed or carriage return, or `end`."""
+    while at < end:
+        word = _word(data, at)
+        if _holds(word, np.uint64(_LF)) | _holds(word, np.uint64(_CR)):
+            while at < end and data[at] != _LF and data[at] != _CR:
+                at += 1
+            return at
+        at += 8
+    return end
+
+
+@njit(cache=True, nogil=True)
+def _begins(data: Bytes, at: int, end: int, text: Bytes) -> bool:
+    if end - at < text.size:
+        return False
+    place = 0
+    while place < text.size and data[at + place] == text[place]:
+        place += 1
+    return place == text.size
+
+
+@njit(cache=True, nogil=True)
+def _is_iri(data: Bytes, at: int, end: int) -> bool:
+    """Whether the bytes from `at` to `end` are a plain IRI in its brackets."""
+    if end - at < 4 or data[at] != _LESS or data[end - 1] != _GREATER:
+        return False
+    last = end - 1
+    at += 1
+    if not _CLASSES[data[at]] & _LETTER:
+        return False
+    while at < last and _CLASSES[data[at]] & _SCHEME:
+        at += 1
+    if at == last or data[at] != _COLON:
+        return False
+    at += 1
+    if at + 1 < last and data[at] == _SLASH and data[at + 1] == _SLASH:
+        at += 2
+        while at < last and _CLASSES[data[at]] & _HOST:
+            at += 1
+        if at < last and data[at] != _SLASH and data[at] != _QUESTION and data[at] != _HASH:
+            return False
+    while at < last and (_CLASSES[data[at]] & _SAFE or data[at] == _SLASH):
+        at += 1
+    if at < last and data[at] == _QUESTION:
+        at += 1
+        while at < last and (_CLASSES[data[at]] & _SAFE or data[at] == _SLASH or data[at] == _QUESTION):
+            at += 1
+    if at < last and data[at] == _HASH:
+        at += 1
+        while at < last and (_CLASSES[data[at]] & _SAFE or data[at] == _SLASH or data[at] == _QUESTION):
+            at += 1
+    return at == last
+
+
+@njit(cache=True, nogil=True)
+def _after_character(data: Bytes, at: int, end: int) -> int:
+    """The place behind a character of UTF-8 that begins with a byte above 127; -1 if it is none that a literal may hold."""
+    first = data[at]
+    if first < 0xC2 or first > 0xF4:
+        return -1
+    more = 1 if first < 0xE0 else 2 if first < 0xF0 else 3
+    if at + more >= end:
+        return -1
+    code = np.int64(first) & (0x3F >> more)
+    for place in range(at + 1, at + 1 + more):
+        byte = np.int64(data[place])
+        if byte & 0xC0 != 0x80:
+            return -1
+        code = (code << 6) | (byte & 0x3F)
+    least = 0x80 if more == 1 else 0x800 if more == 2 else 0x10000
+    if code < least or code > 0x10FFFF or 0xD800 <= code <= 0xDFFF or code == 0xFFFE or code == 0xFFFF:
+        return -1
+    return at + 1 + more
+
+
+@njit(cache=True, nogil=True)
+def _is_literal(data: Bytes, at: int, end: int) -> bool:
+    at += 1
+    while at < end and data[at] != _QUOTE:
+        byte = data[at]
+        if byte < 0x20 or byte == 0x7F or byte == _BACKSLASH:
+            return False
+        if byte < 0x80:
+            at += 1
+        else:
+            at = _after_character(data, at, end)
+            if at < 0:
+                return False
+    if at >= end:
+        return False
+    at += 1
+    if at == end:
+        return True
+    if data[at] == _AT:
+        if end - at - 1 < 2 or end - at - 1 > 3:
+            return False
+        at += 1
+        while at < end and _CLASSES[data[at]] & _LOWER:
+            at += 1
+        return at == end
+    if end - at < 3 or data[at] != _CARET or data[at + 1] != _CARET:
+        return False
+    at += 2
+    if _begins(data, at, end, _RDF) or (end - at == _STRING.size and _begins(data, at, end, _STRING)):
+        return False
+    return _is_iri(data, at, end)
+
+
+@njit(cache=True, nogil=True)
+def _kind(data: Bytes, at: int, end: int) -> int:
+    """What a piece is, or that it is odd."""
+    if end - at < 2:
+        return _ODD
+    if data[at] == _LESS:
+        return IRI if _is_iri(data, at, end) else _ODD
+    if data[at] == _QUOTE:
+        return LITERAL if _is_literal(data, at, end) else _ODD
+    if data[at] != _UNDERSCORE or data[at + 1] != _COLON or end - at < 3:
+        return _ODD
+    for place in range(at + 2, end):
+        if not _CLASSES[data[place]] & _ALNUM:
+            return _ODD
+    return LABEL
+
+
+@njit(cache=True, nogil=True)
+def _rebuilt(slots: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Twice the slots, with what was in them."""
+    wide = np.zeros(slots.size * 2, dtype=np.uint64)
+    mask = np.uint64(wide.size - 1)
+    for slot in slots:
+        if slot:
+            at = (slot >> _HIGH) & mask
+            while wide[at]:
+                at = (at + np.uint64(1)) & mask
+            wide[at] = slot
+    return wide
+
+
+@njit(cache=True, nogil=True)
+def _same(data: Bytes, one: int, other: int, length: int) -> bool:
+    place = 0
+    while place + 8 <= length:
+        if _word(data, one + place) != _word(data, other + place):
+            return False
+        place += 8
+    rest = length - place
+    return rest == 0 or (_word(data, one + place) ^ _word(data, other + place)) << np.uint64(64 - 8 * rest) == 0
+
+
+@njit(cache=True, nogil=True)
+def _hashed(data: Bytes, at: int, end: int) -> np.uint64:
+    """32 bits of hash."""
+    h = np.uint64(end - at)
+    while at + 8 <= end:
+        h = (h ^ _word(data, at)) * _PRIME
+        h ^= h >> _HIGH
+        at += 8
+    if at < end:
+        h = (h ^ (_word(data, at) << np.uint64(64 - 8 * (end - at)))) * _PRIME
+        h ^= h >> _HIGH
+    return ((h * _PRIME) >> _HIGH) & _ID
+
+
+@njit(cache=True, nogil=True)
+def parse_rdf(data: Bytes, size: int, quads: bool, lines: int) -> tuple[Ints, Longs, Ints, NDArray[np.uint8], Longs]:
+    """At most so many `lines` of N-Triples or N-Quads, in the first bytes: the numbers of their terms, and the terms.
+
+    Rows are subjects, predicates, objects and graphs, -1 where there is none. Of each term there is a place, a length and a
+    kind. Odd lines come as number, begin and end, in three rows.
+    """
+    rows = np.empty((4, lines), dtype=np.int32)
+    odd = np.empty((3, 16), dtype=np.int64)
+    starts, lengths = np.empty(1024, dtype=np.int64), np.empty(1024, dtype=np.int32)
+    kinds = np.empty(1024, dtype=np.uint8)
+    slots = np.zeros(4096, dtype=np.uint64)
+    count = terms = odds = number = 0
+    pieces = np.empty((4, 2), dtype=np.int64)
+    found = np.empty(4, dtype=np.int32)
+    begin = 0
+    while begin < size:
+        end = _line_end(data, begin, size)
+        first = _find(data, begin, end, _SPACE)
+        second = _find(data, first + 1, end, _SPACE)
+        after = end + 1
+        if end < size and data[end] == _CR and after < size and data[after] == _LF:
+            after += 1
+        plain = end - second > 3 and data[end - 1] == _DOT and data[end - 2] == _SPACE
+        if plain:
+            stop = end - 2
+            pieces[0, 0], pieces[0, 1] = begin, first
+            pieces[1, 0], pieces[1, 1] = first + 1, second
+            pieces[2, 0], pieces[2, 1] = second + 1, stop
+            width = 3
+            if quads:
+                last = -1
+                for place in range(stop - 1, second, -1):
+                    if data[place] == _SPACE:
+                        last = place
+                        break
+                if last > 0 and (data[last + 1] == _LESS or data[last + 1] == _UNDERSCORE):
+                    pieces[2, 1] = last
+                    pieces[3, 0], pieces[3, 1] = last + 1, stop
+                    width = 4
+            found[3] = -1
+            for place in range(width):
+                at, until = pieces[place]
+                length = until - at
+                hashed = _hashed(data, at, until)
+                mask = np.uint64(slots.size - 1)
+                slot = hashed & mask
+                id = -1
+                while slots[slot]:
+                    if slots[slot] >> _HIGH == hashed:
+                        other = int(slots[slot] & _ID) - 1
+                        if lengths[other] == length and _same(data, starts[other], at, length):
+                            id = other
+                            break
+                    slot = (slot + np.uint64(1)) & mask
+                if id < 0:
+                    if terms == starts.size:
+                        starts = np.concatenate((starts, np.empty_like(starts)))
+                        lengths = np.concatenate((lengths, np.empty_like(lengths)))
+                        kinds = np.concatenate((kinds, np.empty_like(kinds)))
+                    id = terms
+                    starts[id], lengths[id], kinds[id] = at, length, _kind(data, at, until)
+                    slots[slot] = (hashed << _HIGH) | np.uint64(id + 1)
+                    terms += 1
+                    if terms * 2 > slots.size:
+                        slots = _rebuilt(slots)
+                found[place] = id
+                kind = kinds[id]
+                if kind == _ODD or (place != 2 and kind == LITERAL) or (place == 1 and kind != IRI):
+                    plain = False
+                    break
+        if plain:
+            for place in range(4):
+                rows[place, count] = found[place]
+            count += 1
+        elif end > begin:
+            if odds == odd.shape[1]:
+                odd = np.concatenate((odd, np.empty_like(odd)), axis=1)
+            odd[0, odds], odd[1, odds], odd[2, odds] = number, begin, end
+            odds += 1
+        number += 1
+        begin = after
+    # Pieces that no row mentions may be anything, and are left out.
+    mentioned = np.zeros(terms, dtype=np.bool_)
+    for place in range(4):
+        for row in range(count):
+            if rows[place, row] >= 0:
+                mentioned[rows[place, row]] = True
+    meant = np.full(terms, -1, dtype=np.int32)
+    kept = 0
+    for id in range(terms):
+        if mentioned[id]:
+            starts[kept], lengths[kept], kinds[kept] = starts[id], lengths[id], kinds[id]
+            meant[id] = kept
+            kept += 1
+    if kept < terms:
+        for place in range(4):
+            for row in range(count):
+                if rows[place, row] >= 0:
+                    rows[place, row] = meant[rows[place, row]]
+    return rows[:, :count].copy(), starts[:kept], lengths[:kept], kinds[:kept], odd[:, :odds].copy()
+
+
+@njit(cache=True, nogil=True)
+def copied(data: Bytes, starts: Longs, lengths: Ints, text: Bytes) -> None:
+    """Copies pieces of `data`, one after the other, into `text`."""
+    to = 0
+    for piece in range(starts.size):
+        at = starts[piece]
+        for place in range(lengths[piece]):
+            text[to] = data[at + place]
+            to += 1
