@@ -37,7 +37,7 @@ def answers_text(variables: Sequence[str], rows: Sequence[Row], form: AnswerForm
     if not variables:
         return "true" if rows else "false"
     if form == "json":
-        objects = [dict(zip(variables, (_json(value, names) for value in row), strict=True)) for row in rows]
+        objects = [dict(zip(variables, (json_value(value, names) for value in row), strict=True)) for row in rows]
         return json.dumps(objects, ensure_ascii=False, indent=1)
     return "\n".join([",".join(variables), *(",".join(field(value, names) for value in row) for row in rows)])
 
@@ -74,7 +74,7 @@ def field(value: Value, names: Names | None = None) -> str:
     return f'"{value}"' if isinstance(value, str) and names.looks_short(value) else text
 
 
-def _json(value: Value, names: Names | None) -> object:
+def json_value(value: Value, names: Names | None = None) -> object:
     """Strings, numbers and truth values as they are; what JSON has no value for, as SPARQL's results in JSON have it."""
     if isinstance(value, float) and not math.isfinite(value):
         return {"type": "literal", "value": canonical_double(value), "datatype": f"{XSD}double"}

@@ -15,6 +15,7 @@ import everlog as everlog_package
 from everlog.cli import (
     check,
     convert,
+    diff,
     export,
     info,
     init,
@@ -67,6 +68,7 @@ _add("query", query.query, 'everlog query graph.store "reach(a, ?y), not blocked
 _add("export", export.export, "everlog export graph.store --out derived/ --format parquet --derived")
 _add("info", info.info, "everlog info graph.store")
 _add("check", check.check, "everlog check graph.store")
+_add("diff", diff.diff, "everlog diff graph.store 1 2")
 _add("restore", older_versions.restore, "everlog restore graph.store --version 3")
 _add("vacuum", older_versions.vacuum, "everlog vacuum graph.store --keep 30")
 _add("convert", convert.convert, "everlog convert analysis.dl --out analysis.dlog")

@@ -79,6 +79,13 @@ def read_files(files: Iterable[Path], columns: Sequence[str], schema: pa.Schema)
     return pa.concat_tables(tables) if tables else schema.empty_table()
 
 
+def batches_in(files: Iterable[Path], columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+    """The rows of files, some at a time."""
+    for file in files:
+        with _reading(file) as opened:
+            yield from opened.iter_batches(columns=list(columns))
+
+
 def check_part(store: Path, part: Part, columns: Sequence[str]) -> list[Path]:
     """The files of a part; raises `DamagedStore` unless they are Parquet, have some columns, and the part's rows together.
 

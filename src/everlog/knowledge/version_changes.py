@@ -1,0 +1,55 @@
+"""What differs between two versions of a store: explicit facts, and what follows from them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from everlog.datalog.ntriples import read_term, write_term
+from everlog.datalog.values import Value
+from everlog.knowledge.base import KnowledgeBase
+from everlog.knowledge.stores import open_store
+from everlog.store.version_diff import Rows, SectionDiff, section_diff
+from everlog.store.versions import Store
+
+
+@dataclass(frozen=True)
+class VersionDiff:
+    """Facts that came and went from one version to another. One that was derived and is given now is in both sections."""
+
+    explicit: SectionDiff
+    derived: SectionDiff
+
+    def rows(
+        self, predicate: str, change: Literal["added", "deleted"], which: Literal["explicit", "derived"]
+    ) -> list[tuple[Value, ...]]:
+        """The facts of a predicate that came or went, as Python values."""
+        section = self.explicit if which == "explicit" else self.derived
+        found = (section.added if change == "added" else section.deleted).get(predicate, [])
+        return [tuple(map(read_term, row)) for row in found]
+
+
+def diff(path: str | Path, first: int, second: int) -> VersionDiff:
+    """What differs between two versions of a store; nothing is computed, and what they share is not read.
+
+    Where equal names are rewritten, derived facts are compared in all names, and both versions are read for that.
+    """
+    before, after = Store.open(path, first), Store.open(path, second)
+    explicit = section_diff(after.path, before.manifest, after.manifest, "explicit")
+    if before.is_rewritten or after.is_rewritten:
+        return VersionDiff(explicit, _in_all_names(open_store(path, first), open_store(path, second)))
+    return VersionDiff(explicit, section_diff(after.path, before.manifest, after.manifest, "derived"))
+
+
+def _in_all_names(before: KnowledgeBase, after: KnowledgeBase) -> SectionDiff:
+    added: dict[str, Rows] = {}
+    deleted: dict[str, Rows] = {}
+    for predicate in sorted({*before.predicates(), *after.predicates()}):
+        old, new = (
+            {tuple(map(write_term, row)) for row in kb.rows(predicate, "derived")} if predicate in kb.arities else set()
+            for kb in (before, after)
+        )
+        added.update({predicate: sorted(new - old)} if new - old else {})
+        deleted.update({predicate: sorted(old - new)} if old - new else {})
+    return SectionDiff(added, deleted)
