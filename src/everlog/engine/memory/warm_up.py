@@ -1,13 +1,14 @@
 """Starting the memory engine: the compiled kernels are loaded, or compiled if this machine has never run them.
 
-Compiling takes a while, so it is said on a terminal; all kernels are made at once, here, so that it never happens in the
-middle of a user's reasoning.
+Compiling takes a while, so it is said where somebody waits for it, on a terminal or in a notebook; all kernels are made at
+once, here, so that it never happens in the middle of a user's reasoning.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from threading import Lock
 from time import perf_counter
@@ -46,12 +47,25 @@ def _start(file: str, kernel: Any, exercise: Callable[[], None]) -> float:
 def _made(file: str, kernel: Any, exercise: Callable[[], None]) -> float:
     cache = kernel.stats.cache_path
     compiled = bool(cache) and any(Path(cache).glob(f"{file}.{kernel.__name__}-*.nbi"))
-    if not compiled and sys.stderr.isatty():
-        print("everlog: compiling its kernels for this machine (first time only) ...", file=sys.stderr, flush=True)
+    if not compiled:
+        _say_that_it_takes_long()
     started = perf_counter()
     interrupts.aside(interrupts.LONG, exercise)
     _ready.add(file)
     return 0.0 if compiled else perf_counter() - started
+
+
+@cache
+def _say_that_it_takes_long() -> None:
+    """Once in a process, if there is anybody to read it."""
+    if sys.stderr.isatty() or _is_interactive():
+        print("everlog: compiling its kernels for this machine (first time only) ...", file=sys.stderr, flush=True)
+
+
+def _is_interactive() -> bool:
+    """Whether a notebook, or IPython otherwise, runs this; it is asked only if it is loaded."""
+    known = sys.modules.get("IPython")
+    return known is not None and known.get_ipython() is not None
 
 
 def _exercise() -> None:
