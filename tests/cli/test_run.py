@@ -152,3 +152,9 @@ def test_rules_are_profiled_on_the_screen_on_a_page_and_in_the_numbers(tmp_path:
     assert sum(row["derivations"] for row in stats["profile"]["rules"]) == sum(stats["derivations"].values())
     refused = everlog("run", program, "--profile-page", tmp_path)
     assert refused.err == f"everlog: --profile-page {tmp_path}: this is a folder; give a file\n"
+
+
+def test_equalities_are_printed_as_the_triples_that_they_are(tmp_path: Path) -> None:
+    program = written(tmp_path / "same.dlog", "?x = ?y :- key(?x, ?k), key(?y, ?k) . key(a, 1) . key(b, 1) .")
+    said = done("run", program, "--equality", "rewrite")
+    assert "\ntriple: 2 facts\n  a  <http://www.w3.org/2002/07/owl#sameAs>  b\n" in said

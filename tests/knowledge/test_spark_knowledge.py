@@ -71,7 +71,7 @@ def test_numbers_are_those_of_the_memory_engine(spark: SparkSession, monkeypatch
     assert seen[0] == seen[1]
 
 
-def test_what_users_see(spark: SparkSession) -> None:
+def test_what_users_see(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
     before = {key: value for key, value in spark.conf.getAll.items()}
     kb, memory = (KnowledgeBase(REACH, engine=engine, spark=spark) for engine in ("spark", "memory"))
     seen = []
@@ -98,6 +98,7 @@ def test_what_users_see(spark: SparkSession) -> None:
                 [sorted(map(str, table.to_pylist())) for table in one.changes("reach")],
                 one.query("edge(?x, ?y), NOT EXISTS ?z IN (edge(?y, ?z)), ?x != 7"),
                 one.query("edge(99, _)"),
+                one.head("edge", 2),
                 sorted(map(str, one.dataframe("edge").collect())),
                 one.dataframe("edge").dtypes,
                 (report.facts, report.added, report.deleted, report.warnings),
@@ -105,6 +106,8 @@ def test_what_users_see(spark: SparkSession) -> None:
         )
     assert seen[0] == seen[1]
     assert (BlankNode("b"), 1) in kb.rows("edge")
+    monkeypatch.setattr("everlog.knowledge.base.WORTH_SORTING", 0)
+    assert len(kb.head("edge", 2)) == 2
     assert {key: value for key, value in spark.conf.getAll.items()} == before
 
 

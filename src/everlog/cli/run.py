@@ -124,7 +124,7 @@ def run(
         shown = (
             []
             if out is not None
-            else [(name, kb.size(name), kb.head(name)) for name in chosen or derived_predicates(rules)]
+            else [(name, kb.size(name), kb.head(name)) for name in chosen or derived_predicates(kb.program)]
         )
     finish("materialised", report, warnings, started, stats, profile_page)
     print_first(shown)
