@@ -1,7 +1,8 @@
 """Values: what a fact is made of.
 
 A value is a Python `str`, `int`, `float` or `bool`, or one of pyoxigraph's `NamedNode`, `BlankNode` and `Literal`. Some
-RDF literals are plain Python values under another name; `normalise` gives every value its one form, and everything
+RDF literals are plain Python values under another name, and Python's dates, timestamps and decimals are literals under
+another name; `normalise` gives every value its one form, and everything
 behind this door sees only that form. Danger: Python holds `1 == 1.0 == True`, and they are three values here, so dicts
 and sets of values must be keyed by `identity`.
 """
@@ -12,10 +13,13 @@ import math
 import re
 import struct
 import sys
+from datetime import date, datetime
+from decimal import Decimal
 from typing import TypeAlias
 
 from pyoxigraph import BlankNode, Literal, NamedNode
 
+from everlog.datalog.calendar_values import date_text, datetime_text, decimal_text
 from everlog.errors import UnsupportedValue
 
 Value: TypeAlias = str | int | float | bool | NamedNode | BlankNode | Literal
@@ -44,12 +48,18 @@ def normalise(value: object) -> Value:
         return value
     if isinstance(value, Literal):
         return _normalise_literal(value)
+    if isinstance(value, datetime):
+        return Literal(datetime_text(value), datatype=NamedNode(XSD + "dateTime"))
+    if isinstance(value, date):
+        return Literal(date_text(value), datatype=NamedNode(XSD + "date"))
+    if isinstance(value, Decimal):
+        return Literal(decimal_text(value), datatype=NamedNode(XSD + "decimal"))
     numpy = sys.modules.get("numpy")
     if numpy is not None and isinstance(value, numpy.generic):
         return normalise(value.item())
     raise UnsupportedValue(
-        f"{value!r} is of type {type(value).__name__}; a fact holds str, int, float, bool, or pyoxigraph's NamedNode, "
-        "BlankNode and Literal"
+        f"{value!r} is of type {type(value).__name__}; a fact holds str, int, float, bool, date, datetime, Decimal, "
+        "or pyoxigraph's NamedNode, BlankNode and Literal"
     )
 
 

@@ -12,13 +12,16 @@ import pyarrow.compute as pc
 
 from everlog.datalog.ntriples import read_term, write_term
 from everlog.datalog.values import XSD, canonical_double
+from everlog.engine.literal_columns import is_literal_type, literal_texts
 from everlog.errors import UnsupportedValue
 
 _NEEDS_ESCAPE = r'[\x00-\x1f\x7f\x{FFFE}\x{FFFF}"\\]'
 
 
 def texts_of(values: pa.Array) -> pa.Array:
-    """The texts of integers, floats, booleans or strings; nulls stay null."""
+    """The texts of integers, floats, booleans, strings, dates, timestamps or decimals; nulls stay null."""
+    if is_literal_type(values.type):
+        return literal_texts(values)
     if pa.types.is_boolean(values.type):
         return joined('"', values.cast(pa.string()), f'"^^<{XSD}boolean>')
     if pa.types.is_integer(values.type):

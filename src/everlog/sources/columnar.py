@@ -1,4 +1,4 @@
-"""Tables with types: Parquet, ORC and Spark's own. Integers, floats, booleans and strings become N-Triples texts.
+"""Tables with types: Parquet, ORC and Spark's own. Numbers, booleans, strings, dates and timestamps become N-Triples texts.
 
 A text column may hold N-Triples terms instead of strings; the metadata `everlog: ntriples` of its field say so, be it
 the field of Spark's schema or of Arrow's. A row with a null is a problem unless the policy is another
@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
     from pyspark.sql.types import StructField
 
-_TYPES = ("tinyint", "smallint", "int", "bigint", "float", "double", "boolean", "string")
+_NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal")
+_TYPES = (*_NUMBERS, "boolean", "string", "char", "varchar", "date", "timestamp", "timestamp_ntz")
 
 
 @dataclass(frozen=True)
@@ -107,10 +108,10 @@ def checked_types(fields: Sequence[StructField], place: str) -> tuple[bool, ...]
     """For each column whether it holds N-Triples terms; `SourceMistake` if it holds nothing that fits into facts."""
     for field in fields:
         type = field.dataType.simpleString()
-        if type.partition("(")[0] not in (*_TYPES, "char", "varchar"):
+        if type.partition("(")[0] not in _TYPES:
             raise SourceMistake(
-                f"{place}: the column {field.name} is of type {type}, and facts hold integers, floats, booleans and "
-                "strings; cast it to one of these, or split it into such columns",
+                f"{place}: the column {field.name} is of type {type}, and facts hold numbers, booleans, strings, dates "
+                "and timestamps; cast it to one of these, or split it into such columns",
                 place,
             )
     return tuple(

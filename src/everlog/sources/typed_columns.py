@@ -1,6 +1,7 @@
 """Facts in text form as DataFrames with columns of Spark's own types, for people and other programs.
 
-A column whose values are all integers becomes `bigint`, all floats `double`, all booleans `boolean`, all strings `string`.
+A column whose values are all integers becomes `bigint`, all floats `double`, all booleans `boolean`, all strings `string`,
+and if all are literals of one such type, `date`, `timestamp`, `timestamp_ntz` or `decimal(38,18)` (`literal_columns.py`).
 Any other column stays text in N-Triples form and says so in its metadata, which Parquet keeps: `NTRIPLES` is what the
 readers of the pipeline look for. Which type it is takes a look at the data, so this runs a Spark job.
 """
@@ -12,6 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from everlog.datalog.values import XSD
+from everlog.engine.literal_columns import LITERAL_KINDS, literal_values
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -21,11 +23,26 @@ NTRIPLES: Final = {"everlog": "ntriples"}
 """The metadata of a string column that holds N-Triples texts."""
 
 STRING, INTEGER, FLOAT, BOOLEAN, TERM = 1, 2, 4, 8, 16
-_TYPES: Final = {STRING: "string", INTEGER: "bigint", FLOAT: "double", BOOLEAN: "boolean", TERM: "string"}
+_LITERALS: Final = {32 << place: kind for place, kind in enumerate(LITERAL_KINDS)}
+_TYPES: Final = {
+    STRING: "string",
+    INTEGER: "bigint",
+    FLOAT: "double",
+    BOOLEAN: "boolean",
+    TERM: "string",
+    **{bit: kind.name for bit, kind in _LITERALS.items()},
+}
 _INTEGER_END: Final = f'"^^<{XSD}integer>'
 _SURELY_INTEGER: Final = r'^"(0|-?[1-9][0-9]{0,17})"'
 _FLOAT_END: Final = f'"^^<{XSD}double>'
 _BOOLEAN_END: Final = f'"^^<{XSD}boolean>'
+_ENDS: Final = {
+    STRING: '"',
+    INTEGER: _INTEGER_END,
+    BOOLEAN: _BOOLEAN_END,
+    FLOAT: _FLOAT_END,
+    **{bit: kind.end for bit, kind in _LITERALS.items()},
+}
 
 
 def typed_columns(facts: DataFrame) -> DataFrame:
@@ -82,7 +99,7 @@ def kinds_of(texts: pa.Array) -> int:
 
     found = 0
     rest = texts
-    for kind, end in ((STRING, '"'), (INTEGER, _INTEGER_END), (BOOLEAN, _BOOLEAN_END), (FLOAT, _FLOAT_END)):
+    for kind, end in _ENDS.items():
         if not len(rest):
             break
         matches = pc.ends_with(rest, end)
@@ -99,6 +116,8 @@ def _literals(texts: pa.Array, kind: int) -> int:
 
     from everlog.datalog.ntriples import read_term
 
+    if kind in _LITERALS:
+        return TERM if literal_values(texts, _LITERALS[kind]) is None else kind
     wanted = {INTEGER: int, FLOAT: float, BOOLEAN: bool}[kind]
     found = 0
     if kind == INTEGER:
@@ -130,6 +149,8 @@ def values_of(texts: pa.Array, kind: int) -> pa.Array:
 
     if kind == TERM:
         return texts
+    if kind in _LITERALS:
+        return literal_values(texts, _LITERALS[kind])
     if kind == BOOLEAN:
         return pc.starts_with(texts, '"true"')
     if kind == INTEGER:

@@ -28,8 +28,10 @@ def to_spark(spark: SparkSession, table: pa.Table, folder: Callable[[], Path] | 
     if not table.num_rows:
         return spark.createDataFrame([], _schema(table))
     if table.num_rows <= SMALL:
-        # In one piece: of columns in several chunks, not alike, Spark took the first only.
-        return spark.createDataFrame(table.combine_chunks())
+        # In one piece: of columns in several chunks, not alike, Spark took the first only. And with types where it would
+        # take timestamps for those of its own zone.
+        given = table.combine_chunks()
+        return spark.createDataFrame(given, _schema(table)) if _has_local_time(table) else spark.createDataFrame(given)
     import pyarrow.parquet as pq
 
     place = (folder or temporary_folder)()
@@ -55,8 +57,17 @@ def temporary_folder() -> Path:
     return folder
 
 
+def _has_local_time(table: pa.Table) -> bool:
+    from everlog.engine.literal_columns import LOCAL
+
+    return LOCAL.type in table.schema.types
+
+
 def _schema(table: pa.Table) -> str:
     import pyarrow as pa
 
+    from everlog.engine.literal_columns import LITERAL_KINDS
+
     kinds = {pa.int32(): "int", pa.int64(): "bigint", pa.float64(): "double", pa.bool_(): "boolean"}
+    kinds |= {kind.type: kind.name for kind in LITERAL_KINDS}
     return ", ".join(f"{field.name} {kinds.get(field.type, 'string')}" for field in table.schema)

@@ -26,7 +26,6 @@ from everlog.datalog.values import RDF_TYPE, SAME_AS
 from everlog.errors import EverlogError
 from everlog.rdf.turtle import TurtleTerms, turtle_header, turtle_lines, turtle_prefixes
 from everlog.sources.file_names import file_stem
-from everlog.sources.typed_columns import typed_columns
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -225,12 +224,14 @@ def write_parquet(facts: DataFrame, path: Path) -> None:
     """Facts in text form as one Parquet file, in columns of their own types where all values of a column share one."""
     import pyarrow.parquet as pq
 
+    from everlog.sources.typed_columns import typed_columns
+
     with _kept(facts) as kept, _scratch(path) as scratch:
         parts = _written(typed_columns(kept).write.parquet, scratch)
         schema = _marked(pq.read_schema(parts[0]))
         with pq.ParquetWriter(path, schema) as joined:
             for part in parts:
-                source = pq.ParquetFile(part)
+                source = pq.ParquetFile(part, coerce_int96_timestamp_unit="us")  # as Spark writes instants
                 for group in range(source.num_row_groups):
                     joined.write_table(source.read_row_group(group).cast(schema))
 
@@ -310,14 +311,21 @@ def _join_parts(lines: DataFrame, path: Path, header: str = "") -> None:
 
 
 def _marked(schema: pa.Schema) -> pa.Schema:
-    """Arrow's readers find the mark of N-Triples columns in the field, Spark's in the key that Spark left."""
+    """Arrow's readers find the mark of N-Triples columns in the field, Spark's in the key that Spark left.
+
+    Of Spark's timestamps they would not know that they are in UTC.
+    """
     import json
 
+    from everlog.engine.literal_columns import INSTANT
     from everlog.sources.typed_columns import NTRIPLES
 
     described = json.loads((schema.metadata or {}).get(b"org.apache.spark.sql.parquet.row.metadata", b'{"fields": []}'))
     marked = {field["name"] for field in described["fields"] if field["metadata"] == NTRIPLES}
+    instants = {field["name"] for field in described["fields"] if field["type"] == INSTANT.name}
     for number, field in enumerate(schema):
         if field.name in marked:
             schema = schema.set(number, field.with_metadata(NTRIPLES))
+        elif field.name in instants:
+            schema = schema.set(number, field.with_type(INSTANT.type))
     return schema

@@ -24,6 +24,7 @@ from pyoxigraph import BlankNode, NamedNode
 
 from everlog.datalog.ntriples import read_term
 from everlog.datalog.values import XSD, Value, canonical_double, identity, normalise
+from everlog.engine.literal_columns import is_literal_type, kind_of_text, literal_texts, literal_values
 from everlog.engine.memory import tuning
 from everlog.engine.memory.term_kinds import BLANK, BOOL, FIRST_TEXT, FLOAT, INT, IRI, LITERAL, STRING, UNREAD
 from everlog.errors import EverlogError, UnsupportedValue
@@ -134,9 +135,9 @@ class Dictionary:
         return self.encode_ntriples(column) if is_ntriples else self.encode_column(column)
 
     def encode_column(self, column: pa.Array | pa.ChunkedArray) -> Ids:
-        """The ids of an Arrow column of integers, floats, booleans or strings, plain or dictionary-encoded.
+        """The ids of an Arrow column of integers, floats, booleans, strings, dates, timestamps or decimals.
 
-        All values of a dictionary-encoded chunk's dictionary may get ids, used or not.
+        It may be dictionary-encoded. All values of a dictionary-encoded chunk's dictionary may get ids, used or not.
         """
         return self._encode_chunks(column, _column_probes)
 
@@ -192,19 +193,30 @@ class Dictionary:
     def decode_field(self, name: str, ids: Ids) -> tuple[pa.Field, pa.Array]:
         """A column of ids as Arrow with its field, whose metadata mark N-Triples text: `encode_field` reads it back.
 
-        The column is int64, float64, bool or string if all values are of that kind, else N-Triples text. Strings beyond
-        2 GiB come as large_string. A column without rows comes as strings.
+        The column is int64, float64, bool or string if all values are of that kind, or a date, timestamp or decimal if all
+        are literals of that kind (`literal_columns.py`), else N-Triples text. Strings beyond 2 GiB come as large_string. A
+        column without rows comes as strings.
         """
         kinds = self._kinds[ids]
         kind = int(kinds[0]) if ids.size else STRING
         metadata = None
-        if kind > STRING or not (kinds == kind).all():
+        one_kind = bool((kinds == kind).all())
+        literals = self._literal_values(ids) if kind == LITERAL and one_kind else None
+        if literals is not None:
+            array = literals
+        elif kind > STRING or not one_kind:
             array, metadata = self.ntriples_column(ids), NTRIPLES_METADATA
         else:
             array = self._texts(ids) if kind == STRING else pa.array(_numbers(kind, self._payload[ids]))
         if array.type == _LARGE and array.nbytes < 2**31:
             array = array.cast(pa.string())
         return pa.field(name, array.type, nullable=False, metadata=metadata), array
+
+    def _literal_values(self, ids: Ids) -> pa.Array | None:
+        """Dates, timestamps or decimals, if the literals are all of one of these kinds."""
+        texts = self._texts(ids)
+        kind = kind_of_text(texts[0].as_py())
+        return None if kind is None else literal_values(texts, kind)
 
     def _values_of_kind(self, kind: int, ids: Ids) -> list[Value]:
         if kind == STRING:
@@ -410,11 +422,13 @@ def _column_probes(chunk: pa.Array) -> _Probes:
     kind = _kind_of_type(chunk.type)
     if kind is None:
         raise UnsupportedValue(
-            f"a column of type {chunk.type} does not fit into facts, which hold integers, floats, booleans and strings; "
-            "cast it to one of these, for instance to string, or split it into such columns"
+            f"a column of type {chunk.type} does not fit into facts, which hold numbers, booleans, strings, dates and "
+            "timestamps; cast it to one of these, for instance to string, or split it into such columns"
         )
+    if kind == LITERAL:
+        chunk = literal_texts(chunk)
     lengths, data = np.zeros(len(chunk), dtype=np.int32), np.empty(0, dtype=np.uint8)
-    if kind == STRING:
+    if kind >= FIRST_TEXT:
         keys, lengths, data = _spans(chunk)
     elif kind == FLOAT:
         # Not by Arrow's cast, which refuses float16 in older versions.
@@ -484,7 +498,9 @@ def _kind_of_type(type: pa.DataType) -> int | None:
         return FLOAT
     if pa.types.is_boolean(type):
         return BOOL
-    return STRING if type in (pa.string(), _LARGE, pa.string_view()) else None
+    if type in (pa.string(), _LARGE, pa.string_view()):
+        return STRING
+    return LITERAL if is_literal_type(type) else None
 
 
 def _nulls(count: int) -> UnsupportedValue:
