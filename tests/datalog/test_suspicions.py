@@ -17,6 +17,7 @@ def said(text: str, *given: str) -> list[str]:
 def test_nothing_is_said_about_a_program_that_fits_its_facts() -> None:
     assert said(REACH, "edge") == []
     assert said("p(?x, 1) :- [?x, rdf:type, ?y], ?y != ?x .") == []
+    assert said("p(?x) :- q(?x, ?v), r(?x, ?w), ?v = ?w .  s(?y) :- t(?x), ?y = ?x .", "q", "r", "t") == []
     assert said("", "edge") == [], "facts alone are no mistake"
     assert said('gold(?x, "Gold") :- member(?x, "Gold") .', "member") == []
     assert said('flag("ok") :- status("ok") .', "status") == []
@@ -44,6 +45,7 @@ def test_one_warning_stands_for_many_rules() -> None:
         ("path(X, Y) :- edge(X, Y) .", ["edge"], "X and Y are constants, since variables begin with a question mark"),
         ("path(x, y) :- edge(x, y) .", ["edge"], "x and y are constants"),
         ("path(?x, Y) :- edge(?x, Y) .", ["edge"], "Y is a constant"),
+        ("p(?x) :- q(?x, ?v), r(?w), ?v = ?w .", ["q", "r"], "compares each ?v with each ?w by value"),
         ("p(?x) :- q(?x), 1 < 2 .", ["q"], "compares two constants, whatever the facts are"),
         (
             "p(?x) :- " + ", ".join(f"q{n}(?x)" for n in range(9)) + " .",

@@ -1,4 +1,4 @@
-"""The stable model of a program by clingo. Values become integers; orders between them become facts.
+"""The stable model of a program by clingo. Values become integers; what their comparisons say become facts.
 
 A `NOT EXISTS` becomes the negation of an auxiliary predicate over all values of the domain.
 """
@@ -13,7 +13,7 @@ import clingo
 from everlog.datalog.syntax import Atom, BodyLiteral, Comparison, Constant, Negation, Rule, Term, Variable
 from oracles.naive import ORDERS, Facts, Key, holds, key
 
-_NAMES = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
+_NAMES = {"=": "eq", "<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
 
 
 def materialise(rules: Sequence[Rule], explicit: Facts) -> Facts:
@@ -27,7 +27,11 @@ class _Translation:
         self._auxiliary = count()
         self._lines = [f"{self._predicate(name)}({self._numbered(keys)})." for name, keys in explicit]
         for rule in rules:
-            body = ", ".join(self._literal(literal) for literal in rule.body)
+            given = _giving(rule)
+            body = ", ".join(
+                f"{self._term(one.left)} = {self._term(one.right)}" if one in given else self._literal(one)
+                for one in rule.body
+            )
             self._lines.append(f"{self._atom(rule.head)} :- {body}." if body else f"{self._atom(rule.head)}.")
         self._lines += self._domain()
 
@@ -69,8 +73,8 @@ class _Translation:
 
     def _comparison(self, comparison: Comparison) -> str:
         left, right = self._term(comparison.left), self._term(comparison.right)
-        if comparison.operator in ("=", "!="):
-            return f"{left} {comparison.operator} {right}"
+        if comparison.operator == "!=":
+            return f"not eq({left},{right})"
         return f"{_NAMES[comparison.operator]}({left},{right})"
 
     def _negation(self, negation: Negation) -> str:
@@ -88,3 +92,15 @@ class _Translation:
                 if holds(Comparison(sign, x, y), {x.name: a, y.name: b}):
                     lines.append(f"{_NAMES[sign]}({i},{j}).")
         return lines
+
+
+def _giving(rule: Rule) -> set[BodyLiteral]:
+    """The equalities that give a variable its value which no atom binds: the first of each, in the order of writing."""
+    known = {variable for atom in rule.positive for variable in atom.variables()}
+    found: set[BodyLiteral] = set()
+    for equality in [one for one in rule.comparisons if one.operator == "="] * len(rule.comparisons):
+        fresh = [term for term in equality.terms if isinstance(term, Variable) and term not in known]
+        if len(fresh) == 1:
+            found.add(equality)
+            known.update(fresh)
+    return found

@@ -9,11 +9,16 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
+from datetime import UTC, date, datetime, time
+from decimal import Decimal
 from functools import cache, lru_cache
-from typing import TypeAlias
+from typing import Any, TypeAlias
+
+from pyoxigraph import Literal
 
 from everlog.datalog.syntax import Atom, Comparison, Constant, Negation, Rule, Term, Variable
-from everlog.datalog.values import Value
+from everlog.datalog.values import XSD, Value
 
 Key: TypeAlias = tuple[str, object]
 Fact: TypeAlias = tuple[str, tuple[Key, ...]]
@@ -23,7 +28,7 @@ Substitution: TypeAlias = dict[str, Key]
 """The values of variables by name."""
 Some: TypeAlias = tuple[Collection[Fact], Collection[Fact]]
 
-ORDERS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
+ORDERS = {"=": operator.eq, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 
 
 def key(value: Value) -> Key:
@@ -111,14 +116,53 @@ def instance_of(atom: Atom, one: Substitution) -> Fact:
 
 
 def holds(comparison: Comparison, one: Substitution) -> bool:
-    """`=` and `!=` are identity; the others order numbers by value and strings by code point, and nothing else."""
-    (kind, left), (other, right) = _value(comparison.left, one), _value(comparison.right, one)
-    if comparison.operator in ("=", "!="):
-        return ((kind, left) == (other, right)) == (comparison.operator == "=")
-    order = ORDERS[comparison.operator]
-    if {kind, other} <= {"int", "float"}:
-        return order(value_of((kind, left)), value_of((other, right)))
-    return kind == other == "str" and order(left, right)
+    """Values of one kind are compared by what they stand for; of all others, a term equals itself and has no order.
+
+    `is not`, of rules that Everlog makes, tells terms apart.
+    """
+    left, right = _value(comparison.left, one), _value(comparison.right, one)
+    if comparison.operator == "is not":
+        return left != right
+    if comparison.operator == "!=":
+        return not holds(replace(comparison, operator="="), one)
+    if comparison.operator == "=" and left == right:
+        return True
+    (kind, mine), (other, theirs) = _measure(left), _measure(right)
+    return kind == other != "" and ORDERS[comparison.operator](mine, theirs)
+
+
+@cache
+def _measure(keyed: Key) -> tuple[str, Any]:
+    """The kind that a value is compared within, none if it is the empty one, and what stands for it in Python."""
+    value = value_of(keyed)
+    if isinstance(value, str | bool):
+        return type(value).__name__, value
+    if isinstance(value, int | float):
+        return "number", value
+    if not isinstance(value, Literal) or not value.datatype.value.startswith(XSD):
+        return "", None
+    name, text = value.datatype.value.removeprefix(XSD), value.value
+    try:
+        if name in ("decimal", "integer", "byte", "long"):
+            return "number", int(number) if (number := Decimal(text)) == int(number) else float(number)
+        if name in ("double", "float"):
+            return "number", float(text)
+        if name == "boolean":
+            return "bool", {"1": True, "0": False, "true": True, "false": False}[text]
+        if name == "time":
+            return name, _in_utc(datetime.combine(date(1972, 12, 31), time.fromisoformat(text)))
+        if name == "date":
+            zone = text[10:].replace("Z", "+00:00")
+            return name, _in_utc(datetime.fromisoformat(f"{text[:10]}T00:00:00{zone}"))
+        if name == "dateTime":
+            return name, _in_utc(datetime.fromisoformat(text))
+    except (ValueError, KeyError, ArithmeticError):
+        pass
+    return "", None
+
+
+def _in_utc(moment: datetime) -> datetime:
+    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment
 
 
 def _value(term: Term, one: Substitution) -> Key:

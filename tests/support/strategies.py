@@ -17,7 +17,7 @@ from random import Random
 from typing import TypeVar
 
 from hypothesis import strategies as st
-from pyoxigraph import NamedNode
+from pyoxigraph import Literal, NamedNode
 
 from everlog.datalog.printer import print_atom, print_program
 from everlog.datalog.substitution import canonical_rule
@@ -34,12 +34,22 @@ from everlog.datalog.syntax import (
     Term,
     Variable,
 )
-from everlog.datalog.values import RDF_TYPE, Value
+from everlog.datalog.values import RDF_TYPE, XSD, Value
 from oracles import naive
 from oracles.naive import Facts
 
 P, Q, C, D = (NamedNode(f"http://example.org/{name}") for name in "pqCD")
-VALUES: list[Value] = ["a", 1, 1.0, True, "b", 2, P, C, RDF_TYPE, 2.5]
+BYTE, HALVES, YES, NEW_YEAR, SAME_DAY = (
+    Literal(text, datatype=NamedNode(XSD + name))
+    for text, name in [
+        ("1", "byte"),
+        ("2.50", "decimal"),
+        ("1", "boolean"),
+        ("2024-01-01", "date"),
+        ("2024-01-01Z", "date"),
+    ]
+)
+VALUES: list[Value] = ["a", 1, 1.0, True, "b", 2, P, C, RDF_TYPE, 2.5, BYTE, HALVES, YES, NEW_YEAR, SAME_DAY]
 VARIABLES = [Variable(name) for name in "xyzw"]
 LOCAL = [Variable(name) for name in "lmn"]
 OPERATORS: list[Operator] = ["=", "!=", "<", "<=", ">", ">="]

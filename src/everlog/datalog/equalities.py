@@ -1,31 +1,37 @@
-"""Equalities out of rules: later layers see no `=` that binds a variable.
+"""Equalities out of rules, as far as they are substitutions: later layers see no `=` that gives a variable its value.
 
-`=` is identity of values, so an equality is a substitution. What remains of `=` afterwards stands inside a negation,
-between shared variables and constants: there it tests the rule's bindings, and nothing can be substituted for it.
+`=` compares two values (`comparing.py`). It gives a value to a variable that no positive atom binds, in the order of
+writing; and where one side is a constant that no other term equals, such as an IRI or a string, the variable can only be
+that constant. `is`, of rules that Everlog makes, says that two terms are the same one. All of these are substituted. Other
+equalities stay, as tests.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+from everlog.datalog.comparing import holds, is_told_by_its_term
 from everlog.datalog.substitution import substitute_atom, substitute_literal
-from everlog.datalog.syntax import BodyLiteral, Comparison, Constant, Negation, Rule, Term, Variable
+from everlog.datalog.syntax import BodyLiteral, Comparison, Constant, Negation, Operator, Rule, Term, Variable
+
+_EQUALITIES = ("=", "is")
 
 
 def eliminate_equalities(rule: Rule) -> Rule | None:
-    """A safe rule without its equalities, or `None` if its body can never hold.
+    """A safe rule without the equalities that are substitutions, or `None` if its body can never hold.
 
     The body may come out empty: `p(?x) :- ?x = 5 .` becomes the rule `p(5)` without a body.
     """
-    solution = _solve((comparison for comparison in rule.comparisons if comparison.operator == "="), lambda _: True)
+    bound = {variable for atom in rule.positive for variable in atom.variables()}
+    solution = _solve(rule.comparisons, bound, lambda _: True)
     if solution is None:
         return None
-    bindings, _ = solution
+    bindings, tests = solution
     body: dict[BodyLiteral, None] = {}
     for literal in rule.body:
-        if isinstance(literal, Comparison) and literal.operator == "=":
-            continue
         replaced: BodyLiteral | None = substitute_literal(literal, bindings)
+        if isinstance(replaced, Comparison) and replaced.operator in _EQUALITIES and replaced not in tests:
+            continue
         if isinstance(replaced, Negation):
             replaced = _eliminate_inside(replaced)
         if replaced is not None:
@@ -34,14 +40,14 @@ def eliminate_equalities(rule: Rule) -> Rule | None:
 
 
 def _eliminate_inside(negation: Negation) -> Negation | None:
-    """The negation without equalities on its local variables, or `None` if its inside can never hold."""
+    """The negation without equalities that fix its local variables, or `None` if its inside can never hold."""
     local = set(negation.local)
-    equalities = [comparison for comparison in negation.comparisons if comparison.operator == "="]
-    solution = _solve(equalities, lambda variable: variable in local)
+    shared = set(negation.variables())
+    solution = _solve(negation.comparisons, local | shared, lambda variable: variable in local)
     if solution is None:
         return None
     bindings, tests = solution
-    others = (comparison for comparison in negation.comparisons if comparison.operator != "=")
+    others = (comparison for comparison in negation.comparisons if comparison.operator not in _EQUALITIES)
     return Negation(
         tuple(dict.fromkeys(substitute_atom(atom, bindings) for atom in negation.atoms)),
         tuple(variable for variable in negation.local if variable not in bindings),
@@ -50,26 +56,43 @@ def _eliminate_inside(negation: Negation) -> Negation | None:
 
 
 def _solve(
-    equalities: Iterable[Comparison], free: Callable[[Variable], bool]
+    comparisons: Iterable[Comparison], bound: set[Variable], free: Callable[[Variable], bool]
 ) -> tuple[dict[Variable, Term], list[Comparison]] | None:
-    """Bindings of free variables and the equalities that they leave, or `None` if two constants clash.
+    """Bindings of free variables and the tests that they leave, or `None` if two constants are not equal.
 
     The bindings are final: no bound variable occurs on the right of one.
     """
     bindings: dict[Variable, Term] = {}
-    tests: list[Comparison] = []
-    for equality in equalities:
-        pair = substitute_literal(equality, bindings)
-        left, right = pair.left, pair.right
-        if left == right:
-            continue
-        if not (isinstance(left, Variable) and free(left)):
-            left, right = right, left
-        if isinstance(left, Variable) and free(left):
-            bindings = {bound: right if term == left else term for bound, term in bindings.items()}
-            bindings[left] = right
-        elif isinstance(left, Constant) and isinstance(right, Constant):
-            return None
-        else:
-            tests.append(pair)
-    return bindings, tests
+    waiting = [comparison for comparison in comparisons if comparison.operator in _EQUALITIES]
+    while True:
+        tests: dict[Comparison, None] = {}
+        for equality in waiting:
+            pair = substitute_literal(equality, bindings)
+            sides = ((pair.left, pair.right), (pair.right, pair.left))
+            chosen = next((side for side in sides if _is_substitution(pair.operator, *side, bound, free)), None)
+            if chosen is not None:
+                variable, term = chosen
+                assert isinstance(variable, Variable)
+                bindings = {one: term if other == variable else other for one, other in bindings.items()}
+                bindings[variable] = term
+            elif isinstance(pair.left, Constant) and isinstance(pair.right, Constant):
+                if not (
+                    pair.left == pair.right or (pair.operator == "=" and holds("=", pair.left.value, pair.right.value))
+                ):
+                    return None
+            elif pair.left != pair.right:
+                tests.setdefault(pair)
+        if len(tests) == len(waiting):
+            return bindings, list(tests)
+        waiting = list(tests)
+
+
+def _is_substitution(
+    sign: Operator, left: Term, right: Term, bound: set[Variable], free: Callable[[Variable], bool]
+) -> bool:
+    """Whether an equality says of the variable on its left which term it is."""
+    if not (isinstance(left, Variable) and free(left)) or left == right:
+        return False
+    if isinstance(right, Constant):
+        return sign == "is" or left not in bound or is_told_by_its_term(right.value)
+    return sign == "is" or (left not in bound and right in bound)

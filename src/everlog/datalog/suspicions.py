@@ -13,7 +13,7 @@ from typing import Final
 
 from everlog.datalog.arities import program_arities
 from everlog.datalog.printer import print_rule
-from everlog.datalog.syntax import EQUAL, TRIPLE, Atom, Comparison, Constant, Program, Rule, Term, parts
+from everlog.datalog.syntax import EQUAL, TRIPLE, Atom, Comparison, Constant, Program, Rule, Term, Variable, parts
 
 _SHOWN: Final = 5
 """So many names are said in one warning."""
@@ -56,7 +56,7 @@ def suspicions(program: Program, given: Collection[str], equality: bool = False)
     With equality on, facts that no rule mentions are not in vain.
     """
     unused = () if equality else _unused(program, given)
-    return [*_unmatched(program, given), *unused, *_constants(program), *_decided(program)]
+    return [*_unmatched(program, given), *unused, *_constants(program), *_decided(program), *_each_with_each(program)]
 
 
 def _unmatched(program: Program, given: Collection[str]) -> Iterator[str]:
@@ -100,6 +100,25 @@ def _decided(program: Program) -> Iterator[str]:
         for part in _body(rule):
             if isinstance(part, Comparison) and all(isinstance(term, Constant) for term in part.terms):
                 yield f"`{print_rule(rule, program.prefixes)}` compares two constants, whatever the facts are"
+                return
+
+
+def _each_with_each(program: Program) -> Iterator[str]:
+    """A rule that compares the facts of two atoms, all with all, by an equality and nothing else that they share."""
+    for rule in program.rules:
+        groups: list[set[Variable]] = []
+        for atom in rule.positive:
+            mine = set(atom.variables())
+            meeting = [group for group in groups if group & mine]
+            groups = [*(group for group in groups if group not in meeting), mine.union(*meeting)]
+        for comparison in rule.comparisons:
+            ends = [next((n for n, group in enumerate(groups) if term in group), None) for term in comparison.terms]
+            if comparison.operator == "=" and None not in ends and ends[0] != ends[1]:
+                left, right = comparison.terms
+                yield (
+                    f"`{print_rule(rule, program.prefixes)}` compares each {left!r} with each {right!r} by value, which "
+                    "takes long where there are many: write one variable for both if the same term is meant"
+                )
                 return
 
 

@@ -21,8 +21,12 @@ HIDDEN: Final = "¬"
 EQUAL: Final = "="
 """The predicate of an equality in a head; with equality on, such an atom is a triple with owl:sameAs."""
 
-Operator: TypeAlias = Literal["=", "!=", "<", "<=", ">", ">=", "~"]
-"""`~` is for rules that Everlog makes: both values are of kinds that equality can merge."""
+Operator: TypeAlias = Literal["=", "!=", "<", "<=", ">", ">=", "~", "is", "is not"]
+"""What a comparison asks of two values (`comparing.py`).
+
+Three are for rules that Everlog makes: with `~`, both values are of kinds that equality can merge; with `is`, they are the
+same term, and the rule is rewritten so that it says so (`equalities.py`); with `is not`, they are not.
+"""
 
 
 @dataclass(frozen=True, slots=True)

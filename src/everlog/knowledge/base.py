@@ -31,7 +31,7 @@ from everlog.knowledge.goals import WORTH_SORTING, in_order
 from everlog.knowledge.report import Report
 from everlog.knowledge.request import Request
 from everlog.knowledge.rule_profile import Profile
-from everlog.knowledge.saved_kinds import OLDER
+from everlog.knowledge.saved_kinds import BY_TERM, OLDER, compares
 from everlog.knowledge.settings import Settings
 from everlog.planning.equality_rules import refuse_equalities, telling_apart, with_same_as
 from everlog.planning.modules.module_rules import kinds_of
@@ -497,8 +497,8 @@ class KnowledgeBase:
 
         `remarks` about what was given become warnings.
         """
-        reasons = []
-        if OLDER in self.reasoner.kept_kinds():
+        reasons, kinds = [], self.reasoner.kept_kinds()
+        if OLDER in kinds or (BY_TERM in kinds and compares(self.program.rules)):
             algorithm, reasons = "remat", [_OLDER]
         request = self._request([*self._pending, *added], deleted, algorithm, progress, started, profile)
         after, report = self.reasoner.updated(request)

@@ -8,12 +8,16 @@ from hashlib import sha256
 from typing import Final
 
 from everlog.datalog.substitution import canonical_rule
-from everlog.datalog.syntax import Atom, Rule, Variable
+from everlog.datalog.syntax import Atom, Comparison, Rule, Variable, parts
 from everlog.datalog.values import identity
 from everlog.planning.hidden_predicates import named_after
 
 OLDER: Final = "older"
 """Said of what an earlier Everlog has stored, whose names mean something else now."""
+BY_VALUE: Final = "compared-by-value"
+"""Said of a store whose rules compare as `datalog/comparing.py` says."""
+BY_TERM: Final = "compared-by-term"
+"""Said of what an earlier Everlog has stored, to which `=` meant the same term, and dates had no order."""
 DECOMPOSED: Final = "decomposed"
 """Said of a store that names the rules which are decomposed, and whose derivations are not counted."""
 TREE: Final = "tree-"
@@ -31,7 +35,13 @@ _NUMBERED_MODULES = "backbone"
 def stored_kinds(kinds: Iterable[str], names: Iterable[str]) -> frozenset[str]:
     """The kinds of a store that says which it has, and has relations of some names."""
     known = frozenset(kinds)
+    known |= frozenset() if BY_VALUE in known else {BY_TERM}
     return known | {OLDER} if _NUMBERED_MODULES in known or any(map(_NUMBERED.fullmatch, names)) else known
+
+
+def compares(rules: Iterable[Rule]) -> bool:
+    """Whether some rule compares values."""
+    return any(isinstance(part, Comparison) for rule in rules for literal in rule.body for part in parts(literal))
 
 
 def tree_key(rule: Rule) -> str:

@@ -179,7 +179,7 @@ def _occurrences(arities: Mapping[str, int]) -> Iterator[Rule]:
         if not predicate.startswith(HIDDEN):
             variables = tuple(Variable(f"x{place}") for place in range(arity))
             for place, one in enumerate(variables):
-                verb = [Comparison("!=", one, EQ)] if (predicate, place) == (TRIPLE, 1) else []
+                verb = [Comparison("is not", one, EQ)] if (predicate, place) == (TRIPLE, 1) else []
                 yield Rule(Atom(OCCURS, (one,)), (Atom(predicate, variables), *verb))
 
 
@@ -197,7 +197,7 @@ def _check(rule: Rule) -> None:
 def _is_harmless(comparison: Comparison) -> bool:
     """Whether merges cannot take a comparison away."""
     terms = (comparison.left, comparison.right)
-    return any(isinstance(term, Constant) and not mergeable(term.value) for term in terms)
+    return comparison.operator == "=" or any(isinstance(term, Constant) and not mergeable(term.value) for term in terms)
 
 
 # ---------------------------------------------------------------------------------------- equality by rewriting
@@ -265,7 +265,7 @@ def over_representatives(rule: Rule) -> tuple[Rule, ...]:
     Names that owl:differentFrom tells apart are not: a rule about both sees the equality as the triple that it then is.
     """
     body = tuple(
-        Comparison("=", literal.terms[0], literal.terms[2])
+        Comparison("is", literal.terms[0], literal.terms[2])
         if isinstance(literal, Atom) and is_equality(literal)
         else literal
         for literal in rule.body
@@ -312,7 +312,7 @@ def _with_equality(rule: Rule) -> Iterator[Rule]:
             before, after = rule.body[:number], rule.body[number + 1 :]
             if left != right:
                 yield from _with_equality(Rule(rule.head, (*before, _proper(left, right), *after)))
-            one = Rule(rule.head, (*before, Comparison("=", left, right), *after))
+            one = Rule(rule.head, (*before, Comparison("is", left, right), *after))
             for merged in solved([one]):
                 yield from _with_equality(merged)
             return
@@ -326,9 +326,9 @@ def _irreflexive(rule: Rule) -> Iterator[Rule]:
         return
     left, verb, right = head.terms
     if isinstance(verb, Variable):
-        yield Rule(head, (*rule.body, Comparison("!=", verb, EQ)))
+        yield Rule(head, (*rule.body, Comparison("is not", verb, EQ)))
         yield from (
-            made for one in solved([Rule(head, (*rule.body, Comparison("=", verb, EQ)))]) for made in _irreflexive(one)
+            made for one in solved([Rule(head, (*rule.body, Comparison("is", verb, EQ)))]) for made in _irreflexive(one)
         )
     elif left != right:
         yield Rule(head, (*rule.body, Comparison("!=", left, right)))
@@ -336,13 +336,13 @@ def _irreflexive(rule: Rule) -> Iterator[Rule]:
 
 def _congruence(arities: Mapping[str, int]) -> Iterator[Rule]:
     x, y, z = Variable("x"), Variable("y"), Variable("z")
-    proper = (Comparison("~", x, y), Comparison("!=", x, EQ), Comparison("!=", y, EQ))
+    proper = (Comparison("~", x, y), Comparison("is not", x, EQ), Comparison("is not", y, EQ))
     yield Rule(_proper(x, y), (same(x, y), *proper))
     yield Rule(same(y, x), (_proper(x, y),))
-    yield Rule(same(x, z), (_proper(x, y), _proper(y, z), Comparison("!=", x, z)))
+    yield Rule(same(x, z), (_proper(x, y), _proper(y, z), Comparison("is not", x, z)))
     for predicate, arity in sorted(arities.items()):
         terms = [Variable(f"x{place}") for place in range(arity)]
-        other = [Comparison("!=", terms[1], EQ)] if predicate == TRIPLE else []
+        other = [Comparison("is not", terms[1], EQ)] if predicate == TRIPLE else []
         for place, term in enumerate(terms):
             replaced = tuple(y if position == place else one for position, one in enumerate(terms))
             yield Rule(Atom(predicate, replaced), (Atom(predicate, tuple(terms)), _proper(term, y), *other))

@@ -13,6 +13,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from pyoxigraph import BlankNode, Literal, NamedNode, RdfFormat, parse
 
+from everlog.datalog.comparing import holds
 from everlog.datalog.ntriples import read_term, write_term
 from everlog.datalog.values import XSD, Value, identity, normalise
 from everlog.engine.memory.dictionary import Dictionary, Ids
@@ -330,26 +331,40 @@ def test_ntriples_come_in_every_layout() -> None:
 
 
 def expected_comparison(a: Value, b: Value) -> int:
-    def kind(value: Value) -> type | None:
-        return str if isinstance(value, str) else float if type(value) in (int, float) else None
-
-    if kind(a) is None or kind(a) != kind(b) or a != a or b != b:
-        return 2
-    return (a > b) - (a < b)  # type: ignore[operator]
+    if holds("<", a, b):
+        return -1
+    return 1 if holds(">", a, b) else 0 if holds("<=", a, b) else 2
 
 
 @property_test
-@given(st.lists(values | numbers, min_size=2, max_size=8))
-@example(NASTY)
-def test_comparison_is_pythons_within_numbers_and_within_strings(given_values: list[Value]) -> None:
+@given(st.lists(values | numbers, min_size=2, max_size=8), st.lists(values | numbers, max_size=4))
+@example(NASTY, [])
+def test_ids_are_compared_as_their_values_are(given_values: list[Value], more: list[Value]) -> None:
     from everlog.engine.memory.kernels.dictionary_kernels import compare
 
     d = Dictionary()
     ids = d.encode_values(given_values).tolist()
+    d.order()
+    every = [*given_values, *more]
+    ids += d.encode_values(more).tolist() if more else []
     order = d.order()
-    for a, a_value in zip(ids, given_values, strict=True):
-        for b, b_value in zip(ids, given_values, strict=True):
+    for a, a_value in zip(ids, every, strict=True):
+        for b, b_value in zip(ids, every, strict=True):
             assert compare(order, a, b) == expected_comparison(a_value, b_value), (a_value, b_value)
+
+
+def test_what_literals_are_compared_by_grows_with_the_dictionary() -> None:
+    from everlog.engine.memory.kernels.dictionary_kernels import compare
+
+    d = Dictionary()
+    for year in range(1000, 4000):
+        d.encode_value(Literal(f"{year}-01-01", datatype=NamedNode(XSD + "date")))
+        d.encode_value(year)
+        if year % 250 == 0:
+            d.order()
+    order = d.order()
+    assert all(compare(order, id, id + 2) == -1 for id in range(len(d) - 2))
+    assert all(compare(order, id, id + 1) == 2 for id in range(len(d) - 1))
 
 
 # Mistakes

@@ -69,7 +69,7 @@ class Asked:
 
 @pytest.mark.parametrize("conditions", [0, 2])
 def test_apply(spark: SparkSession, conditions: int) -> None:
-    asked = Asked(spark, 100 + conditions, conditions)
+    asked = Asked(spark, 101 + conditions, conditions)
     excluded = frozenset(list(asked.heads)[::2])
     found = asked.rules.apply(asked.positive, asked.negative, some=asked.some, excluding=asked.disguised(excluded))
     assert asked.facts.facts_in(found) == asked.heads.keys() - excluded

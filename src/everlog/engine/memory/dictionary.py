@@ -11,8 +11,10 @@ thread may add at a time. Numba is imported when the first value is looked up, n
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from threading import Lock
 from types import ModuleType
 from typing import Any, NamedTuple, TypeAlias
 
@@ -22,13 +24,27 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 from pyoxigraph import BlankNode, NamedNode
 
+from everlog.datalog.comparing import LEXICAL, comparable_literal
 from everlog.datalog.ntriples import read_term
 from everlog.datalog.values import XSD, Value, canonical_double, identity, normalise
 from everlog.engine.literal_columns import is_literal_type, kind_of_text, literal_texts, literal_values
 from everlog.engine.memory import tuning
-from everlog.engine.memory.term_kinds import BLANK, BOOL, FIRST_TEXT, FLOAT, INT, IRI, LITERAL, STRING, UNREAD
+from everlog.engine.memory.term_kinds import (
+    BLANK,
+    BOOL,
+    DATE,
+    DATETIME,
+    FIRST_TEXT,
+    FLOAT,
+    INT,
+    IRI,
+    LITERAL,
+    STRING,
+    TIME,
+    UNREAD,
+)
 from everlog.errors import EverlogError, UnsupportedValue
-from everlog.interrupts import look
+from everlog.interrupts import lasting, look
 
 Ids: TypeAlias = NDArray[np.int32]
 
@@ -60,9 +76,20 @@ _RARE_ESCAPES = {"\b": r"\b", "\f": r"\f"} | {
 _ANY_ESCAPE = r'[\x00-\x1f\x7f\x{FFFE}\x{FFFF}"\\]'
 _ANY_RARE_ESCAPE = r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\x{FFFE}\x{FFFF}]"
 
+_COMPARABLE = rf'^"[^"]*"\^\^<{re.escape(XSD)}(?:{"|".join(LEXICAL)})>$'
+"""Literals that may be compared by what they stand for; there are no quotes and escapes in these."""
+
+_COMPARED_KINDS = {"boolean": BOOL, "dateTime": DATETIME, "date": DATE, "time": TIME}
+
+_ORDERING = lasting(Lock())
+"""Held while a thread reads literals for all that compare."""
+
 
 class Order(NamedTuple):
-    """What `dictionary_kernels.compare` reads; arrays may be longer than the dictionary."""
+    """What `dictionary_kernels.compare` reads; arrays may be longer than the dictionary.
+
+    Literals that are numbers, booleans, instants, dates or times have the kinds and payloads that they are compared by.
+    """
 
     kinds: NDArray[np.uint8]
     payload: NDArray[np.int64]
@@ -98,13 +125,46 @@ class Dictionary:
         self._lengths: NDArray[np.int32] = np.empty(capacity, dtype=np.int32)
         self._text: NDArray[np.uint8] = np.empty(1 << 14, dtype=np.uint8)
         self._used: NDArray[np.int64] = np.zeros(2, dtype=np.int64)
+        self._ordered = 0
+        """How many ids have been looked at for literals that are compared by what they stand for."""
+        self._compared: tuple[NDArray[np.uint8], NDArray[np.int64]] | None = None
+        """The kinds and payloads that ids are compared by, if there are such literals."""
 
     def __len__(self) -> int:
         return int(self._used[0])
 
     def order(self) -> Order:
-        """The arrays that `dictionary_kernels.compare` takes, for the ids known now. Nothing is copied."""
+        """The arrays that `dictionary_kernels.compare` takes, for the ids known now.
+
+        Nothing is copied unless there are literals that are compared by what they stand for; each of these is read once.
+        """
+        if self._ordered < len(self):
+            with _ORDERING:
+                self._read_literals(self._ordered, len(self))
+        arrays = self._arrays()
+        return arrays if self._compared is None else Order(*self._compared, *arrays[2:])
+
+    def _arrays(self) -> Order:
         return Order(self._kinds, self._payload, self._lengths, self._text)
+
+    def _read_literals(self, start: int, stop: int) -> None:
+        """Makes `_compared` tell what new ids are compared by."""
+        ids = (start + np.flatnonzero(self._kinds[start:stop] == LITERAL)).astype(np.int32)
+        texts = self._texts(ids)
+        typed = pc.match_substring_regex(texts, _COMPARABLE).to_numpy(zero_copy_only=False)
+        pairs = zip(ids[typed], _python_strings(texts.filter(pa.array(typed))), strict=True)
+        found = [(id, *one) for id, text in pairs if (one := _compared_as(text)) is not None]
+        if found or self._compared is not None:
+            kinds, payload = self._compared or (self._kinds[:0], self._payload[:0])
+            if kinds.size < self._kinds.size:
+                known = start if kinds.size else 0
+                kinds, payload = (_grown(a, known, self._kinds.size) for a in (kinds, payload))
+                start = known
+            kinds[start:stop], payload[start:stop] = self._kinds[start:stop], self._payload[start:stop]
+            for id, kind, key in found:
+                kinds[id], payload[id] = kind, key
+            self._compared = kinds, payload
+        self._ordered = stop
 
     # One value
 
@@ -125,6 +185,11 @@ class Dictionary:
             number: Value = _numbers(kind, payload).item()
             return number
         return _from_text(kind, self._text[payload : payload + self._lengths[id]].tobytes().decode())
+
+    def kinds(self, ids: Ids) -> NDArray[np.uint8]:
+        """The kinds of the values of some ids (`term_kinds.py`)."""
+        found: NDArray[np.uint8] = self._kinds[ids]
+        return found
 
     # Columns in
 
@@ -296,7 +361,7 @@ class Dictionary:
                 look()
                 end = min(end + tuning.LOOKED_UP_VALUES, kinds.size)
             piece = kinds[:end], keys[:end], lengths[:end]
-            row = encode(*piece, data, row, add, ids, *self.order(), self._slots, self._used)
+            row = encode(*piece, data, row, add, ids, *self._arrays(), self._slots, self._used)
             if row < end:
                 self._make_room(int(lengths[row]) if kinds[row] >= FIRST_TEXT else 0)
         return ids
@@ -413,6 +478,17 @@ def _from_text(kind: int, text: str) -> Value:
     if kind == IRI:
         return NamedNode(text)
     return BlankNode(text) if kind == BLANK else read_term(text)
+
+
+def _compared_as(text: str) -> tuple[int, int] | None:
+    """The kind and the payload that a typed literal is compared by, or None if it has no order."""
+    lexical, _, datatype = text[1:-1].partition(f'"^^<{XSD}')
+    one = comparable_literal(datatype, lexical)
+    if one is None:
+        return None
+    if isinstance(one.value, float):
+        return FLOAT, int(_float_bits(np.array([one.value]))[0])
+    return _COMPARED_KINDS.get(one.kind, INT), int(one.value)
 
 
 # Arrow columns as probes

@@ -98,7 +98,7 @@ class MemoryEngine(Engine):
 
     def different_names(self, pairs: Ids) -> NDArray[np.bool_]:
         """Which pairs, one per column, are of two strings, IRIs or blank nodes: only these can be made one."""
-        kinds = self.dictionary.order().kinds[pairs]
+        kinds = self.dictionary.kinds(pairs)
         names = (kinds >= STRING) & (kinds <= BLANK) & (pairs != self.constant(SAME_AS))
         found: NDArray[np.bool_] = (pairs[0] != pairs[1]) & names.all(axis=0)
         return found

@@ -20,3 +20,8 @@ LITERAL: Final = 6
 FIRST_TEXT: Final = STRING
 UNREAD: Final = 7
 """N-Triples text that the fast path leaves to Python; no value has this kind."""
+
+DATETIME: Final = 8
+DATE: Final = 9
+TIME: Final = 10
+"""What literals are compared as, if they are instants, dates or times; no value has these kinds, either."""

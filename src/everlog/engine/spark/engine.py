@@ -37,7 +37,7 @@ from everlog.engine.spark.facts.region_filters import RegionFilter
 from everlog.engine.spark.facts.runs import CLASSES, Local, Run, class_of, columns_of, local_run, merged_length, total
 from everlog.engine.spark.facts.sets import EVERYTHING, ComputedFacts, SparkFacts, Wanted, as_spark_facts, computed
 from everlog.engine.spark.facts.sql_text import DISTINCT, Table, fact_columns, own_keys, select, union
-from everlog.engine.spark.joins.comparisons import comparable, nameable
+from everlog.engine.spark.joins.comparisons import Twins, comparable, nameable, twin
 from everlog.engine.spark.joins.patterns import Parameters
 from everlog.errors import ArityMistake, EverlogError
 from everlog.interrupts import look
@@ -90,6 +90,7 @@ class SparkEngine(Engine):
         self._tables: dict[Parameters, Table] = {}
         self._texts: Table | None = None
         self._chosen_terms: dict[Callable[[Table], str], Table] = {}
+        self._twins: Twins | None = None
         self._cut: Cut = cut_named(self.spark, cut, scratch, lambda: self.partitions)
         self._prefix = f"everlog_{uuid4().hex[:8]}"
         self._names = counting_up()
@@ -139,8 +140,18 @@ class SparkEngine(Engine):
         return self._ids
 
     def comparables(self) -> Table:
-        """The numbers and strings of the dictionary."""
+        """The ids of all that is compared by value, with keys in the order of the values."""
         return self._terms_chosen(comparable)
+
+    def twins(self) -> Twins:
+        """The ids whose values are equal to those of others."""
+        texts = self.texts()
+        if self._twins is None:
+            look()
+            most = tuning.DRIVER_FACTS
+            few = self.spark.sql(f"SELECT * FROM ({twin(texts)}) LIMIT {most + 1}").collect()
+            self._twins = Twins(dict(map(tuple, few))) if len(few) <= most else Twins(run=self.run(f"({twin(texts)})"))
+        return self._twins
 
     def names(self) -> Table:
         """The ids of the names in the dictionary: IRIs, blank nodes and strings."""
@@ -158,7 +169,7 @@ class SparkEngine(Engine):
             raise EverlogError("a rule compares values, and the Spark engine was given no dictionary to find them in")
         terms = self._terms()
         if self._texts is None or terms is not self._known_terms:  # there are new ones
-            self._known_terms, self._chosen_terms = terms, {}
+            self._known_terms, self._chosen_terms, self._twins = terms, {}, None
             self._texts = self._named(self._here(terms.select("id", "term")))
         return self._texts
 

@@ -491,7 +491,7 @@ def _rule_body(state: _State, atom: owl.RuleAtom) -> Iterator[_State]:
         case "same":
             yield state.having(triple(first, SAME_AS, second))
             # Nothing is told to be the same as itself, so that case is a formula of its own.
-            yield state.having(Comparison("=", first, second))
+            yield state.having(Comparison("is", first, second))
         case "different":
             yield state.having(triple(first, DIFFERENT_FROM, second))
         case str() as builtin:
@@ -509,8 +509,23 @@ def _rule_body(state: _State, atom: owl.RuleAtom) -> Iterator[_State]:
 # Finishing
 
 
-def _finished(state: _State) -> Clause | None:
+def _merged(state: _State) -> _State | None:
+    """The formula with one term for those that it says are the same; None if that can never be."""
+    for each in state.body:
+        if isinstance(each, Comparison) and each.operator == "is":
+            rest = replace(state, body=tuple(other for other in state.body if other != each))
+            left, right = each.terms if isinstance(each.left, Variable) else (each.right, each.left)
+            if isinstance(left, Variable):
+                return _merged(rest.substituted(left, right))
+            return _merged(rest) if left == right else None
+    return state
+
+
+def _finished(unmerged: _State) -> Clause | None:
     """The formula, without what is said twice; None for one that says nothing."""
+    state = _merged(unmerged)
+    if state is None:
+        return None
     body = list(dict.fromkeys(state.body))
     heads: list[Disjunct] = []
     for disjunct in state.heads:

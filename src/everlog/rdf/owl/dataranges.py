@@ -1,18 +1,18 @@
 """Data ranges as comparisons, as far as they go.
 
-`<` and its kin compare numbers by value and strings by code point, and are false between kinds: so `?v <= INF` says that
-?v is a number and `?v >= ""` that it is a string. There is no such test for dates, language tags, or for the difference
-between an integer and another number.
+`<` and its kin compare values of one kind, and are false between kinds: so `?v <= INF` says that ?v is a number and
+`?v >= ""` that it is a string. Dates are not tested, and there is no test for language tags, or for the difference between
+an integer and another number.
 """
 
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Sequence
 
 from pyoxigraph import Literal
 
+from everlog.datalog.comparing import LEXICAL
 from everlog.datalog.syntax import Comparison, Constant, Operator, Term
 from everlog.datalog.values import XSD
 from everlog.rdf.owl.structure import Datatype, Restricted
@@ -76,7 +76,7 @@ def outside(term: Term, expression: Datatype | Restricted) -> list[tuple[Compari
 
 
 def outside_members(term: Term, members: Sequence[Constant]) -> list[tuple[Comparison, ...]] | None:
-    """Ways to be none of some literals: only for strings and numbers, whose identity is their value."""
+    """Ways to be none of some literals: only for strings and numbers, of which it is known how to be another one."""
     if not all(isinstance(member.value, str | int | float) for member in members):
         return None
     different = tuple(Comparison("!=", term, member) for member in members)
@@ -104,24 +104,10 @@ def _comparable(constant: Constant) -> Constant | None:
     return None
 
 
-_LEXICAL = {
-    **dict.fromkeys(INTEGERS, re.compile(r"[+-]?[0-9]+")),
-    XSD + "decimal": re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)"),
-    **dict.fromkeys(
-        (XSD + "double", XSD + "float"), re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?|[+-]?INF|NaN")
-    ),
-    XSD + "boolean": re.compile(r"true|false|1|0"),
-    XSD + "date": re.compile(r"-?[0-9]{4,}-[0-9]{2}-[0-9]{2}(Z|[+-][0-9]{2}:[0-9]{2})?"),
-    XSD + "dateTime": re.compile(
-        r"-?[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?(Z|[+-][0-9]{2}:[0-9]{2})?"
-    ),
-}
-
-
 def is_ill_typed(constant: Constant) -> bool:
     """Whether a literal is none of its datatype, such as "abc"^^xsd:integer."""
     value = constant.value
     if not isinstance(value, Literal) or value.language is not None:
         return False
-    pattern = _LEXICAL.get(value.datatype.value)
+    pattern = LEXICAL.get(value.datatype.value.removeprefix(XSD))
     return pattern is not None and pattern.fullmatch(value.value.strip()) is None

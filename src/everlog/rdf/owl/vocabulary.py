@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from everlog.datalog import comparing
 from everlog.datalog.values import XSD
 
 RDF: Final = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
@@ -37,11 +38,7 @@ def terms(namespace: str, names: str) -> frozenset[str]:
 
 
 # The built-in datatypes of OWL 2; XML Schema's integers are numbers of their own sizes.
-INTEGERS: Final = terms(
-    XSD,
-    "integer nonNegativeInteger nonPositiveInteger positiveInteger negativeInteger long int short byte "
-    "unsignedLong unsignedInt unsignedShort unsignedByte",
-)
+INTEGERS: Final = frozenset(XSD + name for name in comparing.INTEGERS)
 NUMBERS: Final = INTEGERS | terms(OWL, "real rational") | terms(XSD, "decimal double float")
 DATATYPES: Final = (
     NUMBERS

@@ -11,13 +11,13 @@ from everlog.engine.memory.facts.sets import ComputedFacts, as_memory_facts
 from everlog.engine.memory.facts.table import Ids, Positions, Table
 from everlog.engine.memory.graphs.pair_tables import PairTable
 from everlog.engine.memory.kernels import graph_kernels as kernels
-from everlog.engine.memory.term_kinds import FLOAT, STRING
+from everlog.engine.memory.term_kinds import BOOL, DATE, DATETIME, FLOAT, STRING, TIME
 from everlog.engine.recent_results import Recent
 from everlog.interrupts import aside
 
 
 class MemoryNeighbours(Neighbours):
-    """Values of a unary table in their order: numbers by value, strings by code point, and other values in none.
+    """Values of a unary table in their order, those of each kind (`datalog/comparing.py`) by themselves.
 
     Or the values of a binary table in the order of their keys; `key` is where these stand.
     """
@@ -59,7 +59,10 @@ class MemoryNeighbours(Neighbours):
         kinds = order.kinds[ids]
         nan = (kinds == FLOAT) & np.isnan(order.payload[ids].view(np.float64))
         found, ranks, first = [], [], 0
-        for part in (ids[(kinds <= FLOAT) & ~nan], ids[kinds == STRING]):
+        for part in (
+            ids[(kinds <= FLOAT) & ~nan],
+            *(ids[kinds == kind] for kind in (BOOL, STRING, DATETIME, DATE, TIME)),
+        ):
             found.append(aside(8 * len(part), kernels.sort_values, np.ascontiguousarray(part), order))
             rank = np.empty(len(part), np.int64)
             first = kernels.ranks(found[-1], order, first, rank) + 1

@@ -31,7 +31,7 @@ from everlog.interrupts import lasting, look
 DRIVER_ROW: Final = -1
 """As a variable: the row of the driver's fact."""
 
-OPERATORS: Final = {"=": 0, "!=": 1, "<": 2, "<=": 3, ">": 4, ">=": 5, "~": 6}
+OPERATORS: Final = {"=": 0, "!=": 1, "<": 2, "<=": 3, ">": 4, ">=": 5, "~": 6, "is not": 7}
 
 _NO_TWINS: Final = np.empty((0, 2), np.int64)
 

@@ -18,7 +18,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from everlog.datalog.values import XSD
-from everlog.engine.memory.term_kinds import BLANK, FIRST_TEXT, FLOAT, INT, IRI, LITERAL, STRING, UNREAD
+from everlog.engine.memory.term_kinds import BLANK, BOOL, DATETIME, FIRST_TEXT, FLOAT, INT, IRI, LITERAL, STRING, UNREAD
 
 if TYPE_CHECKING:
     from everlog.engine.memory.dictionary import Order
@@ -367,8 +367,9 @@ def _compare_int_float(number: int, other: float) -> int:
 def compare(order: Order, a: int, b: int) -> np.int8:
     """-1, 0 or 1 as the value of id `a` is less than, equal to or greater than that of `b`; else `NOT_COMPARABLE`.
 
-    Numbers compare by value, exactly; strings by code point, which is the order of their UTF-8 bytes; NaN and all other
-    kinds with nothing, themselves included. `order` is `Dictionary.order()`.
+    Numbers compare by value, exactly; strings by code point, which is the order of their UTF-8 bytes; booleans, instants,
+    dates and times by their payloads; NaN and all other kinds with nothing, themselves included. `order` is
+    `Dictionary.order()`.
     """
     kinds, payload, lengths, text = order
     a_kind, b_kind = kinds[a], kinds[b]
@@ -380,6 +381,8 @@ def compare(order: Order, a: int, b: int) -> np.int8:
                 return np.int8(_sign(text[i + k], text[j + k]))
         return np.int8(_sign(a_length, b_length))
     if a_kind == INT and b_kind == INT:
+        return np.int8(_sign(payload[a], payload[b]))
+    if a_kind == b_kind and (a_kind == BOOL or a_kind >= DATETIME):
         return np.int8(_sign(payload[a], payload[b]))
     if a_kind > FLOAT or b_kind > FLOAT:
         return np.int8(NOT_COMPARABLE)

@@ -1,6 +1,6 @@
 """Kernels for graphs: components, and reachability by rows of bits.
 
-Nodes are numbered densely from 0.
+Nodes are numbered densely from 0. Danger: `compare` is compiled in; this file has to change whenever that function does.
 """
 
 from __future__ import annotations

@@ -834,15 +834,20 @@ def keep_equal(block, n, slot, value):
 
 @njit(cache=True, nogil=True)
 def keep_compared(block, n, operator, left, right, consts, order):
-    """Keeps, in place, the bindings for which a comparison holds: 0 `=`, 1 `!=`, 2 `<`, 3 `<=`, 4 `>`, 5 `>=`, 6 `~`."""
+    """Keeps, in place, the bindings for which a comparison holds.
+
+    0 `=`, 1 `!=`, 2 `<`, 3 `<=`, 4 `>`, 5 `>=`, 6 `~`, 7 `is not`.
+    """
     k = 0
     for i in range(n):
         a = block[left, i] if left >= 0 else consts[~left]
         b = block[right, i] if right >= 0 else consts[~right]
         if operator < 2:
-            good = (a == b) == (operator == 0)
+            good = (a == b or compare(order, a, b) == 0) == (operator == 0)
         elif operator == 6:
             good = STRING <= order.kinds[a] <= BLANK and STRING <= order.kinds[b] <= BLANK
+        elif operator == 7:
+            good = a != b
         else:
             c = compare(order, a, b)
             good = c == (-1 if operator < 4 else 1) or (c == 0 and operator % 2 == 1)

@@ -5,8 +5,6 @@ Neighbours across a cut are found from the least value of each range.
 
 from __future__ import annotations
 
-from typing import Final
-
 from everlog.datalog.syntax import Atom, Variable
 from everlog.engine.algebra import FactSet, Neighbours
 from everlog.engine.recent_results import Recent
@@ -16,21 +14,9 @@ from everlog.engine.spark.facts.sets import ComputedFacts, SparkFacts, computed
 from everlog.engine.spark.facts.sql_text import Table, broadcast, select
 from everlog.engine.spark.graphs.atom_columns import AtomColumns
 
-_RANGE: Final = "9223372036854775808D"
-"""From here on a double is larger than any integer; below its negative, smaller."""
-
-# A number is its whole part, towards zero, and the rest, which a double gives exactly; one that is larger or smaller than
-# all integers comes after or before them. Strings come after numbers, and no string is the neighbour of a number.
-_KEY: Final = f"""named_struct(
-  'kind', int(v.s IS NOT NULL),
-  'beyond', CASE WHEN v.d >= {_RANGE} THEN 1 WHEN v.d < -{_RANGE} THEN -1 ELSE 0 END,
-  'whole', coalesce(v.i, CASE WHEN v.d < {_RANGE} AND v.d >= -{_RANGE} THEN bigint(v.d) END, 0L),
-  'rest', coalesce(CASE WHEN v.d < {_RANGE} AND v.d >= -{_RANGE} THEN v.d - double(bigint(v.d)) ELSE v.d END, 0D) + 0D,
-  'text', coalesce(v.s, ''))"""
-
 
 class SparkNeighbours(Neighbours):
-    """Values of a unary atom in their order: numbers by value, strings by code point, and other values in none.
+    """Values of a unary atom in their order, those of each kind (`datalog/comparing.py`) by themselves.
 
     Or the values of a binary atom in the order of their keys; `key` is the variable where these stand.
     """
@@ -74,9 +60,8 @@ class SparkNeighbours(Neighbours):
     def _in_ranges(self, items: Table, at_most: int) -> Table:
         """Items as `id`, with the key `k` that they are ordered by, and the `part` of the order that they are in."""
         keyed = select(
-            [f"l.{self._value} AS id", f"{_KEY} AS k"],
+            [f"l.{self._value} AS id", "v.k"],
             f"{self._engine.comparables()} v JOIN {items} l ON v.id = l.{self._key}",
-            ["(v.i IS NOT NULL OR v.d IS NOT NULL OR v.s IS NOT NULL)"],
             hint=broadcast("l", at_most),
         )
         if at_most <= tuning.BROADCAST_JOIN_FACTS:

@@ -1,42 +1,69 @@
-"""Comparisons of bindings. `=` and `!=` compare ids; the others need values, which the dictionary's texts give.
+"""Comparisons of bindings, by the values that the dictionary's texts give (`datalog/comparing.py`).
 
-`~` holds between names: IRIs, blank nodes and strings. Numbers are ordered by value, an int and a float exactly; strings
-by code point, which is the order of their UTF-8 bytes; everything else is in no order. Only the variables that are compared
-are looked up, and only what can be compared is found.
+A value that has an order gets a key, whose order is that of the values and in which values of different kinds are never
+equal. Only the variables that are compared are looked up. For `=` and `!=` ids are enough, but for *twins*, ids whose
+values are equal to those of others: most dictionaries have few, or none. `~` holds between names: IRIs, blank nodes and
+strings.
 """
 
 from __future__ import annotations
 
-from types import UnionType
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Final
 
-from pyoxigraph import BlankNode, NamedNode
-
+from everlog.datalog.comparing import BOOLEAN, DATE, DECIMAL, DOUBLE, INTEGER, INTEGERS, TIME, YEAR, ZONE
 from everlog.datalog.syntax import Operator
-from everlog.datalog.values import XSD, Value
+from everlog.datalog.values import XSD
+from everlog.engine.spark.facts.runs import Run
 from everlog.engine.spark.facts.sql_text import Table, broadcast, select
 
-_INTEGER: Final = f'"^^<{XSD}integer>'
-_DOUBLE: Final = f'"^^<{XSD}double>'
+_KINDS: Final = ("number", "boolean", "dateTime", "date", "time", "string")
+_INSTANTS: Final = ("dateTime", "dateTimeStamp")
+_TYPES: Final = (*sorted(INTEGERS), "decimal", "double", "float", "boolean", *_INSTANTS, "date", "time")
+_RANGE: Final = "9223372036854775808D"
+"""From here on a double is larger than any integer; below its negative, smaller."""
+
+# A number is its whole part, towards zero, and the rest, which a double gives exactly; one that is larger or smaller than
+# all integers comes after or before them.
+_KEY: Final = f"""named_struct(
+  'kind', kind,
+  'beyond', CASE WHEN d >= {_RANGE} THEN 1 WHEN d < -{_RANGE} THEN -1 ELSE 0 END,
+  'whole', coalesce(i, CASE WHEN d < {_RANGE} AND d >= -{_RANGE} THEN bigint(d) END, 0L),
+  'rest', coalesce(CASE WHEN d < {_RANGE} AND d >= -{_RANGE} THEN d - double(bigint(d)) ELSE d END, 0D) + 0D,
+  'text', coalesce(s, ''))"""
+
+
+@dataclass(frozen=True)
+class Twins:
+    """The ids whose values are equal to those of others, each with the least of these: on the driver, or in Spark."""
+
+    local: Mapping[int, int] | None = None
+    run: Run | None = None
+
+    def __len__(self) -> int:
+        return len(self.local or ()) if self.run is None else self.run.rows
+
+    def table(self) -> Table | None:
+        """A table `(id, least)`, or None if there are no twins."""
+        if self.run is not None:
+            return self.run.view()
+        pairs = ", ".join(f"({id}L, {least}L)" for id, least in (self.local or {}).items())
+        return f"(SELECT * FROM VALUES {pairs} AS t(id, least))" if pairs else None
+
+
+NO_TWINS: Final = Twins()
 
 
 def comparable(terms: Table) -> str:
-    """A query for the numbers and strings among terms `(id, term)`, each in the column of its kind."""
+    """A query for what is compared by value among terms `(id, term)`: ids, and keys `k`."""
+    return f"SELECT id, {_KEY} AS k FROM ({_typed(terms)} UNION ALL {_strings(terms)})"
 
-    def lexical(suffix: str) -> str:
-        return f"substring(term, 2, length(term) - {len(suffix) + 1})"
 
-    number = lexical(_DOUBLE)
-    # An N-Triples string without a datatype is a JSON string, but for eight-digit escapes, which no writer makes.
-    unescaped = "from_json(concat('{\"s\":', term, '}'), 's string', map('allowUnquotedControlChars', 'true')).s"
-    plain = "startswith(term, '\"') AND endswith(term, '\"')"
-    return f"""SELECT id,
-  CASE WHEN endswith(term, '{_INTEGER}') THEN try_cast({lexical(_INTEGER)} AS bigint) END AS i,
-  CASE WHEN NOT endswith(term, '{_DOUBLE}') OR {number} = 'NaN' THEN NULL WHEN {number} = 'INF' THEN double('Infinity')
-    WHEN {number} = '-INF' THEN double('-Infinity') ELSE try_cast({number} AS double) END AS d,
-  CASE WHEN NOT ({plain}) THEN NULL WHEN contains(term, r'\\') THEN {unescaped}
-    ELSE substring(term, 2, length(term) - 2) END AS s
-FROM {terms} WHERE ({plain}) OR endswith(term, '{_INTEGER}') OR endswith(term, '{_DOUBLE}')"""
+def twin(terms: Table) -> str:
+    """A query for the ids of terms `(id, term)` whose values are equal to others', with the least of these."""
+    keyed = f"(SELECT id, min(id) OVER (PARTITION BY {_KEY}) AS least FROM ({_typed(terms)}))"
+    return f"SELECT id, least FROM {keyed} WHERE id <> least"
 
 
 def nameable(terms: Table) -> str:
@@ -44,50 +71,87 @@ def nameable(terms: Table) -> str:
     return f"""SELECT id FROM {terms} WHERE NOT startswith(term, '"') OR endswith(term, '"')"""
 
 
-def compared(
-    rows: Table, operator: Operator, left: str, right: str, values: Table | None, at_most: int | None
-) -> Table:
-    """The rows `l` for which a comparison of two ids holds, given a table of values or names where it needs one."""
-    if values is None:
-        return select(["l.*"], f"{rows} l", [f"{left} {operator} {right}"])
+def _strings(terms: Table) -> str:
+    # An N-Triples string without a datatype is a JSON string, but for eight-digit escapes, which no writer makes.
+    unescaped = "from_json(concat('{\"s\":', term, '}'), 's string', map('allowUnquotedControlChars', 'true')).s"
+    return f"""SELECT id, {_KINDS.index("string")} AS kind, bigint(NULL) AS i, double(NULL) AS d,
+  CASE WHEN contains(term, r'\') THEN {unescaped} ELSE substring(term, 2, length(term) - 2) END AS s
+FROM {terms} WHERE startswith(term, '"') AND endswith(term, '"')"""
+
+
+def _typed(terms: Table) -> str:
+    """Numbers, booleans, instants, dates and times, as integers or doubles."""
+    form = rf'^"([^"]*)"\\^\\^<{XSD}({"|".join(_TYPES)})>$'.replace("\\\\", "\\")
+    read = f"""SELECT id, regexp_extract(term, r'{form}', 1) AS t, regexp_extract(term, r'{form}', 2) AS n
+FROM {terms} WHERE endswith(term, '>') AND startswith(term, '"')"""
+    integers = ", ".join(f"'{name}'" for name in sorted(INTEGERS))
+    whole = "try_cast(regexp_extract(t, r'^([^.]*)', 1) AS bigint)"
+    day = f"unix_date(try_cast(regexp_extract(t, r'^{DATE}', 0) AS date)) * 86400000000L"
+    has_day = f"length(regexp_extract(t, r'^{DATE}', 1)) <= {YEAR}"
+    instants = ", ".join(f"'{name}'" for name in _INSTANTS)
+    return f"""SELECT id, kind, i, CASE WHEN i IS NULL THEN d END AS d, string(NULL) AS s FROM (
+  SELECT id,
+    CASE n WHEN 'boolean' THEN 1 WHEN 'dateTime' THEN 2 WHEN 'dateTimeStamp' THEN 2 WHEN 'date' THEN 3 WHEN 'time' THEN 4
+      ELSE 0 END AS kind,
+    CASE
+      WHEN n IN ({integers}) AND t RLIKE r'^(?:{INTEGER})$' THEN {whole}
+      WHEN n = 'decimal' AND t RLIKE r'^(?:{DECIMAL})$' AND t RLIKE r'^[^.]+([.]0*)?$' THEN {whole}
+      WHEN n = 'decimal' AND t RLIKE r'^[+-]?[.]0+$' THEN 0L
+      WHEN n = 'boolean' AND t RLIKE r'^(?:{BOOLEAN})$' THEN bigint(t IN ('true', '1'))
+      WHEN n IN ({instants}) AND t RLIKE r'^(?:{DATE}T{TIME}{ZONE})$' AND {has_day} THEN {day} + {_of_day(f"{DATE}T", 4)}
+      WHEN n = 'date' AND t RLIKE r'^(?:{DATE}{ZONE})$' AND {has_day} THEN {day} - {_offset(DATE, 4)}
+      WHEN n = 'time' AND t RLIKE r'^(?:{TIME}{ZONE})$' THEN {_of_day("", 1, "24")}
+    END AS i,
+    CASE
+      WHEN n IN ('double', 'float') AND t IN ('INF', '+INF') THEN double('Infinity')
+      WHEN n IN ('double', 'float') AND t = '-INF' THEN double('-Infinity')
+      WHEN n IN ('double', 'float') AND t <> 'NaN' AND t RLIKE r'^(?:{DOUBLE})$' THEN try_cast(t AS double)
+      WHEN n = 'decimal' AND t RLIKE r'^(?:{DECIMAL})$' THEN try_cast(t AS double)
+      WHEN n IN ({integers}) AND t RLIKE r'^(?:{INTEGER})$' THEN try_cast(t AS double)
+    END AS d
+  FROM ({read}) WHERE n <> ''
+) WHERE i IS NOT NULL OR d IS NOT NULL"""
+
+
+def _of_day(before: str, first: int, midnight: str = "") -> str:
+    """The microseconds of the time of day, in UTC, of a text `t`, whose groups begin with `first`."""
+
+    def group(number: int) -> str:
+        return f"regexp_extract(t, r'^{before}{TIME}{ZONE}$', {first + number})"
+
+    hour = f"bigint({group(0)})"
+    if midnight:
+        hour = f"({hour} % {midnight})"
+    whole = f"({hour} * 60 + bigint({group(1)})) * 60000000L + bigint({group(2)}) * 1000000L"
+    return f"{whole} + bigint(rpad({group(3)}, 6, '0')) - {_offset(before + TIME, first + 4)}"
+
+
+def _offset(before: str, number: int) -> str:
+    """The microseconds by which the zone at the end of a text `t` is ahead of UTC."""
+    zone = f"regexp_extract(t, r'^{before}{ZONE}$', {number})"
+    minutes = f"(bigint(substring({zone}, 2, 2)) * 60 + bigint(substring({zone}, 5, 2)))"
+    signed = f"CASE WHEN startswith({zone}, '-') THEN -{minutes} ELSE {minutes} END"
+    return f"(CASE WHEN length({zone}) < 6 THEN 0L ELSE {signed} END * 60000000L)"
+
+
+def compared(rows: Table, operator: Operator, left: str, right: str, values: Table, at_most: int | None) -> Table:
+    """The rows `l` for which a comparison of two ids holds, given a table of keys, or of names for `~`."""
     hint = broadcast("l", at_most)
     if operator == "~":
         for name in (left, right):
             rows = select(["l.*"], f"{values} x JOIN {rows} l ON x.id = {name}", hint=hint)
         return rows
-    if operator in (">", ">="):
-        left, right = right, left
-    first = select(
-        ["l.*", "x.i AS xi", "x.d AS xd", "x.s AS xs"],
-        f"{values} x JOIN {rows} l ON x.id = {left}",
-        hint=hint,
-    )
+    first = select(["l.*", "x.k AS xk"], f"{values} x JOIN {rows} l ON x.id = {left}", hint=hint)
     joined = f"{values} y JOIN {first} l ON y.id = {right}"
-    found = select(["l.*"], joined, [_is_less("<=" if operator in ("<=", ">=") else "<")], hint=hint)
-    return select(["l.* EXCEPT (xi, xd, xs)"], f"{found} l")
+    found = select(["l.*"], joined, ["l.xk.kind = y.k.kind", f"l.xk {operator} y.k"], hint=hint)
+    return select(["l.* EXCEPT (xk)"], f"{found} l")
 
 
-def _is_less(sign: str) -> str:
-    """Whether the value x is less than y, or equal to it; null is no."""
-    # An integer i and a double d: i < d exactly if i < ⌈d⌉, i ≤ d if i ≤ ⌊d⌋, d < i if ⌊d⌋ < i, d ≤ i if ⌈d⌉ ≤ i.
-    up, down = ("floor", "ceil") if sign == "<=" else ("ceil", "floor")
-    large, small = "9223372036854775808D", "-9223372036854775808D"
-    return f"""CASE
-  WHEN l.xi IS NOT NULL AND y.i IS NOT NULL THEN l.xi {sign} y.i
-  WHEN l.xd IS NOT NULL AND y.d IS NOT NULL THEN l.xd {sign} y.d
-  WHEN l.xi IS NOT NULL AND y.d IS NOT NULL THEN y.d >= {large} OR (y.d >= {small} AND l.xi {sign} {up}(y.d))
-  WHEN l.xd IS NOT NULL AND y.i IS NOT NULL THEN l.xd < {small} OR (l.xd < {large} AND {down}(l.xd) {sign} y.i)
-  ELSE l.xs {sign} y.s END"""
-
-
-def holds(operator: Operator, x: Value, y: Value) -> bool:
-    """Whether a comparison of two values on the driver holds, for all operators but `=` and `!=`."""
-    if operator == "~":
-        return all(isinstance(one, str | NamedNode | BlankNode) for one in (x, y))
-    if operator in (">", ">="):
-        x, y = y, x
-    kind: type | UnionType = str if isinstance(x, str) else int | float
-    # Python takes true and false to be numbers; it compares an int with a float exactly.
-    if isinstance(x, bool) or isinstance(y, bool) or not (isinstance(x, kind) and isinstance(y, kind)):
-        return False
-    return bool(x <= y if operator in ("<=", ">=") else x < y)  # type: ignore[operator]
+def equal(rows: Table, operator: Operator, left: str, right: str, twins: Twins) -> Table:
+    """The rows `l` for which `=` or `!=` holds between two ids."""
+    table = twins.table()
+    if table is None:
+        return select(["l.*"], f"{rows} l", [f"{left} {operator} {right}"])
+    joined = f"{rows} l LEFT JOIN {table} x ON x.id = {left} LEFT JOIN {table} y ON y.id = {right}"
+    condition = f"coalesce(x.least, {left}) {operator} coalesce(y.least, {right})"
+    return select(["l.*"], joined, [condition], hint=broadcast("x, y", len(twins)))

@@ -17,7 +17,7 @@ from everlog.engine.spark.facts import fact_schema
 from everlog.engine.spark.facts.runs import Run
 from everlog.engine.spark.facts.sets import SparkFacts
 from everlog.engine.spark.facts.sql_text import Keys, Table, any_present, select
-from everlog.engine.spark.joins.comparisons import compared
+from everlog.engine.spark.joins.comparisons import NO_TWINS, compared, equal
 from everlog.engine.spark.joins.hubs import SHARE, Hubs, hubs, shared
 from everlog.engine.spark.joins.patterns import Compared, Parameters, Pattern, Term
 
@@ -95,11 +95,16 @@ class Conjunction:
 
     def _compare(self, test: Compared) -> None:
         assert self.table is not None
-        values = None
-        if test.operator not in ("=", "!="):
-            values = self._engine.names() if test.operator == "~" else self._engine.comparables()
         left, right = (str(key) for key in self._expressions((test.left, test.right)))
-        self.table = compared(self.table, test.operator, left, right, values, self.started_from)
+        if test.operator == "is not":
+            self.table = equal(self.table, "!=", left, right, NO_TWINS)
+        elif test.operator in ("=", "!="):
+            twins = self._engine.twins()
+            self._held += [] if twins.run is None else [twins.run]
+            self.table = equal(self.table, test.operator, left, right, twins)
+        else:
+            values = self._engine.names() if test.operator == "~" else self._engine.comparables()
+            self.table = compared(self.table, test.operator, left, right, values, self.started_from)
 
     def _start_empty(self) -> None:
         """Starts without a positive literal: from one empty binding, or from one for each rule of the shape."""

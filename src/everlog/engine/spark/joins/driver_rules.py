@@ -9,6 +9,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+from pyoxigraph import BlankNode, NamedNode
+
+from everlog.datalog.comparing import holds
+from everlog.datalog.syntax import Operator
 from everlog.datalog.values import Value
 from everlog.engine.spark import tuning
 from everlog.engine.spark.engine import SparkEngine
@@ -16,7 +20,6 @@ from everlog.engine.spark.facts.annotations import SparkCounted, positive
 from everlog.engine.spark.facts.region_filters import RegionFilter
 from everlog.engine.spark.facts.runs import Fact, Local
 from everlog.engine.spark.facts.sets import ComputedFacts, SparkFacts
-from everlog.engine.spark.joins.comparisons import holds
 from everlog.engine.spark.joins.conjunction import Literal
 from everlog.engine.spark.joins.patterns import Compared, Parameters, Pattern, Term
 
@@ -49,11 +52,14 @@ class DriverConjunction:
 
     def _compared(self, test: Compared) -> Iterator[Binding]:
         """The bindings for which a comparison holds."""
-        if test.operator in ("=", "!="):
-            same = test.operator == "="
-            return (one for one in self.bindings if (one[test.left] == one[test.right]) == same)
+        if test.operator in ("=", "!=", "is not"):
+            least = {} if test.operator == "is not" else self._tables.twins()
+            if least is not None:
+                same = test.operator == "="
+                pairs = ((one, one[test.left], one[test.right]) for one in self.bindings)
+                return (one for one, a, b in pairs if (least.get(a, a) == least.get(b, b)) == same)
         values = self._tables.values({one[term] for one in self.bindings for term in (test.left, test.right)})
-        return (one for one in self.bindings if holds(test.operator, values[one[test.left]], values[one[test.right]]))
+        return (one for one in self.bindings if _holds(test.operator, values[one[test.left]], values[one[test.right]]))
 
     def any_of(self, literals: Sequence[Literal]) -> None:
         """Keeps the bindings that have an instance of one of some patterns in its view."""
@@ -78,6 +84,12 @@ class DriverConjunction:
                     yield more
 
 
+def _holds(operator: Operator, left: Value, right: Value) -> bool:
+    if operator == "~":
+        return all(isinstance(one, str | NamedNode | BlankNode) for one in (left, right))
+    return holds(operator, left, right)
+
+
 def fact_of(pattern: Pattern, binding: Binding) -> Fact:
     """The fact that a binding makes of a pattern."""
     return (binding[pattern.relation], *(binding[term] for term in pattern.terms))
@@ -86,9 +98,13 @@ def fact_of(pattern: Pattern, binding: Binding) -> Fact:
 class DriverTables:
     """Sets of facts on the driver, and hash tables of them by some of their places; those of one application of rules."""
 
-    def __init__(self, values: Callable[[Iterable[int]], Mapping[int, Value]]) -> None:
+    def __init__(
+        self, values: Callable[[Iterable[int]], Mapping[int, Value]], twins: Callable[[], Mapping[int, int] | None]
+    ) -> None:
         self.values = values
         """Tells the values of some constants."""
+        self.twins = twins
+        """Tells for which constants there are others of equal value, and the least of these; None if they are many."""
         self._local: dict[SparkFacts, Local] = {}
         self._indexes: dict[tuple[SparkFacts, tuple[int, ...]], Index] = {}
 
@@ -116,7 +132,7 @@ class DriverDelivery:
 
     def __init__(self, engine: SparkEngine) -> None:
         self._engine = engine
-        self._tables = DriverTables(engine.driver.values)
+        self._tables = DriverTables(engine.driver.values, lambda: engine.twins().local)
         self._found: list[tuple[Sequence[Binding], Sequence[Pattern]]] = []
 
     def conjunction(self, parameters: Parameters, needed: Iterable[Term]) -> DriverConjunction:

@@ -1,0 +1,52 @@
+"""The reference of the language is true: its programs do what it says beneath them."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from everlog import EverlogError, KnowledgeBase, parse_program
+from everlog.datalog.printer import print_term
+from everlog.datalog.syntax import Constant
+from oracles import naive
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "language.md"
+BLOCKS = re.findall(r"^```([a-z]+)\n(.*?)\n```$", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+PROGRAMS = [
+    pytest.param(text, [block for block in BLOCKS[place + 1 : place + 3]], id=f"block-{place}")
+    for place, (kind, text) in enumerate(BLOCKS)
+    if kind == "datalog"
+]
+
+
+def materialised(text: str) -> KnowledgeBase:
+    kb = KnowledgeBase(parse_program(text), engine="memory")
+    kb.materialise()
+    return kb
+
+
+def test_blocks_are_of_known_kinds() -> None:
+    assert len(PROGRAMS) > 12
+    assert {kind for kind, _ in BLOCKS} == {"datalog", "result", "refused", "goal", "answers"}
+    beneath = [kind for kind, _ in BLOCKS]
+    assert all(
+        beneath[place + 1] in ("result", "refused", "goal") for place, kind in enumerate(beneath) if kind == "datalog"
+    )
+
+
+@pytest.mark.parametrize(("text", "beneath"), PROGRAMS)
+def test_a_program_does_what_is_said(text: str, beneath: list[tuple[str, str]]) -> None:
+    kind, said = beneath[0]
+    if kind == "refused":
+        with pytest.raises(EverlogError) as caught:
+            materialised(text)
+        assert str(caught.value) == said
+    elif kind == "result":
+        kb, expected = materialised(text), parse_program(said).facts
+        names = {fact.predicate for fact in expected}
+        assert {naive.fact(name, *row) for name in names for row in kb.rows(name)} == naive.facts(expected)
+    else:
+        rows = materialised(text).query(said)
+        assert "\n".join(", ".join(print_term(Constant(value)) for value in row) for row in rows) == beneath[1][1]
