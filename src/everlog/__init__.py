@@ -11,13 +11,14 @@
 from everlog.datalog.program_union import union
 from everlog.datalog.reader import parse_program
 from everlog.errors import EverlogError
+from everlog.knowledge.answer_rows import Answers
 from everlog.knowledge.base import KnowledgeBase
 from everlog.knowledge.ontology import Ontology, ontology
 from everlog.knowledge.report import Report
 from everlog.knowledge.stores import open_store
 from everlog.knowledge.version_changes import diff
 
-__all__ = ["EverlogError", "KnowledgeBase", "Ontology", "Report", "diff", "ontology", "parse_program", "union"]
+__all__ = ["Answers", "EverlogError", "KnowledgeBase", "Ontology", "Report", "diff", "ontology", "parse_program", "union"]
 
 open = open_store
 """`everlog.open`; among the names above it would hide Python's own from whoever imports them all."""

@@ -7,27 +7,13 @@ import json
 import pytest
 from pyoxigraph import BlankNode, Literal, NamedNode
 
-from everlog.cli.answers import Names, answers_text, field, goal_variables, print_table
+from everlog.cli.answers import Names, answers_text, field, print_table
 from everlog.datalog.ntriples import write_term
-from everlog.datalog.reader import parse_goal
 from everlog.datalog.values import XSD, identity
 from everlog.sources.csv_fields import field_term, split_line
 from support import nasty
 
 DAY = NamedNode(f"{XSD}date")
-
-
-@pytest.mark.parametrize(
-    ("goal", "variables"),
-    [
-        ("p(?y, ?x), q(?x, ?z)", ["y", "x", "z"]),
-        ("p(a, _), q(_, 1)", []),
-        ("p(?x), NOT EXISTS ?y IN (q(?x, ?y))", ["x"]),
-        ("p(?x), not q(?x, _), ?x != ?z, r(?z)", ["x", "z"]),
-    ],
-)
-def test_columns_are_the_goals_variables(goal: str, variables: list[str]) -> None:
-    assert goal_variables(parse_goal(goal)) == variables
 
 
 def test_csv_holds_every_value() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal, TypeAlias
 
 from pyoxigraph import BlankNode, NamedNode
@@ -13,23 +13,11 @@ from pyoxigraph import Literal as RdfLiteral
 from everlog.cli.report_lines import counted
 from everlog.datalog.ntriples import write_term
 from everlog.datalog.prefixes import LOCAL_NAME, WELL_KNOWN
-from everlog.datalog.syntax import BodyLiteral
 from everlog.datalog.values import XSD, Value, canonical_double
 from everlog.rdf.turtle import TurtleTerms
 
 Row: TypeAlias = Sequence[Value]
 AnswerFormat: TypeAlias = Literal["table", "csv", "json"]
-
-
-def goal_variables(goal: Iterable[BodyLiteral]) -> list[str]:
-    """The names of a goal's variables in the order of their first occurrence; anonymous ones are none.
-
-    >>> from everlog.datalog.reader import parse_goal
-    >>> goal_variables(parse_goal("edge(?y, _), not blocked(?x, _), node(?x)"))
-    ['y', 'x']
-    """
-    names = (variable.name for literal in goal for variable in literal.variables())
-    return [name for name in dict.fromkeys(names) if not name.startswith("_")]
 
 
 def answers_text(variables: Sequence[str], rows: Sequence[Row], form: AnswerFormat, names: Names | None = None) -> str:

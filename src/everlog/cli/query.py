@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from everlog.cli import options
-from everlog.cli.answers import AnswerFormat, Names, answers_text, goal_variables, print_table
+from everlog.cli.answers import AnswerFormat, Names, answers_text, print_table
 from everlog.cli.progress import Progress
 
 
@@ -60,7 +60,7 @@ def query(
     opened = Store.open(store)
     manifest = opened.manifest
     known = parse_program(manifest.program).prefixes
-    variables = goal_variables(parse_goal(goal, known))
+    parse_goal(goal, known)  # before anything else, as it may have a mistake
     names = Names(known) if (form == "table" if prefixes is None else prefixes) else None
     with Progress() as progress:
         progress.step("opening the store")
@@ -72,13 +72,13 @@ def query(
         kb = open_store(store, version=manifest.version, spark=spark, engine=engine, memory=memory)
         progress.step("answering")
         if limit is None:
-            rows = kb.query(goal)
-            number = len(rows)
+            found = kb.query(goal)
+            number = len(found)
         else:
-            rows, number = kb.first_answers(goal, limit)
-    if variables and form == "table":
-        print_table(variables, rows, names, number)
+            found, number = kb.first_answers(goal, limit)
+    if found.variables and form == "table":
+        print_table(found.variables, found, names, number)
     else:
-        typer.echo(answers_text(variables, rows, form, names))
-    if number > len(rows):
-        typer.echo(f"… {number - len(rows):,} more", err=True)
+        typer.echo(answers_text(found.variables, found, form, names))
+    if number > len(found):
+        typer.echo(f"… {number - len(found):,} more", err=True)

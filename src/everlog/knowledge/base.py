@@ -26,8 +26,9 @@ from everlog.datalog.syntax import HIDDEN, TRIPLE, Atom, Constant, Program, part
 from everlog.datalog.values import Value
 from everlog.engine.backend import Batch, Progress, Which
 from everlog.errors import ArityMistake, EverlogError
+from everlog.knowledge.answer_rows import Answers
 from everlog.knowledge.engine_choice import Engine, budget_bytes, choose_engine, needed_by_facts, needed_by_read
-from everlog.knowledge.goals import WORTH_SORTING, in_order
+from everlog.knowledge.goals import WORTH_SORTING, answer_variables, in_order
 from everlog.knowledge.report import Report
 from everlog.knowledge.request import Request
 from everlog.knowledge.rule_profile import Profile
@@ -576,10 +577,14 @@ class KnowledgeBase:
         return reasoner.backend.table(reasoner.listed(predicate, which, arity), arity, reasoner.few(which))
 
     @guarded("reading facts")
-    def rows(self, predicate: str, which: Which = "all") -> list[tuple[Value, ...]]:
-        """The facts of a predicate as tuples of Python values, in no special order."""
+    def rows(self, predicate: str, which: Which = "all") -> Answers:
+        """The facts of a predicate as tuples of Python values, in no special order; a list that becomes a table, too.
+
+        `rows("edge").to_pandas()` has columns of natural types (`Answers.to_arrow`), named as `columns` says.
+        """
         reasoner, arity = self.reasoner, self._arity(predicate)
-        return reasoner.backend.rows(reasoner.listed(predicate, which, arity), arity, reasoner.few(which))
+        found = reasoner.backend.rows(reasoner.listed(predicate, which, arity), arity, reasoner.few(which))
+        return Answers(found, self.columns(predicate) if arity else ())
 
     @guarded("reading facts")
     def head(self, predicate: str, number: int = 10, which: Which = "all") -> list[tuple[Value, ...]]:
@@ -648,21 +653,22 @@ class KnowledgeBase:
         return self._violated
 
     @guarded("a query")
-    def query(self, goal: str, limit: int | None = None) -> list[tuple[Value, ...]]:
+    def query(self, goal: str, limit: int | None = None) -> Answers:
         """The answers to a conjunctive goal in the rule syntax: distinct bindings of its variables, sorted.
 
         The variables come in the order of their first occurrence; a goal without any has the answer `()` or none. With a
-        `limit` there are at most so many: the first ones or, where there are more than 10,000, any.
+        `limit` there are at most so many: the first ones or, where there are more than 10,000, any. The list becomes a
+        table whose columns are named after the variables: `to_pandas()`, `to_arrow()`, `dataframe(spark)`.
         """
         return self._answers(goal, limit)[0]
 
     @guarded("a query")
-    def first_answers(self, goal: str, limit: int) -> tuple[list[tuple[Value, ...]], int]:
+    def first_answers(self, goal: str, limit: int) -> tuple[Answers, int]:
         """The answers that `query` gives with a limit, and how many there are without one."""
         rows, number = self._answers(goal, limit)
         return rows, len(rows) if number is None else number
 
-    def _answers(self, goal: str, limit: int | None) -> tuple[list[tuple[Value, ...]], int | None]:
+    def _answers(self, goal: str, limit: int | None) -> tuple[Answers, int | None]:
         if limit is not None and limit < 1:
             raise EverlogError(f"a limit is at least 1, not {limit}")
         literals = parse_goal(goal, self.program.prefixes)
@@ -672,7 +678,8 @@ class KnowledgeBase:
             if isinstance(part, Atom):
                 self._arity(part.predicate)  # refuses what is none
         asked = telling_apart(literals) if self.settings.equality == "axioms" else literals
-        return self.reasoner.answers(asked, limit)
+        rows, number = self.reasoner.answers(asked, limit)
+        return Answers(rows, (variable.name for variable in answer_variables(literals))), number
 
     # ------------------------------------------------------------------------------------ stores
 

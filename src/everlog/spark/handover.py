@@ -70,4 +70,4 @@ def _schema(table: pa.Table) -> str:
 
     kinds = {pa.int32(): "int", pa.int64(): "bigint", pa.float64(): "double", pa.bool_(): "boolean"}
     kinds |= {kind.type: kind.name for kind in LITERAL_KINDS}
-    return ", ".join(f"{field.name} {kinds.get(field.type, 'string')}" for field in table.schema)
+    return ", ".join(f"`{field.name}` {kinds.get(field.type, 'string')}" for field in table.schema)
