@@ -14,7 +14,7 @@ from rich.table import Table
 import everlog
 from benchmarks.generators.universities import write_universities
 from everlog.cli.answers import print_table
-from everlog.cli.progress import Progress
+from everlog.knowledge.progress_display import ProgressDisplay
 from everlog.knowledge.stores import init_store, open_store, update_store
 from everlog.sources.read_facts import read_paths
 from everlog.spark.session import start_session
@@ -27,7 +27,7 @@ def main(folder: Path) -> None:
     program = everlog.parse_program((EXAMPLES / "university.dlog").read_text(encoding="utf-8"), "university.dlog")
     data, store = folder / "data", folder / "university.store"
     done: list[tuple[str, everlog.Report]] = []
-    with Progress() as progress:
+    with ProgressDisplay() as progress:
         progress.step("starting Spark")
         spark = start_session()
         progress.step(f"generating {UNIVERSITIES} universities")

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from everlog.cli.options import StoreArgument
-from everlog.cli.progress import Progress
 from everlog.errors import Failure
+from everlog.knowledge.progress_display import ProgressDisplay
 
 if TYPE_CHECKING:
     from everlog.store.store_check import CheckedStore, CheckedVersion
@@ -29,7 +29,7 @@ def check(
     """
     from everlog.store.store_check import check_store
 
-    with Progress() as progress:
+    with ProgressDisplay() as progress:
         progress.step("checking files")
         checked = check_store(store, version, progress.files)
     if checked.current is not None:

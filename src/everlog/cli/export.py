@@ -9,9 +9,9 @@ import typer
 
 from everlog.cli import options
 from everlog.cli.outcome import warn
-from everlog.cli.progress import Progress
 from everlog.cli.report_lines import counted
 from everlog.errors import EverlogError
+from everlog.knowledge.progress_display import ProgressDisplay
 from everlog.store import publish
 from everlog.store.publish import Format
 
@@ -66,7 +66,7 @@ def export(
         raise EverlogError(f"the store {store} has no representatives: make it with `everlog init --equality rewrite`")
     prefixes = parse_program(opened.manifest.program).prefixes
     check_new(out)
-    with Progress() as progress:
+    with ProgressDisplay() as progress:
         progress.step("starting Spark")
         spark = options.started_session(master, settings, verbose, (store,))
         progress.step(f"writing {form}")

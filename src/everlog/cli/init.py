@@ -7,8 +7,8 @@ from time import perf_counter
 from typing import Any
 
 from everlog.cli import ontologies, options
-from everlog.cli.progress import Progress
 from everlog.cli.report_lines import finish
+from everlog.knowledge.progress_display import ProgressDisplay
 
 
 def init(
@@ -63,7 +63,7 @@ def init(
     from everlog.store.commit import check_place
 
     check_place(store)
-    with Progress() as progress:
+    with ProgressDisplay() as progress:
         progress.step("starting Spark")
         given = [*paths, *(mapped.table for mapped in tables)]
         spark = options.started_session(master, settings, verbose, given, engine)

@@ -12,7 +12,7 @@ import typer
 
 from everlog.cli import options
 from everlog.cli.answers import AnswerFormat, Names, answers_text, print_table
-from everlog.cli.progress import Progress
+from everlog.knowledge.progress_display import ProgressDisplay
 
 
 def query(
@@ -62,7 +62,7 @@ def query(
     known = parse_program(manifest.program).prefixes
     parse_goal(goal, known)  # before anything else, as it may have a mistake
     names = Names(known) if (form == "table" if prefixes is None else prefixes) else None
-    with Progress() as progress:
+    with ProgressDisplay() as progress:
         progress.step("opening the store")
         from everlog.knowledge.stores import open_store
 

@@ -10,8 +10,8 @@ import typer
 
 from everlog.cli import ontologies, options
 from everlog.cli.first_facts import print_first
-from everlog.cli.progress import Progress
 from everlog.cli.report_lines import finish
+from everlog.knowledge.progress_display import ProgressDisplay
 from everlog.store.publish import OutcomeFormat
 
 
@@ -90,7 +90,7 @@ def run(
 
     if out is not None:
         check_new(out)
-    with Progress() as progress:
+    with ProgressDisplay() as progress:
         progress.step("starting Spark")
         given = [*paths, *(mapped.table for mapped in tables)]
         spark = options.started_session(master, settings, verbose, given, engine)

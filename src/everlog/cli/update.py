@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from everlog.cli import ontologies, options
-from everlog.cli.progress import Progress
 from everlog.cli.report_lines import finish
 from everlog.errors import EverlogError
+from everlog.knowledge.progress_display import ProgressDisplay
 
 if TYPE_CHECKING:
     from everlog.knowledge.report import Report
@@ -83,7 +83,7 @@ def update(
     contradictions = ontologies.Contradictions(fail_on_violation)
     # The folder appears when the store has its new version.
     place: AbstractContextManager[Path | None] = nullcontext() if changes is None else new_folder(changes, "--changes")
-    with Progress() as progress, place as folder:
+    with ProgressDisplay() as progress, place as folder:
         progress.step("starting Spark")
         wanted = engine or manifest.options.get("engine")
         in_memory = engine_of(opened.path, manifest, engine, memory).name == "memory"

@@ -29,6 +29,7 @@ from everlog.errors import ArityMistake, EverlogError
 from everlog.knowledge.answer_rows import Answers
 from everlog.knowledge.engine_choice import Engine, budget_bytes, choose_engine, needed_by_facts, needed_by_read
 from everlog.knowledge.goals import WORTH_SORTING, answer_variables, in_order
+from everlog.knowledge.progress_display import telling
 from everlog.knowledge.report import Report
 from everlog.knowledge.request import Request
 from everlog.knowledge.rule_profile import Profile
@@ -331,6 +332,7 @@ class KnowledgeBase:
         header: bool = False,
         nulls: Nulls = "error",
         partition_columns: bool = True,
+        progress: bool = False,
     ) -> None:
         """Adds the facts of a file or folder, or of all that match a pattern (`data/*.nt`), read by Spark.
 
@@ -341,11 +343,12 @@ class KnowledgeBase:
         or TSV file has names and is no fact. Instead of a path, tables may be given by predicate, with the columns that are
         its arguments: `{"edge": "orders.parquet:customer,product"}`, of Parquet, ORC, JSON lines or CSV with a header, or
         `{"edge": "table:db.orders:customer,product"}` of one that Spark's catalog knows by its name. `nulls` is as in
-        `add`; an empty field of CSV is a null unless it is quoted.
+        `add`; an empty field of CSV is a null unless it is quoted. `progress=True` shows that it is at work, on a terminal
+        or in a notebook.
         """
         from everlog.sources.read_facts import read_paths
 
-        with self._jobs(self.spark, f"loading {path}"):
+        with telling(progress, f"loading {path}"), self._jobs(self.spark, f"loading {path}"):
             read = read_paths(
                 self.spark,
                 [] if isinstance(path, Mapping) else [path],
@@ -431,17 +434,19 @@ class KnowledgeBase:
     # ------------------------------------------------------------------------------------ reasoning
 
     @guarded("materialising", changes=True)
-    def materialise(self, progress: Progress | None = None, *, profile: bool = False) -> Report:
+    def materialise(self, progress: Progress | bool | None = None, *, profile: bool = False) -> Report:
         """Computes everything that follows from the explicit facts.
 
-        `progress` is called after each round with the stratum, the round in it, and how many facts are new. With
-        `profile` rules are measured, and `profile()` tells what they took.
+        `progress=True` shows strata and rounds, on a terminal or in a notebook; a function is called after each round with
+        the stratum, the round in it, and how many facts are new. With `profile` rules are measured, and `profile()` tells
+        what they took.
         """
         started = perf_counter()
         if self._materialised:
             return self.update(progress=progress, profile=profile)
-        request = self._request([], [], None, progress, started, profile)
-        report = self.reasoner.materialise(request)
+        with telling(progress, "materialising") as told:
+            request = self._request([], [], None, told, started, profile)
+            report = self.reasoner.materialise(request)
         self._materialised, self._violated, self._profile = True, None, report.profile
         suspected = suspicions(self.program, self._given, self.settings.equality != "off")
         return replace(
@@ -457,7 +462,7 @@ class KnowledgeBase:
         add: Mapping[str, Any] | None = None,
         delete: Mapping[str, Any] | None = None,
         algorithm: str | None = None,
-        progress: Progress | None = None,
+        progress: Progress | bool | None = None,
         *,
         nulls: Nulls = "error",
         profile: bool = False,
@@ -467,8 +472,8 @@ class KnowledgeBase:
         A fact that is both added and deleted is added. Deleting what is not explicit changes nothing. The algorithm is
         that of the knowledge base unless another one is asked for: `auto`, `dred`, `fbf` (perhaps with a strategy), `bf`,
         `dredc`, `bfc`, `counting`, or `remat`. Those with counts need a knowledge base that keeps them; an algorithm that
-        does not keep them right drops them, and `remat` brings them back. `nulls` is as in `add`, and `profile` as in
-        `materialise`.
+        does not keep them right drops them, and `remat` brings them back. `nulls` is as in `add`, and `progress` and
+        `profile` as in `materialise`.
         """
         started = perf_counter()
         if algorithm is not None:
@@ -476,10 +481,11 @@ class KnowledgeBase:
         if not self._materialised:
             raise EverlogError("there is no materialisation to update yet: call materialise() first")
         arities, remarks = dict(self.arities), list[str]()
-        added = self._encoded(add or {}, arities, nulls, remarks)
-        deleted = self._encoded(delete or {}, dict(arities), nulls, remarks)
-        remarks += nothing_to_delete(delete or {}, arities)
-        report = self.update_encoded(added, deleted, arities, algorithm, progress, started, remarks, profile)
+        with telling(progress, "updating") as told:
+            added = self._encoded(add or {}, arities, nulls, remarks)
+            deleted = self._encoded(delete or {}, dict(arities), nulls, remarks)
+            remarks += nothing_to_delete(delete or {}, arities)
+            report = self.update_encoded(added, deleted, arities, algorithm, told, started, remarks, profile)
         self._learn_names(add or {})
         return report
 

@@ -1,18 +1,25 @@
-"""Progress for people: the step that runs, strata and rounds with the facts so far, on a terminal and nowhere else."""
+"""Progress for people: the step that runs, strata and rounds with the facts so far, on a terminal or in a notebook.
+
+The command line shows it always, a knowledge base with `progress=True`.
+"""
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 from time import perf_counter
 from types import TracebackType
 from typing import TYPE_CHECKING
+
+from everlog.engine.backend import Progress
+from everlog.errors import EverlogError
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.status import Status
 
 
-class Progress(AbstractContextManager["Progress"]):
+class ProgressDisplay(AbstractContextManager["ProgressDisplay"]):
     """Used with `with`. Finished steps stay on the screen with their time; in a pipe nothing is written at all."""
 
     def __init__(self, console: Console | None = None) -> None:
@@ -35,9 +42,14 @@ class Progress(AbstractContextManager["Progress"]):
             self._status.stop()
             self._status = None
 
+    @property
+    def is_shown(self) -> bool:
+        """Whether there is a terminal or a notebook."""
+        return self._console.is_terminal or self._console.is_jupyter
+
     def step(self, name: str) -> None:
         """The next step begins."""
-        if not self._console.is_terminal:
+        if not self.is_shown:
             return
         self._finish(whole=True)
         self._step, self._began, self._facts, self._detail = name, perf_counter(), 0, ""
@@ -69,3 +81,19 @@ class Progress(AbstractContextManager["Progress"]):
                 f"[dim]{self._step:<34}{perf_counter() - self._began:>7.1f} s{detail}[/dim]", highlight=False
             )
         self._step = ""
+
+
+@contextmanager
+def telling(progress: Progress | bool | None, step: str) -> Iterator[Progress | None]:
+    """A block in which rounds are told to a function, shown (`True`), or neither (`False`, None)."""
+    if progress is True:
+        with ProgressDisplay() as display:
+            display.step(step)
+            yield display.round
+    elif progress is None or progress is False or callable(progress):
+        yield progress or None
+    else:
+        raise EverlogError(
+            f"progress={progress!r} means nothing: give True to see what happens, or a function that takes the stratum, "
+            "the round in it, and how many facts are new"
+        )
