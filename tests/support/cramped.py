@@ -21,6 +21,8 @@ CRAMPED: Final = (
     "SHARED_DRIVER_ROWS",
     "FIRST_TUPLES",
     "LISTED_ROWS",
+    "SCANNED_ROWS",
+    "SCANS_BEFORE_INDEX",
 )
 
 

@@ -1,12 +1,18 @@
-"""The rows of a few tuples in a large table are found without a table of all rows, and that of all rows comes in time."""
+"""The rows of a few tuples in a large table are found without a table of all rows, and that of all rows comes in time.
+
+So are the rows that a constant of an atom asks for: a few times all rows are looked at, then there is an index.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
+from everlog import KnowledgeBase, parse_program
+from everlog.engine.memory import tuning
 from everlog.engine.memory.engine import MemoryEngine
 from everlog.engine.memory.facts.sets import ComputedFacts
+from everlog.engine.memory.kernels import table_kernels as kernels
 
 
 def numbered(arity: int, size: int) -> np.ndarray:
@@ -59,3 +65,34 @@ def test_sorted_rows_are_found_without_an_index(leading: int) -> None:
     again = engine.insert("p", wanted.astype(np.int32))
     assert len(again) == wanted.shape[1]
     assert table.n == 40_004 + 4
+
+
+@pytest.mark.parametrize("goal", ["r({}, ?y)", "r(?y, {})", "r({}, ?y), ?y < 5000000"])
+def test_a_goal_that_is_asked_again_looks_at_its_answers_alone(goal: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    size = 5_000
+    looked_at: list[int] = []
+    kb = KnowledgeBase(parse_program("s(?x) :- t(?x) ."), engine="memory")
+    kb.add({"r": [(n % 1000, n * 1000) if goal.startswith("r({}") else (n * 1000, n % 1000) for n in range(size)]})
+    kb.materialise()
+    scan = kernels.scan
+    monkeypatch.setattr(kernels, "scan", lambda *given: looked_at.append(given[3] - given[2]) or scan(*given))
+    for key in range(tuning.SCANS_BEFORE_INDEX - 1):
+        assert len(kb.query(goal.format(key))) == 5
+    assert sum(looked_at) == size * (tuning.SCANS_BEFORE_INDEX - 1)
+    del looked_at[:]
+    for key in range(10):
+        assert len(kb.query(goal.format(key))) == 5
+    assert looked_at == [5] * 10
+    kb.update(add={"r": [(3, 3)]}, delete={"r": [(3, 3000), (3000, 3)]})
+    del looked_at[:]
+    assert (3,) in kb.query(goal.format(3)) and (3000,) not in kb.query(goal.format(3))
+    assert sum(looked_at) <= 2 * 6
+
+
+def test_one_question_makes_no_index() -> None:
+    kb = KnowledgeBase(parse_program("s(?x) :- t(?x) ."), engine="memory")
+    kb.add({"r": [(n % 1000, n) for n in range(5_000)]})
+    kb.materialise()
+    assert len(kb.query("r(7, ?y)")) == 5
+    (table,) = kb.reasoner.engine.relation("r", 2).tables()  # type: ignore[attr-defined]
+    assert not table.indexed((0,))

@@ -290,6 +290,10 @@ def _tasks(calls: Sequence[Call]) -> Iterator[tuple[Call, Table, Ids | None, int
     """Calls with the rows of a table that drive them: all from one to another, or those places of a list."""
     for call in calls:
         for table in facts_of(call.plan.driver.literal, call.driver):
+            found = call.plan.driving_rows(table)
+            if found is not None:
+                yield call, table, found, 0, len(found)
+                continue
             rows = call.driver.rows(table)
             if rows.is_span:
                 yield call, table, None, rows.lo, rows.hi

@@ -73,6 +73,13 @@ SOUGHT_SHARE_SORTED = 4
 SEARCHES_PER_TABLE = 24
 """After so many searches through a table all rows get slots: that takes some thirty times as long as one search."""
 
+SCANNED_ROWS = 1 << 12
+"""Fewer rows than this are looked at one by one for the values that an atom asks for, whether there is an index or not."""
+
+SCANS_BEFORE_INDEX = 8
+"""When the rows of a table have been looked at so often for the values of an atom, an index on a column is made, which
+takes about as long."""
+
 DISTINCT_SAMPLE_ROWS = 1024
 """So many rows tell about how many different values columns without an index have."""
 

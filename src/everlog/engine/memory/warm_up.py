@@ -95,6 +95,7 @@ def _exercise() -> None:
     kernels.place(facts, fresh, 0, 0, out)
     kernels.find_rows(facts, 2, slots, facts, fresh)
     run = kernels.build_run(facts, np.array([0]), 0, 2, 1)
+    kernels.rows_with(fresh[:1], run[0], run[1], run[2], run[3], run[4], facts, sources[:1], fresh.copy())
     kernels.scan(nothing32, False, 0, 2, facts, sources[:0], nothing32, twins, *view, sources, out)
     join = (*run, facts, sources[:1], twins, False, False, *view, sources[:1], sources[1:], out)
     kernels.expand(facts, 0, -1, 2, sources[:1], nothing32, *join)

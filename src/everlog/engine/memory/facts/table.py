@@ -196,6 +196,8 @@ class Table:
         self.marks: list[ref[Mark]] = []
         """The marks that sets of rows have (see `rows.py`)."""
         self._indexes: dict[tuple[int, ...], Index] = {}
+        self._scanned = 0
+        """How many rows were looked at for values in some column, where there is no index on it."""
         self._estimates: dict[tuple[tuple[int, ...], int], int] = {}
 
     def __repr__(self) -> str:
@@ -209,6 +211,22 @@ class Table:
         """How many rows the index on some columns has already."""
         index = self._indexes.get(columns)
         return 0 if index is None else index.covered_rows()
+
+    def rows_with(self, columns: Sequence[int], values: Ids, hi: int) -> Ids | None:
+        """Rows below `hi`, among them all that have given values in some columns; None if all rows are to be looked at.
+
+        An index tells them. One is made when rows were looked at so often that it would have paid.
+        """
+        if not columns or hi < tuning.SCANNED_ROWS:
+            return None
+        ready = [place for place, column in enumerate(columns) if 2 * self.indexed((column,)) >= hi]
+        if not ready:
+            self._scanned += hi
+            if self._scanned < tuning.SCANS_BEFORE_INDEX * hi:
+                return None
+            self._scanned = 0
+        place = max(ready or range(len(columns)), key=lambda place: self.distinct((columns[place],)))
+        return self.index((columns[place],)).rows_with(values[place : place + 1], hi)
 
     def distinct(self, columns: tuple[int, ...]) -> int:
         """About how many different values some columns have together: from an index, else from a sample of rows."""

@@ -235,6 +235,11 @@ class JoinPlan:
             if isinstance(step, _Step) and step.static is not None:
                 yield step.place, step.static
 
+    def driving_rows(self, table: Table) -> Ids | None:
+        """The rows of a table that the driver's constants can meet, if an index tells them."""
+        access = self.driver.access(table)
+        return None if access is None else table.rows_with(access.columns, access.consts, table.n)
+
     def run(self, call: Call, worker: Worker, table: Table, rows: Ids | None, lo: int, hi: int) -> Iterator[None]:
         """Evaluates the plan for the driver's facts in the rows `lo..hi` of a table (or at those places of `rows`).
 
