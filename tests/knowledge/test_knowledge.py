@@ -108,7 +108,7 @@ def test_forms_of_facts(given_facts: object) -> None:
 def test_one_two_point_five_and_true_are_different() -> None:
     kb = knowledge("same(?x) :- p(?x), q(?x) .  one(?x) :- p(?x), ?x = 1 .", {"p": [(1,), (1.0,), (True,), ("1",)]})
     assert keyed(kb.rows("p")) == keyed([(1,), (1.0,), (True,), ("1",)])
-    assert keyed(kb.rows("one")) == keyed([(1,)])
+    assert keyed(kb.rows("one")) == keyed([(1,), (1.0,)])
     kb.update(add={"q": [(1.0,)]})
     assert keyed(kb.rows("same")) == keyed([(1.0,)])
     kb.update(delete={"p": [(True,)]})
