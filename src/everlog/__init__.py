@@ -18,7 +18,17 @@ from everlog.knowledge.report import Report
 from everlog.knowledge.stores import open_store
 from everlog.knowledge.version_changes import diff
 
-__all__ = ["Answers", "EverlogError", "KnowledgeBase", "Ontology", "Report", "diff", "ontology", "parse_program", "union"]
+__all__ = [
+    "Answers",
+    "EverlogError",
+    "KnowledgeBase",
+    "Ontology",
+    "Report",
+    "diff",
+    "ontology",
+    "parse_program",
+    "union",
+]
 
 open = open_store
 """`everlog.open`; among the names above it would hide Python's own from whoever imports them all."""

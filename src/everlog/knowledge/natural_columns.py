@@ -1,9 +1,9 @@
 """Columns of values as Arrow types that pandas, Polars and Spark know, one type for each column.
 
-A column of one kind gets the type that one expects: integers, doubles, booleans, strings, and dates, timestamps and decimals
-as `literal_columns.py` knows them. Integers among doubles become doubles. IRIs are their text, without brackets, which is
-what other tables have; the field's metadata say so (`everlog: iri`). Whatever is left, a column of several kinds above all,
-is N-Triples text, marked as in `KnowledgeBase.facts` (`everlog: ntriples`).
+A column of one kind gets the type that one expects: integers, doubles, booleans, strings, and dates, timestamps and
+decimals as `literal_columns.py` knows them. Integers among doubles become doubles. IRIs are their text, without brackets,
+which is what other tables have; the field's metadata say so (`everlog: iri`). Whatever is left, a column of several kinds
+above all, is N-Triples text, marked as in `KnowledgeBase.facts` (`everlog: ntriples`).
 """
 
 from __future__ import annotations
