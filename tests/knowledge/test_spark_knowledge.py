@@ -59,6 +59,8 @@ def test_numbers_are_those_of_the_memory_engine(spark: SparkSession, monkeypatch
         assert all(report.engine == engine for report in reports)
         # On Spark the rules of a stratum are one line; that they are is said.
         assert [len(profile.remarks) for profile in profiles] == ([1, 1] if engine == "spark" else [0, 0])
+        if engine == "spark":
+            assert all(len({line.stratum for line in one.lines}) == len(one.lines) for one in profiles)
         for report, profile in zip(reports, profiles, strict=True):
             assert sum(line.derivations for line in profile.lines) == sum(report.derivations.values())
         assert all(report.strata and min(report.strata.values()) > 0 for report in reports)

@@ -114,7 +114,8 @@ def profile_of(work: Sequence[Work], strata: Mapping[int, float], prefixes: Mapp
     for one in work:
         if one.seconds:
             kind = "negation" if not one.kind and all(map(_is_hidden, one.rules)) else one.kind
-            rules = [shown(rule) for rule in one.rules]
+            among = "" if kind else "[negation] "
+            rules = [f"{among if _is_hidden(rule) else ''}{shown(rule)}" for rule in one.rules]
             lines.append(ProfileLine(one.seconds, one.derivations, one.facts, one.stratum, kind, rules))
     return Profile(lines, dict(strata))
 

@@ -50,9 +50,9 @@ class Profiler:
         return [
             replace(
                 stratum,
-                rules=self._rules(stratum.index, stratum.rules),
-                recursive=self._rules(stratum.index, stratum.recursive),
-                nonrecursive=self._rules(stratum.index, stratum.nonrecursive),
+                rules=self._measured(stratum, stratum.rules),
+                recursive=self._measured(stratum, stratum.recursive),
+                nonrecursive=self._measured(stratum, stratum.nonrecursive),
             )
             for stratum in strata
         ]
@@ -69,11 +69,15 @@ class Profiler:
         key = stratum, kind, tuple(rules)
         return self._work.setdefault(key, Work(*key))
 
-    def _rules(self, stratum: int, rules: Rules) -> Rules:
+    def _measured(self, stratum: CompiledStratum, rules: Rules) -> Rules:
+        """Some rules of a stratum."""
         if not rules.rules:
             return rules
-        apart = [rules] if self._compiler is None else [self._compiler([rule]) for rule in rules.rules]
-        return _MeasuredRules(rules, [(one, self.noted(stratum, "", one.rules)) for one in apart], self)
+        if self._compiler is None:
+            parts = [(rules, self.noted(stratum.index, "", stratum.rules.rules))]
+        else:
+            parts = [(self._compiler([rule]), self.noted(stratum.index, "", [rule])) for rule in rules.rules]
+        return _MeasuredRules(rules, parts, self)
 
     @contextmanager
     def measuring(self, work: Work) -> Iterator[None]:
