@@ -14,6 +14,8 @@ from pyoxigraph import BlankNode
 import everlog
 from everlog.datalog.reader import parse_program
 from everlog.knowledge.base import KnowledgeBase
+from everlog.knowledge.saved_kinds import BY_VALUE
+from everlog.knowledge.settings import Settings
 from everlog.store.manifest import manifest_path, read_manifest
 
 if TYPE_CHECKING:
@@ -39,6 +41,24 @@ def write_as_before(store: Path, changed: Callable[[str], str], **fields: Any) -
     for name in ("checksum", "fingerprints"):
         del data[name]
     manifest.write_text(json.dumps({**data, "format": 1, **fields}))
+
+
+@pytest.mark.parametrize(
+    "called", [KnowledgeBase, everlog.open, *(v for n, v in vars(KnowledgeBase).items() if n[0] != "_")]
+)
+def test_a_notebook_can_complete_every_option(called: Any) -> None:
+    """No option hides behind `**`, also where a method is wrapped."""
+    if callable(called):
+        parameters = inspect.signature(called).parameters.values()
+        assert not [one for one in parameters if one.kind in (one.VAR_KEYWORD, one.VAR_POSITIONAL)]
+
+
+def test_the_options_are_those_of_the_settings() -> None:
+    given = inspect.signature(KnowledgeBase).parameters
+    for name, option in inspect.signature(Settings).parameters.items():
+        assert given[name].kind is inspect.Parameter.KEYWORD_ONLY and given[name].default == option.default
+    described = KnowledgeBase.__init__.__doc__ or ""
+    assert all(f"            {name}: " in described for name in given)
 
 
 def test_every_option_survives_a_store(spark: SparkSession, tmp_path: Path) -> None:
@@ -108,6 +128,23 @@ def test_hidden_predicates_as_earlier_stores_name_them(tmp_path: Path, spark: Sp
             continue
         assert opened.update(add={"r": [(3, 3)]}).algorithm == "dredc"
         assert sorted(opened.rows("p")) == sorted(opened.rows("s")) == [(1,), (2,)]
+
+
+@pytest.mark.parametrize("program", ["big(?x) :- p(?x), ?x >= 2 .", "big(?x) :- p(?x) ."])
+def test_comparisons_as_earlier_stores_made_them(tmp_path: Path, spark: SparkSession, program: str) -> None:
+    """Where `=` meant the same term and dates had no order, rules that compare are computed anew; others go on."""
+    kb = KnowledgeBase(parse_program(program), spark=spark)
+    kb.add({"p": [(1,), (2,)]})
+    store = tmp_path / "older.store"
+    kb.save(store)
+    kinds = read_manifest(store, 1).state_kinds
+    assert BY_VALUE in kinds
+    write_as_before(store, str, state_kinds=[kind for kind in kinds if kind != BY_VALUE])
+    opened = everlog.open(store, spark=spark)
+    report = opened.update(add={"p": [(3,)]})
+    assert any("an earlier Everlog" in reason for reason in report.reasons) == (">=" in program)
+    opened.save(store)
+    assert BY_VALUE in read_manifest(store, 2).state_kinds
 
 
 def test_hidden_predicates_about_blank_nodes(tmp_path: Path, spark: SparkSession) -> None:
