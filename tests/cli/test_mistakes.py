@@ -32,7 +32,6 @@ MISTAKES = {
     "memory": ("run reach.dlog --memory lots", "--memory lots: give a number and a unit"),
     "init over something": ("init full reach.dlog", "full is not empty"),
     "init over a file": ("init edge.csv reach.dlog", "edge.csv is a file"),
-    "output elsewhere": ("run reach.dlog --out s3a://bucket/out", "--out s3a://bucket/out is on another file system"),
     "stats elsewhere": ("run reach.dlog --stats s3a://b/stats", "--stats s3a://b/stats is on another file system"),
     "init elsewhere": ("init s3a://bucket/x.store reach.dlog", "the store s3a://bucket/x.store is on another file"),
     "update elsewhere": ("update hdfs://nn/s --add edge.csv", "the store hdfs://nn/s is on another file system"),

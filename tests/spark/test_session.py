@@ -145,6 +145,18 @@ def test_who_is_asked(
     assert session._remote_address(master) == address
 
 
+def test_missing_packages_of_connect_are_named(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"  # PySpark takes a program that is no file for its doctests
+    script.write_text(
+        "import sys\nsys.modules['grpc'] = None\nfrom everlog.spark.session import start_session\n"
+        "start_session(master='sc://localhost')\n",
+        encoding="utf-8",
+    )
+    ended = subprocess.run([sys.executable, script], capture_output=True, text=True)
+    assert "NoSession: Spark Connect needs packages that are missing: pip install 'everlog[connect]' (" in ended.stderr
+    assert "grpcio" in ended.stderr.splitlines()[-1]
+
+
 def test_no_java_is_left_of_a_start_that_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     slow = tmp_path / "slow" / "bin" / "java"
     slow.parent.mkdir(parents=True)

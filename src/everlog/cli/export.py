@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Literal, TypeAlias
 
 import typer
@@ -21,7 +20,13 @@ _Which: TypeAlias = Literal["all", "explicit", "derived"]
 def export(
     store: options.StoreArgument,
     out: Annotated[
-        Path, typer.Option("--out", metavar="DIR", help="A new or empty folder for the files.", show_default=False)
+        str,
+        typer.Option(
+            "--out",
+            metavar="DIR",
+            help="A new or empty folder for the files; an address such as s3a://… will do.",
+            show_default=False,
+        ),
     ],
     form: Annotated[
         Format,
@@ -59,18 +64,18 @@ def export(
     settings = options.session_conf(conf, memory)
     from everlog.datalog.reader import parse_program
     from everlog.store.versions import Store
-    from everlog.store.whole_folder import check_new, new_folder
 
     opened = Store.open(store, version)
     if representatives and not opened.is_rewritten:
         raise EverlogError(f"the store {store} has no representatives: make it with `everlog init --equality rewrite`")
     prefixes = parse_program(opened.manifest.program).prefixes
-    check_new(out)
+    options.check_out(out)
     with ProgressDisplay() as progress:
         progress.step("starting Spark")
         spark = options.started_session(master, settings, verbose, (store,))
+        options.check_remote_out(spark, out)
         progress.step(f"writing {form}")
-        with new_folder(out) as folder:
+        with options.new_out(spark, out) as folder:
             if representatives:
                 warnings = publish.export_representatives(*opened.representatives(spark), folder, form, prefixes)
             else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from functools import partial
 from math import inf
 from pathlib import Path
@@ -191,6 +192,40 @@ def check_tables(option: str, tables: Sequence[str] | None) -> list[Mapped]:
     found = [parse_mapping(text, option) for text in tables or ()]
     check_paths(option, [mapped.table for mapped in found if not mapped.table.startswith(IN_CATALOG)])
     return found
+
+
+def check_out(out: str) -> None:
+    """Raises unless a folder of this machine is new or empty; at another address only Spark can look."""
+    from everlog.sources.source_files import is_remote
+    from everlog.store.whole_folder import check_new
+
+    if not is_remote(out):
+        check_new(Path(out))
+
+
+def check_remote_out(spark: SparkSession, out: str) -> None:
+    """The same for an address, as soon as there is Spark."""
+    from everlog.sources.source_files import is_remote
+    from everlog.store.remote_folder import check_new_address
+
+    if is_remote(out):
+        check_new_address(spark, out)
+
+
+def new_out(spark: SparkSession, out: str) -> AbstractContextManager[Path]:
+    """A place to write to, which becomes the folder if the block ends well."""
+    from everlog.sources.source_files import is_remote
+    from everlog.store.remote_folder import new_remote_folder
+    from everlog.store.whole_folder import new_folder
+
+    return new_remote_folder(spark, out) if is_remote(out) else new_folder(Path(out))
+
+
+def quarantine_of(out: str | None) -> Path:
+    """The folder for malformed input: beside the output, or here if that is nowhere on this machine."""
+    from everlog.sources.source_files import is_remote
+
+    return Path("everlog.quarantine" if out is None or is_remote(out) else f"{out.rstrip('/')}.quarantine")
 
 
 def check_file(option: str, path: Path | None) -> None:

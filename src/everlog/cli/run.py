@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from time import perf_counter
 from typing import Annotated, Any
 
@@ -26,11 +25,12 @@ def run(
     with_schema: ontologies.SchemaOption = False,
     fail_on_violation: ontologies.FailOnViolationOption = False,
     out: Annotated[
-        Path | None,
+        str | None,
         typer.Option(
             metavar="DIR",
-            help="A new or empty folder for <predicate>.csv of every predicate in a rule head or program fact, and "
-            "triples.nt. Without it the first facts of every predicate in a rule head are printed.",
+            help="A new or empty folder, or an address such as s3a://…, for <predicate>.csv of every predicate in a rule "
+            "head or program fact, and triples.nt. Without it the first facts of every predicate in a rule head are "
+            "printed.",
         ),
     ] = None,
     output: Annotated[
@@ -86,10 +86,9 @@ def run(
     options.check_file("--profile-page", profile_page)
     from everlog.datalog.arities import program_arities
     from everlog.datalog.prefixes import with_prefixes
-    from everlog.store.whole_folder import check_new, new_folder
 
     if out is not None:
-        check_new(out)
+        options.check_out(out)
     with ProgressDisplay() as progress:
         progress.step("starting Spark")
         given = [*paths, *(mapped.table for mapped in tables)]
@@ -99,7 +98,9 @@ def run(
         from everlog.store.publish import derived_predicates, publish_outcome, published_predicates
 
         progress.step("reading facts")
-        quarantine = Path(f"{out or 'everlog'}.quarantine")
+        if out is not None:
+            options.check_remote_out(spark, out)
+        quarantine = options.quarantine_of(out)
         how: dict[str, Any] = {"on_error": on_error, "quarantine": quarantine, "header": header, "nulls": nulls}
         how["partition_columns"] = not no_partition_columns
         read = read_paths(spark, paths, tables=tables, arities=program_arities(rules), **how)
@@ -118,7 +119,7 @@ def run(
             progress.step("writing")
             wanted = chosen or published_predicates(rules)
             found = wanted if chosen else (*wanted, "triple")
-            with new_folder(out) as folder:
+            with options.new_out(spark, out) as folder:
                 texts = {predicate: kb.text(predicate) for predicate in found if kb.size(predicate)}
                 warnings += publish_outcome(wanted, texts, folder, form, with_prefixes(rules, read.prefixes).prefixes)
         shown = (

@@ -17,6 +17,7 @@ from everlog.rdf.blanks import file_mark
 from everlog.sources.arranged_columns import Arrangement, Constants, arranged
 from everlog.sources.blocks import SCHEMA, InBlocks
 from everlog.sources.column_mapping import IN_CATALOG
+from everlog.sources.folder_walk import LAKES
 from everlog.sources.null_policy import LEFT_OUT, Nulls, null_reason
 from everlog.sources.parsed_rows import Given, without
 from everlog.sources.problems import Problem, SourceMistake
@@ -69,6 +70,8 @@ def _opened(spark: SparkSession, source: Source) -> DataFrame:
     try:
         if source.format == CATALOG:
             frame = spark.table(path.removeprefix(IN_CATALOG))
+        elif source.format in LAKES:
+            frame = spark.read.format(source.format).load(path)
         else:
             frame = spark.read.format(source.format).load([literal_path(file) for file in source.files])
         frame.schema  # noqa: B018  which a session of Connect asks for only now
@@ -78,6 +81,13 @@ def _opened(spark: SparkSession, source: Source) -> DataFrame:
             raise
         if "TABLE_OR_VIEW_NOT_FOUND" in str(failure):
             raise SourceMistake(f"{path}: Spark's catalog has no table or view of that name", path) from failure
+        if "DATA_SOURCE_NOT_FOUND" in str(failure):
+            name = LAKES.get(source.format, source.format)
+            raise SourceMistake(
+                f"{path}: a table of {name}, which the Spark session cannot read: start it with the package of {name} "
+                "(--conf spark.jars.packages=…), or use a session that has it",
+                path,
+            ) from failure
         found = as_everlog_error(failure, path)
         message = str(found) if isinstance(found, SourceMistake) else f"{path}: cannot be read: {found}"
         raise SourceMistake(message, path) from failure

@@ -36,7 +36,6 @@ from everlog.sources.null_policy import Nulls, check_nulls, left_out
 from everlog.sources.problems import Problem, SourceMistake, problems_from_json, write_quarantine
 from everlog.sources.rdf_lines import RdfLines
 from everlog.sources.source_files import (
-    CATALOG,
     RDF_LINES,
     TEXT_TABLES,
     Source,
@@ -286,7 +285,7 @@ def _planned(
                     plan.add_document(file, Document(number, RdfDocuments(whole=on_error == "skip")))
     widths = {**_RDF_ARITIES, **arities}
     for source in sources:
-        if source.predicate is not None and (source.files or source.format == CATALOG):
+        if source.predicate is not None and (source.files or source.is_whole):
             width = _plan_table(spark, plan, source, source.predicate, widths.get(source.predicate))
             if width is not None:
                 widths[source.predicate] = width

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from glob import glob
 from pathlib import Path
@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 from everlog.rdf.owl.axiom_triples import ADVICE
 from everlog.sources.column_mapping import IN_CATALOG, Mapped
 from everlog.sources.file_names import predicate_of
+from everlog.sources.folder_walk import LAKES, Folders, LocalFolders, check_readable, is_hidden, walk
 from everlog.sources.problems import SourceMistake
 from everlog.sources.table_folders import is_part, is_partition, partition_columns, table_of
 
@@ -35,13 +36,6 @@ RDF_DOCUMENTS = ("ttl", "trig", "rdf", "owl", "xml")
 _ONTOLOGIES = ("ofn", "owx")
 """Ontologies in syntaxes that are no RDF."""
 _TABLES = (*TEXT_TABLES, *BINARY_TABLES)
-_TABLE_FORMATS = {
-    "_delta_log": ("delta", "Delta Lake"),
-    "metadata/*.metadata.json": ("iceberg", "Iceberg"),
-    ".hoodie": ("hudi", "Hudi"),
-}
-"""What is in the folder of a table that is more than its files, how Spark names its format, and how people do."""
-
 _FORMATS = (*_TABLES, *RDF_LINES, *RDF_DOCUMENTS, *_ONTOLOGIES)
 _BY_LINES = (*TEXT_TABLES, *RDF_LINES)
 _PATTERN = re.compile(r"[*?\[]")
@@ -67,6 +61,11 @@ class Source:
     """The columns that are arguments, in their order; none means all."""
     has_names: bool = False
     """Whether columns go by their names, so that CSV has a header."""
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether Spark knows which files it has, if any."""
+        return self.format == CATALOG or self.format in LAKES
 
     def and_files(self, other: Source) -> Source:
         """The same table with the files of another reading of it, too."""
@@ -120,7 +119,7 @@ def expanded(path: str) -> list[str]:
     plain = path.removeprefix("file://").removeprefix("file:")
     if not _PATTERN.search(plain) or Path(plain).exists():
         return [plain]
-    found = sorted(one for one in glob(plain) if not _is_hidden(one.rstrip("/").rpartition("/")[2]))
+    found = sorted(one for one in glob(plain) if not is_hidden(one.rstrip("/").rpartition("/")[2]))
     if not found:
         raise _unmatched(path)
     return found
@@ -138,42 +137,29 @@ def _sources_at(path: Path) -> list[Source]:
     if not path.exists():
         raise SourceMistake(f"{path}: no such file or folder")
     if path.is_dir():
-        return _in_folder(str(path), list(_walk(path)))
+        return _below(LocalFolders(), str(path))
     if not path.is_file():
         raise SourceMistake(f"{path}: neither a file nor a folder")
     source = _one_file(str(path))
-    _check_readable(path)
+    check_readable(str(path))
     return [source]
 
 
-def _walk(folder: Path) -> Iterator[str]:
-    """All files of a folder that count, in a fixed order."""
-    for mark, (format, name) in _TABLE_FORMATS.items():
-        if any(folder.glob(mark)):
-            raise SourceMistake(
-                f"{folder}: a table of {name}, which keeps files that are not its rows any more; read it by Spark, if the "
-                f'session knows the format, and give the DataFrame: spark.read.format("{format}").load("{folder}")'
-            )
-    try:
-        entries = sorted(entry for entry in folder.iterdir() if not _is_hidden(entry.name))
-    except OSError as failure:
-        raise SourceMistake(f"{folder}: cannot be read: {failure.strerror}") from failure
-    for entry in entries:
-        if entry.is_dir():
-            yield from _walk(entry)
-        else:
-            _check_readable(entry)
-            yield str(entry)
+def _below(files: Folders, folder: str) -> list[Source]:
+    """What is in a folder, tables of other formats included."""
+    lakes: dict[str, str] = {}
+    below = list(walk(files, folder, lakes))
+    if isinstance(files, LocalFolders):
+        for file in below:
+            check_readable(file)
+    tables = [_lake_table(place, format) for place, format in lakes.items()]
+    return tables if folder in lakes else [*_in_folder(folder, below), *tables]
 
 
-def _is_hidden(name: str) -> bool:
-    """As for Spark, which does look into a partition whose column begins with an underscore."""
-    return name.startswith(".") or (name.startswith("_") and not is_partition(name))
-
-
-def _check_readable(path: Path) -> None:
-    if not os.access(path, os.R_OK):
-        raise SourceMistake(f"{path}: cannot be read: permission denied")
+def _lake_table(path: str, format: str) -> Source:
+    name = path.rpartition("/")[2].removesuffix(f".{format}")
+    known, stem = _format_of(name)
+    return Source(path, format, predicate_of(stem if known in _TABLES else name), ())
 
 
 # What is in a folder, by the names of its files
@@ -259,19 +245,39 @@ def _format_of(name: str) -> tuple[str | None, str]:
 
 
 def _remote(spark: SparkSession, path: str) -> list[Source]:
-    from pyspark.errors import PySparkException
-
-    from everlog.spark.failures import as_everlog_error
+    from everlog.spark.failures import spark_failures
+    from everlog.spark.hadoop_files import HadoopFiles, has_hadoop
 
     pattern = path.rstrip("/")
+    with spark_failures(f"listing {path}"):
+        if not has_hadoop(spark):
+            return _listed_by_spark(spark, pattern)
+        files = HadoopFiles(spark, pattern)
+        if files.exists(pattern):
+            found = [files.qualified(pattern)]
+        elif not _PATTERN.search(pattern):
+            raise SourceMistake(f"{path}: no such file or folder")
+        else:
+            found = [one for one in files.matches(pattern) if not is_hidden(one.rpartition("/")[2])]
+        if not found:
+            raise _unmatched(path)
+        return [
+            source for one in found for source in (_below(files, one) if files.is_folder(one) else [_one_file(one)])
+        ]
+
+
+def _listed_by_spark(spark: SparkSession, pattern: str) -> list[Source]:
+    """The sources where there is no JVM to ask, from files that Spark lists, which leaves out hidden ones."""
+    from pyspark.errors import PySparkException
+
     try:
         # Only names are asked for, so that no file is opened.
         listing = spark.read.format("binaryFile").option("recursiveFileLookup", "true").load(pattern).select("path")
         files = sorted(row["path"] for row in listing.collect())
     except PySparkException as failure:
         if _PATTERN.search(pattern) and "PATH_NOT_FOUND" in str(failure):
-            raise _unmatched(path) from failure
-        raise as_everlog_error(failure, f"listing {path}") from failure
+            raise _unmatched(pattern) from failure
+        raise
     # What a pattern matches is as many names long as the pattern is.
     length = pattern.count("/") + 1
     roots: dict[str, list[str]] = {}

@@ -20,6 +20,7 @@ from everlog.sources.line_blocks import SPLIT, UNREADABLE, Lines, Split, line_co
 from everlog.sources.parsed_rows import Given, Parsed
 from everlog.sources.problems import Problem, cannot_be_read, problems_from_json
 from everlog.sources.source_files import is_remote
+from everlog.spark.hadoop_files import full_address
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -105,7 +106,7 @@ def readable_path(uri: str) -> str:
     """
     if uri.startswith("file:"):
         return unquote("/" + uri.removeprefix("file:").lstrip("/"))
-    return unquote(uri)
+    return full_address(unquote(uri))
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,7 @@ from everlog.sources.parsed_rows import Given
 from everlog.sources.problems import Problem, cannot_be_read
 from everlog.sources.source_files import is_remote
 from everlog.sources.text_lines import literal_path
+from everlog.spark.hadoop_files import full_address
 
 if TYPE_CHECKING:
     from pyoxigraph import RdfFormat
@@ -77,7 +78,7 @@ class _Parse:
         names = list(self.files)
         for batch in batches:
             for place, content in zip(batch.column(0).to_pylist(), batch.column(1), strict=True):
-                file = names[place] if isinstance(place, int) else place
+                file = names[place] if isinstance(place, int) else full_address(place)
                 for document in self.files[file]:
                     try:
                         for given in document.parser(file, content.as_py(), document.source):
@@ -109,7 +110,7 @@ class RdfDocuments:
     def _statements(file: str, content: bytes | None) -> Iterator[tuple[str, str, str, str | None]]:
         from everlog.rdf.documents import parse_document
 
-        base = file if is_remote(file) else "file://" + quote(file)
+        base = quote(file, safe="/:") if is_remote(file) else "file://" + quote(file)
         with opened(file, content) as stream:
             format = _rdf_format(file, stream.read(HEAD).decode("utf-8-sig", "replace"))
             stream.seek(0)

@@ -160,6 +160,11 @@ def _made(builder: SparkSession.Builder, settings: Mapping[str, str], said: Path
         _home[:] = [Home()]
         interrupts.renew()  # PySpark has taken the signal over
         return session
+    except ImportError as failure:
+        why = " ".join(str(failure).split())
+        raise NoSession(
+            f"Spark Connect needs packages that are missing: pip install 'everlog[connect]' ({why})"
+        ) from failure
     except (PySparkException, OSError, ValueError, RuntimeError) as failure:
         reason = " ".join(str(failure).split())
         raise NoSession(f"Spark did not start: {reason}{_last_words(said)}") from failure

@@ -1,4 +1,4 @@
-"""Where stores and results are: folders and files of this machine, mounted ones included, and no addresses."""
+"""Where stores, and files beside them, are: on this machine, mounted folders included, and at no address elsewhere."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def local_place(path: str | os.PathLike[str], what: str) -> Path:
     PosixPath('/tmp/graph.store')
     >>> local_place("s3a://bucket/graph.store", "the store")
     Traceback (most recent call last):
-    everlog.errors.EverlogError: the store s3a://bucket/graph.store is on another file system, where nobody can promise \
-that it is whole or not there at all; give a folder of this machine, and copy it there when it is done
+    everlog.errors.EverlogError: the store s3a://bucket/graph.store is on another file system, which need not have the \
+atomic renames and locks that keep it whole; give a folder of this machine, and copy it there when it is done
     """
     text = os.fspath(path)
     match = _ADDRESS.match(text)
@@ -31,6 +31,6 @@ that it is whole or not there at all; give a folder of this machine, and copy it
     if scheme.lower() == "file":
         return Path("/", unquote(rest.removeprefix("localhost/")))
     raise EverlogError(
-        f"{what} {scheme}://{rest} is on another file system, where nobody can promise that it is whole or not there at "
-        "all; give a folder of this machine, and copy it there when it is done"
+        f"{what} {scheme}://{rest} is on another file system, which need not have the atomic renames and locks that "
+        "keep it whole; give a folder of this machine, and copy it there when it is done"
     )
