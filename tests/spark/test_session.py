@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -76,6 +77,11 @@ def test_the_shim_drops_one_option_and_keeps_the_rest(tmp_path: Path) -> None:
     ran = subprocess.run([shim, *options], capture_output=True, text=True, check=True)
     assert ran.stdout.splitlines() == ["[-Xmx1g]", "[a b]", "[]"]
     assert (ran.stderr, said.read_text(encoding="utf-8")) == ("", "oops\n")
+    java._write_shim(tmp_path / "more" / "java", java.Java(echo, bundled=False), None, ["-a b=$$", "-c"])
+    ran = subprocess.run([tmp_path / "more" / "java", "Main"], capture_output=True, text=True, check=True)
+    assert re.fullmatch(r"\[-a b=\d+\]\n\[-c\]\n\[Main\]\n", ran.stdout)
+    launcher = [tmp_path / "more" / "java", "-cp", "x", "org.apache.spark.launcher.Main", "y"]
+    assert "-c]" not in subprocess.run(launcher, capture_output=True, text=True, check=True).stdout
 
 
 def test_local_settings() -> None:

