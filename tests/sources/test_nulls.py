@@ -76,7 +76,7 @@ def test_empty_fields() -> None:
     assert [(row, reason.partition(",")[0]) for row, reason in sorted(mistakes)] == [
         (1, "field 2 is empty"),
         (3, "field 1 is empty"),
-        (4, "field 2 is empty"),
+        (4, "field 1 is empty"),
     ]
     columns, mistakes = CsvLines(",", 2, nulls="empty")(lines, "")
     assert sorted(zip(*(column.to_pylist() for column in columns), strict=True)) == sorted(

@@ -1,5 +1,9 @@
 """CSV and TSV in Spark tasks.
 
+A kernel (`line_kernels.py`) cuts lines into fields and numbers them, so that each distinct field becomes a term once; most
+are plain, and no Python is run for them. Lines with other quotes, other numbers of fields, or a malformed field are read
+one by one, and so are few lines, since a kernel takes longer to load than they do.
+
 Each line is taken for a record of its own. That is right unless a quoted field spans lines, and then a line with an odd
 quote shows it: starting from the first line, if every line by itself ends outside of quotes, no field spans two. A file
 with such a line (`OPEN_QUOTE`) is read again as a whole, by one task.
@@ -10,28 +14,24 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import TextIO, TypeAlias
+from typing import ClassVar, TextIO
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from everlog.datalog.values import XSD
 from everlog.rdf.blanks import renamed
-from everlog.sources.canonical_texts import distinct_texts, joined
+from everlog.sources.blocks import Block
 from everlog.sources.csv_fields import MalformedField, field_term, split_line
-from everlog.sources.line_blocks import Lines
+from everlog.sources.line_blocks import Lines, line_count, not_utf8
 from everlog.sources.null_policy import Nulls, null_reason
-from everlog.sources.parsed_rows import Given, Parsed, columns_of_terms, without
+from everlog.sources.numbered_pieces import FEW, joint_columns, texts_of_pieces, with_spare
+from everlog.sources.parsed_rows import Given, Parsed, columns_of_terms
 from everlog.sources.problems import OPEN_QUOTE, Problem
 
-Mistakes: TypeAlias = list[tuple[int, str]]
-"""Rows, and what is wrong with them."""
-
 _BLOCK = 10_000
-
-# Columns of which every field is plain are done without Python: canonical integers of up to 18 digits, and words.
-_INTEGERS = r"^(?:0|-?[1-9][0-9]{0,17})$"
-_WORDS = r"^[A-Za-z][A-Za-z0-9:/#_.@ -]*$"
 
 
 @dataclass(frozen=True)
@@ -47,38 +47,48 @@ class CsvLines:
     nulls: Nulls = "error"
     picked: tuple[int, ...] | None = None
     """The fields that are arguments, unless all are."""
+    few: int = FEW
+    has_quotes: ClassVar[bool] = True
+    """Whether a field that begins with a quote ends with one."""
 
     @property
     def places(self) -> Sequence[int]:
         return range(self.width) if self.picked is None else self.picked
 
     def __call__(self, lines: Lines, mark: str) -> Parsed:
-        texts = lines.texts
-        if self.header is None:
-            columns, mistakes = self._facts(texts, mark)
-            return columns, lines.not_utf8 + mistakes
-        rows = pc.indices_nonzero(pc.not_equal(texts, self.header).fill_null(True))
-        columns, mistakes = self._facts(texts.take(rows), mark)
-        return columns, lines.not_utf8 + [(rows[row].as_py(), reason) for row, reason in mistakes]
+        if len(lines.data) <= self.few or not self.width:
+            return self._one_by_one(range(len(lines.pieces)), lines.pieces, mark)
+        from everlog.sources.line_kernels import EMPTY, cut_fields
 
-    def _facts(self, lines: pa.Array, mark: str) -> Parsed:
-        quoted = pc.match_substring(lines, '"')
-        with_quotes = pc.indices_nonzero(quoted.fill_null(True)).to_pylist()
-        if not with_quotes:
-            return self._unquoted(lines, mark)
-        rows = pc.indices_nonzero(pc.invert(quoted).fill_null(False))
-        columns, mistakes = self._unquoted(lines.take(rows), mark)
-        places = rows.to_pylist()
-        mistakes = [(places[row], reason) for row, reason in mistakes]
-        texts = [(row, lines[row].as_py()) for row in with_quotes]
-        others, more = self.records(((row, text) for row, text in texts if text is not None), mark)
-        return [pa.concat_arrays(pair) for pair in zip(columns, others, strict=True)], mistakes + more
+        data, size = with_spare(lines.data)
+        header = np.frombuffer((self.header or "").encode(), np.uint8)
+        numbers, places, starts, lengths, kinds, odd = cut_fields(
+            data, size, ord(self.delimiter), self.has_quotes, self.width, header, line_count(lines.data)
+        )
+        numbers = numbers[list(self.places)]
+        fields = texts_of_pieces(data, starts, lengths)
+        if fields is None:  # not UTF-8, somewhere
+            return self._one_by_one(range(len(lines.pieces)), lines.pieces, mark)
+        texts, wrong = self._terms(fields, kinds, mark)
+        wrong |= (kinds == EMPTY) & (self.nulls != "empty")
+        bad = wrong[numbers].any(axis=0)
+        others = [*odd[0].tolist(), *places[bad].tolist()]
+        columns, mistakes = self._one_by_one(others, [lines.pieces[line] for line in others], mark)
+        more = Block.of(columns)
+        return joint_columns(Block(numbers[:, ~bad], texts), more), mistakes
+
+    def _one_by_one(self, rows: Sequence[int], pieces: Sequence[bytes], mark: str) -> Parsed:
+        mistakes = not_utf8(rows, pieces)
+        wrong = {row for row, _ in mistakes}
+        texts = ((row, piece.decode()) for row, piece in zip(rows, pieces, strict=True) if row not in wrong)
+        columns, more = self.records(((row, text) for row, text in texts if text != self.header), mark)
+        return columns, mistakes + more
 
     def records(self, records: Iterable[tuple[int, str]], mark: str) -> Parsed:
         """The columns of numbered records, and what is wrong with others."""
 
         def terms(record: str) -> list[str]:
-            fields = split_line(record, self.delimiter)
+            fields = self._fields(record)
             if fields is None:
                 raise MalformedField(OPEN_QUOTE)
             if len(fields) != self.width and (self.width or record):
@@ -86,49 +96,49 @@ class CsvLines:
             for place in self.places:
                 if self.nulls != "empty" and fields[place] == ("", False):
                     raise MalformedField(self._null(place))
-            return [_labelled(field_term(*fields[place]), mark) for place in self.places]
+            return [self._labelled_term(place, fields[place], mark) for place in self.places]
 
         return columns_of_terms(records, terms, len(self.places), MalformedField)
 
-    def _unquoted(self, lines: pa.Array, mark: str) -> Parsed:
-        pieces = pc.split_pattern(lines, self.delimiter)
-        lengths = pc.list_value_length(pieces)
-        good = pc.equal(lines, "") if self.width == 0 else pc.equal(lengths, self.width)
-        mistakes: list[tuple[int, str]] = []
-        rows: list[int] | None = None
-        if not pc.all(good).as_py() and len(lines):
-            for row in pc.indices_nonzero(pc.invert(good)).to_pylist():
-                mistakes.append((row, self._count(lengths[row].as_py(), lines[row].as_py())))
-            rows = pc.indices_nonzero(good).to_pylist()
-            pieces, lines = pieces.filter(good), lines.filter(good)
-        if self.width == 0:
-            return [pa.array([True] * len(lines), type=pa.bool_())], mistakes
-        columns = []
-        bad: dict[int, str] = {}
-        for number in self.places:
-            fields = pc.list_element(pieces, number)
-            column, wrong = self._terms(fields, mark)
-            columns.append(column)
-            bad.update((row, f"field {number + 1}: {reason}") for row, reason in wrong)
-            if self.nulls != "empty":
-                empty = pc.indices_nonzero(pc.equal(fields, ""))
-                bad.update((row, self._null(number)) for row in empty.to_pylist())
-        if bad:
-            mistakes += [(row if rows is None else rows[row], reason) for row, reason in bad.items()]
-            columns = without(columns, bad)
-        return columns, mistakes
+    def _labelled_term(self, place: int, field: tuple[str, bool], mark: str) -> str:
+        try:
+            return _labelled(self._term(*field), mark)
+        except MalformedField as mistake:
+            raise MalformedField(f"field {place + 1}: {mistake}") from mistake
 
-    def _terms(self, fields: pa.Array, mark: str) -> tuple[pa.Array, Mistakes]:
-        """The terms of unquoted fields, null where they are malformed, and those rows with the reason."""
-        if pc.all(pc.match_substring_regex(fields, _INTEGERS)).as_py():
-            return joined('"', fields, f'"^^<{XSD}integer>'), []
-        if pc.all(pc.match_substring_regex(fields, _WORDS)).as_py():
-            return joined('"', fields, '"'), []
-        return self._others(fields, mark)
+    def _fields(self, record: str) -> list[tuple[str, bool]] | None:
+        """The fields of a record and whether each was quoted; None if a quote does not end in it."""
+        return split_line(record, self.delimiter)
 
-    def _others(self, fields: pa.Array, mark: str) -> tuple[pa.Array, Mistakes]:
-        """The same for a column with other fields than numbers, or than words."""
-        return distinct_texts(fields, lambda field: _labelled(field_term(field, quoted=False), mark))
+    def _term(self, field: str, quoted: bool) -> str:
+        """The canonical text of a field."""
+        return field_term(field, quoted)
+
+    def _terms(self, fields: pa.Array, kinds: NDArray[np.uint8], mark: str) -> tuple[pa.Array, NDArray[np.bool_]]:
+        """The terms of distinct fields of some kinds, and which of them are none."""
+        from everlog.sources.line_kernels import EMPTY, INTEGER, IRI, LITERAL, WORD
+
+        before, after = pa.array(["", '"']), pa.array(["", '"', f'"^^<{XSD}integer>'])
+        plain = np.isin(kinds, (IRI, LITERAL) if self.has_quotes else ())
+        quoted = np.isin(kinds, (INTEGER, WORD, EMPTY))
+        sides = (
+            before.take(pa.array(quoted.astype(np.int8))),
+            after.take(pa.array(np.where(kinds == INTEGER, 2, quoted))),
+        )
+        texts = pc.binary_join_element_wise(sides[0], fields, sides[1], "")
+        wrong = np.zeros(len(fields), np.bool_)
+        if not (others := np.flatnonzero(~plain & ~quoted)).size:
+            return texts, wrong
+        found = []
+        for place, field in zip(others.tolist(), fields.take(others).to_pylist(), strict=True):
+            try:
+                ((piece, is_quoted),) = self._fields(field) or [("", False)]
+                found.append(_labelled(self._term(piece, is_quoted), mark))
+            except (MalformedField, ValueError):
+                found.append("")
+                wrong[place] = True
+        mask = pa.array(~plain & ~quoted)
+        return pc.replace_with_mask(texts, mask, pa.array(found, pa.string())), wrong
 
     def _null(self, number: int) -> str:
         return null_reason(self.nulls, f'field {number + 1} is empty, which is a null (the empty string is "")')

@@ -8,28 +8,26 @@ is the line `()`.
 from __future__ import annotations
 
 from dataclasses import dataclass
-
-import pyarrow as pa
-import pyarrow.compute as pc
+from typing import ClassVar
 
 from everlog.datalog.ntriples import read_term
-from everlog.sources.canonical_texts import distinct_texts
 from everlog.sources.csv_fields import csv_field, plain_term
-from everlog.sources.csv_lines import CsvLines, Mistakes
-from everlog.sources.parsed_rows import Parsed
+from everlog.sources.csv_lines import CsvLines
 
 
 @dataclass(frozen=True)
 class FactsLines(CsvLines):
     """Parses lines with this many fields."""
 
-    def _facts(self, lines: pa.Array, mark: str) -> Parsed:
-        if not self.width:
-            lines = pc.if_else(pc.equal(lines, "()"), "", lines)
-        return self._unquoted(lines, mark)
+    has_quotes: ClassVar[bool] = False
 
-    def _others(self, fields: pa.Array, mark: str) -> tuple[pa.Array, Mistakes]:
-        return distinct_texts(fields, plain_term)
+    def _fields(self, record: str) -> list[tuple[str, bool]]:
+        if not self.width and record == "()":
+            return []
+        return [(field, False) for field in record.split(self.delimiter)]
+
+    def _term(self, field: str, quoted: bool) -> str:
+        return plain_term(field)
 
 
 def facts_field(text: str) -> str | None:

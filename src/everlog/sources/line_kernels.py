@@ -1,4 +1,4 @@
-r"""Kernels that parse a block of lines and give its terms numbers, in one pass over the bytes.
+r"""Kernels that parse a block of lines and give its terms, or fields, numbers, in one pass over the bytes.
 
 A *plain* line of N-Triples or N-Quads has its terms apart by one space, ends in ` .`, and its terms are canonical as they
 stand: the grammar below accepts a part of what pyoxigraph accepts, and only terms whose canonical text is the piece itself.
@@ -9,6 +9,7 @@ Lines end with LF, CR or both. Terms are numbered from 0 in the order in which t
 
     IRI      <scheme:…>; after // a host without user, port, brackets or escapes; no percent signs, nothing outside ASCII
     label    _: and letters and digits
+    word     a letter, and then letters, digits, spaces and some signs
     literal  "…" without escapes and control characters, perhaps with @ and two or three small letters, or with ^^ and an
              IRI that is neither xsd:string nor one of rdf:
 
@@ -31,21 +32,27 @@ from numpy.typing import NDArray
 Bytes: TypeAlias = NDArray[np.uint8]
 Longs: TypeAlias = NDArray[np.int64]
 Ints: TypeAlias = NDArray[np.int32]
+Slots: TypeAlias = NDArray[np.uint64]
 
 SPARE: Final = 8
 """Bytes behind the last one that may be read, whatever they are."""
 
+ODD: Final = 0
 IRI: Final = 1
 LABEL: Final = 2
 LITERAL: Final = 3
-_ODD: Final = 0
+INTEGER: Final = 4
+WORD: Final = 5
+EMPTY: Final = 6
+"""Kinds of pieces. In fields there are integers, canonical and of up to 18 digits, words, and empty ones, too."""
 
 _SPACE, _QUOTE, _LESS, _GREATER, _COLON, _SLASH, _HASH, _QUESTION, _UNDERSCORE, _AT, _CARET, _BACKSLASH, _DOT = map(
     ord, ' "<>:/#?_@^\\.'
 )
 _LF, _CR = 10, 13
 
-_LETTER, _SCHEME, _HOST, _SAFE, _LOWER, _ALNUM = 1, 2, 4, 8, 16, 32
+_LETTER, _SCHEME, _HOST, _SAFE, _LOWER, _ALNUM, _WORDY = 1, 2, 4, 8, 16, 32, 64
+_MINUS: Final = ord("-")
 
 
 def _class_table() -> NDArray[np.uint8]:
@@ -59,6 +66,7 @@ def _class_table() -> NDArray[np.uint8]:
         (_SAFE, letters + digits + "._~!$&'()*+,;=:@-"),
         (_LOWER, lower),
         (_ALNUM, letters + digits),
+        (_WORDY, letters + digits + ":/#_.@ -"),
     ):
         table[[ord(character) for character in characters]] |= mark
     return table
@@ -96,14 +104,14 @@ else:
         return types.uint64(data, types.int64), generate
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, forceinline=True)
 def _holds(word: np.uint64, byte: np.uint64) -> np.uint64:
     """Has its first bit set, counted from the lowest, in the byte of a word that is the first to equal one."""
     different = word ^ (_ONES * byte)
     return (different - _ONES) & ~different & _TOPS
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, forceinline=True)
 def _find(data: Bytes, at: int, end: int, byte: int) -> int:
     """The first place of a byte, or `end`."""
     while at < end:
@@ -115,7 +123,7 @@ def _find(data: Bytes, at: int, end: int, byte: int) -> int:
     return end
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, forceinline=True)
 def _line_end(data: Bytes, at: int, end: int) -> int:
     """The first place of a line feed or carriage return, or `end`."""
     while at < end:
@@ -229,16 +237,16 @@ def _is_literal(data: Bytes, at: int, end: int) -> bool:
 def _kind(data: Bytes, at: int, end: int) -> int:
     """What a piece is, or that it is odd."""
     if end - at < 2:
-        return _ODD
+        return ODD
     if data[at] == _LESS:
-        return IRI if _is_iri(data, at, end) else _ODD
+        return IRI if _is_iri(data, at, end) else ODD
     if data[at] == _QUOTE:
-        return LITERAL if _is_literal(data, at, end) else _ODD
+        return LITERAL if _is_literal(data, at, end) else ODD
     if data[at] != _UNDERSCORE or data[at + 1] != _COLON or end - at < 3:
-        return _ODD
+        return ODD
     for place in range(at + 2, end):
         if not _CLASSES[data[place]] & _ALNUM:
-            return _ODD
+            return ODD
     return LABEL
 
 
@@ -256,7 +264,7 @@ def _rebuilt(slots: NDArray[np.uint64]) -> NDArray[np.uint64]:
     return wide
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, forceinline=True)
 def _same(data: Bytes, one: int, other: int, length: int) -> bool:
     place = 0
     while place + 8 <= length:
@@ -267,7 +275,7 @@ def _same(data: Bytes, one: int, other: int, length: int) -> bool:
     return rest == 0 or (_word(data, one + place) ^ _word(data, other + place)) << np.uint64(64 - 8 * rest) == 0
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, forceinline=True)
 def _hashed(data: Bytes, at: int, end: int) -> np.uint64:
     """32 bits of hash."""
     h = np.uint64(end - at)
@@ -279,6 +287,40 @@ def _hashed(data: Bytes, at: int, end: int) -> np.uint64:
         h = (h ^ (_word(data, at) << np.uint64(64 - 8 * (end - at)))) * _PRIME
         h ^= h >> _HIGH
     return ((h * _PRIME) >> _HIGH) & _ID
+
+
+@njit(cache=True, nogil=True, forceinline=True)
+def _known(
+    data: Bytes, at: int, until: int, hashed: np.uint64, seen: tuple[Slots, Longs, Ints]
+) -> tuple[int, np.uint64]:
+    """The number of a piece that was seen before, or -1; and its slot, or one for it."""
+    slots, starts, lengths = seen
+    mask = np.uint64(slots.size - 1)
+    slot = hashed & mask
+    while slots[slot]:
+        if slots[slot] >> _HIGH == hashed:
+            other = int(slots[slot] & _ID) - 1
+            if lengths[other] == until - at and _same(data, starts[other], at, until - at):
+                return other, slot
+        slot = (slot + np.uint64(1)) & mask
+    return -1, slot
+
+
+@njit(cache=True, nogil=True, forceinline=True)
+def _longer(
+    starts: Longs, lengths: Ints, kinds: NDArray[np.uint8], count: int
+) -> tuple[Longs, Ints, NDArray[np.uint8]]:
+    """Room for one more piece."""
+    if count < starts.size:
+        return starts, lengths, kinds
+    more = np.concatenate((starts, np.empty_like(starts)))
+    return more, np.concatenate((lengths, np.empty_like(lengths))), np.concatenate((kinds, np.empty_like(kinds)))
+
+
+@njit(cache=True, nogil=True, forceinline=True)
+def _next_line(data: Bytes, end: int, size: int) -> int:
+    """Where the line begins that follows the one which ends at a place."""
+    return end + 2 if end + 1 < size and data[end] == _CR and data[end + 1] == _LF else end + 1
 
 
 @njit(cache=True, nogil=True)
@@ -301,9 +343,6 @@ def parse_rdf(data: Bytes, size: int, quads: bool, lines: int) -> tuple[Ints, Lo
         end = _line_end(data, begin, size)
         first = _find(data, begin, end, _SPACE)
         second = _find(data, first + 1, end, _SPACE)
-        after = end + 1
-        if end < size and data[end] == _CR and after < size and data[after] == _LF:
-            after += 1
         plain = end - second > 3 and data[end - 1] == _DOT and data[end - 2] == _SPACE
         if plain:
             stop = end - 2
@@ -312,44 +351,29 @@ def parse_rdf(data: Bytes, size: int, quads: bool, lines: int) -> tuple[Ints, Lo
             pieces[2, 0], pieces[2, 1] = second + 1, stop
             width = 3
             if quads:
-                last = -1
-                for place in range(stop - 1, second, -1):
-                    if data[place] == _SPACE:
-                        last = place
-                        break
-                if last > 0 and (data[last + 1] == _LESS or data[last + 1] == _UNDERSCORE):
+                last = stop - 1
+                while last > second and data[last] != _SPACE:
+                    last -= 1
+                if last > second and (data[last + 1] == _LESS or data[last + 1] == _UNDERSCORE):
                     pieces[2, 1] = last
                     pieces[3, 0], pieces[3, 1] = last + 1, stop
                     width = 4
             found[3] = -1
             for place in range(width):
                 at, until = pieces[place]
-                length = until - at
                 hashed = _hashed(data, at, until)
-                mask = np.uint64(slots.size - 1)
-                slot = hashed & mask
-                id = -1
-                while slots[slot]:
-                    if slots[slot] >> _HIGH == hashed:
-                        other = int(slots[slot] & _ID) - 1
-                        if lengths[other] == length and _same(data, starts[other], at, length):
-                            id = other
-                            break
-                    slot = (slot + np.uint64(1)) & mask
+                id, slot = _known(data, at, until, hashed, (slots, starts, lengths))
                 if id < 0:
-                    if terms == starts.size:
-                        starts = np.concatenate((starts, np.empty_like(starts)))
-                        lengths = np.concatenate((lengths, np.empty_like(lengths)))
-                        kinds = np.concatenate((kinds, np.empty_like(kinds)))
+                    starts, lengths, kinds = _longer(starts, lengths, kinds, terms)
                     id = terms
-                    starts[id], lengths[id], kinds[id] = at, length, _kind(data, at, until)
+                    starts[id], lengths[id], kinds[id] = at, until - at, _kind(data, at, until)
                     slots[slot] = (hashed << _HIGH) | np.uint64(id + 1)
                     terms += 1
                     if terms * 2 > slots.size:
                         slots = _rebuilt(slots)
                 found[place] = id
                 kind = kinds[id]
-                if kind == _ODD or (place != 2 and kind == LITERAL) or (place == 1 and kind != IRI):
+                if kind == ODD or (place != 2 and kind == LITERAL) or (place == 1 and kind != IRI):
                     plain = False
                     break
         if plain:
@@ -357,12 +381,10 @@ def parse_rdf(data: Bytes, size: int, quads: bool, lines: int) -> tuple[Ints, Lo
                 rows[place, count] = found[place]
             count += 1
         elif end > begin:
-            if odds == odd.shape[1]:
-                odd = np.concatenate((odd, np.empty_like(odd)), axis=1)
-            odd[0, odds], odd[1, odds], odd[2, odds] = number, begin, end
+            odd = _noted(odd, odds, number, begin, end)
             odds += 1
         number += 1
-        begin = after
+        begin = _next_line(data, end, size)
     # Pieces that no row mentions may be anything, and are left out.
     mentioned = np.zeros(terms, dtype=np.bool_)
     for place in range(4):
@@ -382,6 +404,102 @@ def parse_rdf(data: Bytes, size: int, quads: bool, lines: int) -> tuple[Ints, Lo
                 if rows[place, row] >= 0:
                     rows[place, row] = meant[rows[place, row]]
     return rows[:, :count].copy(), starts[:kept], lengths[:kept], kinds[:kept], odd[:, :odds].copy()
+
+
+@njit(cache=True, nogil=True, forceinline=True)
+def _noted(odd: Longs, odds: int, number: int, begin: int, end: int) -> Longs:
+    """The odd lines with one more."""
+    if odds == odd.shape[1]:
+        odd = np.concatenate((odd, np.empty_like(odd)), axis=1)
+    odd[0, odds], odd[1, odds], odd[2, odds] = number, begin, end
+    return odd
+
+
+@njit(cache=True, nogil=True)
+def _field_kind(data: Bytes, at: int, until: int) -> int:
+    """What a field is, with the quotes around it if it has some."""
+    if at == until:
+        return EMPTY
+    first = data[at]
+    if _CLASSES[first] & _LETTER:
+        while at < until and _CLASSES[data[at]] & _WORDY:
+            at += 1
+        return WORD if at == until else ODD
+    if first == _MINUS or 48 <= first <= 57:
+        if until - at == 1:
+            return INTEGER if first != _MINUS else ODD
+        if first == _MINUS:
+            at += 1
+        if data[at] == 48 or until - at > 18:
+            return ODD
+        while at < until and 48 <= data[at] <= 57:
+            at += 1
+        return INTEGER if at == until else ODD
+    return _kind(data, at, until)
+
+
+@njit(cache=True, nogil=True, forceinline=True)
+def _field_end(data: Bytes, at: int, end: int, delimiter: int, quotes: bool) -> int:
+    """Where a field ends that begins at a place, before `end`; -1 if its quotes are odd."""
+    if not quotes or at == end or data[at] != _QUOTE:
+        return _find(data, at, end, delimiter)
+    close = _find(data, at + 1, end, _QUOTE)
+    while close + 1 < end and data[close + 1] == _QUOTE:
+        close = _find(data, close + 2, end, _QUOTE)
+    if close >= end:
+        return -1
+    if close + 1 == end or data[close + 1] == delimiter:
+        return close + 1
+    return -1
+
+
+@njit(cache=True, nogil=True)
+def cut_fields(
+    data: Bytes, size: int, delimiter: int, quotes: bool, width: int, header: Bytes, lines: int
+) -> tuple[Ints, Ints, Longs, Ints, NDArray[np.uint8], Longs]:
+    """At most so many `lines` of CSV or TSV, in the first bytes: the numbers of their fields, their own, and the fields.
+
+    Rows are fields, as many as the `width`. Lines like the header are left out. Fields and odd lines come as with
+    `parse_rdf`, fields with the quotes around them; those of a kind that is odd may be anything, and are to be looked at.
+    """
+    rows = np.empty((width, lines), dtype=np.int32)
+    numbers = np.empty(lines, dtype=np.int32)
+    odd = np.empty((3, 16), dtype=np.int64)
+    starts, lengths = np.empty(1024, dtype=np.int64), np.empty(1024, dtype=np.int32)
+    kinds = np.empty(1024, dtype=np.uint8)
+    slots = np.zeros(4096, dtype=np.uint64)
+    count = fields = odds = number = begin = 0
+    while begin < size:
+        end = _line_end(data, begin, size)
+        if header.size == 0 or end - begin != header.size or not _begins(data, begin, end, header):
+            at, place = begin, 0
+            while place < width:
+                until = _field_end(data, at, end, delimiter, quotes)
+                if until < 0 or (until == end) != (place == width - 1):
+                    break
+                hashed = _hashed(data, at, until)
+                id, slot = _known(data, at, until, hashed, (slots, starts, lengths))
+                if id < 0:
+                    starts, lengths, kinds = _longer(starts, lengths, kinds, fields)
+                    id = fields
+                    starts[id], lengths[id], kinds[id] = at, until - at, _field_kind(data, at, until)
+                    slots[slot] = (hashed << _HIGH) | np.uint64(id + 1)
+                    fields += 1
+                    if fields * 2 > slots.size:
+                        slots = _rebuilt(slots)
+                rows[place, count] = id
+                at = until + 1
+                place += 1
+            if place == width:
+                numbers[count] = number
+                count += 1
+            else:
+                odd = _noted(odd, odds, number, begin, end)
+                odds += 1
+        number += 1
+        begin = _next_line(data, end, size)
+    found = rows[:, :count].copy()
+    return found, numbers[:count], starts[:fields], lengths[:fields], kinds[:fields], odd[:, :odds].copy()
 
 
 @njit(cache=True, nogil=True)

@@ -461,7 +461,10 @@ def _outcome(
             "default graph only"
         )
     parts = _parts(plan, in_graphs > 0)
-    arities = {part.predicate: _RDF_ARITIES.get(part.predicate, plan.widths[part.source]) for part in parts}
+    arities = {
+        part.predicate: plan.widths[part.source] if part.in_graphs is None else _RDF_ARITIES[part.predicate]
+        for part in parts
+    }
     axioms = sum(row["axioms"] for row in rows.counts if plan.predicates[row[SOURCE]] is None)
     rdf = [file for file, ways in plan.documents.items() if any(plan.predicates[one.source] is None for one in ways)]
     found = _axioms_found(plan, axioms)

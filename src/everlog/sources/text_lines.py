@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 _GLOB = re.compile(r"([\\*?\[\]{}])")
-_TOGETHER: Final = 4
-"""Splits per task, at the most: small files do not need one each."""
+_TASKS: Final = 200
+"""At the most: thousands of small files do not need one each."""
 
 LineParser: TypeAlias = Callable[[Lines, str], Parsed]
 """Parses lines, given what labels of blank nodes begin with. Sent to workers, so it must be picklable."""
@@ -57,9 +57,7 @@ def read_lines(spark: SparkSession, files: LineFiles) -> list[DataFrame]:
     """The blocks of files: of those that tasks can open, and of others."""
     found = []
     if splits := splits_of([file for file in files if not is_remote(file)], _split_bytes(spark)):
-        cores = spark.sparkContext.defaultParallelism if _is_classic(spark) else len(splits)
-        tasks = min(len(splits), max(cores, -(-len(splits) // _TOGETHER)))
-        numbers = spark.range(0, len(splits), 1, tasks)
+        numbers = spark.range(0, len(splits), 1, min(len(splits), _TASKS))
         found.append(numbers.mapInArrow(InBlocks(_ParseSplits(files, splits)), SCHEMA))
     if remote := {file: ways for file, ways in files.items() if is_remote(file)}:
         lines = spark.read.text([literal_path(file) for file in remote]).select("value", "_metadata.file_path")
@@ -71,10 +69,6 @@ def _split_bytes(spark: SparkSession) -> int:
     """As many as Spark's own readers would give to a task, if that is less than usual here."""
     digits = re.match(r"(\d+)b?$", spark.conf.get("spark.sql.files.maxPartitionBytes") or "")
     return SPLIT if digits is None else min(SPLIT, max(1, int(digits[1])))
-
-
-def _is_classic(spark: SparkSession) -> bool:
-    return not type(spark).__module__.startswith("pyspark.sql.connect")
 
 
 def numbered_problems(spark: SparkSession, files: LineFiles) -> Iterator[Problem]:
