@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from functools import partial
 from math import inf
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import typer
@@ -142,9 +143,19 @@ def started_session(
     from everlog.spark.workers import prepare_workers
 
     events = engine == "spark"
+    if not events:
+        Thread(target=_loaded_kernels, name="everlog-kernels", daemon=True).start()  # Spark takes its time
     session = start_session(master=master, conf=settings, verbose=verbose, brief=is_little(paths), events=events)
     prepare_workers(session)
     return session
+
+
+def _loaded_kernels() -> None:
+    """Loads what the memory engine needs; if that fails, whoever needs it says so."""
+    with suppress(Exception):
+        from everlog.engine.memory.warm_up import start_engine
+
+        start_engine()
 
 
 def is_little(paths: Iterable[str | Path]) -> bool:

@@ -22,7 +22,7 @@ import pyarrow as pa
 
 SPLIT: Final = 1 << 24
 _BOM: Final = b"\xef\xbb\xbf"
-_PACKED: Final = (".gz", ".bz2")
+PACKED: Final = (".gz", ".bz2")
 
 UNREADABLE: Final = (OSError, EOFError, zlib.error)
 """What reading a file may raise."""
@@ -85,15 +85,14 @@ class Split:
     end: int | None = None
 
     def blocks(self) -> Iterator[bytes]:
-        """The lines that begin in the range, in blocks that are not much larger than a split."""
+        """The lines that begin in the range, in one block; those of a packed file in many."""
         with opened(self.file) as stream:
             at = 0
             if self.begin:
                 stream.seek(self.begin - 1)
                 at = self.begin - 1 + len(stream.readline())
             while self.end is None or at < self.end:
-                wanted = SPLIT if self.end is None else min(self.end - at, SPLIT)
-                data = stream.read(wanted)
+                data = stream.read(SPLIT if self.end is None else self.end - at)
                 if not data:
                     return
                 if data[-1:] != b"\n":
@@ -103,15 +102,15 @@ class Split:
 
     def lines_before(self) -> int:
         """How many lines of the file there are before the range."""
-        count = 0
-        for data in Split(self.file, 0, self.begin).blocks() if self.begin else ():
-            count += line_count(data)
-        return count
+        earlier = (Split(self.file, at, min(at + SPLIT, self.begin)) for at in range(0, self.begin, SPLIT))
+        return sum(line_count(data) for split in earlier for data in split.blocks())
 
 
 def line_count(data: bytes) -> int:
     """How many lines there are, one that does not end included."""
-    ended = data.count(b"\n") + data.count(b"\r") - data.count(b"\r\n")
+    ended = data.count(b"\n")
+    if b"\r" in data:
+        ended += data.count(b"\r") - data.count(b"\r\n")
     return ended + (data[-1:] not in (b"", b"\n", b"\r"))
 
 
@@ -119,7 +118,7 @@ def splits_of(files: Sequence[str], size: int) -> list[Split]:
     """The splits of files, in order."""
     found = []
     for file in files:
-        if file.lower().endswith(_PACKED):
+        if file.lower().endswith(PACKED):
             found.append(Split(file))
         else:
             length = os.path.getsize(file)

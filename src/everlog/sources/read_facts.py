@@ -32,6 +32,7 @@ from everlog.sources.infer_columns import (
     looks_like_header,
 )
 from everlog.sources.json_lines import JsonLines
+from everlog.sources.line_blocks import PACKED
 from everlog.sources.null_policy import Nulls, check_nulls, left_out
 from everlog.sources.problems import Problem, SourceMistake, problems_from_json, write_quarantine
 from everlog.sources.rdf_lines import RdfLines
@@ -57,8 +58,11 @@ _DELIMITERS = {"csv": ",", "tsv": "\t", "facts": "\t"}
 _NONE: Mapping[str, int] = {}
 
 
-_LITTLE: Final = 1 << 23
-"""Up to this many bytes of input are little."""
+_LITTLE: Final = 1 << 30
+"""Up to this many bytes of input are little: their blocks are a fraction of that."""
+
+_UNPACKED: Final = 10
+"""How many times larger a packed file is taken to be."""
 
 
 @dataclass(frozen=True)
@@ -150,7 +154,7 @@ class _Rows:
         if not frames:
             return cls(spark, None, [])
         frame = reduce(DataFrame.unionAll, frames)
-        return cls(spark, None, frame.collect()) if little else cls(spark, frame.persist(), None)
+        return cls(spark, None, frame.toArrow().to_pylist()) if little else cls(spark, frame.persist(), None)
 
     def fetched(self) -> Iterator[Any]:
         """All rows, in order."""
@@ -430,7 +434,8 @@ def _is_little(plan: _Plan) -> bool:
     files = [*plan.lines, *plan.documents]
     if plan.tables or any(map(is_remote, files)):
         return False
-    return sum(os.path.getsize(file) for file in files) <= _LITTLE
+    sizes = (os.path.getsize(file) * (_UNPACKED if file.lower().endswith(PACKED) else 1) for file in files)
+    return sum(sizes) <= _LITTLE
 
 
 # What came of it

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 _GLOB = re.compile(r"([\\*?\[\]{}])")
-_TASKS: Final = 200
-"""At the most: thousands of small files do not need one each."""
+_TASKS_PER_CORE: Final = 2
+"""At the most: to start a task takes Python longer than to parse a thousand lines."""
 
 LineParser: TypeAlias = Callable[[Lines, str], Parsed]
 """Parses lines, given what labels of blank nodes begin with. Sent to workers, so it must be picklable."""
@@ -57,12 +57,17 @@ def read_lines(spark: SparkSession, files: LineFiles) -> list[DataFrame]:
     """The blocks of files: of those that tasks can open, and of others."""
     found = []
     if splits := splits_of([file for file in files if not is_remote(file)], _split_bytes(spark)):
-        numbers = spark.range(0, len(splits), 1, min(len(splits), _TASKS))
+        numbers = spark.range(0, len(splits), 1, min(len(splits), _TASKS_PER_CORE * _cores(spark)))
         found.append(numbers.mapInArrow(InBlocks(_ParseSplits(files, splits)), SCHEMA))
     if remote := {file: ways for file, ways in files.items() if is_remote(file)}:
         lines = spark.read.text([literal_path(file) for file in remote]).select("value", "_metadata.file_path")
         found.append(lines.mapInArrow(InBlocks(_ParseLines(remote)), SCHEMA))
     return found
+
+
+def _cores(spark: SparkSession) -> int:
+    """How many tasks run at once, as far as the session says."""
+    return int(spark.conf.get("spark.default.parallelism", None) or spark.conf.get("spark.sql.shuffle.partitions") or 1)
 
 
 def _split_bytes(spark: SparkSession) -> int:
@@ -132,7 +137,8 @@ class _ParseSplits:
                     before = split.lines_before() if before is None else before
                     yield Given(file.source, problems=_problems(split.file, lines, mistakes, before + passed + 1))
                     known.update(mistakes)
-            passed += line_count(data)
+            if split.end is None:  # others come in one block
+                passed += line_count(data)
 
 
 def _problems(file: str, lines: Lines, mistakes: Sequence[tuple[int, str]], first: int | None) -> list[Problem]:
