@@ -1,4 +1,4 @@
-"""`script/bench list`, `run NAME`, `report`, `lubm` and `lubm-store`.
+"""`script/bench list`, `run NAME`, `report` and `lubm`.
 
 Exit code 0 if the systems agree, 1 if they disagree or Everlog itself failed, 2 for a user's mistake.
 """
@@ -30,7 +30,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(_listing())
         return 0
     try:
-        if arguments.command in ("lubm", "lubm-store"):
+        if arguments.command == "lubm":
             print(_lubm(arguments))
             return 0
         if arguments.command == "report":
@@ -45,6 +45,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             return _equality(arguments)
         if arguments.command == "run" and arguments.name == "spark":
             return _spark(arguments)
+        if arguments.command == "run" and arguments.name == "pipeline":
+            return _pipeline(arguments)
         if arguments.command == "run" and arguments.name == "ontologies":
             return _ontologies(arguments)
         result = run(_request(arguments))
@@ -94,7 +96,9 @@ def _parser() -> argparse.ArgumentParser:
     runs.add_argument("--option", action="append", default=[], metavar="KEY=VALUE", help="an option of Everlog")
     runs.add_argument("--timeout", type=float, metavar="S", help="seconds for each process (300; updates: 3600)")
     runs.add_argument(
-        "--rows", metavar="A,B", help="updates, modules, complex, equality, spark: what to run (all); ontologies: sizes"
+        "--rows",
+        metavar="A,B",
+        help="updates, modules, complex, equality, spark, pipeline: what to run (all); ontologies: sizes",
     )
     runs.add_argument("--algorithms", metavar="A,B", help="updates: the algorithms to run (all)")
     runs.add_argument("--changed", metavar="N,M", help="updates: how many facts to delete and add again (100,1000)")
@@ -106,37 +110,26 @@ def _parser() -> argparse.ArgumentParser:
     data.add_argument("--universities", type=int, default=1, metavar="N", help="how many, of some 130,000 triples (1)")
     data.add_argument("--seed", type=int, default=0, metavar="S", help="another seed is other data (0)")
     data.add_argument("--out", type=Path, metavar="DIR", help="a new or empty folder (lubm-N)")
-    store = commands.add_parser("lubm-store", help="measure the pipeline: reading, encoding, a small update")
-    store.add_argument(
-        "--universities", type=int, action="append", metavar="N", help="a size to read and encode; repeat (10 and 50)"
-    )
-    store.add_argument(
-        "--store-universities", type=int, default=62, metavar="N", help="size of the store to update; 0 for none (62)"
-    )
-    store.add_argument("--changed", type=int, default=1000, metavar="N", help="facts that the update changes (1000)")
-    store.add_argument("--repeat", type=int, default=3, metavar="N", help="runs of each size (3)")
-    store.add_argument("--data", type=Path, metavar="DIR", help="keep the data here and use what is there")
-    for each in (data, store):
-        each.add_argument("--master", metavar="URL", help="Spark's master (local[*])")
+    data.add_argument("--master", metavar="URL", help="Spark's master (local[*])")
     return parser
 
 
 def _lubm(arguments: argparse.Namespace) -> str:
-    if arguments.command == "lubm":
-        from benchmarks.lubm_data import write_lubm
+    from benchmarks.lubm_data import write_lubm
 
-        folder = arguments.out or Path(f"lubm-{arguments.universities}")
-        return write_lubm(arguments.universities, arguments.seed, folder, arguments.master)
-    from benchmarks.lubm_store import run_lubm_store
+    folder = arguments.out or Path(f"lubm-{arguments.universities}")
+    return write_lubm(arguments.universities, arguments.seed, folder, arguments.master)
 
-    return run_lubm_store(
-        arguments.universities or [10, 50],
-        arguments.store_universities,
-        arguments.changed,
-        arguments.repeat,
-        arguments.master,
-        arguments.data,
-    )
+
+def _pipeline(arguments: argparse.Namespace) -> int:
+    from benchmarks.pipeline import ROWS, Request, run_pipeline
+
+    asked = dict(map(_assignment, arguments.set))
+    sizes = [_integer("universities", text) for text in asked.get("universities", "10,50").split(",")]
+    rows = ROWS if arguments.rows is None else tuple(filter(None, arguments.rows.split(",")))
+    data = Path(asked["data"]) if "data" in asked else None
+    run_pipeline(Request(rows, sizes, arguments.repeat or 3, data), lambda line: print(line, flush=True))
+    return 0
 
 
 def _experiments(arguments: argparse.Namespace) -> int:

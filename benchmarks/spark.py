@@ -189,10 +189,11 @@ def _lubm(spark: SparkSession, repeat: int, say: Line) -> None:
 
 def _loaded(spark: SparkSession, program: Program, triples: Any) -> tuple[float, Report, KnowledgeBase]:
     """The same for triples that Spark has, in text form; and the knowledge base."""
+    from benchmarks.generators.generation import as_terms
     from everlog.sources.read_facts import read_frames
 
     kb = KnowledgeBase(program, engine="spark", spark=spark, modules="off")
-    kb.load_read(read_frames(spark, {"triple": triples}))
+    kb.load_read(read_frames(spark, {"triple": as_terms(triples)}))
     begun = perf_counter()
     report = kb.materialise()
     return perf_counter() - begun, report, kb

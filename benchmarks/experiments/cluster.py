@@ -25,6 +25,7 @@ def cluster(scale: str) -> Iterator[Record]:
     if not sizes(scale):
         return
     from benchmarks.data import data_file
+    from benchmarks.generators.generation import as_terms
     from benchmarks.generators.universities import universities
     from everlog.datalog.reader import parse_program
     from everlog.knowledge.base import KnowledgeBase
@@ -37,7 +38,7 @@ def cluster(scale: str) -> Iterator[Record]:
         for warming, count in enumerate([sizes(scale)[0], *sizes(scale)]):
             triples = universities(spark, count).persist()
             kb = KnowledgeBase(program, engine="spark", spark=spark)
-            kb.load_read(read_frames(spark, {"triple": triples}))
+            kb.load_read(read_frames(spark, {"triple": as_terms(triples)}))
             begun = perf_counter()
             report = kb.materialise()
             triples.unpersist()

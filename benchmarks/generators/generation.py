@@ -39,6 +39,15 @@ def generated(spark: SparkSession, generator: Generator, units: str, count: int,
     return numbers.mapInArrow(_Task(generator, seed), "a0 string, a1 string, a2 string")
 
 
+def as_terms(triples: DataFrame) -> DataFrame:
+    """Columns of N-Triples terms marked as such, so that facts are made of them and not of their texts."""
+    from everlog.sources.typed_columns import NTRIPLES
+
+    for name in triples.columns:
+        triples = triples.withMetadata(name, NTRIPLES)
+    return triples
+
+
 def write_ntriples(triples: DataFrame, folder: Path, name: str) -> None:
     """Triples as files `NAME-00000.nt`, … in a folder that does not exist yet, one for each task."""
     from pyspark.sql.functions import concat_ws, lit

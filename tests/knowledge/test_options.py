@@ -13,6 +13,7 @@ from pyoxigraph import BlankNode
 
 import everlog
 from everlog.datalog.reader import parse_program
+from everlog.errors import EverlogError
 from everlog.knowledge.base import KnowledgeBase
 from everlog.knowledge.saved_kinds import BY_VALUE
 from everlog.knowledge.settings import Settings
@@ -156,3 +157,11 @@ def test_hidden_predicates_about_blank_nodes(tmp_path: Path, spark: SparkSession
     report = opened.update(add={"q": [("d",)]})
     assert opened.rows("p") == [("c",)]
     assert "under other names" in report.reasons[0]
+
+
+def test_a_program_may_be_its_text() -> None:
+    kb = everlog.KnowledgeBase("q(?x) :- p(?x) . p(1) .")
+    kb.materialise()
+    assert kb.rows("q") == [(1,)]
+    with pytest.raises(EverlogError, match="a program is text, or what parse_program returns, not a int"):
+        everlog.KnowledgeBase(42)  # type: ignore[arg-type]

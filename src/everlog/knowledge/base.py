@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, Final, Literal, ParamSpec, T
 from everlog import interrupts
 from everlog.datalog.arities import program_arities
 from everlog.datalog.prefixes import with_prefixes
-from everlog.datalog.reader import parse_goal
+from everlog.datalog.reader import parse_goal, parse_program
 from everlog.datalog.suspicions import did_you_mean, nothing_to_delete, suspicions
 from everlog.datalog.syntax import HIDDEN, TRIPLE, Atom, Constant, Program, parts
 from everlog.datalog.values import Value
@@ -113,7 +113,7 @@ class KnowledgeBase:
 
     def __init__(
         self,
-        program: Program,
+        program: Program | str,
         *,
         engine: Literal["auto", "memory", "spark"] = "auto",
         algorithm: str = "auto",
@@ -130,7 +130,7 @@ class KnowledgeBase:
         """Makes a knowledge base with the facts of a program; more come with `add` and `load`.
 
         Args:
-            program: what `parse_program` returns.
+            program: the text of rules and facts, or what `parse_program` or `ontology` returns.
             engine: where to reason: in this process (`memory`), on Spark (`spark`), or where the facts fit (`auto`).
             algorithm: how updates are made, and what is kept for them: `auto`; `dred`; `fbf`, perhaps with a strategy, as
                 in `fbf:depth:3`; `bf`; with counts of derivations `dredc` and `bfc`; with a trace of them `counting`; or
@@ -156,8 +156,10 @@ class KnowledgeBase:
         _check("hypertree", hypertree)
         _check("stratification", stratification)
         _check("equality", equality)
+        if isinstance(program, str):
+            program = parse_program(program)
         if not isinstance(program, Program):
-            raise EverlogError(f"a program is what parse_program returns, not a {type(program).__name__}")
+            raise EverlogError(f"a program is text, or what parse_program returns, not a {type(program).__name__}")
         budget_bytes(memory)  # refuses what is no size
         if equality == "off":
             refuse_equalities(program)

@@ -1,8 +1,9 @@
 """Spark's classes as Java has loaded them, in a file that later starts map: a third of a start is saved.
 
-Java writes such an archive when it ends, which takes some seconds, so that not the first start on a machine does it but the
-second: who starts once, in a container say, pays nothing. The archive lies beside this file or in the user's cache, and
-is made anew when Java or Spark is another one. Java itself looks whether it fits, and does without if it does not.
+Java writes such an archive when it ends, which takes some seconds, so that not the first start on a machine does it but a
+later one that is for little work: who starts once, in a container say, pays nothing. The archive lies beside this file
+or in the user's cache, and is made anew when Java or Spark is another one. Java itself looks whether it fits, and does
+without if it does not.
 """
 
 from __future__ import annotations
@@ -11,18 +12,20 @@ import hashlib
 import os
 from contextlib import suppress
 from pathlib import Path
+from time import time
 from typing import Final
 
 _QUIET: Final = "-Xlog:disable"
 """What Java says about archives goes to standard output, among the answers."""
 
 _UNFINISHED: Final = ".new"
+_A_WHILE: Final = 60.0
 
 
-def archive_options(java: Path, spark: Path) -> list[str]:
+def archive_options(java: Path, spark: Path, brief: bool) -> list[str]:
     """What a Java that starts Spark, whose files are in a folder, is told: to use an archive, to make one, or nothing.
 
-    In the name of one to be made, `$$` stands for the number of the process.
+    Only one that is to be `brief` makes one, and one at a time. In the name of the file `$$` stands for the process.
     """
     base = java.resolve().parents[1] / "lib" / "server" / "classes.jsa"
     folder = _folder() if base.exists() else None
@@ -34,10 +37,22 @@ def archive_options(java: Path, spark: Path) -> list[str]:
         if archive.exists():
             return [f"-XX:SharedArchiveFile={archive}", _QUIET]
         started = archive.with_suffix(".started")
-        if started.exists():
+        if not started.exists():
+            started.touch()
+        elif brief and not _is_being_made(started):
+            started.write_text(str(os.getpid()))
             return [f"-XX:ArchiveClassesAtExit={archive}.$$" + _UNFINISHED, _QUIET]
-        started.touch()
     return []
+
+
+def _is_being_made(started: Path) -> bool:
+    """Whether somebody has begun to make an archive and may not have ended yet: Java outlives whoever started it."""
+    maker = started.read_text()
+    return _is_there(maker) or (bool(maker) and time() - started.stat().st_mtime < _A_WHILE)
+
+
+def _is_there(process: str) -> bool:
+    return bool(process) and Path("/proc", process).exists()
 
 
 def _folder() -> Path | None:
@@ -63,8 +78,7 @@ def _clean(folder: Path, archive: Path) -> None:
     Java writes the head of the file last, so that one which is not whole is recognised as none.
     """
     for made in folder.glob(f"java-*{_UNFINISHED}"):
-        process = made.name.split(".")[-2]
-        if Path("/proc", process).exists():
+        if _is_there(made.name.split(".")[-2]):
             continue
         if made.name.startswith(archive.name) and made.stat().st_size and not archive.exists():
             made.replace(archive)

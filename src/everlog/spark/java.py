@@ -89,7 +89,7 @@ def java_version(program: Path) -> int | None:
 
 
 @contextmanager
-def java_for_spark(*, verbose: bool) -> Iterator[Path | None]:
+def java_for_spark(*, verbose: bool, brief: bool = False) -> Iterator[Path | None]:
     """While a driver is started, `JAVA_HOME` is where it finds its Java; if that is given up, no Java is left.
 
     Gives the file that takes what it says, or None if it says so aloud.
@@ -99,7 +99,7 @@ def java_for_spark(*, verbose: bool) -> Iterator[Path | None]:
     # The file must outlive this block: the driver writes to it until it ends.
     atexit.register(shutil.rmtree, home, ignore_errors=True)
     said = None if verbose else home / "spark.log"
-    _write_shim(home / "bin" / "java", java, said, archive_options(java.program, _spark_home()))
+    _write_shim(home / "bin" / "java", java, said, archive_options(java.program, _spark_home(), brief))
     before = os.environ.get("JAVA_HOME")
     os.environ["JAVA_HOME"] = str(home)
     try:

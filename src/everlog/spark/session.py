@@ -90,7 +90,7 @@ def start_session(
         }
         builder = SparkSession.builder.appName("everlog")
         builder = builder.remote(place) if remote else builder.master(place)
-        with java_for_spark(verbose=verbose) as said:
+        with java_for_spark(verbose=verbose, brief=brief) as said:
             return _made(builder, settings, said)
 
 
