@@ -18,6 +18,7 @@ from everlog.datalog.values import XSD
 from everlog.sources.read_facts import read_paths
 from everlog.sources.typed_columns import typed_columns
 from everlog.store.publish import write_parquet
+from support.reads import rows_of_read
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -132,6 +133,7 @@ def test_through_exported_files(spark: SparkSession, tmp_path: Path) -> None:
     kb.add({"p": [(DAY, LOCAL, INSTANT, NUMBER), (DAY, LOCAL, far, NUMBER)]})
     write_parquet(kb.text("p"), tmp_path / "p.parquet")
     assert pq.read_schema(tmp_path / "p.parquet").types == TYPES.types
-    read = read_paths(spark, [tmp_path / "p.parquet"]).facts["p"]
-    assert sorted(map(tuple, read.collect())) == sorted(map(tuple, kb.text("p").collect()))
-    assert typed_columns(read).schema.simpleString().endswith("a2:timestamp,a3:decimal(38,18)>")
+    read = rows_of_read(read_paths(spark, [tmp_path / "p.parquet"]), "p")
+    assert read == sorted(map(tuple, kb.text("p").collect()))
+    texts = spark.createDataFrame(read, "a0 string, a1 string, a2 string, a3 string")
+    assert typed_columns(texts).schema.simpleString().endswith("a2:timestamp,a3:decimal(38,18)>")

@@ -43,9 +43,9 @@ def test_sources_elsewhere(spark: SparkSession, place: Path) -> None:
     pq.write_table(pa.table({"x": [1]}), place / "in" / "table.parquet")
     (place / "in" / "_SUCCESS").touch()
     read = read_paths(spark, [f"{HERE}/in"])
-    counts = {name: frame.count() for name, frame in read.facts.items()}
+    counts = read.sizes
     assert counts == {"edge": 1, "likes": 1, "table": 1, "triple": 1}
-    assert set(read_paths(spark, [f"{HERE}/in/e*.csv", f"{HERE}/in/likes/dt=*/"]).facts) == {"edge", "likes"}
+    assert set(read_paths(spark, [f"{HERE}/in/e*.csv", f"{HERE}/in/likes/dt=*/"]).arities) == {"edge", "likes"}
     with pytest.raises(EverlogError, match=r"/in/\*\.orc: no file or folder matches this pattern"):
         read_paths(spark, [f"{HERE}/in/*.orc"])
     with pytest.raises(EverlogError, match="/none: no such file or folder"):

@@ -15,6 +15,7 @@ from everlog import EverlogError, KnowledgeBase, parse_program
 from everlog.sources.csv_lines import CsvLines
 from everlog.sources.line_blocks import Lines
 from everlog.sources.read_facts import SourceMistake, read_paths
+from support.reads import rows_of_read
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -102,7 +103,7 @@ def test_nulls_in_files(spark: SparkSession, tmp_path: Path) -> None:
             read_paths(spark, [tmp_path / name])
     (tmp_path / "plain.tsv").write_text("a\tb\nc\t\nd\n", encoding="utf-8")
     read = read_paths(spark, [tmp_path], nulls="skip", on_error="skip")
-    assert {name: frame.count() for name, frame in read.facts.items()} == {
+    assert read.sizes == {
         "edge": 2,
         "plain": 1,
         "node": 2,
@@ -121,8 +122,8 @@ def test_nulls_in_files(spark: SparkSession, tmp_path: Path) -> None:
     ]
     empty = read_paths(spark, [tmp_path / "edge.csv", tmp_path / "table.parquet"], nulls="empty")
     assert empty.warnings == []
-    assert sorted(map(tuple, empty.facts["edge"].collect()))[0] == ('""', '"d"')
-    assert '""' in [row[0] for row in empty.facts["table"].collect()]
+    assert rows_of_read(empty, "edge")[0] == ('""', '"d"')
+    assert '""' in [row[0] for row in rows_of_read(empty, "table")]
 
 
 def test_nulls_in_dataframes(spark: SparkSession) -> None:

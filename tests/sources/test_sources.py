@@ -17,15 +17,12 @@ from everlog.datalog.ntriples import write_term
 from everlog.datalog.values import XSD
 from everlog.sources.read_facts import Read, SourceMistake, read_frames, read_paths
 from support.nasty import BOOLEANS, FLOATS, INTEGERS, STRINGS
+from support.reads import rows_of_read as rows
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
 
 NTRIPLES = {"everlog": "ntriples"}
-
-
-def rows(frame: DataFrame) -> list[tuple[object, ...]]:
-    return sorted(tuple(row) for row in frame.collect())
 
 
 def integer(number: int) -> str:
@@ -71,25 +68,25 @@ def read(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Read:
 
 
 def test_csv_and_tsv(read: Read) -> None:
-    (blank,) = [row[0] for row in rows(read.facts["edge"]) if str(row[0]).startswith("_:")]
-    assert rows(read.facts["edge"]) == sorted([('"a"', integer(1)), ('"5"', "<http://x>"), (blank, '"x"@en')])
-    assert rows(read.facts["we[ir]d {x}*A"]) == [('"007"', integer(0)), ('"a,b"', '""')]
-    assert rows(read.facts["packed"]) == [(integer(1),), (integer(2),)]
-    assert rows(read.facts["squeezed"]) == [(integer(1), integer(2))]
+    (blank,) = [row[0] for row in rows(read, "edge") if str(row[0]).startswith("_:")]
+    assert rows(read, "edge") == sorted([('"a"', integer(1)), ('"5"', "<http://x>"), (blank, '"x"@en')])
+    assert rows(read, "we[ir]d {x}*A") == [('"007"', integer(0)), ('"a,b"', '""')]
+    assert rows(read, "packed") == [(integer(1),), (integer(2),)]
+    assert rows(read, "squeezed") == [(integer(1), integer(2))]
 
 
 def test_fields_of_souffle_are_what_stands_between_tabs(read: Read) -> None:
-    assert rows(read.facts["Method"]) == sorted(
+    assert rows(read, "Method") == sorted(
         [
             ('"<A: void <init>()>"', r'"\"q\""', '""', integer(-1), f'"2.5E0"^^<{XSD}double>'),
             ('"_:x"', r'"a\"b"', '" "', '"007"', integer(5)),
         ]
     )
-    assert rows(read.facts["holds"]) == [(True,)]
+    assert rows(read, "holds") == [(True,)]
 
 
 def test_a_quoted_field_may_span_lines(read: Read) -> None:
-    assert rows(read.facts["spanning"]) == sorted(
+    assert rows(read, "spanning") == sorted(
         [(r'"two\r\nlines"', integer(1)), ('"plain"', integer(2)), (r'"a \"b\"\n"', integer(3))]
     )
 
@@ -107,10 +104,10 @@ def test_headers_are_no_facts(spark: SparkSession, tmp_path: Path) -> None:
         (tmp_path / name).write_text(text, encoding="utf-8", newline="")
     found = read_paths(spark, [tmp_path], header=True)
     assert found.warnings == []
-    assert rows(found.facts["edge"]) == [(integer(1), integer(2)), (integer(3), integer(4))]
-    assert rows(found.facts["note"]) == [(integer(1), '"two\\nlines"')]
-    assert rows(found.facts["many"]) == [(integer(5),), (integer(6),), ('"x"',)]
-    assert rows(found.facts["none"]) == []
+    assert rows(found, "edge") == [(integer(1), integer(2)), (integer(3), integer(4))]
+    assert rows(found, "note") == [(integer(1), '"two\\nlines"')]
+    assert rows(found, "many") == [(integer(5),), (integer(6),), ('"x"',)]
+    assert rows(found, "none") == []
     warnings = read_paths(spark, [tmp_path]).warnings
     assert [warning.partition(": ")[0] for warning in warnings] == [str(tmp_path / "many.csv" / "1.csv")]
     (tmp_path / "edge.csv").write_text("from,to\n1,2,3\n", encoding="utf-8")
@@ -119,36 +116,36 @@ def test_headers_are_no_facts(spark: SparkSession, tmp_path: Path) -> None:
 
 
 def test_blank_lines_are_read_by_the_arity(read: Read) -> None:
-    assert read.facts["there"].columns == ["present"]
-    assert rows(read.facts["there"]) == [(True,)]
-    assert rows(read.facts["blank"]) == [('""',), ('"x"',)]
+    assert read.arities["there"] == 0
+    assert rows(read, "there") == [(True,)]
+    assert rows(read, "blank") == [('""',), ('"x"',)]
 
 
 def test_empty_files(read: Read) -> None:
-    assert read.facts["empty"].columns == ["a0", "a1"]
-    assert rows(read.facts["empty"]) == []
-    assert "unknown" not in read.facts
+    assert read.arities["empty"] == 2
+    assert rows(read, "empty") == []
+    assert "unknown" not in read.arities
 
 
 def test_json_lines(read: Read) -> None:
     true = f'"true"^^<{XSD}boolean>'
     expected = [('"a"', integer(1)), (r'"ééé\n"', f'"1.0E0"^^<{XSD}double>'), (true, integer(int("9" * 30)))]
-    assert rows(read.facts["arrays"]) == sorted(expected)
-    assert rows(read.facts["objects"]) == [(integer(1), integer(2)), (integer(3), integer(4))]
-    assert rows(read.facts["numbered"]) == [(integer(2), integer(1))]
+    assert rows(read, "arrays") == sorted(expected)
+    assert rows(read, "objects") == [(integer(1), integer(2)), (integer(3), integer(4))]
+    assert rows(read, "numbered") == [(integer(2), integer(1))]
 
 
 def test_parquet_and_orc(read: Read) -> None:
-    assert rows(read.facts["strings"]) == sorted((write_term(value),) for value in STRINGS)
-    assert rows(read.facts["integers"]) == sorted((write_term(value),) for value in INTEGERS)
-    assert rows(read.facts["floats"]) == sorted((write_term(x), integer(n)) for n, x in enumerate(FLOATS))
-    assert rows(read.facts["mixed"]) == sorted((write_term(x), integer(n + 1)) for n, x in enumerate(BOOLEANS))
+    assert rows(read, "strings") == sorted((write_term(value),) for value in STRINGS)
+    assert rows(read, "integers") == sorted((write_term(value),) for value in INTEGERS)
+    assert rows(read, "floats") == sorted((write_term(x), integer(n)) for n, x in enumerate(FLOATS))
+    assert rows(read, "mixed") == sorted((write_term(x), integer(n + 1)) for n, x in enumerate(BOOLEANS))
     three = [(integer(number),) for number in range(3)]
-    assert rows(read.facts["parts"]) == rows(read.facts["table"]) == three
+    assert rows(read, "parts") == rows(read, "table") == three
 
 
 def test_parquet_columns_of_terms(read: Read) -> None:
-    found = [row[0] for row in rows(read.facts["terms"])]
+    found = [row[0] for row in rows(read, "terms")]
     assert set(found) >= {"_:everlog9", '"007"^^<http://a>', '"a"'}
     assert len(found) == 4
     assert "_:a" not in found
@@ -174,7 +171,7 @@ def test_rdf(spark: SparkSession, tmp_path: Path) -> None:
         encoding="utf-8",
     )
     read = read_paths(spark, [tmp_path, tmp_path / "a.nt"])
-    triples, quads = rows(read.facts["triple"]), rows(read.facts["quad"])
+    triples, quads = rows(read, "triple"), rows(read, "quad")
     named = {row[:2]: row[2] for row in triples if str(row[2]).startswith("_:")}
     nodes = {
         named["<http://a>", "<http://p>"],
@@ -199,7 +196,7 @@ def test_rdf(spark: SparkSession, tmp_path: Path) -> None:
         "2 statements are in named graphs: they are kept as the predicate quad; rules over triple"
     )
     again = read_paths(spark, [tmp_path])
-    assert rows(again.facts["triple"]) == triples, "a file's blank nodes are named alike each time"
+    assert rows(again, "triple") == triples, "a file's blank nodes are named alike each time"
     for done in (read, again):
         done.release()
 
@@ -208,9 +205,8 @@ def test_a_dataframe(spark: SparkSession) -> None:
     frame = spark.sql("SELECT 1 AS `a.b`, 'x\\ny' AS y, '_:b' AS z, true AS t, 1.5D AS d")
     frame = frame.withMetadata("z", NTRIPLES)
     read = read_frames(spark, {"p": frame})
-    facts, warnings = read.facts["p"], read.warnings
-    assert warnings == []
-    assert rows(facts) == [(integer(1), r'"x\ny"', "_:b", f'"true"^^<{XSD}boolean>', f'"1.5E0"^^<{XSD}double>')]
+    assert read.warnings == []
+    assert rows(read, "p") == [(integer(1), r'"x\ny"', "_:b", f'"true"^^<{XSD}boolean>', f'"1.5E0"^^<{XSD}double>')]
     with pytest.raises(SourceMistake, match="the DataFrame for p: the column x is of type binary, and facts hold"):
         read_frames(spark, {"p": spark.sql("SELECT X'00' AS x")})
     with pytest.raises(SourceMistake, match="the DataFrame for p: the column x is null, and a fact holds no nulls"):
@@ -320,13 +316,13 @@ def test_malformed_lines_and_files_are_set_aside(spark: SparkSession, tmp_path: 
     assert read.skipped == len(problems) == kinds
     assert read.warnings[0].startswith(f"skipped {kinds} malformed pieces of input, the first being {folder}/")
     assert read.warnings[0].endswith(f"; all are in {file}")
-    assert rows(read.facts["lines"]) == sorted([('"a"', '"b"'), ('"c"', '"d"'), ('"a"', integer(1))])
-    assert rows(read.facts["triple"]) == [
+    assert rows(read, "lines") == sorted([('"a"', '"b"'), ('"c"', '"d"'), ('"a"', integer(1))])
+    assert rows(read, "triple") == [
         ("<http://a>", "<http://p>", "<http://b>"),
         ("<http://a>", "<http://p>", "<http://c>"),
     ]
-    assert rows(read.facts["unclosed"]) == [('"a"',)]
-    assert [row[1] for row in rows(read.facts["rows"])] == [integer(1)]
+    assert rows(read, "unclosed") == [('"a"',)]
+    assert [row[1] for row in rows(read, "rows")] == [integer(1)]
 
 
 @pytest.mark.parametrize(
@@ -369,7 +365,7 @@ def test_files_that_spark_cannot_read(spark: SparkSession, tmp_path: Path) -> No
     read = read_paths(spark, [tmp_path], on_error="skip")
     assert read.skipped == 1
     assert "/cut.csv.gz: cannot be read: " in read.warnings[0]
-    assert sorted(read.facts) == ["fine"]
+    assert sorted(read.arities) == ["fine"]
 
 
 # Tables as a whole, and paths: nothing is read before these are found.

@@ -16,6 +16,7 @@ from everlog.datalog.values import XSD
 from everlog.sources.read_facts import read_paths
 from everlog.sources.source_files import find_sources
 from everlog.sources.table_folders import partition_terms
+from support.reads import rows_of_read
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -117,7 +118,7 @@ def test_partitions_are_last_arguments(spark: SparkSession, tmp_path: Path) -> N
     def rows(**options: Any) -> dict[str, list[tuple[str, ...]]]:
         read = read_paths(spark, [tmp_path], **options)
         assert bool(read.warnings) == (options.get("nulls") == "skip")
-        return {name: sorted(map(tuple, frame.collect())) for name, frame in read.facts.items()}
+        return {name: rows_of_read(read, name) for name in read.arities}
 
     with pytest.raises(EverlogError, match="the partition column lang is null, and a fact holds no nulls"):
         rows()

@@ -18,6 +18,7 @@ from everlog.sources.file_names import file_stem, predicate_of
 from everlog.sources.typed_columns import NTRIPLES, typed_columns
 from everlog.store.publish import export, publish_outcome, published_predicates
 from support import nasty
+from support.reads import rows_of_read
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -56,10 +57,10 @@ def test_nasty_values_come_back(spark: SparkSession, tmp_path: Path, form: str) 
         "_hidden": [(2,)],
     }
     export({predicate: frame(spark, *rows) for predicate, rows in facts.items()}, tmp_path, form)  # type: ignore[arg-type]
-    read = read_paths(spark, [tmp_path]).facts
-    assert set(read) == set(facts)
+    read = read_paths(spark, [tmp_path])
+    assert set(read.arities) == set(facts)
     for predicate, rows in facts.items():
-        found = {tuple(row) for row in read[predicate].collect()}
+        found = set(rows_of_read(read, predicate))
         assert found == {tuple(map(write_term, row)) for row in rows}
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pytest
-
 from everlog.store.term_dictionary import Encoded, StoredDictionary
+from support.reads import read_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
+    from everlog.sources.read_facts import Read
 
 XSD = "http://www.w3.org/2001/XMLSchema#"
 NASTY = [
@@ -35,9 +36,8 @@ NASTY = [
 ]
 
 
-def frame(spark: SparkSession, *rows: tuple[str, ...]) -> DataFrame:
-    schema = ", ".join(f"a{place} string" for place in range(len(rows[0])))
-    return spark.createDataFrame(list(rows), schema)
+def given(spark: SparkSession, **facts: list[tuple[str, ...]]) -> Read:
+    return read_of(spark, facts, texts=True)
 
 
 def rows(facts: DataFrame) -> list[tuple[object, ...]]:
@@ -53,26 +53,26 @@ def terms(encoded: Encoded) -> dict[int, str]:
 
 
 def test_round_trip_of_nasty_terms(spark: SparkSession, tmp_path: Path) -> None:
-    facts = {
-        "p": frame(spark, *((term, NASTY[place - 1]) for place, term in enumerate(NASTY)), (NASTY[0], NASTY[-1])),
-        "q": frame(spark, *((term,) for term in NASTY)),
-        "on": spark.createDataFrame([(True,), (True,)], "present boolean"),
+    facts: dict[str, list[tuple[str, ...]]] = {
+        "p": [*((term, NASTY[place - 1]) for place, term in enumerate(NASTY)), (NASTY[0], NASTY[-1])],
+        "q": [(term,) for term in NASTY],
+        "on": [(), ()],
     }
-    encoded = dictionary_of(spark, 0).encode(facts, tmp_path / "terms")
+    encoded = dictionary_of(spark, 0).encode(given(spark, **facts), tmp_path / "terms")
     assert encoded.size == len(NASTY)
     assert sorted(terms(encoded)) == list(range(len(NASTY)))
     assert sorted(terms(encoded).values()) == sorted(NASTY)
     dictionary = dictionary_of(spark, encoded.size, tmp_path / "terms")
     for predicate in facts:
-        assert rows(dictionary.decode(encoded.facts[predicate])) == sorted(set(rows(facts[predicate])))
+        expected = sorted(set(facts[predicate])) if predicate != "on" else [(True,)]
+        assert rows(dictionary.decode(encoded.facts[predicate])) == expected
 
 
-@pytest.mark.parametrize("few", [True, False])
-def test_ids_never_change(spark: SparkSession, tmp_path: Path, few: bool) -> None:
-    first = dictionary_of(spark, 0).encode({"p": frame(spark, ("<a:a>", "<a:b>"))}, tmp_path / "first", few)
+def test_ids_never_change(spark: SparkSession, tmp_path: Path) -> None:
+    first = dictionary_of(spark, 0).encode(given(spark, p=[("<a:a>", "<a:b>")]), tmp_path / "first")
     known = dictionary_of(spark, 2, tmp_path / "first")
-    facts = {"p": frame(spark, ("<a:b>", "<a:c>"), ("<a:d>", "<a:a>"), ("<a:b>", "<a:c>"))}
-    second = known.encode(facts, tmp_path / "second", few)
+    facts = given(spark, p=[("<a:b>", "<a:c>"), ("<a:d>", "<a:a>"), ("<a:b>", "<a:c>")])
+    second = known.encode(facts, tmp_path / "second")
     assert sorted(terms(second)) == [2, 3]
     assert set(terms(second).values()) == {"<a:c>", "<a:d>"}
     texts = {**terms(first), **terms(second)}
@@ -80,12 +80,12 @@ def test_ids_never_change(spark: SparkSession, tmp_path: Path, few: bool) -> Non
     assert encoded == {("<a:b>", "<a:c>"), ("<a:d>", "<a:a>")}
     everything = dictionary_of(spark, 4, tmp_path / "first", tmp_path / "second")
     assert rows(everything.decode(second.facts["p"])) == [("<a:b>", "<a:c>"), ("<a:d>", "<a:a>")]
-    found = everything.find({"p": frame(spark, ("<a:b>", "<a:c>"), ("<a:b>", "<a:new>"))}, few)
+    found = everything.find(given(spark, p=[("<a:b>", "<a:c>"), ("<a:b>", "<a:new>")]))
     assert [tuple(texts[id] for id in row) for row in rows(found["p"])] == [("<a:b>", "<a:c>")]
 
 
 def test_blank_nodes_are_named_after_their_ids(spark: SparkSession, tmp_path: Path) -> None:
-    facts = {"p": frame(spark, ("_:x", "_:y"), ("_:x", '"1"'))}
+    facts = given(spark, p=[("_:x", "_:y"), ("_:x", '"1"')])
     first = dictionary_of(spark, 0).encode(facts, tmp_path / "first")
     blank = {id: term for id, term in terms(first).items() if term.startswith("_:")}
     assert blank == {id: f"_:everlog{id}" for id in blank}
@@ -93,16 +93,15 @@ def test_blank_nodes_are_named_after_their_ids(spark: SparkSession, tmp_path: Pa
     known = dictionary_of(spark, 3, tmp_path / "first")
     ((x, _), (again, _)) = rows(first.facts["p"])
     assert x == again, "one label of one source is one node"
-    more = {"p": frame(spark, (f"_:everlog{x}", "_:x"), ("_:everlog99", '"1"'))}
+    more = given(spark, p=[(f"_:everlog{x}", "_:x"), ("_:everlog99", '"1"')])
     second = known.encode(more, tmp_path / "second")
     assert terms(second) == {3: "_:everlog3", 4: "_:everlog4"}, "a label of another source is another node"
     assert x in {row[0] for row in rows(second.facts["p"])}, "the name of a stored node is that node"
-    assert rows(known.find({"p": frame(spark, ("_:x", "_:y"))})["p"]) == []
+    assert rows(known.find(given(spark, p=[("_:x", "_:y")]))["p"]) == []
 
 
 def test_nothing_to_encode(spark: SparkSession, tmp_path: Path) -> None:
-    encoded = dictionary_of(spark, 0).encode({}, tmp_path / "terms")
+    encoded = dictionary_of(spark, 0).encode(given(spark), tmp_path / "terms")
     assert (encoded.size, encoded.facts, terms(encoded)) == (0, {}, {})
-    nullary = {"on": spark.createDataFrame([(True,)], "present boolean")}
-    again = dictionary_of(spark, 0).encode(nullary, tmp_path / "more")
+    again = dictionary_of(spark, 0).encode(given(spark, on=[()]), tmp_path / "more")
     assert rows(again.facts["on"]) == [(True,)]

@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 
 from everlog.datalog.values import RDF_TYPE
 from everlog.rdf.owl.axiom_triples import AXIOM_PROPERTIES, AXIOM_TYPES
-from everlog.sources.column_names import columns_of_width
 from everlog.sources.null_policy import LEFT_OUT
 from everlog.sources.parsed_rows import Given
 from everlog.sources.problems import OPEN_QUOTE, Problem, problems_to_json
@@ -27,6 +26,9 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 SOURCE: Final = "source"
+BLOCK: Final = "block"
+"""The number of a block, where blocks are numbered."""
+
 FILE: Final = "file"
 """The file of problems."""
 
@@ -167,37 +169,81 @@ def block_in(row: Any) -> Block:
     """The block that a row of `SCHEMA` holds."""
     numbers = np.frombuffer(row["numbers"], np.int32)
     facts: int = row["facts"]
-    texts = pa.ipc.open_stream(row["texts"]).read_all().column("text").combine_chunks()
-    return Block(numbers.reshape(numbers.size // facts, facts), texts)
+    return Block(numbers.reshape(numbers.size // facts, facts), _texts_in(row))
 
 
-def texts_frame(blocks: DataFrame, width: int, in_graphs: bool | None = None) -> DataFrame:
-    """The facts of blocks in text form, in Spark: those in named graphs, those that are not, or all."""
-    names = columns_of_width(width)
-    schema = ", ".join(f"{name} string" for name in names) if width else "present boolean"
-    return blocks.select("facts", *CONTENT).mapInArrow(_ToTexts(width, in_graphs), schema)
-
-
-@dataclass(frozen=True)
-class _ToTexts:
-    """The task: blocks become facts in text form."""
-
-    width: int
-    in_graphs: bool | None
-
-    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        names = columns_of_width(self.width)
-        for batch in batches:
-            for row in batch.to_pylist():
-                for columns in self.chosen(block_in(row)).columns():
-                    yield pa.RecordBatch.from_arrays(columns, names=names)
-
-    def chosen(self, block: Block) -> Block:
-        if self.in_graphs is None:
-            return block
-        return block.where((block.numbers[GRAPH] >= 0) == self.in_graphs, self.width)
+def _texts_in(row: Any) -> pa.Array:
+    return pa.ipc.open_stream(row["texts"]).read_all().column("text").combine_chunks()
 
 
 def chosen(block: Block, width: int, in_graphs: bool | None) -> Block:
     """The facts of a block of RDF that are in named graphs, or those that are not; of other blocks all."""
-    return _ToTexts(width, in_graphs).chosen(block)
+    return block if in_graphs is None else block.where((block.numbers[GRAPH] >= 0) == in_graphs, width)
+
+
+# In Spark
+
+
+@dataclass(frozen=True)
+class Part:
+    """The facts of a predicate that are in the blocks of a table: of RDF those in named graphs, or the others."""
+
+    predicate: str
+    source: int
+    width: int
+    in_graphs: bool | None = None
+
+
+def terms_of_blocks(blocks: DataFrame) -> DataFrame:
+    """The terms of numbered blocks: `block`, `place` and `text`."""
+    return blocks.select(BLOCK, "texts").mapInArrow(_terms, f"{BLOCK} bigint, place int, text string")
+
+
+def _terms(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        for row in batch.to_pylist():
+            texts = _texts_in(row)
+            numbers = pa.repeat(pa.scalar(row[BLOCK], pa.int64()), len(texts))
+            places = pa.array(np.arange(len(texts), dtype=np.int32))
+            yield pa.RecordBatch.from_arrays([numbers, places, texts], names=[BLOCK, "place", "text"])
+
+
+def facts_of_blocks(blocks: DataFrame, parts: Sequence[Part], number: str) -> DataFrame:
+    """The facts of blocks in id form: the place of their predicate in a column `number`, and `a0`, `a1`, …
+
+    The blocks have a column `ids`, with the id of each of their terms or null; facts with a null are left out.
+    """
+    width = max((part.width for part in parts), default=0)
+    schema = ", ".join([f"{number} int", *(f"a{place} bigint" for place in range(width))])
+    return blocks.select(SOURCE, "facts", *CONTENT, "ids").mapInArrow(_Facts(tuple(parts), width, number), schema)
+
+
+@dataclass(frozen=True)
+class _Facts:
+    """The task: blocks with ids become facts."""
+
+    parts: tuple[Part, ...]
+    width: int
+    number: str
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        predicates = list(dict.fromkeys(part.predicate for part in self.parts))
+        for batch in batches:
+            for at, row in enumerate(batch.select([SOURCE, "facts", *CONTENT]).to_pylist()):
+                ids = batch.column("ids")[at].values
+                known = np.empty(0, np.int64) if ids is None else ids.fill_null(-1).to_numpy(zero_copy_only=False)
+                block = block_in(row)
+                for part in (part for part in self.parts if part.source == row[SOURCE]):
+                    yield from self._rows(
+                        chosen(block, part.width, part.in_graphs), known, predicates.index(part.predicate)
+                    )
+
+    def _rows(self, block: Block, ids: NDArray[np.int64], predicate: int) -> Iterator[pa.RecordBatch]:
+        columns = ids[block.numbers] if len(block.numbers) else block.numbers[:, :1].astype(np.int64)
+        columns = columns[:, (columns >= 0).all(axis=0)]
+        for first in range(0, columns.shape[1], _FACTS):
+            piece = columns[:, first : first + _FACTS]
+            size = piece.shape[1]
+            arrays = [pa.repeat(pa.scalar(predicate, pa.int32()), size), *map(pa.array, piece)]
+            arrays += [pa.nulls(size, pa.int64())] * (self.width - len(piece))
+            yield pa.RecordBatch.from_arrays(arrays, names=[self.number, *(f"a{n}" for n in range(self.width))])

@@ -10,14 +10,14 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, reduce
+from functools import reduce
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from everlog.rdf.blanks import file_mark
 from everlog.sources.arranged_columns import arranged, constants_of
-from everlog.sources.blocks import CONTENT, COUNTS, FILE, PROBLEM, SOURCE, Block, block_in, chosen, texts_frame
+from everlog.sources.blocks import BLOCK, CONTENT, COUNTS, FILE, PROBLEM, SOURCE, Block, Part, block_in, chosen
 from everlog.sources.column_mapping import Mapped
 from everlog.sources.column_names import columns_of_width, usable_names
 from everlog.sources.columnar import Table, open_table, read_frame, read_table
@@ -66,15 +66,6 @@ _UNPACKED: Final = 10
 
 
 @dataclass(frozen=True)
-class _Part:
-    """The facts of a predicate that are in the blocks of a table: of RDF those in named graphs, or the others."""
-
-    predicate: str
-    source: int
-    in_graphs: bool | None = None
-
-
-@dataclass(frozen=True)
 class Read:
     """Facts by predicate, not yet without duplicates; what there is to say; how much was skipped."""
 
@@ -87,14 +78,14 @@ class Read:
     """Those of Turtle and its kin."""
     names: Mapping[str, tuple[str, ...]]
     """The names of columns, by predicate, where tables have some."""
-    _parts: Sequence[_Part] = field(repr=False)
+    parts: Sequence[Part] = field(repr=False)
     _rows: _Rows = field(repr=False)
 
     @property
     def sizes(self) -> dict[str, int]:
         """How many facts there are of each predicate."""
         found = dict.fromkeys(self.arities, 0)
-        for part in self._parts:
+        for part in self.parts:
             for row in self._rows.counts:
                 if row[SOURCE] == part.source:
                     in_graphs = {None: row["facts"], True: row["in_graphs"], False: row["facts"] - row["in_graphs"]}
@@ -108,28 +99,21 @@ class Read:
 
     def blocks(self) -> Iterator[tuple[str, Block]]:
         """The facts of predicates, block by block, in an order that depends on nothing but the input."""
-        parts: dict[int, list[_Part]] = {}
-        for part in self._parts:
+        parts: dict[int, list[Part]] = {}
+        for part in self.parts:
             parts.setdefault(part.source, []).append(part)
         for row in self._rows.fetched():
             if row["facts"]:
                 block = block_in(row)
                 for part in parts[row[SOURCE]]:
-                    yield part.predicate, chosen(block, self.arities[part.predicate], part.in_graphs)
+                    yield part.predicate, chosen(block, part.width, part.in_graphs)
 
-    @cached_property
-    def facts(self) -> dict[str, DataFrame]:
-        """The facts of predicates in text form, in Spark."""
-        from pyspark.sql import DataFrame
-        from pyspark.sql.functions import col
+    def numbered_blocks(self) -> DataFrame:
+        """The blocks in Spark, with numbers."""
+        from pyspark.sql.functions import col, monotonically_increasing_id
 
-        frame = self._rows.frame().filter(col("facts") > 0)
-        found: dict[str, list[DataFrame]] = {}
-        for part in self._parts:
-            blocks = frame.filter(col(SOURCE) == part.source)
-            texts = texts_frame(blocks, self.arities[part.predicate], part.in_graphs)
-            found.setdefault(part.predicate, []).append(texts)
-        return {predicate: reduce(DataFrame.unionAll, frames) for predicate, frames in found.items()}
+        blocks = self._rows.frame().filter(col("facts") > 0)
+        return blocks.select(monotonically_increasing_id().alias(BLOCK), SOURCE, "facts", *CONTENT)
 
     def release(self) -> None:
         """Lets Spark forget the blocks. They can still be asked for, by parsing again."""
@@ -466,10 +450,7 @@ def _outcome(
             "default graph only"
         )
     parts = _parts(plan, in_graphs > 0)
-    arities = {
-        part.predicate: plan.widths[part.source] if part.in_graphs is None else _RDF_ARITIES[part.predicate]
-        for part in parts
-    }
+    arities = {part.predicate: part.width for part in parts}
     axioms = sum(row["axioms"] for row in rows.counts if plan.predicates[row[SOURCE]] is None)
     rdf = [file for file, ways in plan.documents.items() if any(plan.predicates[one.source] is None for one in ways)]
     found = _axioms_found(plan, axioms)
@@ -492,15 +473,15 @@ def _left_out(plan: _Plan, rows: _Rows) -> list[str]:
     return [left_out(predicate, count) for predicate, count in counts.items()]
 
 
-def _parts(plan: _Plan, with_graphs: bool) -> list[_Part]:
+def _parts(plan: _Plan, with_graphs: bool) -> list[Part]:
     found = []
     for number, predicate in enumerate(plan.predicates):
         if predicate is not None:
-            found.append(_Part(predicate, number))
+            found.append(Part(predicate, number, plan.widths[number]))
             continue
-        found.append(_Part("triple", number, in_graphs=False))
+        found.append(Part("triple", number, 3, in_graphs=False))
         if with_graphs:
-            found.append(_Part("quad", number, in_graphs=True))
+            found.append(Part("quad", number, 4, in_graphs=True))
     return found
 
 

@@ -73,9 +73,7 @@ class Rewritten:
 
     def _same_as(self) -> int:
         """The id of owl:sameAs; -1 if nobody mentions it."""
-        asked = {"same": self._spark.createDataFrame([(write_term(SAME_AS),)], "a0 string")}
-        found = self._dictionary.find(asked, few=True)["same"].collect()
-        return found[0][0] if found else -1
+        return self._dictionary.id_of(write_term(SAME_AS))
 
 
 def _arguments(facts: DataFrame) -> list[str]:

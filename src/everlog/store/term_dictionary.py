@@ -7,7 +7,8 @@ The files have the columns `id`, `term`, and `label`.
 A blank node has a label only within its source. The dictionary calls it `_:everlog<id>`; that name in later input means
 this node. `label` keeps what the source said (null for other terms), because the facts still have to be encoded with it.
 
-A few facts (`FEW`) are broadcast to the dictionary, which is then read but not shuffled.
+Facts come in blocks (`everlog.sources.blocks`), each with its distinct terms. These alone are moved, and the ids of the
+terms of a block come to the block.
 """
 
 from __future__ import annotations
@@ -18,10 +19,13 @@ from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from everlog.sources.blocks import BLOCK, facts_of_blocks, terms_of_blocks
 from everlog.store.parquet_files import count_rows, reader
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
+    from everlog.sources.read_facts import Read
 
 BLANK: Final = "_:everlog"
 FEW: Final = 200_000
@@ -70,45 +74,33 @@ class StoredDictionary:
         dictionary._terms = terms
         return dictionary
 
-    def encode(self, facts: Mapping[str, DataFrame], folder: Path, few: bool | None = None) -> Encoded:
-        """Facts in text form as ids; terms that have none get the next ones, and are written to a new folder.
-
-        Facts are read twice: persist what is costly to compute. `few` says whether the facts are few; None: count them.
-        """
+    def encode(self, read: Read, folder: Path) -> Encoded:
+        """What was read as ids; terms that have none get the next ones, and are written to a new folder."""
         from pyspark.sql.functions import coalesce
 
-        joint, arities = together(self._spark, facts)
-        few = joint.count() <= FEW if few is None else few
-        terms = _terms_of(joint)
-        if self.size:
-            terms = terms.persist()
-            known = self._known(terms, few).persist()
-            new = terms.join(known, "text", "left_anti").persist()
-            kept = [terms, known, new]
-        else:
-            known, new = None, terms.persist()
-            kept = [new]
+        blocks = read.numbered_blocks()
+        pieces = terms_of_blocks(blocks).persist()
+        terms = pieces.select("text").distinct()
+        known = self._known(terms).select("text", "id").persist()
+        new = terms.join(known, "text", "left_anti") if self.size else terms
         _numbered(new, self.size).write.parquet(str(folder))
         size = self.size + count_rows(folder)
         written = self._spark.read.schema(TERMS).parquet(str(folder))
         meant = written.select(coalesce("label", "term").alias("text"), "id")
-        if known is not None:
-            meant = meant.unionByName(known.select("text", "id"))
-        ids = _replaced(joint, meant, few).distinct()
-        return Encoded(ids, tuple(facts), arities, written, size, tuple(kept))
+        ids = _facts(read, blocks, pieces, meant.unionByName(known) if self.size else meant)
+        return Encoded(ids, tuple(read.arities), read.arities, written, size, (pieces, known))
 
-    def find(self, facts: Mapping[str, DataFrame], few: bool | None = None) -> dict[str, DataFrame]:
-        """Those facts in text form whose terms are all known, as ids."""
-        joint, arities = self.find_together(facts, few)
-        return _apart(joint, arities)
+    def find(self, read: Read) -> dict[str, DataFrame]:
+        """Those facts that were read whose terms are all known, as ids."""
+        blocks = read.numbered_blocks()
+        pieces = terms_of_blocks(blocks)
+        known = self._known(pieces.select("text").distinct())
+        return _apart(_facts(read, blocks, pieces, known), read.arities)
 
-    def find_together(
-        self, facts: Mapping[str, DataFrame], few: bool | None = None
-    ) -> tuple[DataFrame, Mapping[str, int]]:
-        """The same in one DataFrame with the predicates' numbers, and their arities."""
-        joint, arities = together(self._spark, facts)
-        few = joint.count() <= FEW if few is None else few
-        return _replaced(joint, self._known(_terms_of(joint), few), few).distinct(), arities
+    def id_of(self, text: str) -> int:
+        """The id of a term in text form, or -1."""
+        found = self._terms.where(self._terms["term"] == text).collect()
+        return found[0]["id"] if found else -1
 
     def decode(self, facts: DataFrame) -> DataFrame:
         """Facts in id form as text."""
@@ -119,22 +111,12 @@ class StoredDictionary:
             facts = facts.join(meant, name).drop(name).withColumnRenamed(f"{name} text", name)
         return facts.select(*sorted(facts.columns, key=_place))
 
-    def _known(self, terms: DataFrame, few: bool) -> DataFrame:
+    def _known(self, terms: DataFrame) -> DataFrame:
         """Those of some terms that have an id, with it."""
-        from pyspark.sql.functions import broadcast
-
-        return self._terms.withColumnRenamed("term", "text").join(broadcast(terms) if few else terms, "text")
+        return self._terms.withColumnRenamed("term", "text").join(terms, "text")
 
 
 TERMS: Final = "id bigint, term string, label string"
-
-
-def together(spark: SparkSession, facts: Mapping[str, DataFrame]) -> tuple[DataFrame, dict[str, int]]:
-    """Facts of all predicates in one DataFrame, padded with nulls: one job instead of one per predicate."""
-    arities = {predicate: len(_arguments(frame)) for predicate, frame in facts.items()}
-    if not facts:
-        return spark.createDataFrame([], f"{NUMBER} int"), arities
-    return numbered_together(facts.values()), arities
 
 
 def numbered_together(frames: Iterable[DataFrame]) -> DataFrame:
@@ -143,6 +125,16 @@ def numbered_together(frames: Iterable[DataFrame]) -> DataFrame:
 
     numbered = (frame.select(lit(number).alias(NUMBER), *_arguments(frame)) for number, frame in enumerate(frames))
     return reduce(lambda before, frame: before.unionByName(frame, allowMissingColumns=True), numbered)
+
+
+def _facts(read: Read, blocks: DataFrame, pieces: DataFrame, meant: DataFrame) -> DataFrame:
+    """The facts of blocks in id form, without duplicates, given the terms of blocks and what texts mean."""
+    from pyspark.sql.functions import array_sort, collect_list, struct, transform
+
+    pairs = pieces.join(meant.select("text", "id"), "text", "left").select(BLOCK, struct("place", "id").alias("pair"))
+    ordered = pairs.groupBy(BLOCK).agg(array_sort(collect_list("pair")).alias("pairs"))
+    ids = ordered.select(BLOCK, transform("pairs", lambda pair: pair["id"]).alias("ids"))
+    return facts_of_blocks(blocks.join(ids, BLOCK, "left"), read.parts, NUMBER).distinct()
 
 
 def _apart(together: DataFrame, arities: Mapping[str, int]) -> dict[str, DataFrame]:
@@ -156,15 +148,6 @@ def _apart(together: DataFrame, arities: Mapping[str, int]) -> dict[str, DataFra
     return result
 
 
-def _terms_of(together: DataFrame) -> DataFrame:
-    from pyspark.sql.functions import array, array_compact, explode
-
-    names = _arguments(together)
-    if not names:
-        return together.sparkSession.createDataFrame([], "text string")
-    return together.select(explode(array_compact(array(*names))).alias("text")).distinct()
-
-
 def _numbered(terms: DataFrame, first: int) -> DataFrame:
     """Terms with ids from `first` on; blank nodes get their name."""
     from pyspark.sql.functions import col, concat, lit, when
@@ -176,20 +159,6 @@ def _numbered(terms: DataFrame, first: int) -> DataFrame:
         when(blank, concat(lit(BLANK), id.cast("string"))).otherwise(col("text")).alias("term"),
         when(blank, col("text")).alias("label"),
     )
-
-
-def _replaced(facts: DataFrame, meant: DataFrame, few: bool) -> DataFrame:
-    """Facts with ids instead of the texts that mean them; those with a text that means nothing are gone."""
-    from pyspark.sql.functions import broadcast, col
-
-    names = _arguments(facts)
-    for name in names:
-        pairs = meant.select(col("text").alias(name), col("id").alias(f"{name} new"))
-        joined = facts.join(broadcast(pairs) if few else pairs, name, "left")
-        # A null is padding, and means nothing on purpose.
-        facts = joined.where(col(name).isNull() | col(f"{name} new").isNotNull()).drop(name)
-        facts = facts.withColumnRenamed(f"{name} new", name)
-    return facts.select(NUMBER, *names)
 
 
 def _arguments(facts: DataFrame) -> list[str]:

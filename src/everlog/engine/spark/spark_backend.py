@@ -114,10 +114,9 @@ class SparkBackend(Backend[FactSet, DataFrame, FactSet]):
             return [self._looked_up({**here, **fetched}, add)]
         found = [self._looked_up(here, add)]
         assert read is not None
-        there = read.facts
         if not add:
-            return [*found, self._engine.facts(self.terms.dictionary.find(there, few=False))]
-        encoded = self.terms.encode(there, few=False)
+            return [*found, self._engine.facts(self.terms.dictionary.find(read))]
+        encoded = self.terms.encode(read)
         found.append(self._engine.facts(encoded.facts))
         encoded.release()
         return found

@@ -7,7 +7,7 @@ Either way new terms are Parquet files with the columns of a store's dictionary,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +21,7 @@ from pyspark.sql.functions import broadcast, coalesce, col
 from everlog.datalog.ntriples import read_term, write_term
 from everlog.datalog.values import Value
 from everlog.engine.spark import tuning
+from everlog.sources.read_facts import Read
 from everlog.spark.handover import to_arrow, to_spark
 from everlog.store.parquet_files import files_in, reader, rows_in
 from everlog.store.term_dictionary import BLANK, TERMS, Encoded, StoredDictionary
@@ -92,10 +93,10 @@ class SparkTerms:
 
         return undo
 
-    def encode(self, facts: Mapping[str, DataFrame], few: bool | None = None) -> Encoded:
-        """Facts in text form as ids; to be released when they have been read."""
+    def encode(self, read: Read) -> Encoded:
+        """What was read as ids; to be released when they have been read."""
         folder = self._folder()
-        encoded = self.dictionary.encode(facts, folder, few)
+        encoded = self.dictionary.encode(read, folder)
         self._learn(file for file in files_in(folder) if rows_in(file))
         assert self.size == encoded.size
         return encoded
