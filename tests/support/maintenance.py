@@ -15,6 +15,7 @@ from typing import Any, Final, Literal
 from everlog import KnowledgeBase, Report
 from everlog.datalog.ntriples import write_term
 from everlog.datalog.syntax import HIDDEN
+from everlog.datalog.values import normalise
 from everlog.engine.algebra import FactSet, Region
 from everlog.engine.memory.facts.sets import as_memory_facts
 from everlog.errors import EverlogError
@@ -336,4 +337,4 @@ def _is_text(metadata: frozenset[tuple[bytes, bytes]]) -> bool:
 def _text(value: object, metadata: dict[bytes, bytes] | None) -> str:
     if _is_text(frozenset((metadata or {}).items())):
         return str(value)
-    return write_term(value)  # type: ignore[arg-type]
+    return write_term(normalise(value))
