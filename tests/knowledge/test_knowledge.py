@@ -22,6 +22,8 @@ from everlog import EverlogError, KnowledgeBase, parse_program
 from everlog.datalog.printer import print_goal
 from everlog.datalog.syntax import HIDDEN, Atom, Program, Rule
 from everlog.datalog.values import RDF_TYPE, Value
+from everlog.errors import ArityMistake
+from everlog.sources.problems import SourceMistake
 from oracles import naive
 from oracles.exchange import facts_of, rows_of
 from support.strategies import Writer
@@ -402,7 +404,7 @@ def test_random_queries(seed: int) -> None:
             "p, argument 1: the column x holds 1 nulls, the first in row 2, and a fact",
         ),
         ({"p": pa.table({"x": pa.nulls(2)})}, "p, argument 1: "),
-        ({"p": pd.DataFrame({"x": ["a", None]})}, "p, argument 1: the column column 1 holds 1 nulls"),
+        ({"p": pd.DataFrame({"x": ["a", None]})}, "p, argument 1: column 1 holds 1 nulls"),
         ({"p": pa.table({"x": [[1]]})}, "p, argument 1: a column of type list<"),
         ({"p": pa.table({"x": [{"y": 1}]})}, "p, argument 1: a column of type struct<"),
         ({"new": pa.table({"x": [1], "y": pa.array([b"x"])})}, "new, argument 2: a column of type binary"),
@@ -556,3 +558,45 @@ def test_a_limit_gives_some_answers_and_their_number(equality: str) -> None:
     assert kb.first_answers("q(?x), ?x < 2", 5) == ([(0,), (1,)], 2)
     with pytest.raises(everlog.EverlogError, match="at least 1"):
         kb.query("q(?x)", limit=0)
+
+
+def test_a_frame_without_its_predicate_is_no_change() -> None:
+    kb = knowledge("q(?x) :- p(?x) .", {"p": [(1,)]})
+    kb.materialise()
+    with pytest.raises(EverlogError, match="the facts are a DataFrame; give them by predicate"):
+        kb.update(add=pd.DataFrame({"a": [1]}))  # type: ignore[arg-type]
+
+
+def test_one_row_is_not_rows_and_arrays_are() -> None:
+    kb = knowledge("q(?x) :- p(?x, ?y) .", {"p": np.array([["a", "b"]])})
+    kb.materialise()
+    assert kb.rows("q") == [("a",)]
+    with pytest.raises(ArityMistake, match=r"the facts of p are \('a', 'b'\), which is one row; give \[\('a', 'b'\)\]"):
+        kb.add({"p": ("a", "b")})
+
+
+def test_names_without_question_marks_in_goals() -> None:
+    kb = knowledge("q(?x) :- p(?x, ?y) .", {"p": [("a", "b")]})
+    kb.materialise()
+    with pytest.warns(UserWarning, match=r"x and y are constants in this goal, .*: write \?x if a variable is meant"):
+        assert kb.query("p(x, y)") == []
+
+
+def test_a_measured_materialisation_is_one_also_the_second_time() -> None:
+    kb = knowledge("q(?x) :- p(?x, ?y) .", {"p": [("a", "b")]})
+    kb.materialise()
+    kb.materialise(profile=True)
+    assert [line.derivations for line in kb.profile().lines] == [1]
+
+
+def test_facts_that_no_rule_mentions_come_with_an_update() -> None:
+    kb = knowledge("q(?x) :- p(?x, ?y) .", {"p": [("a", "b")]})
+    kb.materialise()
+    report = kb.update(add={"new": [(1,)]})
+    assert any(warning.startswith("no rule mentions new") for warning in report.warnings)
+
+
+def test_a_missing_file_is_found_without_spark(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("everlog.spark.session.start_session", None)
+    with pytest.raises(SourceMistake, match=r"/nowhere/edge\.csv: no such file or folder"):
+        everlog.KnowledgeBase("").load("/nowhere/edge.csv")

@@ -242,3 +242,15 @@ def test_views_that_sql_cannot_tell_apart(spark: SparkSession) -> None:
 )
 def test_layers_are_merged_when_they_are_of_a_size(sizes: list[int], merged: int) -> None:
     assert merged_length(sizes) == merged
+
+
+def test_facts_to_delete_that_are_not_there(spark: SparkSession, tmp_path: Path) -> None:
+    """Nothing says so otherwise where they are written in another way, as a date and its text."""
+    store = tmp_path / "store"
+    init_store(store, everlog.parse_program("q(?x) :- p(?x) ."), read_of(spark, {"p": [("a",), (5,)]}), spark=spark)
+    report, _ = update_store(store, None, read_of(spark, {"p": [("5",)]}), spark=spark)
+    assert report.warnings[0].startswith("the fact to delete is not among the explicit facts; are the values")
+    report, _ = update_store(store, None, read_of(spark, {"p": [("5",), (5,)]}), spark=spark)
+    assert report.warnings == []
+    report, _ = update_store(store, read_of(spark, {"new": [(1,)]}), None, spark=spark)
+    assert report.warnings == ["no rule mentions new, of which there are facts"]

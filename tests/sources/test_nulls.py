@@ -39,7 +39,7 @@ GIVEN: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "pandas": (
         lambda: pd.DataFrame({"x": ["a", "b", None], "y": pd.array([1, pd.NA, 3], "Int64")}),
-        "p, argument 1: the column column 1 holds 1 nulls, the first in row 3, and a fact holds no nulls",
+        "p, argument 1: column 1 holds 1 nulls, the first in row 3, and a fact holds no nulls",
     ),
     "pandas in rows": (
         lambda: [("a", 1), ("b", pd.NA), (pd.NaT, 3)],

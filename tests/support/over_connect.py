@@ -6,6 +6,7 @@ Run as a process of its own: `over_connect.py FOLDER`.
 from __future__ import annotations
 
 import sys
+from itertools import chain
 
 import everlog
 from everlog.engine.spark import tuning
@@ -27,8 +28,14 @@ if __name__ == "__main__":
     spark = start_session(brief=True)
     assert isinstance(spark, SparkSession), "SPARK_REMOTE asks for Connect"
     read = read_paths(spark, [sys.argv[1]])
-    for predicate in sorted(read.facts):
-        print(predicate, sorted(tuple(row) for row in read.facts[predicate].collect()))
+    for predicate in sorted(read.arities):
+        blocks = [block for name, block in read.blocks() if name == predicate]
+        rows = [
+            zip(*(column.to_pylist() for column in columns), strict=True)
+            for block in blocks
+            for columns in block.columns()
+        ]
+        print(predicate, sorted(chain.from_iterable(rows)))
     read.release()
     seen = []
     for engine in ("memory", "spark"):

@@ -36,6 +36,9 @@ def convert(
         out.write_text(text, encoding="utf-8")
     for one in found.left_out:
         typer.echo(f"everlog: {file}:{one.line}:{one.column}: not converted: {one.what}", err=True)
+    if found.differing:
+        names = ", ".join(found.differing)
+        typer.echo(f"everlog: facts of {names} may be others than Soufflé's, for what was not converted", err=True)
     for line in shown:
         typer.echo(line, err=True)
     if found.left_out:

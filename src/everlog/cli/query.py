@@ -7,11 +7,13 @@ or Spark is asked for, Spark answers.
 from __future__ import annotations
 
 from typing import Annotated
+from warnings import catch_warnings, simplefilter
 
 import typer
 
 from everlog.cli import options
 from everlog.cli.answers import AnswerFormat, Names, answers_text, print_table
+from everlog.cli.outcome import warn
 from everlog.knowledge.progress_display import ProgressDisplay
 
 
@@ -71,11 +73,10 @@ def query(
             spark = options.started_session(master, settings, verbose, (store,))
         kb = open_store(store, version=manifest.version, spark=spark, engine=engine, memory=memory)
         progress.step("answering")
-        if limit is None:
-            found = kb.query(goal)
-            number = len(found)
-        else:
+        with catch_warnings(record=True) as suspected:
+            simplefilter("always")
             found, number = kb.first_answers(goal, limit)
+    warn([str(one.message) for one in suspected])
     if found.variables and form == "table":
         print_table(found.variables, found, names, number)
     else:

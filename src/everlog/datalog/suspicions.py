@@ -13,7 +13,19 @@ from typing import Final
 
 from everlog.datalog.arities import program_arities
 from everlog.datalog.printer import print_rule
-from everlog.datalog.syntax import EQUAL, TRIPLE, Atom, Comparison, Constant, Program, Rule, Term, Variable, parts
+from everlog.datalog.syntax import (
+    EQUAL,
+    TRIPLE,
+    Atom,
+    BodyLiteral,
+    Comparison,
+    Constant,
+    Program,
+    Rule,
+    Term,
+    Variable,
+    parts,
+)
 
 _SHOWN: Final = 5
 """So many names are said in one warning."""
@@ -79,6 +91,28 @@ def _unused(program: Program, given: Collection[str]) -> Iterator[str]:
         yield f"no rule mentions {_listed(unused, mentioned - set(given))}, of which there are facts"
 
 
+def not_mentioned(program: Program, given: Collection[str]) -> list[str]:
+    """A warning about predicates that facts come of for the first time, and that no rule mentions."""
+    return list(_unused(program, given))
+
+
+def goal_suspicions(literals: Iterable[BodyLiteral]) -> list[str]:
+    """A warning about a goal without any variable whose names look as if variables were meant."""
+    terms = [term for literal in literals for part in parts(literal) for term in part.terms]
+    named = sorted(name for name in _names(terms) if _NAME.fullmatch(name))
+    if not named or any(isinstance(term, Variable) for term in terms):
+        return []
+    return [f"{_constant(named)} in this goal, since variables begin with a question mark: {_meant(named)}"]
+
+
+def _constant(names: list[str]) -> str:
+    return f"{_and(names)} {'is a constant' if len(names) == 1 else 'are constants'}"
+
+
+def _meant(names: list[str]) -> str:
+    return f"write ?{names[0]} if a variable is meant"
+
+
 def _constants(program: Program) -> Iterator[str]:
     """Rules in which names without `?` stand where variables are meant; names look like variables if they are letters."""
     said = 0
@@ -87,10 +121,9 @@ def _constants(program: Program) -> Iterator[str]:
         pattern = _NAME if all(isinstance(term, Constant) for term in (*rule.head.terms, *body)) else _LETTER
         shared = sorted(name for name in _names(rule.head.terms) & _names(body) if pattern.fullmatch(name))
         if shared and (said := said + 1) <= _SHOWN:
-            are = "is a constant" if len(shared) == 1 else "are constants"
             yield (
-                f"in `{print_rule(rule, program.prefixes)}` {_and(shared)} {are}, since variables begin with a question "
-                f"mark: write ?{shared[0]} if a variable is meant"
+                f"in `{print_rule(rule, program.prefixes)}` {_constant(shared)}, since variables begin with a question "
+                f"mark: {_meant(shared)}"
             )
 
 
@@ -134,6 +167,12 @@ def nothing_to_delete(predicates: Iterable[str], known: Collection[str]) -> list
     """A warning about facts to be deleted of predicates that are not known."""
     unknown = sorted(predicate for predicate in predicates if predicate not in known)
     return [f"there are no facts of {_listed(unknown, known)} to delete"] if unknown else []
+
+
+def none_deleted(count: int) -> str:
+    """A warning about facts to be deleted of which none was there."""
+    none = "the fact to delete is not" if count == 1 else f"none of the {count:,} facts to delete is"
+    return f"{none} among the explicit facts; are the values of the same kinds, and spelled alike?"
 
 
 def _listed(names: list[str], known: Collection[str]) -> str:

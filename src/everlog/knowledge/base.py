@@ -16,12 +16,19 @@ from html import escape
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Concatenate, Final, Literal, ParamSpec, TypeAlias, TypeVar
+from warnings import warn
 
 from everlog import interrupts
 from everlog.datalog.arities import program_arities
 from everlog.datalog.prefixes import with_prefixes
 from everlog.datalog.reader import parse_goal, parse_program
-from everlog.datalog.suspicions import did_you_mean, nothing_to_delete, suspicions
+from everlog.datalog.suspicions import (
+    did_you_mean,
+    goal_suspicions,
+    not_mentioned,
+    nothing_to_delete,
+    suspicions,
+)
 from everlog.datalog.syntax import HIDDEN, TRIPLE, Atom, Constant, Program, parts
 from everlog.datalog.values import Value
 from everlog.engine.backend import Batch, Progress, Which
@@ -44,6 +51,7 @@ from everlog.sources.column_mapping import mappings
 from everlog.sources.column_names import columns_of_width, known_names, names_of
 from everlog.sources.fact_columns import Columns, columns_of
 from everlog.sources.null_policy import Nulls, check_nulls, left_out
+from everlog.sources.source_files import check_there
 from everlog.spark.cancelling import Home, cancellable
 from everlog.spark.failures import spark_failures
 from everlog.spark.workers import prepare_workers
@@ -350,6 +358,8 @@ class KnowledgeBase:
         """
         from everlog.sources.read_facts import read_paths
 
+        if not isinstance(path, Mapping):
+            check_there(path)  # before Spark is started for nothing
         with telling(progress, f"loading {path}"), self._jobs(self.spark, f"loading {path}"):
             read = read_paths(
                 self.spark,
@@ -444,6 +454,8 @@ class KnowledgeBase:
         what they took.
         """
         started = perf_counter()
+        if self._materialised and profile and not self._pending:
+            return self.update(algorithm="remat", progress=progress, profile=True)  # there is nothing else to measure
         if self._materialised:
             return self.update(progress=progress, profile=profile)
         with telling(progress, "materialising") as told:
@@ -471,11 +483,11 @@ class KnowledgeBase:
     ) -> Report:
         """Adds and deletes explicit facts and brings the materialisation up to date.
 
-        A fact that is both added and deleted is added. Deleting what is not explicit changes nothing. The algorithm is
-        that of the knowledge base unless another one is asked for: `auto`, `dred`, `fbf` (perhaps with a strategy), `bf`,
-        `dredc`, `bfc`, `counting`, or `remat`. Those with counts need a knowledge base that keeps them; an algorithm that
-        does not keep them right drops them, and `remat` brings them back. `nulls` is as in `add`, and `progress` and
-        `profile` as in `materialise`.
+        A fact that is both added, here or by `add` before, and deleted is added. Deleting what is not explicit changes
+        nothing. The algorithm is that of the knowledge base unless another one is asked for: `auto`, `dred`, `fbf` (perhaps
+        with a strategy), `bf`, `dredc`, `bfc`, `counting`, or `remat`. Those with counts need a knowledge base that keeps
+        them; an algorithm that does not keep them right drops them, and `remat` brings them back. `nulls` is as in `add`,
+        and `progress` and `profile` as in `materialise`.
         """
         started = perf_counter()
         if algorithm is not None:
@@ -483,12 +495,14 @@ class KnowledgeBase:
         if not self._materialised:
             raise EverlogError("there is no materialisation to update yet: call materialise() first")
         arities, remarks = dict(self.arities), list[str]()
+        more, fewer = {} if add is None else add, {} if delete is None else delete
         with telling(progress, "updating") as told:
-            added = self._encoded(add or {}, arities, nulls, remarks)
-            deleted = self._encoded(delete or {}, dict(arities), nulls, remarks)
-            remarks += nothing_to_delete(delete or {}, arities)
+            added = self._encoded(more, arities, nulls, remarks)
+            deleted = self._encoded(fewer, dict(arities), nulls, remarks)
+            remarks += nothing_to_delete(fewer, self.arities)
+            remarks += not_mentioned(self.program, set(more) - set(self.arities))
             report = self.update_encoded(added, deleted, arities, algorithm, told, started, remarks, profile)
-        self._learn_names(add or {})
+        self._learn_names(more)
         return report
 
     def update_encoded(
@@ -569,6 +583,10 @@ class KnowledgeBase:
         if predicate not in self.arities and predicate not in (TRIPLE, *self._given):
             raise EverlogError(f"there is no predicate {predicate}{did_you_mean(predicate, self.arities)}")
         return self.arities.get(predicate, 3 if predicate == TRIPLE else 0)
+
+    def _check_materialised(self) -> None:
+        if self.program.rules and not self._materialised:
+            raise EverlogError("there is no materialisation to query yet: call materialise() first")
 
     @guarded("counting facts")
     def size(self, predicate: str, which: Which = "all") -> int:
@@ -671,8 +689,8 @@ class KnowledgeBase:
         return self._answers(goal, limit)[0]
 
     @guarded("a query")
-    def first_answers(self, goal: str, limit: int) -> tuple[Answers, int]:
-        """The answers that `query` gives with a limit, and how many there are without one."""
+    def first_answers(self, goal: str, limit: int | None) -> tuple[Answers, int]:
+        """The answers that `query` gives, perhaps with a limit, and how many there are without one."""
         rows, number = self._answers(goal, limit)
         return rows, len(rows) if number is None else number
 
@@ -680,13 +698,15 @@ class KnowledgeBase:
         if limit is not None and limit < 1:
             raise EverlogError(f"a limit is at least 1, not {limit}")
         literals = parse_goal(goal, self.program.prefixes)
-        if self.program.rules and not self._materialised:
-            raise EverlogError("there is no materialisation to query yet: call materialise() first")
+        self._check_materialised()
         for part in (part for literal in literals for part in parts(literal)):
             if isinstance(part, Atom):
                 self._arity(part.predicate)  # refuses what is none
         asked = telling_apart(literals) if self.settings.equality == "axioms" else literals
         rows, number = self.reasoner.answers(asked, limit)
+        if not rows:
+            for message in goal_suspicions(literals):
+                warn(message, stacklevel=4)
         return Answers(rows, (variable.name for variable in answer_variables(literals))), number
 
     # ------------------------------------------------------------------------------------ stores

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from everlog.datalog.prefixes import with_prefixes
 from everlog.datalog.printer import print_program
 from everlog.datalog.reader import parse_program
-from everlog.datalog.suspicions import nothing_to_delete
+from everlog.datalog.suspicions import none_deleted, not_mentioned, nothing_to_delete
 from everlog.datalog.syntax import Program
 from everlog.engine.backend import Progress
 from everlog.knowledge.base import KnowledgeBase, check_arities
@@ -134,6 +134,7 @@ def update_store(
         check_arities({} if add is None else add.arities, arities)
         check_arities({} if delete is None else delete.arities, dict(arities))
         remarks = nothing_to_delete(() if delete is None else delete.arities, arities)
+        remarks += not_mentioned(program, set() if add is None else set(add.arities) - set(before.arities))
         # In memory it was loaded beside, while Spark read facts.
         reasoner = _loaded(spark, writer, before, chosen.name) if in_memory is None else in_memory.reasoner(before)
         kb.restore(reasoner, before.arities, chosen)
@@ -146,7 +147,8 @@ def update_store(
         wanted = None if algorithm == "auto" else algorithm
         with kb.during("an update", changes=True):
             report = kb.update_encoded(added, deleted, arities, wanted, progress, started, remarks, profile)
-        report = replace(report, reasons=[*chosen.reasons, *report.reasons])
+        missed = [] if delete is None or chosen.name == "spark" else _missed(kb, sum(delete.sizes.values()))
+        report = replace(report, reasons=[*chosen.reasons, *report.reasons], warnings=[*missed, *report.warnings])
         if check is not None:
             check(kb)
         changes = _changes(kb)
@@ -200,6 +202,13 @@ def _loaded(
         terms=lambda: writer.folder("dictionary"),
         by_label=by_label,
     )
+
+
+def _missed(kb: KnowledgeBase, asked: int) -> list[str]:
+    """A warning if an update was to delete some facts and deleted none."""
+    reasoner = kb.reasoner
+    gone = any(reasoner.backend.sizes(reasoner.difference.explicit_deleted).values())
+    return [none_deleted(asked)] if asked and not gone else []
 
 
 def _changes(kb: KnowledgeBase) -> Changes:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from everlog.datalog.printer import print_rule
-from everlog.datalog.syntax import Atom, Rule, Variable
+from everlog.datalog.syntax import Atom, Rule, Variable, parts
 from everlog.souffle.cursor import Cursor, NotConverted
 from everlog.souffle.directives import Declared, DirectiveReader
 from everlog.souffle.souffle_clauses import ClauseReader
@@ -36,6 +36,8 @@ class Conversion:
     """The relations that are read, with the parameters for that."""
     outputs: list[str]
     """The relations that are written, but for those of which nothing was converted."""
+    differing: list[str]
+    """The relations that lack a clause, or follow from one that does: their facts may be others than Soufflé's."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,9 @@ class _Converter:
         self._known = self._declarations()
         self._left_out: list[LeftOut] = []
         self._heads: set[str] = set()
+        self._lacking: set[str] = set()
+        self._follows: set[tuple[str, str]] = set()
+        """Relations of heads with those of their bodies."""
 
     def converted(self) -> Conversion:
         statements = list(self._statements())
@@ -77,7 +82,13 @@ class _Converter:
         left_out = sorted(self._left_out, key=lambda one: (one.line, one.column))
         known = self._known
         outputs = [name for name in known.outputs if name in self._heads or name in known.inputs]
-        return Conversion(text, left_out, known.inputs, outputs)
+        return Conversion(text, left_out, known.inputs, outputs, self._differing())
+
+    def _differing(self) -> list[str]:
+        found = set(self._lacking)
+        while more := {head for head, body in self._follows if body in found} - found:
+            found |= more
+        return sorted(found)
 
     def _declarations(self) -> Declared:
         """Reads all declarations before any clause, since they may stand in any order."""
@@ -113,6 +124,7 @@ class _Converter:
                 if is_clause:
                     cursor.at = begun
                     cursor.to_dot()
+                    self._lacking.add(first.text)
                 self._note(found.token, found.what)
                 original = self._text[first.start : cursor.before.stop]
                 lines, converted = _commented(original, f"not converted: {found.what}"), False
@@ -122,6 +134,9 @@ class _Converter:
         reader = ClauseReader(self._cursor, self._known.arities, self._known.is_float)
         rules = reader.rules()
         self._heads.update(rule.head.predicate for rule in rules)
+        for rule in rules:
+            atoms = (part for literal in rule.body for part in parts(literal) if isinstance(part, Atom))
+            self._follows.update((rule.head.predicate, atom.predicate) for atom in atoms)
         return "\n".join(map(print_rule, rules))
 
     def _directive(self, first: Token) -> str:

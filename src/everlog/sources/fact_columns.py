@@ -69,12 +69,17 @@ def columns_of(predicate: str, facts: Any, arity: int | None, nulls: Nulls = "er
         raise EverlogError(
             f"the facts of {predicate} are a {type(facts).__name__}; give a list of tuples, an Arrow table or a DataFrame"
         )
+    if type(facts).__module__ == "numpy" and getattr(facts, "ndim", 0) == 2:
+        facts = list(map(tuple, facts.tolist()))  # type: ignore[attr-defined]
     rows = facts if isinstance(facts, list) else list(facts)
     if not rows and arity is None:
         return None
     expected = arity if arity is not None else (len(rows[0]) if isinstance(rows[0], tuple | list) else 1)
     for number, row in enumerate(rows):
         if not isinstance(row, tuple | list):
+            if expected > 1 and len(rows) == expected:
+                shown = f"[{tuple(rows)!r}]"
+                raise ArityMistake(f"the facts of {predicate} are {tuple(rows)!r}, which is one row; give {shown}")
             raise ArityMistake(f"row {number + 1} of {predicate} is {row!r}; a row is a tuple, such as ({row!r},)")
         if len(row) != expected:
             raise ArityMistake(
@@ -102,6 +107,10 @@ def _of_columns(predicate: str, data: Sequence[Sequence[object]], height: int, n
     return replace(found, left_out=height - len(kept))
 
 
+def _named(column: str) -> str:
+    return column if column.startswith("column ") else f"the column {column}"
+
+
 def is_null_type(type: type) -> bool:
     """Whether values of a type stand for nulls: None, and what pandas has instead."""
     return type is NoneType or (type.__name__ in ("NAType", "NaTType") and type.__module__.startswith("pandas."))
@@ -118,7 +127,7 @@ def _of_table(predicate: str, table: pa.Table, nulls: Nulls) -> Columns:
         number, column = next((number, column) for number, column in enumerate(data) if column.null_count)
         row = pc.index(column.is_null(), True).as_py()
         name = table.schema.field(number).name
-        what = f"{predicate}, argument {number + 1}: the column {name} holds {column.null_count} nulls"
+        what = f"{predicate}, argument {number + 1}: {_named(name)} holds {column.null_count} nulls"
         raise UnsupportedValue(null_reason(nulls, f"{what}, the first in row {row + 1}"))
     if with_nulls and nulls == "skip":
         sound = reduce(pc.and_, (column.is_valid() for column in with_nulls))

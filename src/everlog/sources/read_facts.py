@@ -121,14 +121,16 @@ class Read:
 
 
 class _Rows:
-    """Rows of blocks and problems: in this process, or kept by Spark."""
+    """Rows of blocks and problems: in this process if there are few of them, else kept by Spark."""
 
     def __init__(self, spark: SparkSession, frame: DataFrame | None, here: list[Any] | None) -> None:
         self._spark, self._frame, self._here = spark, frame, here
-        self.counts: list[Any] = here or []
-        """What the rows count, without their content."""
-        if frame is not None:
-            self.counts = frame.select(SOURCE, FILE, *COUNTS).collect()
+        self._kept: DataFrame | None = None
+        if here is None:
+            self.counts: list[Any] = self.frame().select(SOURCE, FILE, *COUNTS).collect()
+            """What the rows count, without their content."""
+        else:
+            self.counts = here
 
     @classmethod
     def of(cls, spark: SparkSession, frames: Sequence[DataFrame], little: bool) -> _Rows:
@@ -138,34 +140,36 @@ class _Rows:
         if not frames:
             return cls(spark, None, [])
         frame = reduce(DataFrame.unionAll, frames)
-        return cls(spark, None, frame.toArrow().to_pylist()) if little else cls(spark, frame.persist(), None)
+        return cls(spark, frame, frame.toArrow().to_pylist() if little else None)
 
     def fetched(self) -> Iterator[Any]:
         """All rows, in order."""
-        return iter(self._here or ()) if self._frame is None else self._frame.toLocalIterator(prefetchPartitions=True)
+        return iter(self._here) if self._here is not None else self.frame().toLocalIterator(prefetchPartitions=True)
 
     def frame(self) -> DataFrame:
-        """The rows in Spark."""
-        if self._frame is not None:
-            return self._frame
-        columns = [SOURCE, "facts", *CONTENT]
-        rows = [tuple(row[name] for name in columns) for row in self._here or ()]
-        return self._spark.createDataFrame(rows, f"{SOURCE} int, facts bigint, numbers binary, texts binary")
+        """The rows in Spark, which keeps them; those that are here are made there again, by many tasks."""
+        if self._frame is None:
+            columns = [SOURCE, "facts", *CONTENT]
+            rows = [tuple(row[name] for name in columns) for row in self._here or ()]
+            self._frame = self._spark.createDataFrame(rows, f"{SOURCE} int, facts bigint, numbers binary, texts binary")
+        if self._kept is None:
+            self._kept = self._frame.persist()
+        return self._kept
 
     def problems(self) -> Iterator[Problem]:
         """What is malformed."""
         from pyspark.sql.functions import col
 
         found: Iterable[Any] = self._here or ()
-        if self._frame is not None:
-            found = self._frame.filter(col(PROBLEM).isNotNull()).select(PROBLEM).toLocalIterator()
+        if self._here is None:
+            found = self.frame().filter(col(PROBLEM).isNotNull()).select(PROBLEM).toLocalIterator()
         for row in found:
             if row[PROBLEM] is not None:
                 yield from problems_from_json(row[PROBLEM])
 
     def release(self) -> None:
-        if self._frame is not None:
-            self._frame.unpersist()
+        if self._kept is not None:
+            self._kept.unpersist()
 
 
 @dataclass

@@ -133,9 +133,16 @@ def _local(path: str) -> list[Source]:
     return [source for one in expanded(path) for source in _sources_at(Path(os.path.abspath(one)))]
 
 
+def check_there(path: str | os.PathLike[str]) -> None:
+    """Raises `SourceMistake` if a path means nothing on this machine, as far as that can be seen without Spark."""
+    text = os.fspath(path)
+    if not is_remote(text):
+        for one in expanded(text):
+            if not Path(one).exists():
+                raise SourceMistake(f"{os.path.abspath(one)}: no such file or folder")
+
+
 def _sources_at(path: Path) -> list[Source]:
-    if not path.exists():
-        raise SourceMistake(f"{path}: no such file or folder")
     if path.is_dir():
         return _below(LocalFolders(), str(path))
     if not path.is_file():

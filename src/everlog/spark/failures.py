@@ -22,8 +22,9 @@ _READING = re.compile(
 _READING_REMOTE = re.compile(r"while reading file (\S+)")
 _FOOTER = re.compile(r"file:/*(/[^\s,;]+)")
 _MISSING = re.compile(r"Path does not exist: (?:file:/*)?(\S+?)\.? ")
+_FILE_SYSTEM = re.compile(r"(\w+FileSystem) not found")
 _IN_PYTHON = re.compile(r"^\s*((?:\w+\.)*[A-Z]\w*(?:Error|Exception|Exit|Interrupt)): (.*)", re.MULTILINE)
-_CAUSE = re.compile(r"^(?:Caused by: )?((?:[a-z]\w*\.)+[A-Z]\w*(?:Exception|Error)): (.*)", re.MULTILINE)
+_CAUSE = re.compile(r"^(?:Caused by: |: )?((?:[a-z]\w*\.)+[A-Z]\w*(?:Exception|Error)): (.*)", re.MULTILINE)
 
 
 @contextmanager
@@ -53,6 +54,11 @@ def as_everlog_error(failure: Exception, doing: str) -> EverlogError:
     if "exited unexpectedly (crashed)" in text or "Python worker exited" in text:
         return Failure(
             f"{doing}: a Python worker of Spark died, and Spark gave up after its retries; was it killed for memory?"
+        )
+    if "ClassNotFoundException" in text and (missing := _FILE_SYSTEM.search(text)):
+        return Failure(
+            f"{doing}: this Spark has no {missing[1]}; give it the package that has it, for s3a:// "
+            "--conf spark.jars.packages=org.apache.hadoop:hadoop-aws:VERSION, with the version of Spark's Hadoop"
         )
     if file := file_to_blame(text):
         if store := store_of(Path(file)):

@@ -89,7 +89,9 @@ def forget_versions(
     Gives the versions that are gone, and how many files with them.
     """
     if (keep is None) == (days is None):
-        raise EverlogError("say which versions are to stay: a number of the newest ones, or those of some days")
+        raise EverlogError(
+            "say which versions are to stay: so many of the newest (--keep N), or those of so many days (--days N)"
+        )
     if (keep is not None and keep < 1) or (days is not None and not 0 <= days <= _MOST_DAYS):
         raise EverlogError("at least the newest version stays: give 1 or more versions, or 0 or more days")
     store = local_place(path, "the store")

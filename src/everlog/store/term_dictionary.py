@@ -19,7 +19,6 @@ from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from everlog.sources.blocks import BLOCK, facts_of_blocks, terms_of_blocks
 from everlog.store.parquet_files import count_rows, reader
 
 if TYPE_CHECKING:
@@ -30,6 +29,9 @@ if TYPE_CHECKING:
 BLANK: Final = "_:everlog"
 FEW: Final = 200_000
 """Up to this many facts are few."""
+
+_BROADCAST: Final = 20_000_000
+"""Up to this many terms of blocks, their ids are sent to all tasks."""
 
 NUMBER: Final = "predicate"
 """The column with the number of the predicate, where facts of several predicates are in one DataFrame."""
@@ -78,6 +80,8 @@ class StoredDictionary:
         """What was read as ids; terms that have none get the next ones, and are written to a new folder."""
         from pyspark.sql.functions import coalesce
 
+        from everlog.sources.blocks import terms_of_blocks
+
         blocks = read.numbered_blocks()
         pieces = terms_of_blocks(blocks).persist()
         terms = pieces.select("text").distinct()
@@ -92,6 +96,8 @@ class StoredDictionary:
 
     def find(self, read: Read) -> dict[str, DataFrame]:
         """Those facts that were read whose terms are all known, as ids."""
+        from everlog.sources.blocks import terms_of_blocks
+
         blocks = read.numbered_blocks()
         pieces = terms_of_blocks(blocks)
         known = self._known(pieces.select("text").distinct())
@@ -129,12 +135,16 @@ def numbered_together(frames: Iterable[DataFrame]) -> DataFrame:
 
 def _facts(read: Read, blocks: DataFrame, pieces: DataFrame, meant: DataFrame) -> DataFrame:
     """The facts of blocks in id form, without duplicates, given the terms of blocks and what texts mean."""
-    from pyspark.sql.functions import array_sort, collect_list, struct, transform
+    from pyspark.sql.functions import array_sort, broadcast, collect_list, struct, transform
+
+    from everlog.sources.blocks import BLOCK, facts_of_blocks
 
     pairs = pieces.join(meant.select("text", "id"), "text", "left").select(BLOCK, struct("place", "id").alias("pair"))
     ordered = pairs.groupBy(BLOCK).agg(array_sort(collect_list("pair")).alias("pairs"))
     ids = ordered.select(BLOCK, transform("pairs", lambda pair: pair["id"]).alias("ids"))
-    return facts_of_blocks(blocks.join(ids, BLOCK, "left"), read.parts, NUMBER).distinct()
+    # A block is much larger than its terms' ids.
+    found = blocks.join(broadcast(ids) if read.terms[0] <= _BROADCAST else ids, BLOCK, "left")
+    return facts_of_blocks(found, read.parts, NUMBER).distinct()
 
 
 def _apart(together: DataFrame, arities: Mapping[str, int]) -> dict[str, DataFrame]:

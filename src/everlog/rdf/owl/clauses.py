@@ -224,7 +224,7 @@ class Normaliser:
             case "Functional":
                 state = _role(_role(_State(), p, x, y), p, x, z)
                 # Different literals are never the same: there it is a condition instead.
-                yield state.having(Comparison("<", y, z)) if p.data else state.implying(triple(y, SAME_AS, z))
+                yield state.having(Comparison("!=", y, z)) if p.data else state.implying(triple(y, SAME_AS, z))
             case "InverseFunctional":
                 yield _role(_role(_State(), p, y, x), p, z, x).implying(triple(y, SAME_AS, z))
             case "Reflexive":
