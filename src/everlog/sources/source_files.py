@@ -133,18 +133,24 @@ def _local(path: str) -> list[Source]:
     return [source for one in expanded(path) for source in _sources_at(Path(os.path.abspath(one)))]
 
 
+def _missing(path: str) -> SourceMistake:
+    return SourceMistake(f"{path}: no such file or folder")
+
+
 def check_there(path: str | os.PathLike[str]) -> None:
     """Raises `SourceMistake` if a path means nothing on this machine, as far as that can be seen without Spark."""
     text = os.fspath(path)
     if not is_remote(text):
         for one in expanded(text):
             if not Path(one).exists():
-                raise SourceMistake(f"{os.path.abspath(one)}: no such file or folder")
+                raise _missing(os.path.abspath(one))
 
 
 def _sources_at(path: Path) -> list[Source]:
     if path.is_dir():
         return _below(LocalFolders(), str(path))
+    if not path.exists():
+        raise _missing(str(path))
     if not path.is_file():
         raise SourceMistake(f"{path}: neither a file nor a folder")
     source = _one_file(str(path))
@@ -263,7 +269,7 @@ def _remote(spark: SparkSession, path: str) -> list[Source]:
         if files.exists(pattern):
             found = [files.qualified(pattern)]
         elif not _PATTERN.search(pattern):
-            raise SourceMistake(f"{path}: no such file or folder")
+            raise _missing(path)
         else:
             found = [one for one in files.matches(pattern) if not is_hidden(one.rpartition("/")[2])]
         if not found:
