@@ -54,6 +54,40 @@ Term: TypeAlias = Variable | Constant
 
 
 @dataclass(frozen=True, slots=True)
+class Call:
+    """An operator or a function of SPARQL with its arguments, as `expressions/` evaluates it.
+
+    `function` is a sign (`+`, `-`, `*`, `/`, `=`, `!=`, `<`, `<=`, `>`, `>=`, `!`, `&&`, `||`), a name in capitals
+    (`CONCAT`, `IF`, `IN`, `NOT IN`), or the IRI of a datatype to cast to. `-` and `+` with one argument are signs of it.
+    """
+
+    function: str
+    arguments: tuple[Expression, ...]
+
+    def variables(self) -> Iterator[Variable]:
+        return (variable for argument in self.arguments for variable in variables_of(argument))
+
+    def mapped(self, change: Callable[[Term], Term]) -> Call:
+        return Call(self.function, tuple(changed(argument, change) for argument in self.arguments))
+
+
+Expression: TypeAlias = Variable | Constant | Call
+
+
+def variables_of(expression: Expression) -> Iterator[Variable]:
+    """The variables of an expression, once per occurrence."""
+    if isinstance(expression, Variable):
+        yield expression
+    elif isinstance(expression, Call):
+        yield from expression.variables()
+
+
+def changed(expression: Expression, change: Callable[[Term], Term]) -> Expression:
+    """An expression with each of its terms changed."""
+    return expression.mapped(change) if isinstance(expression, Call) else change(expression)
+
+
+@dataclass(frozen=True, slots=True)
 class Atom:
     predicate: str
     terms: tuple[Term, ...]
