@@ -15,6 +15,7 @@ LAYERS = [
     ["errors"],
     ["interrupts"],
     ["datalog"],
+    ["expressions"],
     ["engine", "rdf", "souffle"],  # of the engine, what all engines share: the algebra
     ["planning"],
     ["engine.memory"],
@@ -70,6 +71,13 @@ def test_rdf_and_souffle_know_only_the_language() -> None:
         if (mine := layer(module_of(path))) in ("rdf", "souffle"):
             known = {layer(module) for module in imports(path) if named(module, "everlog")}
             assert known <= {mine, "datalog", "errors"}, f"{path} imports {known}"
+
+
+def test_expressions_know_only_the_language() -> None:
+    for path in FILES:
+        if layer(module_of(path)) == "expressions":
+            known = {layer(module) for module in imports(path) if named(module, "everlog")}
+            assert known <= {"expressions", "datalog", "errors"}, f"{path} imports {known}"
 
 
 def test_algorithms_know_only_the_algebra() -> None:
