@@ -19,7 +19,7 @@ KINDS: dict[str, list[Value | None]] = {
     "integers": [*INTEGERS, None, 3, -(2**62), 2**62],
     "doubles": [*DOUBLES, None, 0.49999999999999994],
     "booleans": [*BOOLEANS, None],
-    "strings": [*STRINGS, None, "ABC", "\U0001f600x"],
+    "strings": [*STRINGS[2:], "ABC", None, "\U0001f600x", "a", ""],
     "mixed": [1, "a", None, *TAGGED, *NAMES],
 }
 OF_ONE = ["+", "-", "!", "ABS", "CEIL", "FLOOR", "ROUND", "STRLEN", "UCASE", "LCASE", "STR", "CONCAT"]
@@ -58,7 +58,7 @@ def test_functions_of_two_columns(function: str) -> None:
 def test_constants_stand_for_columns_of_copies(function: str) -> None:
     for left, right in product(KINDS.values(), repeat=2):
         rows = column_of(left)
-        for value in right:
+        for value in right[-5:]:
             copies = column_of([value] * len(left))
             constant = Variable("unbound") if value is None else value
             assert results(call(function, X, constant), rows, rows) == results(call(function, X, Y), rows, copies)

@@ -97,6 +97,8 @@ def test_in(sought: Value, among: tuple[Value, ...], found: bool | None) -> None
     check(call("NOT IN", sought, *among), None if found is None else not found)
 
 
+NEARLY_A_YEAR = xsd("dayTimeDuration", "P337DT2H12M")
+MILLENNIUM = xsd("dateTime", "2000-01-01T00:00:00Z")
 EXAMPLES: list[tuple[Expression, Value | None]] = [
     (call("COALESCE", 2, call("/", 1, 0)), 2),
     (call("COALESCE", call("/", 1, 0), 3), 3),
@@ -153,6 +155,21 @@ EXAMPLES: list[tuple[Expression, Value | None]] = [
     (call("FLOOR", xsd("decimal", "-10.5")), xsd("decimal", "-11")),
     (call("MD5", "abc"), "900150983cd24fb0d6963f7d28e17f72"),
     (call("SHA1", "abc"), "a9993e364706816aba3e25717850c26c9cd0d89d"),
+    (call("YEAR", xsd("dateTime", "2011-01-10T14:45:13.815-05:00")), 2011),
+    (call("SECONDS", xsd("dateTime", "2011-01-10T14:45:13.815-05:00")), xsd("decimal", "13.815")),
+    (call("TIMEZONE", xsd("dateTime", "2011-01-10T14:45:13.815-05:00")), xsd("dayTimeDuration", "-PT5H")),
+    (call("TIMEZONE", xsd("dateTime", "2011-01-10T14:45:13.815Z")), xsd("dayTimeDuration", "PT0S")),
+    (call("TIMEZONE", xsd("dateTime", "2011-01-10T14:45:13.815")), None),
+    (call("TZ", xsd("dateTime", "2011-01-10T14:45:13.815-05:00")), "-05:00"),
+    (call("TZ", xsd("dateTime", "2011-01-10T14:45:13.815")), ""),
+    (call("-", xsd("dateTime", "2000-10-30T06:12:00-05:00"), xsd("dateTime", "1999-11-28T09:00:00Z")), NEARLY_A_YEAR),
+    (call("+", xsd("date", "2000-01-31"), xsd("yearMonthDuration", "P1M")), xsd("date", "2000-02-29")),
+    (call("-", xsd("date", "2000-02-29Z"), xsd("yearMonthDuration", "P1Y")), xsd("date", "1999-02-28Z")),
+    (call("+", xsd("dateTime", "1999-12-31T23:00:00Z"), xsd("dayTimeDuration", "PT1H")), MILLENNIUM),
+    (call("-", xsd("time", "08:20:00-05:00"), xsd("dayTimeDuration", "P23DT10H10M")), xsd("time", "22:10:00-05:00")),
+    (call("+", xsd("date", "99999-12-31"), xsd("dayTimeDuration", "P400000D")), xsd("date", "101095-02-28")),
+    (call("+", xsd("date", "99999-12-31"), xsd("dayTimeDuration", "P400000000D")), None),
+    (call("+", xsd("yearMonthDuration", "P1Y"), xsd("dayTimeDuration", "-P1D")), None),
     (call("/", 10, 4), xsd("decimal", "2.5")),
     (call("+", 1, xsd("float", "1.5")), xsd("float", "2.5E0")),
     (call("+", xsd("float", "1.5"), 1.0), 2.5),

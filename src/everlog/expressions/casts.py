@@ -9,6 +9,8 @@ from typing import Final
 
 from everlog.datalog.calendar_values import decimal_text
 from everlog.datalog.values import Value, canonical_double
+from everlog.expressions.durations import duration, duration_text
+from everlog.expressions.moments import moment, moment_text
 from everlog.expressions.numbers import (
     Number,
     number,
@@ -50,12 +52,16 @@ def to_xsd_boolean(value: Value) -> bool | None:
 
 
 def to_xsd_string(value: Value) -> str | None:
-    """The text of an IRI or a literal; that of a number is the shortest one, without needless zeros and exponents."""
+    """The text of an IRI or a literal; that of a number, a moment or a duration is the shortest one."""
     truth = boolean(value)
     if truth is not None:
         return string(truth)
-    found = number(value)
-    return string(value) if found is None else _number_text(found)
+    if (found := number(value)) is not None:
+        return _number_text(found)
+    if (point := moment(value)) is not None:
+        return moment_text(point)
+    time = duration(value)
+    return string(value) if time is None else duration_text(time)
 
 
 def _number_text(found: Number) -> str:

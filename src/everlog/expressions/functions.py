@@ -10,14 +10,16 @@ import pyarrow.compute as pc
 
 from everlog.datalog.suspicions import did_you_mean
 from everlog.datalog.syntax import Call, Constant, Expression
-from everlog.datalog.values import XSD
+from everlog.datalog.values import XSD, Value
 from everlog.errors import EverlogError
 from everlog.expressions import (
+    calendar_functions,
     casts,
     forms,
     number_columns,
     numbers,
     orders,
+    regular_expressions,
     term_functions,
     text_columns,
     text_functions,
@@ -37,6 +39,16 @@ def _comparison(
         return textual(left, right) if found is None else found
 
     return strict(of_values, 2, of_columns)
+
+
+def _first_of(of_numbers: OfValues, of_others: OfValues) -> OfValues:
+    """A function of numbers that means something for other values, too."""
+
+    def of_values(*values: Value) -> Value | None:
+        found = of_numbers(*values)
+        return of_others(*values) if found is None else found
+
+    return of_values
 
 
 def _one_or_two(one: Function, two: Function) -> Function:
@@ -61,9 +73,13 @@ FUNCTIONS: Final[Mapping[str, Function]] = {
     "NOT IN": forms.contrary(_AMONG),
     "IF": forms.choice,
     "COALESCE": forms.first_present,
-    "+": _one_or_two(strict(numbers.plus, 1, number_columns.plus), strict(numbers.add, 2, number_columns.add)),
+    "+": _one_or_two(
+        strict(_first_of(numbers.plus, calendar_functions.plus), 1, number_columns.plus),
+        strict(_first_of(numbers.add, calendar_functions.add), 2, number_columns.add),
+    ),
     "-": _one_or_two(
-        strict(numbers.negate, 1, number_columns.negate), strict(numbers.subtract, 2, number_columns.subtract)
+        strict(_first_of(numbers.negate, calendar_functions.negate), 1, number_columns.negate),
+        strict(_first_of(numbers.subtract, calendar_functions.subtract), 2, number_columns.subtract),
     ),
     "*": strict(numbers.multiply, 2, number_columns.multiply),
     "/": strict(numbers.divide, 2, number_columns.divide),
@@ -83,6 +99,16 @@ FUNCTIONS: Final[Mapping[str, Function]] = {
     "STRAFTER": strict(text_functions.after, 2),
     "ENCODE_FOR_URI": strict(text_functions.encoded, 1),
     **{name: strict(text_functions.hashed(name), 1) for name in ("MD5", "SHA1", "SHA256", "SHA384", "SHA512")},
+    "REGEX": strict(regular_expressions.matches, 2, most=3),
+    "REPLACE": strict(regular_expressions.replaced, 3, most=4),
+    "YEAR": strict(calendar_functions.year, 1),
+    "MONTH": strict(calendar_functions.month, 1),
+    "DAY": strict(calendar_functions.day, 1),
+    "HOURS": strict(calendar_functions.hours, 1),
+    "MINUTES": strict(calendar_functions.minutes, 1),
+    "SECONDS": strict(calendar_functions.seconds, 1),
+    "TIMEZONE": strict(calendar_functions.timezone, 1),
+    "TZ": strict(calendar_functions.zone, 1),
     "STR": strict(term_functions.string, 1, text_columns.string),
     "LANG": strict(term_functions.language, 1),
     "LANGMATCHES": strict(term_functions.language_matches, 2),
@@ -102,6 +128,11 @@ FUNCTIONS: Final[Mapping[str, Function]] = {
     XSD + "double": strict(casts.to_xsd_double, 1),
     XSD + "boolean": strict(casts.to_xsd_boolean, 1),
     XSD + "string": strict(casts.to_xsd_string, 1),
+    **{XSD + kind: strict(calendar_functions.to_moment(kind), 1) for kind in ("dateTime", "date", "time")},
+    **{
+        XSD + kind: strict(calendar_functions.to_duration(kind), 1)
+        for kind in ("duration", "yearMonthDuration", "dayTimeDuration")
+    },
 }
 
 _FRESH: Final = "is not the same whenever it is asked, and what rules derive depends on facts alone"

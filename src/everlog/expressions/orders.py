@@ -14,6 +14,8 @@ from typing import Any, Final
 from pyoxigraph import Literal
 
 from everlog.datalog.values import Value, identity
+from everlog.expressions.durations import Duration, duration
+from everlog.expressions.moments import Moment, compared, durations_compared, moment
 from everlog.expressions.numbers import number, promoted
 from everlog.expressions.term_functions import is_literal
 from everlog.expressions.truth import boolean
@@ -34,13 +36,16 @@ def equal(left: Value, right: Value) -> bool | None:
     if one is None or other is None:
         same = identity(left) == identity(right)
         return True if same else False if _language(left) or _language(right) else None
-    kind, meant = one
-    if kind != other[0]:
+    if one[0] != other[0]:
         return False
-    if kind == "number":
-        first, second = promoted(meant, other[1])
-        return bool(first == second)
-    return bool(meant == other[1])
+    first, second = one[1], other[1]
+    if isinstance(first, Moment):
+        return compared(first, second) == 0
+    if isinstance(first, Duration):
+        return (first.months, first.ticks) == (second.months, second.ticks)
+    if one[0] == "number":
+        first, second = promoted(first, second)
+    return bool(first == second)
 
 
 def unequal(left: Value, right: Value) -> bool | None:
@@ -57,9 +62,13 @@ def order(sign: str) -> Callable[[Value, Value], bool | None]:
         one, other = _meaning(left), _meaning(right)
         if one is None or other is None or one[0] != other[0]:
             return None
+        first, second = one[1], other[1]
+        if isinstance(first, Moment | Duration):
+            apart = compared(first, second) if isinstance(first, Moment) else durations_compared(first, second)
+            return None if apart is None else compare(apart, 0)
         if one[0] == "number":
-            return bool(compare(*promoted(one[1], other[1])))
-        return compare(one[1], other[1])
+            first, second = promoted(first, second)
+        return bool(compare(first, second))
 
     return ordered
 
@@ -72,6 +81,10 @@ def _meaning(value: Value) -> tuple[object, Any] | None:
         return "boolean", truth
     if (found := number(value)) is not None:
         return "number", found
+    if (point := moment(value)) is not None:
+        return point.kind, point
+    if (time := duration(value)) is not None:
+        return "duration", time
     if isinstance(value, Literal) and value.language is not None:
         return (value.language, value.direction), value.value
     return None
