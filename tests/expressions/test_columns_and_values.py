@@ -127,6 +127,16 @@ def test_a_value_is_computed_once_for_equal_arguments() -> None:
     ]
 
 
+def test_combinations_of_many_distinct_values_are_told_apart() -> None:
+    """Those of nine columns of 256 values each are more than 64 bits can number."""
+    first, *others = variables = [Variable(f"v{place}") for place in range(9)]
+    rows: list[Value] = [f"{row}." for row in range(256)]
+    columns: dict[Variable, Column] = {first: terms_of([*rows, *rows[1:], rows[0]])}
+    columns.update((one, terms_of([*rows, *rows])) for one in others)
+    expected = [f"{one}{other * 8}" for one, other in zip(columns[first].values(), [*rows, *rows], strict=True)]
+    assert evaluate(call("CONCAT", *variables), columns, 512).values() == expected
+
+
 def test_a_condition_holds_where_it_is_true() -> None:
     assert holds(column_of([1, 0, None])).tolist() == [True, False, False]
     assert holds(column_of(["a", "", None])).tolist() == [True, False, False]

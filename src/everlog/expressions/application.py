@@ -30,11 +30,13 @@ class Function:
     """None if there may be any number of them."""
 
 
-def strict(of_values: OfValues, arguments: int, of_columns: OfColumns | None = None, most: int | None = -1) -> Function:
+def strict(
+    of_values: OfValues, arguments: int, of_columns: OfColumns | None = None, optional: int | None = 0
+) -> Function:
     """A function whose result is missing where an argument is.
 
-    Columns that `of_columns` knows are computed as a whole, others value by value. It takes so many arguments, or up to
-    `most`, or any number from there on if that is None.
+    Columns that `of_columns` knows are computed as a whole, others value by value. It takes so many arguments, and so many
+    optional ones, or any number of these if that is None.
     """
 
     def apply(columns: Sequence[Column]) -> Column:
@@ -43,7 +45,7 @@ def strict(of_values: OfValues, arguments: int, of_columns: OfColumns | None = N
         known = None if of_columns is None else of_columns(*columns)
         return _value_by_value(of_values, columns) if known is None else known
 
-    return Function(apply, arguments, arguments if most == -1 else most)
+    return Function(apply, arguments, None if optional is None else arguments + optional)
 
 
 def _value_by_value(of_values: OfValues, columns: Sequence[Column]) -> Column:

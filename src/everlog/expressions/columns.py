@@ -66,31 +66,27 @@ class _Numbers(Column):
     """An array of numbers or of booleans, and beside it where there are none."""
 
     array: NDArray[Any]
-    gaps: Mask | None = None
+    missing: Mask | None = None
 
     @property
     def length(self) -> int:
         return len(self.array)
 
-    @property
-    def missing(self) -> Mask | None:
-        return self.gaps
-
     def take(self, places: Places) -> Column:
-        return type(self)(self.array[places], None if self.gaps is None else self.gaps[places])
+        return type(self)(self.array[places], None if self.missing is None else self.missing[places])
 
     def blanked(self, gaps: Mask | None) -> Column:
-        return type(self)(self.array, joined([self.gaps, gaps]))
+        return type(self)(self.array, joined([self.missing, gaps]))
 
     def values(self) -> list[Value | None]:
         found: list[Value | None] = self.array.tolist()
-        if self.gaps is not None:
-            for place in np.flatnonzero(self.gaps):
+        if self.missing is not None:
+            for place in np.flatnonzero(self.missing):
                 found[place] = None
         return found
 
     def distinct(self) -> Distinct:
-        dictionary, places = _encoded(pa.array(self._keys(), mask=self.gaps))
+        dictionary, places = _encoded(pa.array(self._keys(), mask=self.missing))
         gaps = None if not dictionary.null_count else dictionary.is_null().to_numpy(zero_copy_only=False)
         keys = dictionary.fill_null(0).to_numpy(zero_copy_only=False).view(self.array.dtype)
         return Distinct(type(self)(keys, gaps).values(), places)
@@ -204,7 +200,7 @@ def column_of(values: Sequence[Value | None]) -> Column:
     """A column of the most specific kind that has all the values.
 
     >>> column_of([1, None, 3])
-    Integers(array=array([1, 0, 3]), gaps=array([False,  True, False]))
+    Integers(array=array([1, 0, 3]), missing=array([False,  True, False]))
     """
     kinds = set(map(type, values))
     gaps = np.fromiter((value is None for value in values), np.bool_, len(values)) if type(None) in kinds else None

@@ -87,6 +87,8 @@ def number_value(result: Number | None) -> Value | None:
 
 def promoted(left: Number, right: Number) -> tuple[Any, Any]:
     """Two numbers as numbers of one type."""
+    if type(left) is type(right):
+        return left, right
     kind = max(left, right, key=_rank)
     return _as(kind, left), _as(kind, right)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
+import pyarrow.compute as pc
 from pyoxigraph import Literal
 
 from everlog.datalog.comparing import LEXICAL
@@ -61,10 +62,7 @@ def truths(column: Column) -> Booleans:
     if isinstance(column, Doubles):
         return Booleans((column.array != 0) & ~np.isnan(column.array), column.missing)
     if isinstance(column, Strings):
-        lengths = np.diff(
-            np.frombuffer(column.array.buffers()[1], dtype=np.int64)[column.array.offset :][: column.length + 1]
-        )
-        return Booleans(lengths > 0, column.missing)
+        return Booleans(pc.binary_length(column.array).fill_null(0).to_numpy() > 0, column.missing)
     found = column.distinct()
     judged = [None if value is None else boolean_value(value) for value in found.values]
     gaps = np.array([one is None for one in judged], dtype=np.bool_)
