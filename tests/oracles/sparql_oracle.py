@@ -50,6 +50,18 @@ def pyoxigraph_values(
     return results
 
 
+def pyoxigraph_aggregates(function: str, rows: Sequence[tuple[int, Value]], count: int) -> list[Value | None]:
+    """An aggregate of values by group, where None is an error; each group has rows."""
+    data = " ".join(f"({group} {write_term(value)})" for group, value in rows)
+    found = Store().query(
+        f"SELECT ?group ({function}(?value) AS ?result) WHERE {{ VALUES (?group ?value) {{ {data} }} }} GROUP BY ?group"
+    )
+    results: list[Value | None] = [None] * count
+    for solution in found:
+        results[int(solution["group"].value)] = _value(solution["result"])
+    return results
+
+
 def _term(value: Value) -> NamedNode | BlankNode | Literal:
     if isinstance(value, bool | str):
         return Literal(value)

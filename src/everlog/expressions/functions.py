@@ -25,6 +25,7 @@ from everlog.expressions import (
     text_functions,
 )
 from everlog.expressions.application import Function, OfValues, strict
+from everlog.expressions.argument_counts import check_count
 from everlog.expressions.columns import Column
 from everlog.expressions.skolem import skolem
 
@@ -159,8 +160,7 @@ def check_expression(expression: Expression) -> None:
     function = FUNCTIONS.get(name)
     if function is None:
         raise EverlogError(f"there is no function {_shown(name)}{did_you_mean(_shown(name), map(_shown, FUNCTIONS))}")
-    if count < function.least or (function.most is not None and count > function.most):
-        raise EverlogError(f"{_shown(name)} takes {_arguments(function)}, not {count}")
+    check_count(_shown(name), count, function.least, function.most)
     if name == "SKOLEM" and not _is_text(expression.arguments[0]):
         raise EverlogError('the first argument of SKOLEM is a name, a string in quotes: SKOLEM("name", ?x, …)')
     for argument in expression.arguments:
@@ -169,12 +169,6 @@ def check_expression(expression: Expression) -> None:
 
 def _shown(name: str) -> str:
     return f"<{name}>" if ":" in name else name
-
-
-def _arguments(function: Function) -> str:
-    least, most = function.least, function.most
-    count = f"at least {least}" if most is None else str(least) if most == least else f"{least} or {most}"
-    return f"{count} argument{'' if count.endswith('1') else 's'}"
 
 
 def _is_text(expression: Expression) -> bool:

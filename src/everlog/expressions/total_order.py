@@ -1,0 +1,96 @@
+"""The order of all values in which aggregates find a least and a greatest one, whatever order rows come in.
+
+Blank nodes come first, then IRIs, then literals: numbers, strings, strings with a language, booleans, instants, dates,
+times, and all others. Numbers are ordered by their exact values, whatever their types, and NaN is the greatest; strings and
+names by code points; strings with a language by their texts first; instants, dates and times as in comparisons of rules,
+where one without a zone is in UTC; other literals by datatype and text. What is equal so far, as `1` and `1.0` are, is
+ordered by how N-Triples writes the terms. So two values have the same place only if they are the same.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Any, Final, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from pyoxigraph import BlankNode, Literal, NamedNode
+
+from everlog.datalog.comparing import comparable
+from everlog.datalog.ntriples import write_term
+from everlog.datalog.values import Value
+from everlog.expressions.columns import Column, Doubles, Integers, column_of
+from everlog.expressions.numbers import number
+
+Ranks: TypeAlias = NDArray[np.int64]
+
+_BLANK, _IRI, _NUMBER, _STRING, _TAGGED, _BOOLEAN, _INSTANT, _DATE, _TIME, _OTHER = range(10)
+_KINDS: Final = {"boolean": _BOOLEAN, "dateTime": _INSTANT, "date": _DATE, "time": _TIME}
+
+
+def place_in_order(value: Value) -> tuple[int, Any, str]:
+    """A key by which values are sorted.
+
+    >>> sorted([True, "a", 2.5, 10, 1.0, 1], key=place_in_order)
+    [1, 1.0, 2.5, 10, 'a', True]
+    """
+    if isinstance(value, str):
+        return _STRING, value, ""
+    if isinstance(value, NamedNode | BlankNode):
+        return _IRI if isinstance(value, NamedNode) else _BLANK, value.value, ""
+    if isinstance(value, Literal) and value.language is not None:
+        return _TAGGED, value.value, write_term(value)
+    found = comparable(value)
+    if found is not None and found.kind == "number":
+        return _NUMBER, _exactly(value), write_term(value)
+    if found is not None:
+        return _KINDS[found.kind], found.value, write_term(value)
+    assert isinstance(value, Literal)
+    return _OTHER, (value.datatype.value, value.value), ""
+
+
+def _exactly(value: Value) -> tuple[bool, int | Decimal | float]:
+    """A number without rounding, and before it whether it is NaN; there are integers that are too long for computing."""
+    found = number(value)
+    if found is None:
+        assert isinstance(value, Literal)
+        return False, Decimal(value.value)
+    if isinstance(found, int | Decimal):
+        return False, found
+    return (True, 0.0) if math.isnan(found) else (False, float(found))
+
+
+class Ranked(NamedTuple):
+    """The values of a column as integers in the same order, and the way back from integers to a column."""
+
+    ranks: Ranks
+    values: Callable[[Ranks], Column]
+
+    def reversed(self) -> Ranked:
+        """The same with the greatest value first."""
+        values = self.values
+        return Ranked(~self.ranks, lambda ranks: values(~ranks))
+
+
+def ranked(column: Column) -> Ranked:
+    """The values of a column by their places in the order; none of them may be missing."""
+    if isinstance(column, Integers):
+        return Ranked(column.array, Integers)
+    if isinstance(column, Doubles):
+        return Ranked(
+            _folded(np.where(np.isnan(column.array), np.nan, column.array).view(np.int64)),
+            lambda ranks: Doubles(_folded(ranks).view(np.float64)),
+        )
+    values, places = column.distinct()
+    keys = [(place_in_order(value), place) for place, value in enumerate(values) if value is not None]
+    order = [place for _, place in sorted(keys)]
+    ranks = np.empty(len(values), dtype=np.int64)
+    ranks[order] = np.arange(len(order))
+    return Ranked(ranks[places], column_of([values[place] for place in order]).take)
+
+
+def _folded(bits: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The bits of doubles as integers in the order of the doubles, or the other way round."""
+    return bits ^ ((bits >> 63) & np.int64(2**63 - 1))
