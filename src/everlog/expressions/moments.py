@@ -124,7 +124,7 @@ def moved(one: Moment, by: Duration) -> Moment:
 
 def difference(left: Moment, right: Moment) -> Ticks | None:
     """The time between two moments, if both or neither has a zone."""
-    return None if (left.zone is None) != (right.zone is None) else _instant(left) - _instant(right)
+    return None if (left.zone is None) != (right.zone is None) else instant(left) - instant(right)
 
 
 def compared(left: Moment, right: Moment) -> int | None:
@@ -132,7 +132,7 @@ def compared(left: Moment, right: Moment) -> int | None:
     apart = difference(left, right)
     if apart is not None:
         return apart
-    apart = _instant(left) - _instant(right)
+    apart = instant(left) - instant(right)
     return apart if abs(apart) > _FURTHEST else None
 
 
@@ -146,7 +146,8 @@ def durations_compared(left: Duration, right: Duration) -> int | None:
     return found.pop() if len(found) == 1 else None
 
 
-def _instant(one: Moment) -> Ticks:
+def instant(one: Moment) -> Ticks:
+    """When a moment is in UTC, which is the zone of one that has none."""
     return one.clock - (one.zone or 0) * MINUTE
 
 

@@ -1,16 +1,18 @@
 """The order of all values in which aggregates find a least and a greatest one, whatever order rows come in.
 
-Blank nodes come first, then IRIs, then literals: numbers, strings, strings with a language, booleans, instants, dates,
-times, and all others. Numbers are ordered by their exact values, whatever their types, and NaN is the greatest; strings and
-names by code points; strings with a language by their texts first; instants, dates and times as in comparisons of rules,
-where one without a zone is in UTC; other literals by datatype and text. What is equal so far, as `1` and `1.0` are, is
-ordered by how N-Triples writes the terms. So two values have the same place only if they are the same.
+Blank nodes come first, then IRIs, then literals: numbers, strings, strings with a language, booleans, dates with a time,
+dates, times, durations, and all others. Numbers are ordered by their exact values, whatever their types, and NaN is the
+greatest; strings and names by code points; strings with a language by their texts first; dates and times as if those
+without a zone were in UTC; durations by where they end if they begin with September 1696; other literals by datatype and
+text. What is equal so far, as `1` and `1.0` are, is ordered by how N-Triples writes the terms. So two values have the same
+place only if they are the same, and a value is never placed before one that is `<` it.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from datetime import date
 from decimal import Decimal
 from typing import Any, Final, NamedTuple, TypeAlias
 
@@ -22,12 +24,16 @@ from everlog.datalog.comparing import comparable
 from everlog.datalog.ntriples import write_term
 from everlog.datalog.values import Value
 from everlog.expressions.columns import Column, Doubles, Integers, column_of
+from everlog.expressions.durations import DAY, duration
+from everlog.expressions.moments import Moment, instant, moment, moved
 from everlog.expressions.numbers import number
+from everlog.expressions.truth import boolean
 
 Ranks: TypeAlias = NDArray[np.int64]
 
-_BLANK, _IRI, _NUMBER, _STRING, _TAGGED, _BOOLEAN, _INSTANT, _DATE, _TIME, _OTHER = range(10)
-_KINDS: Final = {"boolean": _BOOLEAN, "dateTime": _INSTANT, "date": _DATE, "time": _TIME}
+_BLANK, _IRI, _NUMBER, _STRING, _TAGGED, _BOOLEAN, _DATE_AND_TIME, _DATE, _TIME, _DURATION, _OTHER = range(11)
+_MOMENTS: Final = {"dateTime": _DATE_AND_TIME, "date": _DATE, "time": _TIME}
+_BEGINNING: Final = Moment("dateTime", date(1696, 9, 1).toordinal() * DAY, None)
 
 
 def place_in_order(value: Value) -> tuple[int, Any, str]:
@@ -40,23 +46,29 @@ def place_in_order(value: Value) -> tuple[int, Any, str]:
         return _STRING, value, ""
     if isinstance(value, NamedNode | BlankNode):
         return _IRI if isinstance(value, NamedNode) else _BLANK, value.value, ""
-    if isinstance(value, Literal) and value.language is not None:
-        return _TAGGED, value.value, write_term(value)
-    found = comparable(value)
-    if found is not None and found.kind == "number":
-        return _NUMBER, _exactly(value), write_term(value)
-    if found is not None:
-        return _KINDS[found.kind], found.value, write_term(value)
+    return *_place_of_literal(value), write_term(value)
+
+
+def _place_of_literal(value: Value) -> tuple[int, Any]:
+    if (found := _exact(value)) is not None:
+        return _NUMBER, found
+    if (truth := boolean(value)) is not None:
+        return _BOOLEAN, truth
+    if (point := moment(value)) is not None:
+        return _MOMENTS[point.kind], instant(point)
+    if (time := duration(value)) is not None:
+        return _DURATION, moved(_BEGINNING, time).clock
     assert isinstance(value, Literal)
-    return _OTHER, (value.datatype.value, value.value), ""
+    return (_OTHER, (value.datatype.value, value.value)) if value.language is None else (_TAGGED, value.value)
 
 
-def _exactly(value: Value) -> tuple[bool, int | Decimal | float]:
-    """A number without rounding, and before it whether it is NaN; there are integers that are too long for computing."""
+def _exact(value: Value) -> tuple[bool, int | Decimal | float] | None:
+    """A number without rounding, and before it whether it is NaN; some are too long to be computed with."""
     found = number(value)
+    if found is None and isinstance(value, Literal) and (known := comparable(value)) and known.kind == "number":
+        found = Decimal(value.value)
     if found is None:
-        assert isinstance(value, Literal)
-        return False, Decimal(value.value)
+        return None
     if isinstance(found, int | Decimal):
         return False, found
     return (True, 0.0) if math.isnan(found) else (False, float(found))
