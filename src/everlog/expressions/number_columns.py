@@ -52,7 +52,9 @@ def _product_overflow(left: NDArray[np.int64], right: NDArray[np.int64], result:
     """A product that overflows is off by a multiple of 2**64, which doubles are precise enough to tell."""
     if _spread(left) * _spread(right) < 2**63:
         return None
-    return _where(np.abs(left.astype(np.float64) * right - result) > _FAR)
+    off = np.multiply(left, right, dtype=np.float64)
+    off -= result
+    return _where(np.abs(off, out=off) > _FAR)
 
 
 def _spread(array: NDArray[np.int64]) -> int:
