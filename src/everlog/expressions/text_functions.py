@@ -115,4 +115,12 @@ def encoded(value: Value) -> Value | None:
 
 def hashed(algorithm: str) -> Callable[[Value], Value | None]:
     """The function that hashes a string without a language."""
-    return lambda value: hashlib.new(algorithm, value.encode(), usedforsecurity=False).hexdigest() if isinstance(value, str) else None
+
+    def digest(value: Value) -> Value | None:
+        return (
+            hashlib.new(algorithm, value.encode(), usedforsecurity=False).hexdigest()
+            if isinstance(value, str)
+            else None
+        )
+
+    return digest
