@@ -25,9 +25,8 @@ _INTEGER, _DECIMAL, _FLOAT, _DOUBLE, _NO_NUMBER = range(5)
 
 _BITS: Final = 63
 """Those of an integer, without the sign."""
-_MANTISSA: Final = 53
 _LEAST_EXPONENT: Final = -1074
-"""The bits of a double, and the exponent of the last bit of the least one."""
+"""That of the least double, of which all are multiples."""
 _DIGITS: Final = 18
 """So many a decimal has behind its point."""
 
@@ -202,7 +201,7 @@ def _double_sums(groups: Places, count: int, doubles: NDArray[np.float64]) -> ND
 
 def _finite_sums(groups: Places, count: int, doubles: NDArray[np.float64]) -> NDArray[np.float64]:
     """Bits are taken from the front of all numbers, as multiples of a power of 2, until nothing is left of any."""
-    bits = min(_room(groups), _MANTISSA)
+    bits = _room(groups)
     parts: list[tuple[int, NDArray[np.int64]]] = []
     while len(doubles) and (largest := max(-doubles.min(), doubles.max())) > 0:
         exponent = max(math.frexp(largest)[1] - bits, _LEAST_EXPONENT)
