@@ -17,7 +17,7 @@ from everlog import EverlogError, KnowledgeBase, parse_program
 from everlog.datalog.values import XSD
 from everlog.sources.read_facts import read_paths
 from everlog.sources.typed_columns import typed_columns
-from everlog.store.publish import write_parquet
+from everlog.store.publish import export
 from support.reads import rows_of_read
 
 if TYPE_CHECKING:
@@ -131,7 +131,8 @@ def test_through_exported_files(spark: SparkSession, tmp_path: Path) -> None:
     far = datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC)
     kb = KnowledgeBase(parse_program(""), spark=spark)
     kb.add({"p": [(DAY, LOCAL, INSTANT, NUMBER), (DAY, LOCAL, far, NUMBER)]})
-    write_parquet(kb.text("p"), tmp_path / "p.parquet")
+    kb.materialise()
+    export(spark, kb.filed(["p"], tmp_path / "ids"), tmp_path, "parquet")
     assert pq.read_schema(tmp_path / "p.parquet").types == TYPES.types
     read = rows_of_read(read_paths(spark, [tmp_path / "p.parquet"]), "p")
     assert read == sorted(map(tuple, kb.text("p").collect()))

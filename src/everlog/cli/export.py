@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Literal, TypeAlias
 
 import typer
@@ -63,6 +64,7 @@ def export(
     which: _Which = "explicit" if explicit else "derived" if derived else "all"
     settings = options.session_conf(conf, memory)
     from everlog.datalog.reader import parse_program
+    from everlog.store.publishing.write_files import scratch_in
     from everlog.store.versions import Store
 
     opened = Store.open(store, version)
@@ -75,12 +77,12 @@ def export(
         spark = options.started_session(master, settings, verbose, (store,))
         options.check_remote_out(spark, out)
         progress.step(f"writing {form}")
-        with options.new_out(spark, out) as folder:
+        with options.new_out(spark, out) as folder, scratch_in(folder) as scratch:
             if representatives:
-                warnings = publish.export_representatives(*opened.representatives(spark), folder, form, prefixes)
+                filed = opened.filed_representatives(spark, Path(scratch), as_triples=form in ("nt", "ttl"))
+                warnings = publish.export_representatives(spark, *filed, folder, form, prefixes)
             else:
-                facts = {predicate: opened.text(predicate, which, spark) for predicate in opened.predicates()}
-                warnings = publish.export(facts, folder, form, prefixes)
+                warnings = publish.export(spark, opened.filed(which, spark, Path(scratch)), folder, form, prefixes)
     warn(warnings)
     counts = opened.manifest.counts
     sections = ("representatives",) if representatives else ("explicit", "derived") if which == "all" else (which,)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from time import perf_counter
 from typing import Annotated, Any
 
@@ -96,6 +97,7 @@ def run(
         from everlog.knowledge.base import KnowledgeBase
         from everlog.sources.read_facts import read_paths
         from everlog.store.publish import derived_predicates, publish_outcome, published_predicates
+        from everlog.store.publishing.write_files import scratch_in
 
         progress.step("reading facts")
         if out is not None:
@@ -120,8 +122,12 @@ def run(
             wanted = chosen or published_predicates(rules)
             found = wanted if chosen else (*wanted, "triple")
             with options.new_out(spark, out) as folder:
-                texts = {predicate: kb.text(predicate) for predicate in found if kb.size(predicate)}
-                warnings += publish_outcome(wanted, texts, folder, form, with_prefixes(rules, read.prefixes).prefixes)
+                known = with_prefixes(rules, read.prefixes).prefixes
+                with scratch_in(folder) as scratch:
+                    filed = kb.filed(
+                        [predicate for predicate in dict.fromkeys(found) if kb.size(predicate)], Path(scratch)
+                    )
+                    warnings += publish_outcome(spark, wanted, filed, folder, form, known)
         shown = (
             []
             if out is not None

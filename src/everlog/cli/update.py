@@ -93,6 +93,7 @@ def update(
         from everlog.knowledge.stores import update_store
         from everlog.sources.read_facts import read_paths
         from everlog.store.publish import publish_outcome, published_predicates
+        from everlog.store.publishing.write_files import scratch_in
 
         progress.step("reading facts")
         quarantine = Path(f"{store}.quarantine")
@@ -106,7 +107,9 @@ def update(
                 progress.step("writing changes")
                 for name, facts in (("added", found.added), ("deleted", found.deleted)):
                     (folder / name).mkdir()
-                    warnings.extend(publish_outcome(published_predicates(rules), facts, folder / name))
+                    with scratch_in(folder) as scratch:
+                        filed = facts.filed(Path(scratch))
+                        warnings.extend(publish_outcome(spark, published_predicates(rules), filed, folder / name))
 
         report, _ = update_store(
             store,

@@ -14,6 +14,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, fields
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar
 
 from everlog.datalog.syntax import BodyLiteral, Rule, Variable
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from everlog.store.commit import Writing
     from everlog.store.manifest import Layer
     from everlog.store.manifest import Part as Files
+    from everlog.store.publishing.fact_files import FiledFacts
 
 Batch = TypeVar("Batch")
 Listed = TypeVar("Listed")
@@ -235,6 +237,10 @@ class Backend(ABC, Generic[Batch, Listed, Part]):
     @abstractmethod
     def texts(self, listed: Listed, spark: Callable[[], SparkSession]) -> DataFrame:
         """Facts in text form, with the names that stores have for blank nodes."""
+
+    @abstractmethod
+    def filed(self, listed: Mapping[str, tuple[Listed, int]], folder: Path) -> FiledFacts:
+        """Facts by predicate, with its arity, as files of ids in a folder; blank nodes have the names of stores."""
 
     @abstractmethod
     def dataframe(self, listed: Listed, arity: int, spark: Callable[[], SparkSession]) -> DataFrame:

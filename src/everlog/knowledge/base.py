@@ -8,7 +8,7 @@ when something that needs it is first used.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, replace
 from functools import partial, wraps
@@ -66,6 +66,7 @@ if TYPE_CHECKING:
     from everlog.knowledge.reasoner import Reasoner
     from everlog.sources.read_facts import Read
     from everlog.store.manifest import Manifest
+    from everlog.store.publishing.fact_files import FiledFacts
 
 _OLDER: Final = "everything was computed anew, since an earlier Everlog has stored what is kept for updates"
 
@@ -626,6 +627,13 @@ class KnowledgeBase:
         """The facts of a predicate as a Spark DataFrame in text form: columns of N-Triples terms."""
         reasoner, arity = self.reasoner, self._arity(predicate)
         return reasoner.backend.texts(reasoner.listed(predicate, which, arity), lambda: self.spark)
+
+    @guarded("writing facts")
+    def filed(self, predicates: Iterable[str], folder: Path) -> FiledFacts:
+        """The facts of some predicates as files of ids in a folder, for those who write them in other forms."""
+        reasoner = self.reasoner
+        listed = {name: (reasoner.listed(name, "all", self._arity(name)), self._arity(name)) for name in predicates}
+        return reasoner.backend.filed(listed, folder)
 
     @guarded("reading facts")
     def dataframe(self, predicate: str, which: Which = "all") -> DataFrame:

@@ -39,17 +39,41 @@ if TYPE_CHECKING:
 
     from everlog.knowledge.reasoner import Reasoner
     from everlog.sources.read_facts import Read
+    from everlog.store.publishing.fact_files import FiledFacts
 
 Say = Callable[[str], None]
 _NO_OPTIONS: Mapping[str, Any] = {}
 
 
+class ChangedFacts(Mapping[str, "DataFrame"]):
+    """Facts in text form, by predicate, as DataFrames that are made when they are asked for."""
+
+    def __init__(self, kb: KnowledgeBase, predicates: Collection[str], listed: Callable[[str], Any]) -> None:
+        self._kb, self._predicates, self._listed = kb, predicates, listed
+
+    def __getitem__(self, predicate: str) -> DataFrame:
+        if predicate not in self._predicates:
+            raise KeyError(predicate)
+        return self._kb.reasoner.backend.texts(self._listed(predicate), lambda: self._kb.spark)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._predicates)
+
+    def __len__(self) -> int:
+        return len(self._predicates)
+
+    def filed(self, folder: Path) -> FiledFacts:
+        """The same as files of ids in a folder."""
+        listed = {predicate: (self._listed(predicate), self._kb.arity(predicate)) for predicate in self}
+        return self._kb.reasoner.backend.filed(listed, folder)
+
+
 @dataclass(frozen=True)
 class Changes:
-    """What an update did to the materialisation: facts in text form, by predicate."""
+    """What an update did to the materialisation."""
 
-    added: Mapping[str, DataFrame]
-    deleted: Mapping[str, DataFrame]
+    added: ChangedFacts
+    deleted: ChangedFacts
 
 
 def init_store(
@@ -215,28 +239,11 @@ def _changes(kb: KnowledgeBase) -> Changes:
     """What an update did, to be looked at by whoever wants to."""
     backend, what = kb.reasoner.backend, kb.reasoner.difference
 
-    def text(part: Any, predicate: str) -> DataFrame:
-        return backend.texts(backend.part_listed(part, predicate, kb.arity(predicate)), lambda: kb.spark)
+    def listed(part: Any, predicate: str) -> Any:
+        return backend.part_listed(part, predicate, kb.arity(predicate))
 
-    return Changes(*(_Lazy(backend.sizes(part), partial(text, part)) for part in (what.added, what.deleted)))
-
-
-class _Lazy(Mapping[str, "DataFrame"]):
-    """DataFrames that are made when they are asked for."""
-
-    def __init__(self, predicates: Collection[str], frame: Callable[[str], DataFrame]) -> None:
-        self._predicates, self._frame = predicates, frame
-
-    def __getitem__(self, predicate: str) -> DataFrame:
-        if predicate not in self._predicates:
-            raise KeyError(predicate)
-        return self._frame(predicate)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._predicates)
-
-    def __len__(self) -> int:
-        return len(self._predicates)
+    parts = (what.added, what.deleted)
+    return Changes(*(ChangedFacts(kb, backend.sizes(part), partial(listed, part)) for part in parts))
 
 
 def _timed(report: Report, started: float) -> Report:

@@ -1,12 +1,9 @@
-"""Triples as Turtle, from N-Triples terms: grouped by subject and predicate, with prefixes and short literals.
-
-Lines come one by one, so that a subject may have any number of triples.
-"""
+"""Terms as Turtle writes them, from N-Triples: with prefixes and short literals."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 
 from everlog.datalog.prefixes import LOCAL_NAME, WELL_KNOWN
 from everlog.datalog.values import RDF_TYPE, XSD
@@ -69,23 +66,3 @@ class TurtleTerms:
 
 
 _TYPE = str(RDF_TYPE)
-
-
-def turtle_lines(triples: Iterable[tuple[str, str, str]]) -> Iterator[str]:
-    """The lines of triples in Turtle's terms; those of a subject, and of a predicate with it, follow each other.
-
-    >>> list(turtle_lines([("ex:x", "a", "ex:A"), ("ex:x", "a", "ex:B"), ("ex:x", "ex:p", "1"), ("ex:y", "ex:p", "2")]))
-    ['ex:x a ex:A, ex:B ;', '    ex:p 1 .', 'ex:y ex:p 2 .']
-    """
-    last: tuple[str, str] | None = None
-    line: list[str] = []
-    for subject, predicate, target in triples:
-        if last == (subject, predicate):
-            line.append(target)
-            continue
-        if last is not None:
-            yield f"{', '.join(line)} {';' if subject == last[0] else '.'}"
-        line = [f"{'   ' if last is not None and subject == last[0] else subject} {predicate} {target}"]
-        last = subject, predicate
-    if last is not None:
-        yield f"{', '.join(line)} ."

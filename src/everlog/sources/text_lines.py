@@ -21,6 +21,7 @@ from everlog.sources.parsed_rows import Given, Parsed
 from everlog.sources.problems import Problem, cannot_be_read, problems_from_json
 from everlog.sources.source_files import is_remote
 from everlog.spark.hadoop_files import full_address
+from everlog.spark.parallelism import tasks_at_once
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -57,17 +58,12 @@ def read_lines(spark: SparkSession, files: LineFiles) -> list[DataFrame]:
     """The blocks of files: of those that tasks can open, and of others."""
     found = []
     if splits := splits_of([file for file in files if not is_remote(file)], _split_bytes(spark)):
-        numbers = spark.range(0, len(splits), 1, min(len(splits), _TASKS_PER_CORE * _cores(spark)))
+        numbers = spark.range(0, len(splits), 1, min(len(splits), _TASKS_PER_CORE * tasks_at_once(spark)))
         found.append(numbers.mapInArrow(InBlocks(_ParseSplits(files, splits)), SCHEMA))
     if remote := {file: ways for file, ways in files.items() if is_remote(file)}:
         lines = spark.read.text([literal_path(file) for file in remote]).select("value", "_metadata.file_path")
         found.append(lines.mapInArrow(InBlocks(_ParseLines(remote)), SCHEMA))
     return found
-
-
-def _cores(spark: SparkSession) -> int:
-    """How many tasks run at once, as far as the session says."""
-    return int(spark.conf.get("spark.default.parallelism", None) or spark.conf.get("spark.sql.shuffle.partitions") or 1)
 
 
 def _split_bytes(spark: SparkSession) -> int:

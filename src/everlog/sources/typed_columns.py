@@ -52,7 +52,7 @@ def typed_columns(facts: DataFrame) -> DataFrame:
     names = [field.name for field in facts.schema.fields if field.dataType.typeName() == "string"]
     if not names:
         return facts
-    kinds = [_one_kind(seen) for seen in _kinds_seen(facts, names)]
+    kinds = [one_kind(seen) for seen in _kinds_seen(facts, names)]
     if all(kind == TERM for kind in kinds):
         typed = facts.select(names)
     else:
@@ -74,7 +74,8 @@ def _kinds_seen(facts: DataFrame, names: Sequence[str]) -> list[int]:
     return [row[name] or 0 for name in names]
 
 
-def _one_kind(seen: int) -> int:
+def one_kind(seen: int) -> int:
+    """The kind of a column in whose values some kinds were seen."""
     if seen == 0:
         return STRING  # no facts at all
     return seen if seen in _TYPES else TERM

@@ -113,7 +113,7 @@ def facts_table(store: Path, layers: Sequence[Layer], predicate: str, arity: int
         return _read(store, None, arity)
     first, *later = layers
     added, deleted = net_change(store, later, predicate, arity)
-    return _union(minus(_read(store, first.added.get(predicate), arity), deleted), added)
+    return union(minus(_read(store, first.added.get(predicate), arity), deleted), added)
 
 
 def net_change(store: Path, layers: Iterable[Layer], predicate: str, arity: int) -> tuple[pa.Table, pa.Table]:
@@ -127,8 +127,8 @@ def net_change(store: Path, layers: Iterable[Layer], predicate: str, arity: int)
 
 def compose(first: tuple[pa.Table, pa.Table], second: tuple[pa.Table, pa.Table]) -> tuple[pa.Table, pa.Table]:
     """Two changes (added, deleted) as one. What one does and the other undoes is no change."""
-    added = _union(minus(first[0], second[1]), minus(second[0], first[1]))
-    deleted = _union(minus(first[1], second[0]), minus(second[1], first[0]))
+    added = union(minus(first[0], second[1]), minus(second[0], first[1]))
+    deleted = union(minus(first[1], second[0]), minus(second[1], first[0]))
     return added, deleted
 
 
@@ -150,7 +150,8 @@ def minus(table: pa.Table, other: pa.Table) -> pa.Table:
     return table.join(other, keys=table.column_names, join_type="left anti")
 
 
-def _union(table: pa.Table, other: pa.Table) -> pa.Table:
+def union(table: pa.Table, other: pa.Table) -> pa.Table:
+    """The rows of two tables."""
     import pyarrow as pa
 
     return pa.concat_tables([table, other]) if other.num_rows else table

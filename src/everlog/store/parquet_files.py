@@ -79,6 +79,12 @@ def read_files(files: Iterable[Path], columns: Sequence[str], schema: pa.Schema)
     return pa.concat_tables(tables) if tables else schema.empty_table()
 
 
+def read_group(file: Path, group: int, schema: pa.Schema) -> pa.Table:
+    """The rows of a row group of a file."""
+    with _reading(file) as opened:
+        return opened.read_row_group(group, columns=schema.names, use_threads=False).cast(schema)
+
+
 def batches_in(files: Iterable[Path], columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
     """The rows of files, some at a time."""
     for file in files:

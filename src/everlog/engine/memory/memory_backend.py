@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from itertools import chain
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from everlog.engine.memory.shelf import MemoryShelf
     from everlog.sources.read_facts import Read
     from everlog.store.commit import Writing
+    from everlog.store.publishing.fact_files import FiledFacts
 
 
 class MemoryBackend(Backend[MemoryBatch, Ids, ByPredicate]):
@@ -219,6 +221,22 @@ class MemoryBackend(Backend[MemoryBatch, Ids, ByPredicate]):
             return to_spark(spark(), pa.table({"present": pa.array([True] * listed.shape[1], pa.bool_())}))
         columns = {f"a{at}": stored_terms(self._engine.dictionary, column) for at, column in enumerate(listed)}
         return to_spark(spark(), pa.table(columns))
+
+    def filed(self, listed: Mapping[str, tuple[Ids, int]], folder: Path) -> FiledFacts:
+        from everlog.store.arrays import table_of
+        from everlog.store.parquet_files import write_file
+        from everlog.store.publishing.fact_files import FactFiles, FiledFacts, TermFiles
+        from everlog.store.sections import stored_terms
+
+        dictionary = self._engine.dictionary
+        used = np.zeros(len(dictionary), np.bool_)
+        facts = {}
+        for number, (predicate, (ids, arity)) in enumerate(listed.items()):
+            used[ids] = True
+            facts[predicate] = FactFiles.of_table(table_of(ids), arity, folder / f"facts-{number}.parquet")
+        ids = np.flatnonzero(used).astype(np.int32)
+        terms = pa.table({"id": ids.astype(np.int64), "term": stored_terms(dictionary, ids)})
+        return FiledFacts(facts, TermFiles((write_file(terms, folder / "terms.parquet"),), len(dictionary)))
 
     def dataframe(self, listed: Ids, arity: int, spark: Callable[[], SparkSession]) -> DataFrame:
         from everlog.sources.typed_columns import NTRIPLES

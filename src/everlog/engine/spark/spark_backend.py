@@ -49,6 +49,7 @@ from everlog.sources.typed_columns import typed_columns
 from everlog.spark.handover import to_arrow, to_spark
 from everlog.spark.metrics import Rounds
 from everlog.store.commit import Writing
+from everlog.store.publishing.fact_files import FactFiles, FiledFacts, TermFiles
 from everlog.store.term_dictionary import FEW
 
 Texts: TypeAlias = tuple[int, list[pa.Array]]
@@ -221,6 +222,13 @@ class SparkBackend(Backend[FactSet, DataFrame, FactSet]):
 
     def texts(self, listed: DataFrame, spark: Callable[[], SparkSession]) -> DataFrame:
         return self.terms.texts(listed, stored=True)
+
+    def filed(self, listed: Mapping[str, tuple[DataFrame, int]], folder: Path) -> FiledFacts:
+        facts = {
+            predicate: FactFiles.of_frame(frame, arity, folder / f"facts-{number}")
+            for number, (predicate, (frame, arity)) in enumerate(listed.items())
+        }
+        return FiledFacts(facts, TermFiles(tuple(self.terms.all_files()), self.terms.size))
 
     def dataframe(self, listed: DataFrame, arity: int, spark: Callable[[], SparkSession]) -> DataFrame:
         return typed_columns(self.terms.texts(listed))
