@@ -15,10 +15,13 @@ import pyarrow.parquet as pq
 import pytest
 
 import everlog
+from everlog.errors import Failure
 from everlog.knowledge.stores import init_store, update_store
+from everlog.spark.failures import spark_failures
 from everlog.store import fingerprints, store_check
 from everlog.store.fingerprints import END, fingerprint
 from everlog.store.manifest import FORMAT, DamagedStore, NoStore
+from everlog.store.publish import export
 from everlog.store.store_check import check_store
 from everlog.store.versions import Store
 from support.reads import read_of
@@ -302,6 +305,18 @@ def test_spark_leaves_no_damaged_file_out(store: Path, spark: SparkSession) -> N
 
 
 # Stores from before there were fingerprints
+
+
+def test_an_export_says_which_file_is_damaged(store: Path, spark: SparkSession, tmp_path: Path) -> None:
+    made_old(store)  # without fingerprints only who reads a page sees it
+    name = Store.open(store).manifest.files["explicit/edge"][0]
+    flip(store / name)
+    (tmp_path / "out").mkdir()
+    opened = Store.open(store)
+    expected = f"{store} is damaged: {name} cannot be read: .*`everlog check"
+    with pytest.raises(Failure, match=expected), spark_failures("exporting"):
+        export(spark, opened.filed("all", spark, tmp_path), tmp_path / "out", "csv")
+    assert not list((tmp_path / "out").iterdir()), "nothing is left behind"
 
 
 def test_an_old_store_is_read_updated_and_checked(store: Path, spark: SparkSession) -> None:

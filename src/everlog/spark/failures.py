@@ -24,6 +24,8 @@ _FOOTER = re.compile(r"file:/*(/[^\s,;]+)")
 _MISSING = re.compile(r"Path does not exist: (?:file:/*)?(\S+?)\.? ")
 _FILE_SYSTEM = re.compile(r"(\w+FileSystem) not found")
 _IN_PYTHON = re.compile(r"^\s*((?:\w+\.)*[A-Z]\w*(?:Error|Exception|Exit|Interrupt)): (.*)", re.MULTILINE)
+_OWN = re.compile(r"^\s*everlog\.[\w.]+: (.*)", re.MULTILINE)
+"""What Everlog itself says in a task."""
 _CAUSE = re.compile(r"^(?:Caused by: |: )?((?:[a-z]\w*\.)+[A-Z]\w*(?:Exception|Error)): (.*)", re.MULTILINE)
 
 
@@ -60,6 +62,8 @@ def as_everlog_error(failure: Exception, doing: str) -> EverlogError:
             f"{doing}: this Spark has no {missing[1]}; give it the package that has it, for s3a:// "
             "--conf spark.jars.packages=org.apache.hadoop:hadoop-aws:VERSION, with the version of Spark's Hadoop"
         )
+    if said := _OWN.search(text):
+        return Failure(said[1].strip())
     if file := file_to_blame(text):
         if store := store_of(Path(file)):
             return DamagedStore(store, Path(file).relative_to(store).as_posix(), f"cannot be read: {_cause(text)}")
