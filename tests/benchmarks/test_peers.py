@@ -20,6 +20,7 @@ from benchmarks.runner import Request, run
 from benchmarks.worker import answer
 from benchmarks.workload import BenchmarkMistake, Instance, Workload
 from benchmarks.workloads import GENERATED, KNOWLEDGE, WORKLOADS, workload
+from everlog.spark.session import BRIEF_JAVA
 
 NAMES = [each.name for each in WORKLOADS if each not in (*GENERATED, *KNOWLEDGE)]
 INEXPRESSIBLE = {("lubm", "duckdb")}
@@ -63,7 +64,7 @@ def test_spark_has_the_query_of_a_linear_program(
     naive: Callable[[Instance], dict[str, int]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In a process of its own, since it starts a session of its own and ends it."""
-    monkeypatch.setenv("SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")  # it does not live long
+    monkeypatch.setenv("SPARK_SUBMIT_OPTS", BRIEF_JAVA)  # it does not live long
     size = {"nodes": 8, "edges": 8}  # each step on a path is a job
     (runs,) = run(Request("dag-sparse", size, ("spark",), 1, 120.0)).systems
     assert runs.status == "ok", runs.last.reason

@@ -29,7 +29,7 @@ import pyspark
 
 import everlog
 from everlog.spark.java import _write_shim, find_java
-from everlog.spark.session import start_session
+from everlog.spark.session import BRIEF_JAVA, start_session
 
 PROGRAM = everlog.parse_program(
     """
@@ -40,8 +40,6 @@ PROGRAM = everlog.parse_program(
 )
 SOURCE = Path(everlog.__file__).resolve().parent.parent
 EXECUTOR = "CoarseGrainedExecutorBackend"
-QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-"""None of these processes lives long enough for Java to compile Spark well."""
 Result = list[tuple[str, list[tuple[object, ...]]]]
 
 
@@ -67,7 +65,7 @@ class Cluster:
             "SPARK_WORKER_DIR": str(self._folder / "work"),
             "SPARK_LOCAL_DIRS": str(self._folder / "local"),
             "SPARK_DAEMON_MEMORY": "256m",
-            "SPARK_DAEMON_JAVA_OPTS": QUICK,
+            "SPARK_DAEMON_JAVA_OPTS": BRIEF_JAVA,
             "PYSPARK_PYTHON": sys.executable,
             "PYTHONPATH": str(SOURCE),
             "JAVA_HOME": str(_java_home(home)),
@@ -157,8 +155,8 @@ def compared(width: int, with_local: bool) -> str:
             "spark.driver.bindAddress": "127.0.0.1",
             "spark.sql.shuffle.partitions": "2",
             "spark.ui.enabled": "false",
-            "spark.driver.extraJavaOptions": QUICK,
-            "spark.executor.extraJavaOptions": QUICK,
+            "spark.driver.extraJavaOptions": BRIEF_JAVA,
+            "spark.executor.extraJavaOptions": BRIEF_JAVA,
         }
         spark = start_session(master=machines.address, conf=conf)
         scratch = Path(tempfile.mkdtemp(prefix="everlog-scratch-"))
