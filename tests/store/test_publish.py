@@ -156,6 +156,18 @@ def test_an_outcome_has_the_predicates_of_the_program(spark: SparkSession, tmp_p
     assert written == {"q.csv": "1\n2\n", "holds.csv": "\n", "r.csv": "1\n", "never.csv": ""}
 
 
+def test_few_facts_are_one_job(spark: SparkSession, tmp_path: Path) -> None:
+    triple = (NamedNode("http://a"), NamedNode("http://p"), 1)
+    facts: dict[str, list[tuple[Value, ...]]] = {"p": [(1, 2)], "q": [("a",)], "holds": [()], "triple": [triple]}
+    spark.sparkContext.setJobGroup("few facts", "")
+    try:
+        publish_outcome(spark, [*facts, "none"], facts, tmp_path)
+    finally:
+        spark.sparkContext.setLocalProperty("spark.jobGroup.id", None)
+    assert len(list(tmp_path.iterdir())) == 6
+    assert len(spark.sparkContext.statusTracker().getJobIdsForGroup("few facts")) == 1
+
+
 def test_facts_as_souffle_has_them(spark: SparkSession, tmp_path: Path) -> None:
     rows = [
         ("two words", 5),
