@@ -26,6 +26,7 @@ from everlog.datalog.syntax import (
     Program,
     Rule,
     Term,
+    Test,
     Variable,
 )
 from everlog.datalog.values import RDF_TYPE, Value
@@ -128,11 +129,13 @@ class _Rewriting:
             return replace(
                 literal,
                 atoms=tuple(self._atom(atom) for atom in literal.atoms),
-                comparisons=tuple(self._comparison(each) for each in literal.comparisons),
+                tests=tuple(self._comparison(each) for each in literal.tests),
             )
         return self._comparison(literal)
 
-    def _comparison(self, comparison: Comparison) -> Comparison:
+    def _comparison(self, comparison: Test) -> Comparison:
+        if not isinstance(comparison, Comparison):
+            raise NotExpressible("an expression: codes stand for its values")
         if comparison.operator not in ("=", "!=") and self._codes.texts is not None:
             raise NotExpressible("an order between terms: their codes have another")
         return replace(comparison, left=self._term(comparison.left), right=self._term(comparison.right))

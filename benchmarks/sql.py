@@ -91,7 +91,7 @@ def _negation(negation: Negation, place: dict[Variable, str]) -> str:
     conditions: list[str] = []
     for at, atom in enumerate(negation.atoms):
         conditions.extend(_conditions(atom, f"n{at}", inner))
-    conditions.extend(_comparison(comparison, inner) for comparison in negation.comparisons)
+    conditions.extend(_comparison(test, inner) for test in negation.tests if isinstance(test, Comparison))
     tables = ", ".join(f"{atom.predicate} n{at}" for at, atom in enumerate(negation.atoms))
     return f"NOT EXISTS (SELECT 1 FROM {tables} WHERE {' AND '.join(conditions) or 'true'})"
 

@@ -51,6 +51,7 @@ class _Writer:
             return self.atom(literal)
         if isinstance(literal, Comparison):
             return f"{self._term(literal.left)} {literal.operator} {self._term(literal.right)}"
+        assert isinstance(literal, Negation), "expressions are not for others"
         return self._negation(literal)
 
     def atom(self, atom: Atom, local: tuple[Variable, ...] = ()) -> str:
@@ -59,7 +60,7 @@ class _Writer:
 
     def _negation(self, negation: Negation) -> str:
         repeated = any(list(atom.variables()).count(v) > 1 for atom in negation.atoms for v in negation.local)
-        if len(negation.atoms) != 1 or negation.comparisons or repeated:
+        if len(negation.atoms) != 1 or negation.tests or repeated:
             raise NotExpressible("a NOT EXISTS over more than one plain atom")
         return self._dialect.negation + self.atom(negation.atoms[0], negation.local)
 

@@ -80,7 +80,7 @@ class _Translation:
     def _negation(self, negation: Negation) -> str:
         shared = [self._term(variable) for variable in dict.fromkeys(negation.variables())]
         head = f"aux{next(self._auxiliary)}({','.join(shared)})"
-        inside = [self._literal(literal) for literal in (*negation.atoms, *negation.comparisons)]
+        inside = [self._literal(literal) for literal in (*negation.atoms, *negation.tests)]
         self._lines.append(f"{head} :- {', '.join([*inside, *(f'domain({name})' for name in shared)])}.")
         return f"not {head}"
 

@@ -55,7 +55,7 @@ def _literals(head: Atom, body: Iterable[BodyLiteral]) -> Iterator[BodyLiteral]:
         if isinstance(literal, Atom):
             yield _atom(literal)
         elif isinstance(literal, Negation):
-            yield Negation(tuple(map(_atom, literal.atoms)), literal.local, literal.comparisons)
+            yield Negation(tuple(map(_atom, literal.atoms)), literal.local, literal.tests)
         elif isinstance(literal, Comparison) and literal.operator == "!=":
             if _atom(head).predicate != _EQ:
                 yield Negation((Atom(_EQ, (literal.left, literal.right)),))

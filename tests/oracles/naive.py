@@ -185,7 +185,7 @@ def _is_fulfilled(negation: Negation, among: Facts, one: Substitution) -> bool:
     local = {variable.name for variable in negation.local}
     shared = {name: value for name, value in one.items() if name not in local}
     return any(
-        all(holds(comparison, inner) for comparison in negation.comparisons)
+        all(holds(comparison, inner) for comparison in negation.tests)
         for inner in matches(negation.atoms, among, shared)
     )
 

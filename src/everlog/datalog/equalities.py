@@ -12,7 +12,18 @@ from collections.abc import Callable, Iterable
 
 from everlog.datalog.comparing import holds, is_told_by_its_term
 from everlog.datalog.substitution import substitute_atom, substitute_literal
-from everlog.datalog.syntax import BodyLiteral, Comparison, Constant, Negation, Operator, Rule, Term, Variable
+from everlog.datalog.syntax import (
+    Atom,
+    BodyLiteral,
+    Comparison,
+    Computation,
+    Constant,
+    Negation,
+    Operator,
+    Rule,
+    Term,
+    Variable,
+)
 
 _EQUALITIES = ("=", "is")
 
@@ -22,7 +33,8 @@ def eliminate_equalities(rule: Rule) -> Rule | None:
 
     The body may come out empty: `p(?x) :- ?x = 5 .` becomes the rule `p(5)` without a body.
     """
-    bound = {variable for atom in rule.positive for variable in atom.variables()}
+    givers: tuple[Atom | Computation, ...] = (*rule.positive, *rule.computations)
+    bound = {variable for literal in givers for variable in literal.variables()}
     solution = _solve(rule.comparisons, bound, lambda _: True)
     if solution is None:
         return None
@@ -43,15 +55,16 @@ def _eliminate_inside(negation: Negation) -> Negation | None:
     """The negation without equalities that fix its local variables, or `None` if its inside can never hold."""
     local = set(negation.local)
     shared = set(negation.variables())
-    solution = _solve(negation.comparisons, local | shared, lambda variable: variable in local)
+    comparisons = [test for test in negation.tests if isinstance(test, Comparison)]
+    solution = _solve(comparisons, local | shared, lambda variable: variable in local)
     if solution is None:
         return None
     bindings, tests = solution
-    others = (comparison for comparison in negation.comparisons if comparison.operator not in _EQUALITIES)
+    others = (test for test in negation.tests if not (isinstance(test, Comparison) and test.operator in _EQUALITIES))
     return Negation(
         tuple(dict.fromkeys(substitute_atom(atom, bindings) for atom in negation.atoms)),
         tuple(variable for variable in negation.local if variable not in bindings),
-        tuple(dict.fromkeys([*tests, *(substitute_literal(comparison, bindings) for comparison in others)])),
+        tuple(dict.fromkeys([*tests, *(substitute_literal(test, bindings) for test in others)])),
     )
 
 

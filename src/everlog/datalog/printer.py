@@ -21,8 +21,11 @@ from everlog.datalog.syntax import (
     TRIPLE,
     Atom,
     BodyLiteral,
+    Call,
     Comparison,
+    Computation,
     Constant,
+    Expression,
     Negation,
     Program,
     Rule,
@@ -35,7 +38,18 @@ from everlog.datalog.values import XSD, Value, canonical_double
 _NAME: Final = re.compile(r"(?!_(?!\w))[^\W\d]\w*")
 _ANONYMOUS: Final = re.compile(r"_[1-9][0-9]*")
 _NO_BARE_VALUE: Final = frozenset({"true", "false"})
-_NO_BARE_PREDICATE: Final = frozenset({"true", "false", "not", "NOT", "FILTER", "BIND", "AGGREGATE"})
+_NO_BARE_PREDICATE: Final = frozenset({"true", "false", "not", "NOT", "FILTER", "BIND", "AGGREGATE", "SKOLEM"})
+_SIGNS: Final[Mapping[str, frozenset[str]]] = {
+    "or": frozenset({"||"}),
+    "and": frozenset({"&&"}),
+    "relation": frozenset({"=", "!=", "<", "<=", ">", ">=", "IN", "NOT IN"}),
+    "sum": frozenset({"+", "-"}),
+    "product": frozenset({"*", "/"}),
+    "sign": frozenset({"!"}),
+}
+"""The operators of expressions, the loosest first."""
+_COMPARED: Final = _SIGNS["relation"] - {"IN", "NOT IN"}
+_PREFIXES: Final = frozenset({"!", "+", "-"})
 
 
 def print_program(program: Program) -> str:
@@ -97,14 +111,58 @@ class _Printer:
         if isinstance(literal, Comparison):
             left, right = (self.term(term, anonymous, bare=False) for term in (literal.left, literal.right))
             return f"{left} {literal.operator} {right}"
+        if isinstance(literal, Computation):
+            return self.computation(literal, anonymous)
         return self.negation(literal, anonymous)
+
+    def computation(self, literal: Computation, anonymous: frozenset[Variable]) -> str:
+        if literal.result is None:
+            return f"FILTER({self.filtered(literal.expression, anonymous)})"
+        if isinstance(literal.result, Constant):  # `BIND` has variables only
+            skolem = literal.expression
+            if isinstance(skolem, Call) and skolem.function == "SKOLEM":
+                arguments = [self.expression(one, anonymous) for one in skolem.arguments]
+                return f"SKOLEM({', '.join([*arguments, self.term(literal.result, anonymous, bare=False)])})"
+            same = Call("SAMETERM", (literal.expression, literal.result))
+            return f"FILTER({self.expression(same, anonymous)})"
+        return f"BIND({self.expression(literal.expression, anonymous)} AS {self.term(literal.result, anonymous)})"
+
+    def filtered(self, expression: Expression, anonymous: frozenset[Variable]) -> str:
+        """What stands in `FILTER(…)`; a comparison of two terms would be read as a `Comparison`."""
+        text = self.expression(expression, anonymous)
+        if isinstance(expression, Call) and expression.function in _COMPARED:
+            compared = not any(isinstance(one, Call) for one in expression.arguments)
+            return f"true && {text}" if compared else text
+        return text
+
+    def expression(self, expression: Expression, anonymous: frozenset[Variable], binding: int = 0) -> str:
+        """The text of an expression, in parentheses if it binds less than what it stands in."""
+        if not isinstance(expression, Call):
+            return self.term(expression, anonymous, bare=False)
+        function, arguments = expression.function, expression.arguments
+        level = next((number for number, signs in enumerate(_SIGNS.values(), 1) if function in signs), None)
+        if level is None or (len(arguments) == 1 and function not in _PREFIXES):
+            name = function if _NAME.fullmatch(function) else self.iri(function)
+            return f"{name}({', '.join(self.expression(one, anonymous) for one in arguments)})"
+        if len(arguments) == 1:
+            return f"{function}({self.expression(arguments[0], anonymous)})"
+        if function in ("IN", "NOT IN"):
+            first, *others = arguments
+            among = ", ".join(self.expression(one, anonymous) for one in others)
+            text = f"{self.expression(first, anonymous, level + 1)} {function} ({among})"
+        else:
+            # Comparisons do not associate; the others do, to the left.
+            left = level + 1 if function in _SIGNS["relation"] else level
+            sides = (arguments[0], left), (arguments[1], level + 1)
+            text = f" {function} ".join(self.expression(one, anonymous, inside) for one, inside in sides)
+        return f"({text})" if level < binding else text
 
     def negation(self, negation: Negation, anonymous: frozenset[Variable]) -> str:
         inside = self.body(parts(negation), anonymous)
         named = ", ".join(f"?{variable.name}" for variable in negation.local if variable not in anonymous)
         if named:
             return f"NOT EXISTS {named} IN ({inside})"
-        single = len(negation.atoms) == 1 and not negation.comparisons
+        single = len(negation.atoms) == 1 and not negation.tests
         return f"not {inside}" if single else f"not ({inside})"
 
     def atom(self, atom: Atom, anonymous: frozenset[Variable]) -> str:

@@ -29,21 +29,26 @@ from everlog.datalog.safety import check_goal, check_safety
 from everlog.datalog.substitution import canonical_rule
 from everlog.datalog.syntax import (
     EQUAL,
+    QUAD,
     TRIPLE,
     Atom,
     BodyLiteral,
+    Call,
     Comparison,
+    Computation,
     Constant,
+    Expression,
     Negation,
     Operator,
     Program,
     Rule,
     Term,
+    Test,
     Variable,
 )
 from everlog.datalog.syntax_mistakes import place, syntax_mistake
 from everlog.datalog.values import RDF_TYPE, normalise
-from everlog.errors import SyntaxMistake, UnsupportedValue
+from everlog.errors import EverlogError, SyntaxMistake, UnsupportedValue
 
 if TYPE_CHECKING:
     from lark import Lark, Token, Tree
@@ -62,6 +67,9 @@ _PLAIN: Final[Mapping[str, Callable[[str], object]]] = {
     "A": lambda token: RDF_TYPE,
 }
 """The values of tokens that need neither prefixes nor escapes."""
+
+_EXPRESSIONS: Final = frozenset({"or", "and", "relation", "membership", "sum", "product", "sign", "call"})
+"""The nodes of expressions that are no terms."""
 
 T = TypeVar("T")
 
@@ -189,8 +197,52 @@ class _Reader:
     def _literal(self, node: Tree[Token]) -> BodyLiteral:
         return self._negation(node) if node.data == "negation" else self._positive(node)
 
-    def _positive(self, node: Tree[Token]) -> Atom | Comparison:
-        return self._comparison(node) if node.data == "comparison" else self._atom(node)
+    def _positive(self, node: Tree[Token]) -> Atom | Test:
+        if node.data == "comparison":
+            return self._comparison(node)
+        if node.data in ("filter", "bind", "skolem"):
+            return self._computation(node)
+        return self._atom(node)
+
+    def _computation(self, node: Tree[Token]) -> Test:
+        first, *rest = node.children
+        if node.data == "filter" and _is_comparison(first):
+            return self._comparison(cast("Tree[Token]", first))
+        if node.data == "skolem":
+            *arguments, last = (self._expression(argument) for argument in node.children)
+            if isinstance(last, Call):
+                self._fail(node, "the last argument of SKOLEM is a variable, or a constant that it is compared with")
+            return Computation(self._known(node, Call("SKOLEM", tuple(arguments))), last)
+        result = self._term(rest[0]) if rest else None
+        return Computation(self._known(node, self._expression(first)), result)
+
+    def _expression(self, node: Node) -> Expression:
+        if isinstance(node, str) or node.data not in _EXPRESSIONS:
+            return self._term(node)
+        first, *rest = node.children
+        if node.data == "call":
+            return Call(self._function(cast("Token", first)), tuple(self._expression(one) for one in rest if one))
+        if node.data == "sign":
+            return Call(str(first), (self._expression(rest[0]),))
+        if node.data == "membership":
+            negated, *others = rest
+            arguments = (self._expression(one) for one in (first, *others) if one)
+            return Call("IN" if negated is None else "NOT IN", tuple(arguments))
+        operator, right = rest
+        return Call(str(operator), (self._expression(first), self._expression(right)))
+
+    def _function(self, name: Token) -> str:
+        return str(name).upper() if name.type == "NAME" else self._iri(name)
+
+    def _known(self, node: Tree[Token], expression: Expression) -> Expression:
+        """An expression whose functions are known, and take so many arguments."""
+        from everlog.expressions.functions import check_expression  # importing everlog stays quick
+
+        try:
+            check_expression(expression)
+        except EverlogError as mistake:
+            self._fail(node, str(mistake))
+        return expression
 
     def _comparison(self, node: Tree[Token]) -> Comparison:
         left, operator, right = node.children
@@ -210,7 +262,7 @@ class _Reader:
         return Negation(
             atoms,
             tuple(dict.fromkeys(local + self._fresh[already:])),
-            tuple(dict.fromkeys(part for part in parts if isinstance(part, Comparison))),
+            tuple(dict.fromkeys(part for part in parts if not isinstance(part, Atom))),
         )
 
     def _atom(self, node: Tree[Token]) -> Atom:
@@ -218,7 +270,11 @@ class _Reader:
         if node.data == "plain":
             return Atom(self._predicate(cast("Token", first)), tuple(self._term(term) for term in rest))
         if node.data == "triple":
-            return Atom(TRIPLE, tuple(self._term(term) for term in rest))
+            *places, graph = rest
+            triple = tuple(self._term(term) for term in places)
+            if graph is None:
+                return Atom(TRIPLE, triple)
+            return Atom(QUAD, (*triple, self._term(cast("Tree[Token]", graph).children[0])))
         name = cast("Token", first)
         if name.type == "NAME" and name != "a":
             self._fail(name, f"expected an IRI or a variable before '[', found '{name}'; a plain atom is {name}(…)")
@@ -320,3 +376,9 @@ class _Reader:
         if offset:
             return place(self._source, self._text, (node.start_pos or 0) + offset)
         return f"{self._source}:{node.line}:{node.column}"
+
+
+def _is_comparison(node: Node) -> bool:
+    """Whether an expression compares two terms, and nothing is computed before."""
+    sides = [] if isinstance(node, str) or node.data != "relation" else node.children[::2]
+    return bool(sides) and all(isinstance(side, str) or side.data not in _EXPRESSIONS for side in sides)

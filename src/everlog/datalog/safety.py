@@ -1,4 +1,4 @@
-"""Safety: every variable gets its value from a positive atom, or from an equality with a side that has one.
+"""Safety: every variable gets its value from a positive atom, a computation, or an equality with a side that has one.
 
 A safe rule also keeps its scopes apart: a local variable of a negation occurs in an atom inside it and nowhere outside.
 """
@@ -10,7 +10,18 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from everlog.datalog.prefixes import NO_PREFIXES
 from everlog.datalog.printer import print_goal, print_rule
-from everlog.datalog.syntax import Atom, BodyLiteral, Comparison, Constant, Negation, Rule, Term, Variable
+from everlog.datalog.syntax import (
+    Atom,
+    BodyLiteral,
+    Comparison,
+    Computation,
+    Constant,
+    Negation,
+    Rule,
+    Term,
+    Test,
+    Variable,
+)
 from everlog.errors import UnsafeRule
 
 _ANONYMOUS = re.compile(r"_[0-9]+")
@@ -34,18 +45,20 @@ def check_goal(
 
 
 def bound_variables(body: Sequence[BodyLiteral]) -> set[Variable]:
-    """The variables that have a value once the positive atoms and the equalities of a body hold."""
+    """The variables that have a value once the positive atoms, equalities and computations of a body hold."""
     bound = {variable for literal in body if isinstance(literal, Atom) for variable in literal.variables()}
     equalities = [literal for literal in body if isinstance(literal, Comparison) and literal.operator == "="]
+    computations = [literal for literal in body if isinstance(literal, Computation)]
 
     def has_value(term: Term) -> bool:
         return isinstance(term, Constant) or term in bound
 
     while True:
-        known = [equality for equality in equalities if has_value(equality.left) or has_value(equality.right)]
-        if not any(variable not in bound for equality in known for variable in equality.variables()):
+        known: list[Test] = [one for one in equalities if has_value(one.left) or has_value(one.right)]
+        known += [one for one in computations if bound.issuperset(one.inputs())]
+        if not any(variable not in bound for one in known for variable in one.variables()):
             return bound
-        bound.update(variable for equality in known for variable in equality.variables())
+        bound.update(variable for one in known for variable in one.variables())
 
 
 def _mistakes(head: Atom | None, body: Sequence[BodyLiteral]) -> Iterator[tuple[Variable, str]]:
@@ -63,6 +76,10 @@ def _mistakes(head: Atom | None, body: Sequence[BodyLiteral]) -> Iterator[tuple[
             for variable in literal.variables():
                 if variable not in bound:
                     yield variable, "is compared, but no positive atom of the body binds it"
+        elif isinstance(literal, Computation):
+            for variable in literal.inputs():
+                if variable not in bound:
+                    yield variable, "is in an expression, but nothing else in the body binds it"
         elif isinstance(literal, Negation):
             yield from _mistakes_inside(literal, bound)
     shared = {variable for literal in (body if head is None else (head, *body)) for variable in literal.variables()}
@@ -73,7 +90,7 @@ def _mistakes(head: Atom | None, body: Sequence[BodyLiteral]) -> Iterator[tuple[
 
 
 def _mistakes_inside(negation: Negation, bound: set[Variable]) -> Iterator[tuple[Variable, str]]:
-    inside = {variable for atom in negation.atoms for variable in atom.variables()}
+    inside = bound_variables((*negation.atoms, *(test for test in negation.tests if isinstance(test, Computation))))
     for variable in negation.local:
         if variable not in inside:
             yield variable, "is local to a NOT EXISTS, but occurs in no atom inside it"

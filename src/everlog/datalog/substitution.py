@@ -11,9 +11,21 @@ from dataclasses import replace
 from itertools import count
 from typing import TypeAlias, TypeVar
 
-from everlog.datalog.syntax import Atom, BodyLiteral, Comparison, Constant, Negation, Rule, Term, Variable, parts
+from everlog.datalog.syntax import (
+    Atom,
+    BodyLiteral,
+    Comparison,
+    Computation,
+    Constant,
+    Negation,
+    Rule,
+    Term,
+    Test,
+    Variable,
+    parts,
+)
 
-L = TypeVar("L", Atom, Comparison, Negation, Atom | Comparison, BodyLiteral)
+L = TypeVar("L", Atom, Comparison, Computation, Negation, Test, Atom | Comparison, Atom | Test, BodyLiteral)
 
 Substitution: TypeAlias = Mapping[Variable, Term]
 

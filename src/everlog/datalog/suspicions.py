@@ -15,6 +15,7 @@ from everlog.datalog.arities import program_arities
 from everlog.datalog.printer import print_rule
 from everlog.datalog.syntax import (
     EQUAL,
+    QUAD,
     TRIPLE,
     Atom,
     BodyLiteral,
@@ -23,6 +24,7 @@ from everlog.datalog.syntax import (
     Program,
     Rule,
     Term,
+    Test,
     Variable,
     parts,
 )
@@ -33,7 +35,7 @@ _SHOWN: Final = 5
 _ENOUGH: Final = 5_000
 """Among more names nobody looks for the nearest one."""
 
-_EVERLOGS: Final = frozenset({TRIPLE, "quad", "violation"})
+_EVERLOGS: Final = frozenset({TRIPLE, QUAD, "violation"})
 """Predicates that Everlog makes facts of by itself."""
 
 _LETTER = re.compile(r"[A-Z][0-9_]*")
@@ -159,7 +161,7 @@ def _names(terms: Iterable[Term]) -> set[str]:
     return {term.value for term in terms if isinstance(term, Constant) and isinstance(term.value, str)}
 
 
-def _body(rule: Rule) -> Iterator[Atom | Comparison]:
+def _body(rule: Rule) -> Iterator[Atom | Test]:
     return (part for literal in rule.body for part in parts(literal))
 
 

@@ -1,6 +1,6 @@
 """Terms, atoms, rules and programs, as immutable values.
 
-A rule keeps what the user wrote: comparisons and negations stay literals of the body, and a `NOT EXISTS` is one
+A rule keeps what the user wrote: comparisons, computations and negations stay literals of the body, and a `NOT EXISTS` is one
 negative literal with its own variables. Sugar is gone: an RDF atom is an `Atom` of the ternary predicate `triple`, a
 rule has one head, and every `_` is a variable of its own (its name starts with `_`).
 """
@@ -15,6 +15,7 @@ from typing import Final, Literal, TypeAlias
 from everlog.datalog.values import Value, identity
 
 TRIPLE: Final = "triple"
+QUAD: Final = "quad"
 HIDDEN: Final = "¬"
 """What the names of predicates begin with that no user sees."""
 
@@ -64,9 +65,6 @@ class Call:
     function: str
     arguments: tuple[Expression, ...]
 
-    def variables(self) -> Iterator[Variable]:
-        return (variable for argument in self.arguments for variable in variables_of(argument))
-
     def mapped(self, change: Callable[[Term], Term]) -> Call:
         return Call(self.function, tuple(changed(argument, change) for argument in self.arguments))
 
@@ -74,12 +72,13 @@ class Call:
 Expression: TypeAlias = Variable | Constant | Call
 
 
-def variables_of(expression: Expression) -> Iterator[Variable]:
-    """The variables of an expression, once per occurrence."""
-    if isinstance(expression, Variable):
+def terms_of(expression: Expression) -> Iterator[Term]:
+    """The variables and constants of an expression, once per occurrence."""
+    if isinstance(expression, Call):
+        for argument in expression.arguments:
+            yield from terms_of(argument)
+    else:
         yield expression
-    elif isinstance(expression, Call):
-        yield from expression.variables()
 
 
 def changed(expression: Expression, change: Callable[[Term], Term]) -> Expression:
@@ -119,15 +118,45 @@ class Comparison:
 
 
 @dataclass(frozen=True, slots=True)
+class Computation:
+    """`BIND(expression AS result)`; without a result, `FILTER(expression)`.
+
+    A result that has a value already, or is a constant, must be the very term that is computed.
+    """
+
+    expression: Expression
+    result: Term | None = None
+
+    @property
+    def terms(self) -> tuple[Term, ...]:
+        return (*terms_of(self.expression), *(() if self.result is None else (self.result,)))
+
+    def inputs(self) -> Iterator[Variable]:
+        """The variables that must have values first."""
+        return (term for term in terms_of(self.expression) if isinstance(term, Variable))
+
+    def variables(self) -> Iterator[Variable]:
+        return (term for term in self.terms if isinstance(term, Variable))
+
+    def mapped(self, change: Callable[[Term], Term]) -> Computation:
+        result = None if self.result is None else change(self.result)
+        return Computation(changed(self.expression, change), result)
+
+
+Test: TypeAlias = Comparison | Computation
+"""What a body has besides atoms and negations of them; a computation may also give a variable its value."""
+
+
+@dataclass(frozen=True, slots=True)
 class Negation:
-    """`NOT EXISTS local IN (atoms, comparisons)`; `not A` has one atom and no local variables.
+    """`NOT EXISTS local IN (atoms, tests)`; `not A` has one atom and no local variables.
 
     Variables that are not local are shared with the rule and must be bound by it.
     """
 
     atoms: tuple[Atom, ...]
     local: tuple[Variable, ...] = ()
-    comparisons: tuple[Comparison, ...] = ()
+    tests: tuple[Test, ...] = ()
 
     def variables(self) -> Iterator[Variable]:
         """The shared variables, once per occurrence."""
@@ -136,15 +165,19 @@ class Negation:
     def mapped(self, change: Callable[[Term], Term]) -> Negation:
         """The negation with each term inside changed; the local variables stay declared."""
         atoms = tuple(atom.mapped(change) for atom in self.atoms)
-        return Negation(atoms, self.local, tuple(comparison.mapped(change) for comparison in self.comparisons))
+        return Negation(atoms, self.local, tuple(test.mapped(change) for test in self.tests))
+
+    @property
+    def computations(self) -> tuple[Computation, ...]:
+        return tuple(test for test in self.tests if isinstance(test, Computation))
 
 
-BodyLiteral: TypeAlias = Atom | Negation | Comparison
+BodyLiteral: TypeAlias = Atom | Negation | Test
 
 
-def parts(literal: BodyLiteral) -> tuple[Atom | Comparison, ...]:
-    """The atoms and comparisons that a literal consists of: those inside a negation, or itself."""
-    return (*literal.atoms, *literal.comparisons) if isinstance(literal, Negation) else (literal,)
+def parts(literal: BodyLiteral) -> tuple[Atom | Test, ...]:
+    """The atoms and tests that a literal consists of: those inside a negation, or itself."""
+    return (*literal.atoms, *literal.tests) if isinstance(literal, Negation) else (literal,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +196,10 @@ class Rule:
     @property
     def comparisons(self) -> tuple[Comparison, ...]:
         return tuple(literal for literal in self.body if isinstance(literal, Comparison))
+
+    @property
+    def computations(self) -> tuple[Computation, ...]:
+        return tuple(literal for literal in self.body if isinstance(literal, Computation))
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -158,7 +158,7 @@ def _asking(rule: Rule) -> Rule:
     bound = {variable for atom in rule.positive if not is_equality(atom) for variable in atom.variables()}
     for literal in rule.body:
         if isinstance(literal, Negation) and any(map(is_equality, literal.atoms)):
-            if len(literal.atoms) > 1 or literal.local or literal.comparisons:
+            if len(literal.atoms) > 1 or literal.local or literal.tests:
                 raise EverlogError(
                     f"the rule `{print_rule(rule)}` has owl:sameAs inside {print_literal(literal)}, which is not supported "
                     "together with equality: negate owl:sameAs alone, between two bound terms"
@@ -186,7 +186,8 @@ def _occurrences(arities: Mapping[str, int]) -> Iterator[Rule]:
 def _check(rule: Rule) -> None:
     """Refuses a rule of the core whose instances a later merge could take away."""
     for literal in rule.body:
-        if isinstance(literal, Negation) or (isinstance(literal, Comparison) and not _is_harmless(literal)):
+        harmless = isinstance(literal, Atom) or (isinstance(literal, Comparison) and _is_harmless(literal))
+        if not harmless:
             raise EverlogError(
                 f"the rule `{print_rule(rule)}` is not well defined together with equality: equalities depend on its head, "
                 f"and an equality that is found later could undo {print_literal(literal)}. Use it only in rules that no "

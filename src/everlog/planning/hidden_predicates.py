@@ -18,9 +18,10 @@ from hashlib import sha256
 from typing import Final
 
 from everlog.datalog.printer import print_literal, print_rule
+from everlog.datalog.safety import bound_variables
 from everlog.datalog.stratify import stratify
 from everlog.datalog.substitution import Pattern, canonical_rule, pattern, substitute_literal
-from everlog.datalog.syntax import HIDDEN, Atom, BodyLiteral, Comparison, Negation, Rule, Variable
+from everlog.datalog.syntax import HIDDEN, Atom, BodyLiteral, Comparison, Computation, Negation, Rule, Test, Variable
 from everlog.errors import EverlogError
 
 NEGATED: Final = f"{HIDDEN}n"
@@ -49,16 +50,16 @@ def rewrite_negation(rules: Sequence[Rule]) -> tuple[Rule, ...]:
 
 def is_plain(negation: Negation) -> bool:
     """Whether a negation needs no hidden predicate."""
-    return len(negation.atoms) == 1 and not negation.local and not negation.comparisons
+    return len(negation.atoms) == 1 and not negation.local and not negation.tests
 
 
 def _hide(rule: Rule, negation: Negation, levels: Levels, hidden: dict[Rule, Atom]) -> Atom:
     """The atom to negate instead; its defining rule is added to `hidden` unless there is one like it."""
     shared = tuple(dict.fromkeys(negation.variables()))
     inner = {variable for atom in negation.atoms for variable in atom.variables()}
-    compared = {variable for comparison in negation.comparisons for variable in comparison.variables()}
-    body: tuple[BodyLiteral, ...] = (*negation.atoms, *negation.comparisons)
-    if len(negation.atoms) != 1 or not compared <= inner:
+    tested = {variable for test in negation.tests for variable in test.variables()}
+    body: tuple[BodyLiteral, ...] = (*negation.atoms, *negation.tests)
+    if len(negation.atoms) != 1 or not tested <= inner:
         body = (*_guard(rule, negation, shared, inner, levels), *body)
     definition = canonical_rule(Rule(Atom(HIDDEN, shared), body))
     known = hidden.setdefault(definition, Atom(named_after(NEGATED, definition), definition.head.terms))
@@ -75,9 +76,9 @@ def spelled_out(rule: Rule, definitions: Mapping[str, Rule]) -> Rule:
         arguments = dict(zip(definition.head.variables(), literal.atoms[0].terms, strict=True))
         body = [substitute_literal(part, arguments) for part in definition.body]
         atoms = tuple(part for part in body if isinstance(part, Atom))
-        comparisons = tuple(part for part in body if isinstance(part, Comparison))
-        inner = dict.fromkeys(variable for atom in atoms for variable in atom.variables())
-        return Negation(atoms, tuple(one for one in inner if one not in arguments.values()), comparisons)
+        tests = tuple(part for part in body if isinstance(part, Comparison | Computation))
+        inner = dict.fromkeys(variable for part in body for variable in part.variables())
+        return Negation(atoms, tuple(one for one in inner if one not in arguments.values()), tests)
 
     return Rule(rule.head, tuple(map(written, rule.body)))
 
@@ -97,7 +98,7 @@ def _guard(
     atoms = [
         atom for atom in rule.positive if levels[pattern(atom)] < level and not set(shared).isdisjoint(atom.variables())
     ]
-    bound = inner | {variable for atom in atoms for variable in atom.variables()}
+    bound = bound_variables((*atoms, *negation.atoms, *rule.computations, *negation.computations))
     free = [variable for variable in shared if variable not in bound]
     if free:
         names = ", ".join(repr(variable) for variable in free)
@@ -105,5 +106,5 @@ def _guard(
             f"{print_literal(negation)} cannot be decided in the rule {print_rule(rule)} : {names} is bound only by atoms "
             "that depend on the head; bind it by an atom that does not"
         )
-    comparisons = [comparison for comparison in rule.comparisons if bound.issuperset(comparison.variables())]
-    return (*atoms, *comparisons)
+    tests: tuple[Test, ...] = (*rule.computations, *rule.comparisons)
+    return (*atoms, *(test for test in tests if bound.issuperset(test.variables())))

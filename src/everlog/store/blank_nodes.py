@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from pyoxigraph import BlankNode
 
-from everlog.datalog.syntax import Atom, BodyLiteral, Comparison, Constant, Negation, Program, Rule, Term
+from everlog.datalog.syntax import Constant, Program, Rule, Term
 
 
 def blank_nodes(program: Program) -> set[str]:
@@ -33,21 +33,11 @@ def _renamed(program: Program, name: Callable[[str], str]) -> Program:
             return Constant(BlankNode(name(given.value.value)))
         return given
 
-    def atom(given: Atom) -> Atom:
-        return Atom(given.predicate, tuple(map(term, given.terms)))
-
-    def comparison(given: Comparison) -> Comparison:
-        return Comparison(given.operator, term(given.left), term(given.right))
-
-    def literal(given: BodyLiteral) -> BodyLiteral:
-        if isinstance(given, Atom):
-            return atom(given)
-        if isinstance(given, Comparison):
-            return comparison(given)
-        return Negation(tuple(map(atom, given.atoms)), given.local, tuple(map(comparison, given.comparisons)))
+    def renamed(rule: Rule) -> Rule:
+        return Rule(rule.head.mapped(term), tuple(literal.mapped(term) for literal in rule.body))
 
     return replace(
         program,
-        rules=tuple(Rule(atom(rule.head), tuple(map(literal, rule.body))) for rule in program.rules),
-        facts=tuple(map(atom, program.facts)),
+        rules=tuple(map(renamed, program.rules)),
+        facts=tuple(fact.mapped(term) for fact in program.facts),
     )

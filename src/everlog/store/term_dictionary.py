@@ -78,21 +78,33 @@ class StoredDictionary:
 
     def encode(self, read: Read, folder: Path) -> Encoded:
         """What was read as ids; terms that have none get the next ones, and are written to a new folder."""
-        from pyspark.sql.functions import coalesce
-
         from everlog.sources.blocks import terms_of_blocks
 
         blocks = read.numbered_blocks()
         pieces = terms_of_blocks(blocks).persist()
         terms = pieces.select("text").distinct()
         known = self._known(terms).select("text", "id").persist()
+        written = self._write_new(terms, known, folder)
+        ids = _facts(read, blocks, pieces, self._meant(written, known))
+        return Encoded(ids, tuple(read.arities), read.arities, written, self.size + count_rows(folder), (pieces, known))
+
+    def encode_texts(self, texts: DataFrame, folder: Path) -> DataFrame:
+        """Distinct terms in a column `text`, with their ids; new ones as in `encode`."""
+        known = self._known(texts).select("text", "id")
+        return self._meant(self._write_new(texts, known, folder), known)
+
+    def _write_new(self, terms: DataFrame, known: DataFrame, folder: Path) -> DataFrame:
+        """Gives ids to those of some terms that are not known, by writing them; gives what was written."""
         new = terms.join(known, "text", "left_anti") if self.size else terms
         _numbered(new, self.size).write.parquet(str(folder))
-        size = self.size + count_rows(folder)
-        written = self._spark.read.schema(TERMS).parquet(str(folder))
+        return self._spark.read.schema(TERMS).parquet(str(folder))
+
+    def _meant(self, written: DataFrame, known: DataFrame) -> DataFrame:
+        """Terms as their source has them, with ids: those that were written, and those that were known."""
+        from pyspark.sql.functions import coalesce
+
         meant = written.select(coalesce("label", "term").alias("text"), "id")
-        ids = _facts(read, blocks, pieces, meant.unionByName(known) if self.size else meant)
-        return Encoded(ids, tuple(read.arities), read.arities, written, size, (pieces, known))
+        return meant.unionByName(known) if self.size else meant
 
     def find(self, read: Read) -> dict[str, DataFrame]:
         """Those facts that were read whose terms are all known, as ids."""

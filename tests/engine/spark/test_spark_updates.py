@@ -34,7 +34,7 @@ SEQUENCES = 12
 
 
 def is_ordered(rule: Rule) -> bool:
-    parts = [one for literal in rule.body if isinstance(literal, Negation) for one in literal.comparisons]
+    parts = [one for literal in rule.body if isinstance(literal, Negation) for one in literal.tests]
     parts += [literal for literal in rule.body if isinstance(literal, Comparison)]
     return any(one.operator not in ("=", "!=") for one in parts)
 

@@ -191,6 +191,16 @@ class Dictionary:
         found: NDArray[np.uint8] = self._kinds[ids]
         return found
 
+    def are_numbers(self, ids: Ids) -> bool:
+        """Whether values are all integers, all doubles or all booleans."""
+        kinds = self._kinds[ids]
+        return bool(ids.size) and kinds[0] < FIRST_TEXT and bool((kinds == kinds[0]).all())
+
+    def numbers(self, ids: Ids) -> NDArray[Any]:
+        """Values that `are_numbers`, as an array of their type."""
+        found: NDArray[Any] = _numbers(int(self._kinds[ids[0]]), self._payload[ids])
+        return found
+
     # Columns in
 
     def encode_field(self, field: pa.Field, column: pa.Array | pa.ChunkedArray) -> Ids:

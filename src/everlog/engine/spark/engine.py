@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import count as counting_up
-from typing import Final
+from typing import Any, Final
 from uuid import uuid4
 
 import pyarrow as pa
@@ -61,7 +61,8 @@ class SparkEngine(Engine):
     """Facts in DataFrames.
 
     `terms` gives a DataFrame with the columns `id` and `term`, the N-Triples text of each value, another one when there are
-    new terms; only comparisons need it. `encode` gives the ids of values that rules mention. `scratch` is the folder for
+    new terms; only comparisons need it. `encode` gives the ids of values that rules mention, `encode_texts`
+    those of a column `text` of distinct N-Triples terms, as a column `id` beside it. `scratch` is the folder for
     `cut="parquet"`, removed by whoever gave it.
     """
 
@@ -72,6 +73,7 @@ class SparkEngine(Engine):
         encode: Callable[[Sequence[Value]], Sequence[int]],
         cut: CutName = "local_checkpoint",
         scratch: str | None = None,
+        encode_texts: Callable[[DataFrame], DataFrame] | None = None,
     ) -> None:
         self._given = spark
         self._most_partitions = int(str(spark.conf.get("spark.sql.shuffle.partitions")))
@@ -84,7 +86,7 @@ class SparkEngine(Engine):
         self._relations: dict[str, tuple[int, int]] = {}
         self.arities: list[int] = []
         """The arities of predicates, by their numbers."""
-        self._encode = encode
+        self._encode, self._encode_texts = encode, encode_texts
         self._ids: dict[Constant, int] = {}
         self._regions: dict[Region, RegionFilter] = {}
         self._tables: dict[Parameters, Table] = {}
@@ -172,6 +174,15 @@ class SparkEngine(Engine):
             self._known_terms, self._chosen_terms, self._twins = terms, {}, None
             self._texts = self._named(self._here(terms.select("id", "term")))
         return self._texts
+
+    def ids_of_texts(self, texts: Table) -> Table:
+        """Distinct N-Triples `text`s with their ids; those that have none get some."""
+        assert self._encode_texts is not None, "rules that compute need a dictionary"
+        return self._named(self._here(self._encode_texts(self._there(f"SELECT * FROM {texts}"))))
+
+    def evaluated(self, table: Table, evaluate: Callable[[Iterator[Any]], Iterator[Any]], schema: str) -> Table:
+        """What workers make of the rows of a table, batch by batch."""
+        return self._named(self.spark.sql(f"SELECT * FROM {table}").mapInArrow(evaluate, schema))
 
     # ------------------------------------------------------------------------------------ facts in and out
 

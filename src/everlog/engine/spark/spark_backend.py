@@ -30,6 +30,7 @@ from everlog.engine.spark.clashes import clashes
 from everlog.engine.spark.classes import SparkClasses
 from everlog.engine.spark.engine import SparkEngine
 from everlog.engine.spark.facts import fact_schema
+from everlog.engine.spark.facts.lineage import CutName
 from everlog.engine.spark.facts.sets import computed
 from everlog.engine.spark.graphs.graphs import SparkGraphs
 from everlog.engine.spark.joins.matcher import SparkMatcher
@@ -68,10 +69,13 @@ class SparkBackend(Backend[FactSet, DataFrame, FactSet]):
 
     def __init__(self, spark: SparkSession, terms: SparkTerms, scratch: Callable[[], Path]) -> None:
         self.spark, self.terms = spark, terms
-        if str(spark.conf.get("spark.master", "local")).startswith("local"):
-            self._engine = SparkEngine(spark, lambda: terms.frame, terms.encode_values)
-        else:  # so that the death of an executor does no harm
-            self._engine = SparkEngine(spark, lambda: terms.frame, terms.encode_values, "parquet", str(scratch()))
+        cut: CutName = "local_checkpoint"
+        if not str(spark.conf.get("spark.master", "local")).startswith("local"):
+            cut = "parquet"  # so that the death of an executor does no harm
+        files = str(scratch()) if cut == "parquet" else None
+        self._engine = SparkEngine(
+            spark, lambda: terms.frame, terms.encode_values, cut, files, encode_texts=terms.encode_frame
+        )
         self.saved: tuple[FactSet, FactSet] = (self._engine.empty(), self._engine.empty())
         """`E` and `I ∖ E` as they were opened or saved last."""
         self.stored: KeptSnapshot | None = None

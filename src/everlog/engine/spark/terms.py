@@ -101,6 +101,13 @@ class SparkTerms:
         assert self.size == encoded.size
         return encoded
 
+    def encode_frame(self, texts: DataFrame) -> DataFrame:
+        """Distinct terms in a column `text` with their ids; those that have none get the next ones."""
+        folder = self._folder()
+        found = self.dictionary.encode_texts(texts, folder)
+        self._learn(file for file in files_in(folder) if rows_in(file))
+        return found
+
     def encode_values(self, values: Sequence[Value]) -> list[int]:
         """The ids of some values."""
         texts = pa.array([write_term(value) for value in values], pa.large_string())

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final, Literal, TypeAlias, get_args
 
 from everlog.datalog.substitution import substitute_atom
-from everlog.datalog.syntax import TRIPLE, Atom, Comparison, Constant, Rule, Term, Variable
+from everlog.datalog.syntax import TRIPLE, Atom, Comparison, Constant, Rule, Term, Test, Variable
 from everlog.datalog.values import RDF_TYPE
 from everlog.errors import EverlogError
 from everlog.planning.modules.automata import regular_form
@@ -220,7 +220,8 @@ def sequence(rule: Rule) -> Module | None:
     they are their own, `k` is `x`, `l` is `y`, and `m` is `z`.
     """
     head = _pair(rule.head)
-    if head is None or len(rule.positive) != 2 or len(rule.comparisons) != 1 or len(rule.negative) != 1:
+    literals = len(rule.positive), len(rule.comparisons), len(rule.negative), len(rule.body)
+    if head is None or literals != (2, 1, 1, 4):
         return None
     _, x, y = head
     negation, (k, l) = rule.negative[0], _lesser_first(rule.comparisons[0])
@@ -234,7 +235,7 @@ def sequence(rule: Rule) -> Module | None:
         return None
     for z, m in ((negation.local[0], negation.local[-1]), (negation.local[-1], negation.local[0])):
         items = {substitute_atom(item, {z: end, m: key}) for end, key in ((x, k), (y, l))}
-        compared = _less(rule.comparisons, {(k, l)}) and _less(negation.comparisons, {(k, m), (m, l)})
+        compared = _less(rule.comparisons, {(k, l)}) and _less(negation.tests, {(k, m), (m, l)})
         if compared and {*rule.positive} == items and {*item.variables()} == {z, m}:
             return Module("seq", (rule,), rule.head, item, key=None if columns == 1 else m)
     return None
@@ -246,7 +247,7 @@ def _lesser_first(comparison: Comparison) -> tuple[Term, Term]:
     return ends if comparison.operator == "<" else ends[::-1]
 
 
-def _less(comparisons: Sequence[Comparison], wanted: set[tuple[Variable, Variable]]) -> bool:
+def _less(tests: Sequence[Test], wanted: set[tuple[Variable, Variable]]) -> bool:
     """Whether comparisons say that one variable is less than another, for just some pairs."""
-    said = {_lesser_first(one) for one in comparisons if one.operator in ("<", ">")}
-    return len(said) == len(comparisons) and said == wanted
+    said = {_lesser_first(one) for one in tests if isinstance(one, Comparison) and one.operator in ("<", ">")}
+    return len(said) == len(tests) and said == wanted

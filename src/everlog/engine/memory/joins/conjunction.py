@@ -8,20 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from everlog.datalog.syntax import Atom, Comparison
+from everlog.datalog.syntax import Atom, Comparison, Computation, Test
 from everlog.engine.memory import tuning
 from everlog.engine.memory.engine import MemoryEngine
 from everlog.engine.memory.facts.sets import MemoryFacts
 from everlog.engine.memory.facts.table import Table
+from everlog.engine.memory.joins.computed_values import Computed
 from everlog.engine.memory.joins.join_order import join_order, with_filters
-from everlog.engine.memory.joins.join_plan import Compared, JoinPlan, Literal, SharedViews
+from everlog.engine.memory.joins.join_plan import Compared, JoinPlan, Literal, Part, SharedViews
 
 UNIT = "¬"
 """The hidden nullary predicate, always true, that drives a conjunction without positive atoms."""
 
 
 class Conjunction:
-    """Positive atoms, negative atoms and comparisons over common variables."""
+    """Positive atoms, negative atoms, comparisons and computations over common variables."""
 
     def __init__(
         self,
@@ -29,10 +30,11 @@ class Conjunction:
         positive: Sequence[Atom],
         negative: Sequence[Atom],
         comparisons: Sequence[Comparison],
+        computations: Sequence[Computation] = (),
         further: Sequence[Atom] = (),
     ) -> None:
         self._engine = engine
-        parts: tuple[Atom | Comparison, ...] = (*positive, *negative, *comparisons, *further)
+        parts: tuple[Atom | Test, ...] = (*positive, *negative, *comparisons, *computations, *further)
         variables = dict.fromkeys(variable for part in parts for variable in part.variables())
         self.numbers = {variable: number for number, variable in enumerate(variables)}
         self.positive = [engine.literal(atom, self.numbers) for atom in positive]
@@ -41,6 +43,7 @@ class Conjunction:
             Compared(one.operator, engine.term(one.left, self.numbers), engine.term(one.right, self.numbers))
             for one in comparisons
         ]
+        self.computations = [Computed(one, engine.dictionary, self.numbers) for one in computations]
         self._plans: dict[object, JoinPlan] = {}
 
     def plan(
@@ -80,10 +83,13 @@ class Conjunction:
         key = extra, extra_first, small, again, needed, magnitudes
         found = self._plans.get(key)
         if found is None:
-            order = join_order(sized, len(sized) - 1 if extra_first else small, forced=extra_first, again=again)
-            parts: list[Literal | Compared] = [*literals, *self.negative, *self.comparisons]
+            first = len(sized) - 1 if extra_first else small
+            giving = [(one.needs(), one.gives()) for one in self.computations]
+            order = join_order(sized, first, forced=extra_first, again=again, giving=giving)
+            tests: list[Literal | Compared] = [*literals, *self.negative, *self.comparisons]
+            parts: list[Part] = [*tests, *self.computations]
             places += range(size, body)
-            steps = with_filters(order, [part.variables() for part in parts])
+            steps = with_filters(order, [*((part.variables(), set()) for part in tests), *giving])
             used = tuple(places[step] for step in steps if step < len(places))
             found = self._plans[key] = JoinPlan(self._engine.dictionary, [parts[step] for step in steps], needed, used)
         return found

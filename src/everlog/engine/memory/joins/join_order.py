@@ -31,22 +31,31 @@ class Sized(Protocol):
         """What it costs to match it when some variables are bound: once, and for each binding."""
 
 
+Giving = tuple[set[int], set[int]]
+"""The variables that a test needs, and those that it gives their values: a computation has a result."""
+
+
 def join_order(
-    literals: Sequence[Sized], first: int | None = None, *, forced: bool = False, again: bool = False
+    literals: Sequence[Sized],
+    first: int | None = None,
+    *,
+    forced: bool = False,
+    again: bool = False,
+    giving: Sequence[Giving] = (),
 ) -> list[int]:
     """The places of literals in the order of their evaluation, preferably (or, `forced`, always) starting with `first`.
 
-    `again` says that the same will be asked again.
+    `again` says that the same will be asked again; `giving` are computations, which are made as soon as they can be.
     """
     if len(literals) == 1:
         return [0]
     if forced and first is not None:
-        return _greedy(literals, first)[1]
+        return _greedy(literals, first, giving)[1]
     small = first is not None and (
         again or literals[first].size() * tuning.LASTING_INDEX_SHARE < max(literal.size() for literal in literals)
     )
     costs = {
-        start: _greedy(literals, start, 1 / tuning.LASTING_INDEX_SHARE if small and start == first else 1.0)
+        start: _greedy(literals, start, giving, 1 / tuning.LASTING_INDEX_SHARE if small and start == first else 1.0)
         for start in range(len(literals))
     }
     best = min(costs, key=lambda start: costs[start][0])
@@ -55,10 +64,12 @@ def join_order(
     return costs[best][1]
 
 
-def _greedy(literals: Sequence[Sized], start: int, share: float = 1.0) -> tuple[float, list[int]]:
+def _greedy(
+    literals: Sequence[Sized], start: int, giving: Sequence[Giving], share: float = 1.0
+) -> tuple[float, list[int]]:
     """The cost, with a share of what indexes cost to make, and the order."""
     order = [start]
-    bound = set(literals[start].variables())
+    bound = _known(set(literals[start].variables()), giving)
     bindings = max(literals[start].size(), 1e-3)
     cost = bindings
     left = [place for place in range(len(literals)) if place != start]
@@ -69,19 +80,28 @@ def _greedy(literals: Sequence[Sized], start: int, share: float = 1.0) -> tuple[
         once, each = literals[best].effort(bound)
         order.append(best)
         left.remove(best)
-        bound |= literals[best].variables()
+        bound = _known(bound | literals[best].variables(), giving)
         cost += share * once + bindings * each
         bindings = max(bindings * fanout, 1e-3)
     return cost, order
 
 
-def with_filters(order: Sequence[int], variables: Sequence[set[int]]) -> list[int]:
-    """An order of some parts of a conjunction with all others, which bind nothing, each as early as can be."""
+def _known(bound: set[int], giving: Sequence[Giving]) -> set[int]:
+    """Bound variables, with those that can be computed of them."""
+    more = [gives for needs, gives in giving if needs <= bound and not gives <= bound]
+    return _known(bound.union(*more), giving) if more else bound
+
+
+def with_filters(order: Sequence[int], parts: Sequence[Giving]) -> list[int]:
+    """An order of some parts of a conjunction with all others, which match no facts, each as early as can be."""
     plan: list[int] = []
     bound: set[int] = set()
-    waiting = [place for place in range(len(variables)) if place not in order]
+    waiting = [place for place in range(len(parts)) if place not in order]
     for place in order:
-        bound |= variables[place]
-        plan += [place, *(other for other in waiting if variables[other] <= bound)]
-        waiting = [other for other in waiting if other not in plan]
+        plan.append(place)
+        bound |= parts[place][0]
+        while (ready := next((other for other in waiting if parts[other][0] <= bound), None)) is not None:
+            plan.append(ready)
+            waiting.remove(ready)
+            bound |= parts[ready][1]
     return plan

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from threading import Lock
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from everlog.engine.memory.facts.relation import Relation, grouped
 from everlog.engine.memory.facts.rows import NO_ROWS, Mark
 from everlog.engine.memory.facts.sets import MemoryFacts, TableView
 from everlog.engine.memory.facts.table import Ids, Positions, Table, one_by_one
+from everlog.engine.memory.joins.computed_values import Computed
 from everlog.engine.memory.kernels import table_kernels as kernels
 from everlog.interrupts import lasting, look
 
@@ -73,6 +74,8 @@ class Compared:
     def variables(self) -> set[int]:
         return {term for term in (self.left, self.right) if term >= 0}
 
+
+Part: TypeAlias = Literal | Compared | Computed
 
 Sink = Callable[[int, Ids, int], bool]
 """Takes the bindings at the end: a worker, a block, and their number. True asks the join to pause, to be emptied."""
@@ -152,6 +155,33 @@ class _Comparison:
 
 
 @dataclass
+class _Computation:
+    """A computation behind the driver, with the slots of the variables before it and those of its result after it."""
+
+    before: dict[int, int]
+    computed: Computed
+    carry: Positions
+    """The slots whose variables are still needed; a result that is new comes behind them."""
+    is_new: bool
+    slots: int
+    """How many there are after it."""
+
+    def run(self, block: Ids, n: int, out: Ids) -> tuple[Ids, int]:
+        """The bindings for which there is a result, and the right one if it is known."""
+        found, kept = self.computed.results(block, n, self.before)
+        result = self.computed.result
+        if result is not None and not self.is_new:
+            known = block[self.before[result], :n] if result >= 0 else ~result
+            kept &= found == known
+        places = np.flatnonzero(kept)
+        m, carried = len(places), len(self.carry)
+        out[:carried, :m] = block[self.carry[:, None], places]
+        if self.is_new and carried < len(out):
+            out[carried, :m] = found[places]
+        return out, m
+
+
+@dataclass
 class _Step:
     """A literal, with the slots of the variables before and after it."""
 
@@ -199,7 +229,7 @@ class JoinPlan:
     def __init__(
         self,
         dictionary: Dictionary,
-        parts: Sequence[Literal | Compared],
+        parts: Sequence[Part],
         needed: Sequence[int],
         used: tuple[int, ...],
     ) -> None:
@@ -212,7 +242,7 @@ class JoinPlan:
             late.append(late[-1] | part.variables())
         layout = tuple(sorted((driver.variables() | {DRIVER_ROW}) & late.pop()))
         self.driver = _Step(driver, 0, {}, layout)
-        self._steps: list[_Step | _Comparison] = []
+        self._steps: list[_Step | _Comparison | _Computation] = []
         place = 0
         for part in rest:
             afterwards = late.pop()
@@ -221,8 +251,15 @@ class JoinPlan:
                 (left, right), consts = sources_of((part.left, part.right), before)
                 self._steps.append(_Comparison(before, (OPERATORS[part.operator], left, right, consts)))
                 continue
+            if isinstance(part, Computed):
+                carried = [variable for variable in layout if variable in afterwards]
+                slots = np.array([before[variable] for variable in carried], np.int64)
+                new = sorted(part.gives() - before.keys())
+                layout = (*carried, *(variable for variable in new if variable in afterwards))
+                self._steps.append(_Computation(before, part, slots, bool(new), len(layout)))
+                continue
             place += 1
-            carried: list[int] = []
+            carried = []
             if not part.negative and not (part.static is not None and part.variables() <= before.keys()):
                 carried = [variable for variable in layout if variable in afterwards]
                 layout = (*carried, *sorted((part.variables() - before.keys()) & afterwards))
@@ -276,6 +313,8 @@ class JoinPlan:
                 n = kernels.drop_marked(block, n, step.before[DRIVER_ROW], mask, bit)
             if isinstance(step, _Comparison):
                 n = kernels.keep_compared(block, n, *step.test, self._dictionary.order())
+            elif isinstance(step, _Computation):
+                block, n = step.run(block, n, worker.block(level + 1, step.slots))
             elif step.static is not None and step.looked_up:
                 n = _look_up(call, step, step.static, block, n)
             else:

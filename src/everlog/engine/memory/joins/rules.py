@@ -32,7 +32,7 @@ class CompiledRule:
     def __init__(self, engine: MemoryEngine, rule: Rule) -> None:
         self.rule = rule
         negative = [negation.atoms[0] for negation in rule.negative]
-        self.body = Conjunction(engine, rule.positive, negative, rule.comparisons, [rule.head])
+        self.body = Conjunction(engine, rule.positive, negative, rule.comparisons, rule.computations, [rule.head])
         self.head = engine.literal(rule.head, self.body.numbers)
         self.literals = [*self.body.positive, *self.body.negative]
 

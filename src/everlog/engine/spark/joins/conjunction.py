@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from everlog.engine.spark import tuning
 from everlog.engine.spark.engine import SparkEngine
@@ -18,8 +19,9 @@ from everlog.engine.spark.facts.runs import Run
 from everlog.engine.spark.facts.sets import SparkFacts
 from everlog.engine.spark.facts.sql_text import Keys, Table, any_present, select
 from everlog.engine.spark.joins.comparisons import NO_TWINS, compared, equal
+from everlog.engine.spark.joins.computed_values import RESULT, results
 from everlog.engine.spark.joins.hubs import SHARE, Hubs, hubs, shared
-from everlog.engine.spark.joins.patterns import Compared, Parameters, Pattern, Term
+from everlog.engine.spark.joins.patterns import Compared, Computed, Parameters, Pattern, Term
 
 
 @dataclass(frozen=True)
@@ -29,6 +31,10 @@ class Literal:
     pattern: Pattern
     view: SparkFacts
     negative: bool = False
+
+
+Test: TypeAlias = Literal | Compared | Computed
+"""What is asked of bindings as soon as its variables are bound: a negative literal, a comparison, or a computation."""
 
 
 class Conjunction:
@@ -51,11 +57,11 @@ class Conjunction:
     # ------------------------------------------------------------------------------------ evaluation
 
     def evaluate(
-        self, positive: Sequence[Literal], negative: Sequence[Literal], comparisons: Sequence[Compared]
+        self, positive: Sequence[Literal], negative: Sequence[Literal], tests: Sequence[Compared | Computed]
     ) -> None:
         """Matches positive literals in the order given, and the others as soon as their variables are bound."""
         self._held += [*positive, *negative]
-        waiting: list[Literal | Compared] = [*comparisons, *negative]
+        waiting: list[Test] = [*tests, *negative]
         if not positive:
             self._start_empty()
             waiting = self._tested(waiting)
@@ -80,18 +86,39 @@ class Conjunction:
         if self.table is not None:
             self.table = any_present(self.table, asked) if asked else None
 
-    def _tested(self, tests: Sequence[Literal | Compared]) -> list[Literal | Compared]:
+    def _tested(self, tests: Sequence[Test]) -> list[Test]:
         """Applies those tests whose variables are bound; gives the others."""
-        waiting: list[Literal | Compared] = []
+        waiting: list[Test] = []
+        computed = False
         for test in tests:
-            if not _terms(test) <= self._bound:
+            if not (test.giving[0] if isinstance(test, Computed) else _terms(test)) <= self._bound:
                 waiting.append(test)
+            elif isinstance(test, Computed):
+                self._compute(test)
+                computed = True
             elif isinstance(test, Compared):
                 self._compare(test)
             elif self.table is not None:
                 wanted = self._parameters.wanted(test.pattern)
                 self.table = test.view.outside(self.table, self.keys(test.pattern), wanted, self.started_from)
-        return waiting
+        return self._tested(waiting) if computed else waiting
+
+    def _compute(self, test: Computed) -> None:
+        """Gives a variable its value, or keeps the bindings that have it or pass the filter."""
+        assert self.table is not None
+        bindings = self._engine.run(self.table)
+        found = results(self._engine, bindings.view(), test)
+        self._held += [bindings, found]
+        columns, conditions = ["l.*"], [f"x.v{term} = l.v{term}" for term in test.inputs]
+        if test.result is not None and test.result in self._bound:
+            (known,) = self._expressions([test.result])
+            conditions.append(f"x.{RESULT} = {known}")
+        elif test.result is not None:
+            columns.append(f"x.{RESULT} AS {_name(test.result)}")
+            self._columns.append(_name(test.result))
+            self._bound.add(test.result)
+        hint = "BROADCAST(x)" if found.rows <= tuning.BROADCAST_JOIN_FACTS else ""
+        self.table = select(columns, f"{bindings.view()} l CROSS JOIN {found.view()} x", conditions, hint)
 
     def _compare(self, test: Compared) -> None:
         assert self.table is not None
@@ -225,9 +252,11 @@ class Conjunction:
         return f"{'r' if self.table is None else 'l'}.{_name(term)}"
 
 
-def _terms(part: Literal | Compared) -> set[Term]:
+def _terms(part: Test) -> set[Term]:
     if isinstance(part, Compared):
         return {part.left, part.right}
+    if isinstance(part, Computed):
+        return part.giving[0] | part.giving[1] | ({part.result} if part.result is not None else set())
     return {part.pattern.relation, *part.pattern.terms}
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pyoxigraph import BlankNode, NamedNode
 
 from everlog.datalog.comparing import holds
-from everlog.datalog.syntax import Operator
+from everlog.datalog.syntax import Constant, Operator, Variable
 from everlog.datalog.values import Value
 from everlog.engine.spark import tuning
 from everlog.engine.spark.engine import SparkEngine
@@ -21,7 +21,10 @@ from everlog.engine.spark.facts.region_filters import RegionFilter
 from everlog.engine.spark.facts.runs import Fact, Local
 from everlog.engine.spark.facts.sets import ComputedFacts, SparkFacts
 from everlog.engine.spark.joins.conjunction import Literal
-from everlog.engine.spark.joins.patterns import Compared, Parameters, Pattern, Term
+from everlog.engine.spark.joins.patterns import Compared, Computed, Parameters, Pattern, Term
+from everlog.expressions.columns import column_of
+from everlog.expressions.evaluation import evaluate
+from everlog.expressions.evaluation import holds as holds_in
 
 Binding = dict[Term, int]
 Index = dict[Fact, list[Fact]]
@@ -40,15 +43,44 @@ class DriverConjunction:
         self._tables = tables
 
     def evaluate(
-        self, positive: Sequence[Literal], negative: Sequence[Literal], comparisons: Sequence[Compared]
+        self, positive: Sequence[Literal], negative: Sequence[Literal], tests: Sequence[Compared | Computed]
     ) -> None:
+        waiting = self._compute([test for test in tests if isinstance(test, Computed)])
         for literal in positive:
             self.bindings = list(self._extended(literal))
-        for test in comparisons:
-            self.bindings = list(self._compared(test))
+            waiting = self._compute(waiting)
+        for test in tests:
+            if isinstance(test, Compared):
+                self.bindings = list(self._compared(test))
         for literal in negative:
             facts = self._tables.local(literal.view)
             self.bindings = [one for one in self.bindings if fact_of(literal.pattern, one) not in facts]
+
+    def _compute(self, waiting: Sequence[Computed]) -> list[Computed]:
+        """Makes those computations whose inputs are bound; gives the others."""
+        for test in waiting:
+            needs, gives = test.giving
+            if needs <= self._bound:
+                self.bindings = list(self._computed(test))
+                self._bound |= gives
+                return self._compute([one for one in waiting if one is not test])
+        return list(waiting)
+
+    def _computed(self, test: Computed) -> Iterator[Binding]:
+        """The bindings that have a result, and the right one if it is known; or that pass a filter."""
+        values = self._tables.values({one[term] for one in self.bindings for term in test.inputs})
+        columns = {
+            Variable(str(term)): column_of([values[one[term]] for one in self.bindings]) for term in test.inputs
+        }
+        found = evaluate(test.expression, columns, len(self.bindings))
+        if test.result is None:
+            yield from (one for one, kept in zip(self.bindings, holds_in(found), strict=True) if kept)
+            return
+        results = [None if value is None else Constant(value) for value in found.values()]
+        ids = self._tables.ids(dict.fromkeys(one for one in results if one is not None))
+        for one, result in zip(self.bindings, results, strict=True):
+            if result is not None and one.get(test.result, ids[result]) == ids[result]:
+                yield {**one, test.result: ids[result]}
 
     def _compared(self, test: Compared) -> Iterator[Binding]:
         """The bindings for which a comparison holds."""
@@ -99,10 +131,15 @@ class DriverTables:
     """Sets of facts on the driver, and hash tables of them by some of their places; those of one application of rules."""
 
     def __init__(
-        self, values: Callable[[Iterable[int]], Mapping[int, Value]], twins: Callable[[], Mapping[int, int] | None]
+        self,
+        values: Callable[[Iterable[int]], Mapping[int, Value]],
+        ids: Callable[[Iterable[Constant]], Mapping[Constant, int]],
+        twins: Callable[[], Mapping[int, int] | None],
     ) -> None:
         self.values = values
         """Tells the values of some constants."""
+        self.ids = ids
+        """Tells the ids of some constants, and gives them some."""
         self.twins = twins
         """Tells for which constants there are others of equal value, and the least of these; None if they are many."""
         self._local: dict[SparkFacts, Local] = {}
@@ -132,7 +169,7 @@ class DriverDelivery:
 
     def __init__(self, engine: SparkEngine) -> None:
         self._engine = engine
-        self._tables = DriverTables(engine.driver.values, lambda: engine.twins().local)
+        self._tables = DriverTables(engine.driver.values, engine.ids, lambda: engine.twins().local)
         self._found: list[tuple[Sequence[Binding], Sequence[Pattern]]] = []
 
     def conjunction(self, parameters: Parameters, needed: Iterable[Term]) -> DriverConjunction:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from everlog.datalog.syntax import Operator
+from everlog.datalog.syntax import Expression, Operator, Variable, terms_of
 from everlog.engine.spark.facts import fact_schema
 from everlog.engine.spark.facts.runs import classes_of
 
@@ -39,6 +39,24 @@ class Compared(NamedTuple):
     right: Term
 
 
+class Computed(NamedTuple):
+    """A computation; the variables of its expression have their numbers as names."""
+
+    expression: Expression
+    result: Term | None
+
+    @property
+    def inputs(self) -> list[Term]:
+        """The variables that must have values first, in order, each once."""
+        variables = (one for one in terms_of(self.expression) if isinstance(one, Variable))
+        return sorted({int(variable.name) for variable in variables})
+
+    @property
+    def giving(self) -> tuple[set[Term], set[Term]]:
+        """What must have values first, and what gets one if it has none."""
+        return set(self.inputs), set() if self.result is None or self.result < 0 else {self.result}
+
+
 @dataclass(frozen=True)
 class Shape:
     """What rules have in common that are equal up to their predicates and constants."""
@@ -47,6 +65,7 @@ class Shape:
     positive: tuple[Pattern, ...]
     negative: tuple[Pattern, ...]
     comparisons: tuple[Compared, ...]
+    computations: tuple[Computed, ...] = ()
 
 
 class Parameters:

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from everlog.datalog.constants import constants
-from everlog.datalog.syntax import Atom, Constant, Rule, Variable
+from everlog.datalog.syntax import Atom, Computation, Constant, Rule, Variable, changed
 from everlog.datalog.syntax import Term as SyntaxTerm
 from everlog.engine.spark.engine import SparkEngine
-from everlog.engine.spark.joins.patterns import Compared, Parameters, Pattern, Shape, Term
+from everlog.engine.spark.joins.patterns import Compared, Computed, Parameters, Pattern, Shape, Term
 
 
 class Shaping:
@@ -33,6 +33,15 @@ class Shaping:
             return self._parameter(self._engine.ids([term])[term])
         return self.variables.setdefault(term, len(self.variables))
 
+    def computed(self, computation: Computation) -> Computed:
+        """A computation, whose constants stay as they are."""
+
+        def numbered(term: SyntaxTerm) -> SyntaxTerm:
+            return Variable(str(self.term(term))) if isinstance(term, Variable) else term
+
+        result = None if computation.result is None else self.term(computation.result)
+        return Computed(changed(computation.expression, numbered), result)
+
     def projected(self, atom: Atom) -> tuple[Pattern, tuple[int, ...]]:
         """An atom over variables that are numbered already, and all parameters with those of the atom."""
         assert all(variable in self.variables for variable in atom.variables()), "an atom has a variable of its own"
@@ -51,6 +60,7 @@ def shape_of(engine: SparkEngine, rule: Rule) -> tuple[Shape, tuple[int, ...]]:
         tuple(shaping.pattern(atom) for atom in rule.positive),
         tuple(shaping.pattern(negation.atoms[0]) for negation in rule.negative),
         tuple(Compared(one.operator, shaping.term(one.left), shaping.term(one.right)) for one in rule.comparisons),
+        tuple(map(shaping.computed, rule.computations)),
     )
     return shape, tuple(shaping.parameters)
 

@@ -155,7 +155,9 @@ class _Call:
         if self.asked is not None:
             driver = Literal(shape.head, self.asked)
         conjunction = self.conjunction(self.parameters, self.needed)
-        conjunction.evaluate(in_order(driver, positive, self._at_most), negative, shape.comparisons)
+        giving = [one.giving for one in shape.computations]
+        ordered = in_order(driver, positive, self._at_most, giving)
+        conjunction.evaluate(ordered, negative, [*shape.comparisons, *shape.computations])
         return conjunction
 
     def _at_most(self, pattern: Pattern, facts: SparkFacts) -> int:

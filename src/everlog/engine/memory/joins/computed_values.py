@@ -1,0 +1,75 @@
+"""Computations over bindings: columns of ids become columns of values, and what `expressions/` makes of them becomes ids.
+
+Numbers are computed row by row, in vectors. Of other values each distinct combination is computed once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from threading import Lock
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from everlog.datalog.syntax import Computation, Variable
+from everlog.engine.memory.dictionary import Dictionary, Ids
+from everlog.engine.memory.value_columns import column_of_ids, ids_of_column
+from everlog.expressions.evaluation import evaluate, holds
+from everlog.interrupts import lasting
+
+_ADDING: Final = lasting(Lock())
+"""Held while a thread gives ids to values."""
+
+
+class Computed:
+    """A computation with numbered variables; its result is a variable's number, `~id` of a constant, or none."""
+
+    def __init__(self, computation: Computation, dictionary: Dictionary, numbers: Mapping[Variable, int]) -> None:
+        self._dictionary = dictionary
+        self._expression = computation.expression
+        self._inputs = {variable: numbers[variable] for variable in computation.inputs()}
+        result = computation.result
+        self.result: int | None = None
+        if isinstance(result, Variable):
+            self.result = numbers[result]
+        elif result is not None:
+            self.result = ~dictionary.encode_value(result.value)
+
+    def needs(self) -> set[int]:
+        """The variables that must have values first."""
+        return set(self._inputs.values())
+
+    def gives(self) -> set[int]:
+        """The variable that may get its value."""
+        return {self.result} if self.result is not None and self.result >= 0 else set()
+
+    def variables(self) -> set[int]:
+        return self.needs() | self.gives()
+
+    def results(self, block: Ids, n: int, slots: Mapping[int, int]) -> tuple[Ids, NDArray[np.bool_]]:
+        """The ids of results, and for which bindings there is one; of a filter, for which it holds."""
+        ids = {variable: block[slots[number], :n] for variable, number in self._inputs.items()}
+        if all(map(self._dictionary.are_numbers, ids.values())):
+            return self._computed(ids, n)
+        rows, places = _distinct(list(ids.values()))
+        few = {variable: column[rows] for variable, column in ids.items()}
+        found, kept = self._computed(few, len(rows))
+        return found[places], kept[places]
+
+    def _computed(self, ids: Mapping[Variable, Ids], n: int) -> tuple[Ids, NDArray[np.bool_]]:
+        columns = {variable: column_of_ids(self._dictionary, column) for variable, column in ids.items()}
+        found = evaluate(self._expression, columns, n)
+        if self.result is None:
+            return np.zeros(n, np.int32), holds(found)
+        with _ADDING:
+            return ids_of_column(self._dictionary, found)
+
+
+def _distinct(columns: list[Ids]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The first row of each combination of ids, and for each row the place of its combination among these."""
+    rows, places = np.zeros(1, np.int64), np.zeros(len(columns[0]), np.int64)
+    for column in columns:
+        values, codes = np.unique(column, return_inverse=True)
+        _, rows, places = np.unique(places * len(values) + codes, return_index=True, return_inverse=True)
+    return rows, places

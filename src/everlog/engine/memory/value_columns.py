@@ -1,0 +1,41 @@
+"""Ids as columns of values that can be computed with, and computed columns as ids."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from everlog.engine.memory.dictionary import Dictionary, Ids
+from everlog.engine.memory.term_kinds import STRING
+from everlog.expressions.columns import Booleans, Column, Doubles, Integers, Strings, Terms, terms_of
+
+
+def column_of_ids(dictionary: Dictionary, ids: Ids) -> Column:
+    """The values of some ids."""
+    if dictionary.are_numbers(ids):
+        numbers = dictionary.numbers(ids)
+        kind = {"i": Integers, "f": Doubles, "b": Booleans}[numbers.dtype.kind]
+        return kind(numbers)
+    if ids.size and (dictionary.kinds(ids) == STRING).all():
+        _, texts = dictionary.decode_field("", ids)
+        return Strings(texts.cast(pa.large_string()))
+    return terms_of(dictionary.values(ids))
+
+
+def ids_of_column(dictionary: Dictionary, column: Column) -> tuple[Ids, NDArray[np.bool_]]:
+    """The ids of the values of a column, new ones if they have none, and where there are values."""
+    missing = column.missing
+    kept = np.ones(column.length, np.bool_) if missing is None else ~missing
+    ids: Ids = np.zeros(column.length, np.int32)
+    if isinstance(column, Terms):
+        values, places = column.distinct()
+        there = np.array([value is not None for value in values], np.bool_)
+        known: Ids = np.zeros(len(values), np.int32)
+        known[there] = dictionary.encode_values([value for value in values if value is not None])
+        ids = known[places]
+    else:
+        present = column if missing is None else column.take(np.flatnonzero(kept))
+        assert isinstance(present, Integers | Doubles | Booleans | Strings)
+        ids[kept] = dictionary.encode_column(pa.array(present.array))
+    return ids, kept
