@@ -14,8 +14,7 @@ FACADE = "everlog"
 LAYERS = [
     ["errors"],
     ["interrupts"],
-    ["datalog"],
-    ["expressions"],
+    ["datalog", "expressions"],
     ["engine", "rdf", "souffle"],  # of the engine, what all engines share: the algebra
     ["planning"],
     ["engine.memory"],

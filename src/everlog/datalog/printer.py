@@ -19,6 +19,8 @@ from everlog.datalog.prefixes import LOCAL_NAME, NO_PREFIXES, WELL_KNOWN
 from everlog.datalog.syntax import (
     EQUAL,
     TRIPLE,
+    Aggregate,
+    Aggregation,
     Atom,
     BodyLiteral,
     Call,
@@ -113,7 +115,20 @@ class _Printer:
             return f"{left} {literal.operator} {right}"
         if isinstance(literal, Computation):
             return self.computation(literal, anonymous)
+        if isinstance(literal, Aggregate):
+            return self.aggregate(literal, anonymous)
         return self.negation(literal, anonymous)
+
+    def aggregate(self, literal: Aggregate, anonymous: frozenset[Variable]) -> str:
+        groups = f" ON {' '.join(f'?{variable.name}' for variable in literal.groups)}" if literal.groups else ""
+        bound = " ".join(self.aggregation(one, anonymous) for one in literal.aggregations)
+        return f"AGGREGATE({self.body(literal.body, anonymous)}{groups} {bound})"
+
+    def aggregation(self, one: Aggregation, anonymous: frozenset[Variable]) -> str:
+        arguments = ", ".join(self.expression(argument, anonymous) for argument in one.arguments) or "*"
+        distinct = "DISTINCT " if one.distinct else ""
+        between = "" if one.separator == " " else f'; SEPARATOR = "{escape_string(one.separator)}"'
+        return f"BIND {one.function}({distinct}{arguments}{between}) AS ?{one.result.name}"
 
     def computation(self, literal: Computation, anonymous: frozenset[Variable]) -> str:
         if literal.result is None:

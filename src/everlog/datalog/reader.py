@@ -31,6 +31,8 @@ from everlog.datalog.syntax import (
     EQUAL,
     QUAD,
     TRIPLE,
+    Aggregate,
+    Aggregation,
     Atom,
     BodyLiteral,
     Call,
@@ -97,16 +99,7 @@ def _grammar() -> Lark:
     from lark import Lark  # importing everlog stays quick
 
     text = files("everlog.datalog").joinpath("rules.lark").read_text(encoding="utf-8")
-    callbacks = {"UNSUPPORTED": _refuse}
-    return Lark(text, parser="lalr", lexer="contextual", start=["program", "goal"], lexer_callbacks=callbacks)
-
-
-class _UnsupportedError(Exception):
-    """Stops the parser at a keyword that it knows by name only, before it stumbles over what follows."""
-
-
-def _refuse(keyword: Token) -> NoReturn:
-    raise _UnsupportedError(keyword)
+    return Lark(text, parser="lalr", lexer="contextual", start=["program", "goal"])
 
 
 class _Reader:
@@ -159,9 +152,6 @@ class _Reader:
             return _grammar().parse(self._text, start=start)
         except (UnexpectedCharacters, UnexpectedToken) as error:
             raise syntax_mistake(error, self._text, self._source) from None
-        except _UnsupportedError as error:
-            (keyword,) = error.args
-            self._fail(keyword, f"{keyword} is not supported yet")
 
     def _begin(self, statement: Tree[Token]) -> None:
         self._statement = statement
@@ -195,7 +185,26 @@ class _Reader:
         return tuple(dict.fromkeys(self._literal(node) for node in cast("list[Tree[Token]]", body.children)))
 
     def _literal(self, node: Tree[Token]) -> BodyLiteral:
-        return self._negation(node) if node.data == "negation" else self._positive(node)
+        if node.data == "negation":
+            return self._negation(node)
+        return self._aggregate(node) if node.data == "aggregate" else self._positive(node)
+
+    def _aggregate(self, node: Tree[Token]) -> Aggregate:
+        _, body, grouped, *bound = cast("list[Tree[Token]]", node.children)
+        groups = [] if grouped is None else [Variable(name[1:]) for name in cast("list[Token]", grouped.children)]
+        aggregations = tuple(map(self._aggregation, bound))
+        return Aggregate(self._literals(body), tuple(dict.fromkeys(groups)), aggregations)
+
+    def _aggregation(self, node: Tree[Token]) -> Aggregation:
+        from everlog.expressions.aggregation import check_aggregate  # importing everlog stays quick
+
+        name, distinct, *arguments, separator, result = node.children
+        everything = len(arguments) == 1 and getattr(arguments[0], "type", "") == "TIMES"
+        expressions = () if everything else tuple(self._known(node, self._expression(one)) for one in arguments)
+        function = str(name).upper()
+        self._checked_by(node, lambda: check_aggregate("SUM" if function == "AVG" else function, len(expressions)))
+        between = " " if separator is None else self._string(cast("Token", separator))
+        return Aggregation(function, expressions, Variable(cast(str, result)[1:]), distinct is not None, between)
 
     def _positive(self, node: Tree[Token]) -> Atom | Test:
         if node.data == "comparison":
@@ -238,11 +247,14 @@ class _Reader:
         """An expression whose functions are known, and take so many arguments."""
         from everlog.expressions.functions import check_expression  # importing everlog stays quick
 
+        self._checked_by(node, lambda: check_expression(expression))
+        return expression
+
+    def _checked_by(self, node: Tree[Token], check: Callable[[], None]) -> None:
         try:
-            check_expression(expression)
+            check()
         except EverlogError as mistake:
             self._fail(node, str(mistake))
-        return expression
 
     def _comparison(self, node: Tree[Token]) -> Comparison:
         left, operator, right = node.children

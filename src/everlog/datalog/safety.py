@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from everlog.datalog.prefixes import NO_PREFIXES
 from everlog.datalog.printer import print_goal, print_rule
 from everlog.datalog.syntax import (
+    Aggregate,
     Atom,
     BodyLiteral,
     Comparison,
@@ -46,7 +47,7 @@ def check_goal(
 
 def bound_variables(body: Sequence[BodyLiteral]) -> set[Variable]:
     """The variables that have a value once the positive atoms, equalities and computations of a body hold."""
-    bound = {variable for literal in body if isinstance(literal, Atom) for variable in literal.variables()}
+    bound = {variable for literal in body if isinstance(literal, Atom | Aggregate) for variable in literal.variables()}
     equalities = [literal for literal in body if isinstance(literal, Comparison) and literal.operator == "="]
     computations = [literal for literal in body if isinstance(literal, Computation)]
 
@@ -65,6 +66,11 @@ def _mistakes(head: Atom | None, body: Sequence[BodyLiteral]) -> Iterator[tuple[
     """Each offending variable with what is wrong about it."""
     bound = bound_variables(body)
     negations = [literal for literal in body if isinstance(literal, Negation)]
+    for literal in body:
+        if isinstance(literal, Computation):
+            for variable in literal.inputs():
+                if variable not in bound:
+                    yield variable, "is in an expression, but nothing else in the body binds it"
     if head is not None:
         for variable in head.variables():
             if not body:
@@ -76,10 +82,8 @@ def _mistakes(head: Atom | None, body: Sequence[BodyLiteral]) -> Iterator[tuple[
             for variable in literal.variables():
                 if variable not in bound:
                     yield variable, "is compared, but no positive atom of the body binds it"
-        elif isinstance(literal, Computation):
-            for variable in literal.inputs():
-                if variable not in bound:
-                    yield variable, "is in an expression, but nothing else in the body binds it"
+        elif isinstance(literal, Aggregate):
+            yield from _mistakes_of_groups(literal)
         elif isinstance(literal, Negation):
             yield from _mistakes_inside(literal, bound)
     shared = {variable for literal in (body if head is None else (head, *body)) for variable in literal.variables()}
@@ -87,6 +91,30 @@ def _mistakes(head: Atom | None, body: Sequence[BodyLiteral]) -> Iterator[tuple[
         for variable in negation.local:
             if variable in shared:
                 yield variable, "is local to a NOT EXISTS and occurs outside it too; give one of them another name"
+    for literal in body:
+        if isinstance(literal, Aggregate):
+            for variable in literal.local:
+                if variable in shared:
+                    yield (
+                        variable,
+                        "is inside an AGGREGATE and outside it too; name it after ON if groups are meant to have one "
+                        "value of it, else give one of them another name",
+                    )
+
+
+def _mistakes_of_groups(aggregate: Aggregate) -> Iterator[tuple[Variable, str]]:
+    yield from _mistakes(None, aggregate.body)
+    bound = bound_variables(aggregate.body)
+    for variable in aggregate.groups:
+        if variable not in bound:
+            yield variable, "is named after ON, but nothing inside the AGGREGATE binds it"
+    for one in aggregate.aggregations:
+        for argument in one.arguments:
+            for variable in Computation(argument).inputs():
+                if variable not in bound:
+                    yield variable, f"is an argument of {one.function}, but nothing inside the AGGREGATE binds it"
+        if one.result in bound:
+            yield one.result, "is a result of an AGGREGATE and occurs inside it, too; give one of them another name"
 
 
 def _mistakes_inside(negation: Negation, bound: set[Variable]) -> Iterator[tuple[Variable, str]]:

@@ -8,14 +8,14 @@ negative dependencies, and rules are taken as they are: an equality in a body do
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias
 
 from everlog.datalog.printer import print_atom, print_rule
 from everlog.datalog.strongly_connected import components
 from everlog.datalog.substitution import Pattern, pattern
-from everlog.datalog.syntax import Atom, Negation, Rule, parts
+from everlog.datalog.syntax import Aggregate, Atom, Negation, Rule, parts
 from everlog.datalog.unification import unifiable_classes
 from everlog.errors import NotStratifiable
 
@@ -46,18 +46,22 @@ class _Edge(NamedTuple):
     rule: int  # its position in the sequence
 
 
-def stratify(rules: Sequence[Rule], *, mode: Mode = "levels") -> tuple[Stratum, ...]:
+def stratify(
+    rules: Sequence[Rule], *, mode: Mode = "levels", apart: Callable[[Rule], bool] = lambda rule: False
+) -> tuple[Stratum, ...]:
     """The strata of a program in order of their index, or `NotStratifiable` with a cycle through negation.
 
     `levels` puts a strongly connected component one above the highest component that its rules mention; `single` puts
-    it as low as negation allows, so that a positive program is one stratum.
+    it as low as negation allows, so that a positive program is one stratum. What depends on a rule that is to be `apart` is
+    in a higher stratum in any case.
     """
     graph = _Graph(rules)
     component_of = components(len(graph.members), graph.successors)
     for edge in graph.edges:
         if edge.negative and component_of[edge.source] == component_of[edge.target]:
             raise NotStratifiable(_cycle_message(graph, component_of, edge))
-    return _collect(graph, _strata(graph, component_of, mode))
+    below = {head for head, rule in zip(graph.heads, rules, strict=True) if apart(rule)}
+    return _collect(graph, _strata(graph, component_of, mode, below))
 
 
 class _Graph:
@@ -88,17 +92,18 @@ def _atoms(rule: Rule) -> Iterator[tuple[Atom, bool | None]]:
     """The atoms of a rule: the head with `None`, the others with whether they are negated."""
     yield rule.head, None
     for literal in rule.body:
-        yield from ((part, isinstance(literal, Negation)) for part in parts(literal) if isinstance(part, Atom))
+        whole = isinstance(literal, Negation | Aggregate)
+        yield from ((part, whole) for part in parts(literal) if isinstance(part, Atom))
 
 
-def _strata(graph: _Graph, component_of: list[int], mode: Mode) -> list[int]:
-    """λ for each class of atoms."""
+def _strata(graph: _Graph, component_of: list[int], mode: Mode, below: set[int]) -> list[int]:
+    """λ for each class of atoms; what depends on some of these is above them."""
     stratum: dict[int, int] = dict.fromkeys(component_of, 1)
     # Components come numbered against the edges' direction, so every source is final before its targets ask for it.
     for edge in sorted(graph.edges, key=lambda edge: -component_of[edge.target]):
         source, target = component_of[edge.source], component_of[edge.target]
         if source != target:
-            step = 1 if mode == "levels" or edge.negative else 0
+            step = 1 if mode == "levels" or edge.negative or edge.source in below else 0
             stratum[target] = max(stratum[target], stratum[source] + step)
     return [stratum[component] for component in component_of]
 
@@ -126,9 +131,12 @@ def _collect(graph: _Graph, stratum_of: list[int]) -> tuple[Stratum, ...]:
 
 
 def _cycle_message(graph: _Graph, component_of: list[int], negative: _Edge) -> str:
-    lines = ["the program is not stratified, since these atoms depend on each other through negation:"]
+    through = "an aggregate" if graph.rules[negative.rule].aggregates else "negation"
+    lines = [f"the program is not stratified, since these atoms depend on each other through {through}:"]
     for edge in [negative, *_way_back(graph, component_of, negative)]:
-        rule, sign = graph.rules[edge.rule], "not " if edge.negative else ""
+        rule = graph.rules[edge.rule]
+        grouped = any(edge.atom in parts(literal) for literal in rule.aggregates)
+        sign = "all of " if grouped else "not " if edge.negative else ""
         lines.append(f"  {print_atom(rule.head)} needs {sign}{print_atom(edge.atom)}, by the rule `{print_rule(rule)}`")
     return "\n".join(lines)
 

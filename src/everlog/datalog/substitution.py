@@ -12,6 +12,7 @@ from itertools import count
 from typing import TypeAlias, TypeVar
 
 from everlog.datalog.syntax import (
+    Aggregate,
     Atom,
     BodyLiteral,
     Comparison,
@@ -25,7 +26,7 @@ from everlog.datalog.syntax import (
     parts,
 )
 
-L = TypeVar("L", Atom, Comparison, Computation, Negation, Test, Atom | Comparison, Atom | Test, BodyLiteral)
+L = TypeVar("L", Atom, Comparison, Computation, Negation, Aggregate, Test, Atom | Comparison, Atom | Test, BodyLiteral)
 
 Substitution: TypeAlias = Mapping[Variable, Term]
 
@@ -42,7 +43,7 @@ def substitute_atom(atom: Atom, substitution: Substitution) -> Atom:
 
 
 def substitute_literal(literal: L, substitution: Substitution) -> L:
-    if isinstance(literal, Negation):
+    if isinstance(literal, Negation | Aggregate):
         substitution = {variable: term for variable, term in substitution.items() if variable not in literal.local}
     return literal.mapped(lambda term: substitute_term(term, substitution))
 
@@ -60,21 +61,24 @@ def canonical_rule(rule: Rule) -> Rule:
     numbers = count()
 
     def extend(scope: dict[Variable, Variable], literal: BodyLiteral) -> None:
-        for part in parts(literal):
+        for part in (*parts(literal), literal):
             for variable in part.variables():
                 if variable not in scope:
                     scope[variable] = Variable(str(next(numbers)))
 
     def renamed(literal: BodyLiteral) -> BodyLiteral:
-        if not isinstance(literal, Negation):
+        if not isinstance(literal, Negation | Aggregate):
             extend(names, literal)
             return substitute_literal(literal, names)
-        # A local variable is another variable than its namesake outside, so the negation has a scope of its own.
-        scope = {variable: name for variable, name in names.items() if variable not in literal.local}
+        # A local variable is another variable than its namesake outside, so the literal has a scope of its own.
+        hidden = set(literal.local)
+        scope = {variable: name for variable, name in names.items() if variable not in hidden}
         extend(scope, literal)
-        names.update((variable, name) for variable, name in scope.items() if variable not in literal.local)
-        local = tuple(name for variable, name in scope.items() if variable in literal.local)
-        return replace(literal.mapped(lambda term: substitute_term(term, scope)), local=local)
+        names.update((variable, name) for variable, name in scope.items() if variable not in hidden)
+        inside = literal.mapped(lambda term: substitute_term(term, scope))
+        if isinstance(inside, Aggregate):
+            return inside
+        return replace(inside, local=tuple(name for variable, name in scope.items() if variable in hidden))
 
     extend(names, rule.head)
     return Rule(substitute_atom(rule.head, names), tuple(renamed(literal) for literal in rule.body))

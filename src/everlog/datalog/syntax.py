@@ -8,7 +8,7 @@ rule has one head, and every `_` is a variable of its own (its name starts with 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Final, Literal, TypeAlias
 
@@ -172,12 +172,68 @@ class Negation:
         return tuple(test for test in self.tests if isinstance(test, Computation))
 
 
-BodyLiteral: TypeAlias = Atom | Negation | Test
+@dataclass(frozen=True, slots=True)
+class Aggregation:
+    """What is computed for each group: `SUM(argument) AS result`; of `COUNT(*)` there is no argument."""
+
+    function: str
+    arguments: tuple[Expression, ...]
+    result: Variable
+    distinct: bool = False
+    separator: str = " "
+    """What `GROUP_CONCAT` writes between two values."""
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregate:
+    """`AGGREGATE(body ON groups BIND …)`: the matches of a body by the values of some variables.
+
+    The other variables of the body are local. Without groups there is one group, even if nothing matches.
+    """
+
+    body: tuple[BodyLiteral, ...]
+    groups: tuple[Variable, ...]
+    aggregations: tuple[Aggregation, ...]
+
+    @property
+    def local(self) -> tuple[Variable, ...]:
+        """The variables that nobody outside knows."""
+        inner = dict.fromkeys(variable for part in parts(self) for variable in part.variables())
+        return tuple(variable for variable in inner if variable not in self.groups)
+
+    def variables(self) -> Iterator[Variable]:
+        """The variables that others may use: those of groups, and results."""
+        yield from self.groups
+        yield from (aggregation.result for aggregation in self.aggregations)
+
+    def mapped(self, change: Callable[[Term], Term]) -> Aggregate:
+        def renamed(variable: Variable) -> Variable:
+            term = change(variable)
+            assert isinstance(term, Variable), "aggregates are atoms before equalities are solved"
+            return term
+
+        def aggregated(one: Aggregation) -> Aggregation:
+            arguments = tuple(changed(argument, change) for argument in one.arguments)
+            return replace(one, arguments=arguments, result=renamed(one.result))
+
+        return Aggregate(
+            tuple(literal.mapped(change) for literal in self.body),
+            tuple(map(renamed, self.groups)),
+            tuple(map(aggregated, self.aggregations)),
+        )
+
+
+BodyLiteral: TypeAlias = Atom | Negation | Test | Aggregate
 
 
 def parts(literal: BodyLiteral) -> tuple[Atom | Test, ...]:
-    """The atoms and tests that a literal consists of: those inside a negation, or itself."""
-    return (*literal.atoms, *literal.tests) if isinstance(literal, Negation) else (literal,)
+    """The atoms and tests that a literal consists of: those inside a negation or an aggregate, or itself."""
+    if isinstance(literal, Negation):
+        return (*literal.atoms, *literal.tests)
+    if isinstance(literal, Aggregate):
+        arguments = (Computation(argument) for one in literal.aggregations for argument in one.arguments)
+        return (*(part for inner in literal.body for part in parts(inner)), *arguments)
+    return (literal,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,6 +256,10 @@ class Rule:
     @property
     def computations(self) -> tuple[Computation, ...]:
         return tuple(literal for literal in self.body if isinstance(literal, Computation))
+
+    @property
+    def aggregates(self) -> tuple[Aggregate, ...]:
+        return tuple(literal for literal in self.body if isinstance(literal, Aggregate))
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -10,17 +10,20 @@ from everlog.errors import SyntaxMistake
 if TYPE_CHECKING:
     from lark.exceptions import UnexpectedCharacters, UnexpectedToken
 
+_COMPUTING: Final = "AGGREGATE _FILTER _BIND _SKOLEM"
 # Sets of tokens that are one thing to a user, the larger ones first: what a set covers is not named again.
 _GROUPS: Final[tuple[tuple[frozenset[str], frozenset[str], str], ...]] = tuple(
     (frozenset(signs.split()), frozenset(covered.split()), name)
     for signs, covered, name in (
-        ("AT_PREFIX NOT", "PREFIX OPEN UNSUPPORTED _FILTER term", "an atom, a negation, a comparison or '@prefix'"),
+        ("AT_PREFIX NOT", f"PREFIX OPEN {_COMPUTING} term", "an atom, a negation, a comparison or '@prefix'"),
         ("AT_PREFIX", "PREFIX OPEN $END term", "a rule, a fact or '@prefix'"),
-        ("NOT OPEN NAME", "UNSUPPORTED _FILTER term", "an atom, a negation or a comparison"),
-        ("OPEN NAME BOOLEAN _FILTER", "_LPAR term", "an atom or a comparison"),
+        ("NOT OPEN NAME", f"{_COMPUTING} term", "an atom, a negation or a comparison"),
+        ("OPEN NAME BOOLEAN _FILTER", f"{_COMPUTING} _LPAR term", "an atom or a comparison"),
         ("OPEN NAME BOOLEAN", "_LPAR term", "an atom"),
         ("OPEN NAME", "STRING IRIREF PNAME VAR _EXISTS _LPAR", "an atom"),
+        ("BANG NAME INTEGER", "PLUS MINUS _LPAR TIMES _DISTINCT term", "an expression"),
         ("NAME INTEGER", "A term", "a term"),
+        ("PLUS MINUS TIMES OVER", "AND OR COMPARE NOT _IN", "an operator such as '+'"),
         ("IRIREF PNAME", "", "an IRI"),
     )
 )
@@ -29,16 +32,28 @@ _TERM: Final = frozenset(
 )
 _NAMES: Final = {
     "$END": "the end of the text",
+    "AND": "'&&'",
     "ARROW": "':-'",
+    "BANG": "'!'",
     "COMPARE": "a comparison such as '='",
+    "DISTINCT": "'DISTINCT'",
     "IRIREF": "an IRI in '<' and '>'",
+    "MINUS": "'-'",
+    "NOT": "'NOT'",
     "OPEN": "'['",
+    "OR": "'||'",
+    "OVER": "'/'",
+    "PLUS": "'+'",
     "PNAME": "a prefix such as 'ex:'",
+    "TIMES": "'*'",
     "VAR": "a variable such as '?x'",
     "_CLOSE": "']'",
     "_COMMA": "','",
     "_DOT": "'.'",
+    "_AS": "'AS'",
     "_IN": "'IN'",
+    "_ON": "'ON'",
+    "_OF": "'BIND'",
     "_LPAR": "'('",
     "_RPAR": "')'",
 }

@@ -328,6 +328,21 @@ class Neighbours(ABC):
         """Those of some facts whose ends are no neighbours among the values of `P`."""
 
 
+class Groups(ABC):
+    """What groups of facts have: the facts of one atom by those of another, its members, that agree in some variables."""
+
+    @abstractmethod
+    def facts(self, members: FactSet) -> FactSet:
+        """The facts about the groups that some members are; these are all members of their groups."""
+
+    @abstractmethod
+    def continued(self, old: FactSet, come: FactSet, gone: FactSet) -> FactSet:
+        """The facts about groups after members came and went, given those before, where these tell them.
+
+        `come` and `gone` may have members of other groups, too.
+        """
+
+
 Moves = tuple[Sequence[Mapping[int, int]], frozenset[int]]
 """A deterministic automaton: for each state, the first being the start, what letters lead to; and the final states.
 
@@ -380,6 +395,10 @@ class Graphs(ABC):
     @abstractmethod
     def neighbours(self, atom: Atom, item: Atom) -> Neighbours:
         """Neighbours among the values of `item`, as facts of an atom."""
+
+    @abstractmethod
+    def groups(self, rule: Rule) -> Groups:
+        """Groups, for a rule whose body is an aggregate of one atom with one result."""
 
 
 class Matcher(ABC):

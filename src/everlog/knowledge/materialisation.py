@@ -24,6 +24,7 @@ from everlog.reasoning.algorithms import Algorithm
 from everlog.reasoning.bounds import Bounds
 from everlog.reasoning.change import Allowance, Change, Progress
 from everlog.reasoning.counting import count_derivations, materialise_counted
+from everlog.reasoning.grouping import NO_GROUPINGS, Groupings
 from everlog.reasoning.kept import Kept
 from everlog.reasoning.modular import Modules
 from everlog.reasoning.modules.module import Backbone, Module
@@ -84,13 +85,14 @@ class Materialisation:
         E: FactSet,
         names: frozenset[str],
         modules: Modules = _NO_MODULES,
+        groupings: Groupings = NO_GROUPINGS,
         bounds: Bounds | None = None,
         equated: frozenset[str] = frozenset(),
     ) -> None:
         self.strata, self.engine, self.E, self.modules = strata, engine, E, modules
         self.equated = equated
         """The predicates that rules about equality were made for, where equality is a matter of rules."""
-        self._bounds = bounds
+        self._bounds, self._groupings = bounds, groupings
         self.I = engine.empty()
         self.kept = Kept.empty(engine, strata, names)
         self.cost: Allowance | None = None
@@ -108,6 +110,7 @@ class Materialisation:
         """Whether facts that are added take none away, and rules alone derive what follows from them."""
         return not any(
             stratum.modules
+            or stratum.groupings
             or any(rule.negative for rule in stratum.rules.rules)
             or any(tree.rule.negative for tree in stratum.trees)
             for stratum in self.strata
@@ -157,10 +160,11 @@ class Materialisation:
         strata = timed(measured, seconds)
         if self.kept.names():
             self.I, rounds = materialise_counted(
-                strata, self.E, self.engine, progress, measured_modules(modules), self.kept
+                strata, self.E, self.engine, progress, measured_modules(modules), self.kept, self._groupings
             )
         else:
-            self.I, rounds = materialise(strata, self.E, self.engine, progress, measured_modules(modules))
+            used = measured_modules(modules)
+            self.I, rounds = materialise(strata, self.E, self.engine, progress, used, self._groupings)
         if self._bounds is not None:
             self._bounds.finish(modules, self.I)
         self.cost = Allowance(self.engine.derivations - before, perf_counter() - begun)
@@ -241,7 +245,8 @@ class Materialisation:
             E |= plus
             modules = self._bounds.checked(modules, E)
         used = measured_modules(modules)
-        change = Change(strata, self.engine, self.E, self.I, minus, plus, kept, progress, used, allowed, watch)
+        sets = self.E, self.I, minus, plus
+        change = Change(strata, self.engine, *sets, kept, progress, used, self._groupings, allowed, watch)
         before = [module.X for module in self.backbones()]
         with kept.staged(), _staged(self.module_list()):
             with change.guarded():

@@ -37,6 +37,7 @@ from everlog.planning.modules.module_rules import relation_name
 from everlog.reasoning.algorithms import needed
 from everlog.reasoning.bounds import Bounds
 from everlog.reasoning.change import Allowance, TooCostly
+from everlog.reasoning.grouping import make_groupings
 from everlog.reasoning.modules.chain import RegularChains
 from everlog.reasoning.modules.make_modules import make_modules
 from everlog.reasoning.profiled import Profiler
@@ -173,11 +174,13 @@ class Reasoner(Generic[Batch, Listed, Part]):
         )
         backend.ready(strata)
         forced = settings.modules != "auto" or not backend.policy.tries_rules_before_chains
-        modules = make_modules(strata, backend.engine, graphs, backend.matcher(), compiler, forced)
+        matcher = backend.matcher()
+        modules = make_modules(strata, backend.engine, graphs, matcher, compiler, forced)
+        groupings = make_groupings(strata, backend.engine, graphs, matcher)
         bounds = None
         if settings.checked and modules:
             bounds = Bounds(compile_program(rules, compiler, settings.stratification), backend.engine, compiler)
-        return Materialisation(strata, backend.engine, given, kinds, modules, bounds, equated)
+        return Materialisation(strata, backend.engine, given, kinds, modules, groupings, bounds, equated)
 
     def _reconsidered(self, before: Materialisation, rules: Evaluated, settings: Settings) -> Materialisation:
         """The materialisation, with regular chains left to the rules, for updates, if they turned out to derive little."""

@@ -11,6 +11,7 @@ from everlog.datalog.stratify import Stratum, stratify
 from everlog.datalog.substitution import canonical_rule, pattern
 from everlog.datalog.syntax import Atom, Rule
 from everlog.engine.algebra import Region, Rules
+from everlog.planning.aggregates import is_grouping, rewrite_aggregates
 from everlog.planning.decomposition.join_tree import JoinTree
 from everlog.planning.hidden_predicates import rewrite_negation
 from everlog.planning.modules.module_choice import LeftOut, Verdicts
@@ -38,11 +39,13 @@ class CompiledStratum:
     trees: tuple[JoinTree, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
     """Modules that were found and are not used; their rules are among the others."""
+    groupings: tuple[Rule, ...] = ()
+    """Rules about groups of facts below the stratum (`aggregates.py`)."""
 
 
 def solved(rules: Sequence[Rule]) -> list[Rule]:
-    """Rules without equalities; those that can never fire, and second copies, are gone."""
-    found = (kept for rule in rules if (kept := eliminate_equalities(rule)) is not None)
+    """Rules without aggregates and equalities; those that can never fire, and second copies, are gone."""
+    found = (kept for rule in rewrite_aggregates(rules) if (kept := eliminate_equalities(rule)) is not None)
     return list({canonical_rule(rule): rule for rule in found}.values())
 
 
@@ -71,7 +74,7 @@ def compile_program(
         said = [(module, next(reasons)) for module in some]
         used = tuple(module for module, why in said if why is None)
         modular = {rule for module in used for rule in module.rules}
-        generic = [rule for rule in stratum.rules if rule not in modular]
+        generic = [rule for rule in stratum.rules if rule not in modular and not is_grouping(rule)]
         trees = () if decomposed is None else _trees(stratum, generic, decomposed)
         left = set(generic) - {tree.rule for tree in trees}
         found.append(
@@ -84,6 +87,7 @@ def compile_program(
                 used,
                 trees,
                 tuple(LeftOut(module, why) for module, why in said if why is not None),
+                tuple(filter(is_grouping, stratum.rules)),
             )
         )
     return tuple(found)
@@ -103,7 +107,7 @@ def _stratified(
     plain = solved(rules)
     sequences = {rule: module for rule in plain if "seq" in kinds and (module := sequence(rule)) is not None}
     rewritten = rewrite_negation([rule for rule in plain if rule not in sequences])
-    strata = stratify((*rewritten, *sequences), mode=stratification)
+    strata = stratify((*rewritten, *sequences), mode=stratification, apart=is_grouping)
     return strata, [
         [*modules_of(stratum.recursive, _inside(stratum), kinds), *_beside(stratum, sequences)] for stratum in strata
     ]

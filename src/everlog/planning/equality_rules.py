@@ -31,6 +31,7 @@ from everlog.datalog.syntax import (
     Rule,
     Term,
     Variable,
+    parts,
 )
 from everlog.datalog.unification import unifiable_classes
 from everlog.datalog.values import DIFFERENT_FROM, SAME_AS, Value
@@ -144,8 +145,8 @@ def _arities(rules: Sequence[Rule]) -> dict[str, int]:
 
 def _body_atoms(rule: Rule) -> Iterator[Atom]:
     yield from rule.positive
-    for negation in rule.negative:
-        yield from negation.atoms
+    for literal in (*rule.negative, *rule.aggregates):
+        yield from (part for part in parts(literal) if isinstance(part, Atom))
 
 
 def _asking(rule: Rule) -> Rule:

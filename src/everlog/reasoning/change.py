@@ -15,6 +15,7 @@ from time import perf_counter
 
 from everlog.engine.algebra import Engine, FactSet
 from everlog.planning.compiled_program import CompiledStratum
+from everlog.reasoning.grouping import NO_GROUPINGS, Groupings
 from everlog.reasoning.kept import Kept
 from everlog.reasoning.modules.module import Module
 from everlog.reasoning.stratum_seconds import timed
@@ -49,6 +50,7 @@ class Change:
         kept: Kept,
         progress: Progress,
         modules: Mapping[int, Sequence[Module]],
+        groupings: Groupings = NO_GROUPINGS,
         allowed: Allowance | None = None,
         watch: Callable[[], None] | None = None,
     ) -> None:
@@ -56,7 +58,7 @@ class Change:
         self.minus = minus.common(E).minus(plus)
         self.plus = plus.minus(E)
         self.strata, self.engine, self.E, self.I, self.kept = strata, engine, E, I, kept
-        self.modules = modules
+        self.modules, self._groupings = modules, groupings
         self.D = self.A = self.nothing = engine.empty()
         self.derivations: dict[str, int] = {}
         self.rounds = 0
@@ -122,8 +124,12 @@ class Change:
             raise TooCostly
 
     def touched(self) -> Iterator[CompiledStratum]:
-        """The strata, each timed."""
-        return timed(self.strata, self.seconds)
+        """The strata, each timed; groups of facts below one have what they should when it comes."""
+        for stratum in timed(self.strata, self.seconds):
+            for lost, new in self._groupings.update(stratum, self.I, self.D, self.A):
+                self.D |= lost
+                self.A |= new
+            yield stratum
 
     def round_done(self, stratum: CompiledStratum, facts: FactSet) -> None:
         """Counts a round of a stratum that has changed some facts, and reports it."""

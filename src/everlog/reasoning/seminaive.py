@@ -14,16 +14,23 @@ from collections.abc import Iterable
 from everlog.engine.algebra import Engine, FactSet
 from everlog.planning.compiled_program import CompiledStratum
 from everlog.reasoning.change import Progress
+from everlog.reasoning.grouping import NO_GROUPINGS, Groupings
 from everlog.reasoning.modular import Added, Modules
 
 
 def materialise(
-    strata: Iterable[CompiledStratum], E: FactSet, engine: Engine, progress: Progress, modules: Modules
+    strata: Iterable[CompiledStratum],
+    E: FactSet,
+    engine: Engine,
+    progress: Progress,
+    modules: Modules,
+    groupings: Groupings = NO_GROUPINGS,
 ) -> tuple[FactSet, int]:
     """`mat(Π, E)`, and the number of rounds."""
     I = nothing = engine.empty()
     rounds = 0
     for stratum in strata:  # 2
+        I |= groupings.begin(stratum, I, nothing)
         mine = Added(modules.get(stratum.index, ()), nothing)
         begun = mine.begin(I)
         Δ = E.within(stratum.region)  # 3

@@ -63,7 +63,12 @@ class Decomposer:
     def __call__(self, rule: Rule, inside: Callable[[Atom], bool]) -> JoinTree | None:
         """The tree of a rule, if it is to have one; `inside` tells the atoms of its stratum."""
         atoms = rule.positive
-        if self._option == "off" or len(atoms) < 2 or rule.computations or (self._option != "all" and is_acyclic(atoms)):
+        if (
+            self._option == "off"
+            or len(atoms) < 2
+            or rule.computations
+            or (self._option != "all" and is_acyclic(atoms))
+        ):
             return None
         if self._chosen is not None and not self._chosen(rule):
             return None

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from everlog.datalog.syntax import Atom, Variable
+from everlog.datalog.syntax import Atom, Rule, Variable
 from everlog.engine.algebra import FactSet, Graphs, Moves
 from everlog.engine.memory.engine import MemoryEngine
 from everlog.engine.memory.facts.sets import as_memory_facts
@@ -16,6 +16,7 @@ from everlog.engine.memory.graphs.neighbours import MemoryNeighbours
 from everlog.engine.memory.graphs.node_numbers import dense_nodes
 from everlog.engine.memory.graphs.pair_tables import PairTable
 from everlog.engine.memory.graphs.paths import MemoryPaths
+from everlog.engine.memory.grouped_facts import MemoryGroups
 
 
 class MemoryGraphs(Graphs):
@@ -50,6 +51,9 @@ class MemoryGraphs(Graphs):
 
     def keyed_neighbours(self, atom: Atom, item: Atom, key: Variable) -> MemoryNeighbours:
         return MemoryNeighbours(self._engine, atom, item, key)
+
+    def groups(self, rule: Rule) -> MemoryGroups:
+        return MemoryGroups(self._engine, rule)
 
     def chains(self, heads: Sequence[Atom], letters: Sequence[Atom], moves: Sequence[Moves]) -> MemoryChains:
         return MemoryChains(self._engine, heads, letters, moves)

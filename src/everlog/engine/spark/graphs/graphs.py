@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from everlog.datalog.syntax import Atom, Variable
+from everlog.datalog.syntax import Atom, Rule, Variable
 from everlog.engine.algebra import Graphs, Moves
 from everlog.engine.spark.engine import SparkEngine
 from everlog.engine.spark.graphs.chains import SparkChains
 from everlog.engine.spark.graphs.cliques import SparkCliques
 from everlog.engine.spark.graphs.neighbours import SparkNeighbours
 from everlog.engine.spark.graphs.paths import SparkPaths
+from everlog.engine.spark.grouped_facts import SparkGroups
 
 
 class SparkGraphs(Graphs):
@@ -24,6 +25,9 @@ class SparkGraphs(Graphs):
 
     def cliques(self, atom: Atom) -> SparkCliques:
         return SparkCliques(self._engine, atom)
+
+    def groups(self, rule: Rule) -> SparkGroups:
+        return SparkGroups(self._engine, rule)
 
     def chains(self, heads: Sequence[Atom], letters: Sequence[Atom], moves: Sequence[Moves]) -> SparkChains:
         return SparkChains(self._engine, heads, letters, moves)

@@ -57,7 +57,9 @@ def _schema(computed: Computed) -> str:
     return ", ".join(columns if computed.result is None else [*columns, f"{_TEXT} string"])
 
 
-def _evaluated(computed: Computed, inputs: Sequence[str], batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def _evaluated(
+    computed: Computed, inputs: Sequence[str], batches: Iterator[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
     """Inputs with results, in a worker, by the code that evaluates in memory."""
     dictionary = Dictionary()
     numbers = {Variable(str(term)): number for number, term in enumerate(computed.inputs)}
@@ -74,4 +76,3 @@ def _evaluated(computed: Computed, inputs: Sequence[str], batches: Iterator[pa.R
             found = dictionary.ntriples_column(ids[kept]).cast(pa.string()) if kept.any() else pa.array([], pa.string())
             columns = columns.append_column(_TEXT, found)
         yield columns
-

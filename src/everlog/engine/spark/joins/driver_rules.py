@@ -69,9 +69,7 @@ class DriverConjunction:
     def _computed(self, test: Computed) -> Iterator[Binding]:
         """The bindings that have a result, and the right one if it is known; or that pass a filter."""
         values = self._tables.values({one[term] for one in self.bindings for term in test.inputs})
-        columns = {
-            Variable(str(term)): column_of([values[one[term]] for one in self.bindings]) for term in test.inputs
-        }
+        columns = {Variable(str(term)): column_of([values[one[term]] for one in self.bindings]) for term in test.inputs}
         found = evaluate(test.expression, columns, len(self.bindings))
         if test.result is None:
             yield from (one for one, kept in zip(self.bindings, holds_in(found), strict=True) if kept)

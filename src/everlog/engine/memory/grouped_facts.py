@@ -1,0 +1,65 @@
+"""Groups of facts in memory: columns of members are grouped by ids, and `expressions/` computes what groups have."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from everlog.datalog.syntax import Atom, Rule, Variable
+from everlog.engine.algebra import FactSet, Groups
+from everlog.engine.group_numbers import numbered
+from everlog.engine.memory.dictionary import Ids
+from everlog.engine.memory.engine import MemoryEngine
+from everlog.engine.memory.facts.sets import ComputedFacts, as_memory_facts
+from everlog.engine.memory.value_columns import column_of_ids, ids_of_column
+from everlog.expressions.aggregation import Members, aggregated, continued
+from everlog.expressions.columns import Column
+
+
+class MemoryGroups(Groups):
+    """The groups of one rule, whose head has the variables of a group and then its value."""
+
+    def __init__(self, engine: MemoryEngine, rule: Rule) -> None:
+        (aggregate,) = rule.aggregates
+        (self._member,), (self._one,) = aggregate.body, aggregate.aggregations
+        assert isinstance(self._member, Atom), "a grouping rule has members"
+        self._engine, self._head = engine, rule.head
+        self._keys = [self._member.terms.index(variable) for variable in aggregate.groups]
+        variables = [argument for argument in self._one.arguments if isinstance(argument, Variable)]
+        self._arguments = [self._member.terms.index(variable) for variable in variables]
+
+    def facts(self, members: FactSet) -> ComputedFacts:
+        ids = self._columns(members)
+        groups, first = numbered(ids[self._keys], ids.shape[1])
+        count = len(first) if self._keys else 1
+        values = aggregated(self._one.function, groups, count, self._values(ids), self._one.separator)
+        return self._made(ids[self._keys][:, first] if self._keys else np.empty((0, 1), np.int32), values)
+
+    def continued(self, old: FactSet, come: FactSet, gone: FactSet) -> ComputedFacts:
+        known = self._engine.columns(as_memory_facts(old), self._head.predicate, len(self._head.terms))
+        rows = known.shape[1]
+        if not rows:
+            return self._engine.empty()
+        changes = [self._columns(facts) for facts in (come, gone)]
+        keys = np.concatenate([known[:-1], *(ids[self._keys] for ids in changes)], axis=1)
+        groups, first = numbered(keys, keys.shape[1])
+        place = np.full(len(first) or 1, -1, np.intp)
+        place[groups[:rows]] = np.arange(rows)
+        told: list[Members] = []
+        for ids, mine in zip(changes, np.split(place[groups[rows:]], [changes[0].shape[1]]), strict=True):
+            there = np.flatnonzero(mine >= 0)
+            told.append(Members(mine[there], self._values(ids[:, there])))
+        before = column_of_ids(self._engine.dictionary, known[-1])
+        return self._made(known[:-1], continued(self._one.function, before, *told))
+
+    def _columns(self, members: FactSet) -> Ids:
+        return self._engine.columns(as_memory_facts(members), self._member.predicate, len(self._member.terms))
+
+    def _values(self, ids: Ids) -> Sequence[Column]:
+        return [column_of_ids(self._engine.dictionary, ids[place]) for place in self._arguments]
+
+    def _made(self, keys: Ids, values: Column) -> ComputedFacts:
+        """The facts about groups that have values."""
+        ids, kept = ids_of_column(self._engine.dictionary, values)
+        return self._engine.insert(self._head.predicate, np.concatenate([keys, ids[None]])[:, kept])

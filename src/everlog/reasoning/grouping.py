@@ -1,0 +1,85 @@
+"""Groups of facts, kept up to date at the boundary of the stratum that their members are below.
+
+An update costs what the change costs: what a group had before and the members that came and went tell what it has now
+(`continued`); where they do not, as for a minimum that is gone, the group is looked at again. For those above, a group
+whose value has changed is one fact deleted and one added. What a group has is a fact like others, and all that is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from everlog.datalog.syntax import HIDDEN, Atom, Rule
+from everlog.engine.algebra import Engine, FactSet, Graphs, Groups, Labelled, Matcher, Region
+from everlog.planning.compiled_program import CompiledStratum
+from everlog.planning.hidden_predicates import named_after
+
+_TOUCHED: Final = f"{HIDDEN}touched"
+
+
+class Grouping:
+    """The groups of one rule."""
+
+    def __init__(self, rule: Rule, groups: Groups, matcher: Matcher, engine: Engine) -> None:
+        (aggregate,), (self._member,) = rule.aggregates, rule.aggregates[0].body
+        assert isinstance(self._member, Atom), "a grouping rule has members"
+        self._head, self._groups, self._matcher, self._engine = rule.head, groups, matcher, engine
+        self._members = Region((self._member,))
+        self._touched = Atom(named_after(_TOUCHED, rule), aggregate.groups)
+
+    def begin(self, I: FactSet) -> FactSet:
+        """What all groups have."""
+        return self._groups.facts(I.within(self._members))
+
+    def update(self, I: FactSet, D: FactSet, A: FactSet) -> tuple[FactSet, FactSet]:
+        """What groups had and have no longer, and what they have instead."""
+        gone, come = D.within(self._members), A.within(self._members)
+        if not gone and not come:
+            return gone, come
+        touched = self._matched(self._touched, (self._member, gone.plus(come)))
+        old = self._matched(self._head, (self._touched, touched), (self._head, I))
+        new = self._groups.continued(old, come, gone)
+        told = self._matched(self._touched, (self._head, new))
+        if again := touched.minus(told):
+            now = (I - D) | A
+            new |= self._groups.facts(self._matched(self._member, (self._touched, again), (self._member, now)))
+        self._engine.forget(self._touched.predicate)
+        return old.minus(new), new.minus(old)
+
+    def _matched(self, wanted: Atom, *literals: tuple[Atom, FactSet]) -> FactSet:
+        return self._matcher.match([Labelled(atom, facts) for atom, facts in literals]).facts(wanted)
+
+
+@dataclass(frozen=True)
+class Groupings:
+    """The groupings by the index of their stratum."""
+
+    by_stratum: Mapping[int, Sequence[Grouping]]
+
+    def begin(self, stratum: CompiledStratum, I: FactSet, nothing: FactSet) -> FactSet:
+        """What all groups have whose members are below a stratum."""
+        found = nothing
+        for grouping in self.by_stratum.get(stratum.index, ()):
+            found |= grouping.begin(I)
+        return found
+
+    def update(self, stratum: CompiledStratum, I: FactSet, D: FactSet, A: FactSet) -> Iterator[tuple[FactSet, FactSet]]:
+        """What changes with these groups, given what changed below."""
+        for grouping in self.by_stratum.get(stratum.index, ()):
+            yield grouping.update(I, D, A)
+
+
+NO_GROUPINGS: Final = Groupings({})
+
+
+def make_groupings(strata: Sequence[CompiledStratum], engine: Engine, graphs: Graphs, matcher: Matcher) -> Groupings:
+    """The groupings of a program."""
+    return Groupings(
+        {
+            stratum.index: [Grouping(rule, graphs.groups(rule), matcher, engine) for rule in stratum.groupings]
+            for stratum in strata
+            if stratum.groupings
+        }
+    )
