@@ -18,6 +18,7 @@ from benchmarks.encoding import Codes, Columns, NotExpressible, encode
 from benchmarks.workload import Instance
 from everlog.datalog.syntax import (
     TRIPLE,
+    Aggregate,
     Atom,
     BodyLiteral,
     Comparison,
@@ -131,6 +132,8 @@ class _Rewriting:
                 atoms=tuple(self._atom(atom) for atom in literal.atoms),
                 tests=tuple(self._comparison(each) for each in literal.tests),
             )
+        if isinstance(literal, Aggregate):
+            raise NotExpressible("an aggregate")
         return self._comparison(literal)
 
     def _comparison(self, comparison: Test) -> Comparison:

@@ -127,7 +127,7 @@ def _groups(aggregate: Aggregate, known: Facts) -> Iterator[Substitution]:
     for group, mine in members.items():
         found: Substitution = dict(zip(names, group, strict=True))
         for aggregation in aggregate.aggregations:
-            value = _aggregated(aggregation, mine)
+            value = _aggregated(aggregation, mine, bool(names))
             if value is None:
                 break
             found[aggregation.result.name] = key(value)
@@ -135,9 +135,12 @@ def _groups(aggregate: Aggregate, known: Facts) -> Iterator[Substitution]:
             yield found
 
 
-def _aggregated(one: Aggregation, members: Iterable[Substitution]) -> Value | None:
+def _aggregated(one: Aggregation, members: Iterable[Substitution], nonempty: bool) -> Value | None:
+    """The value of a group; members without a value of an argument are none, and a group may have to be `nonempty`."""
     rows = [tuple(_evaluated(argument, member) for argument in one.arguments) for member in members]
     rows = [row for row in rows if None not in row]
+    if nonempty and not rows:
+        return None
     if one.distinct:
         rows = list(dict.fromkeys(rows))
     values = [value_of(row[0]) for row in rows if row and row[0] is not None]

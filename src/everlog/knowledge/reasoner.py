@@ -176,7 +176,7 @@ class Reasoner(Generic[Batch, Listed, Part]):
         forced = settings.modules != "auto" or not backend.policy.tries_rules_before_chains
         matcher = backend.matcher()
         modules = make_modules(strata, backend.engine, graphs, matcher, compiler, forced)
-        groupings = make_groupings(strata, backend.engine, graphs, matcher)
+        groupings = make_groupings(strata, backend.engine, graphs, matcher, compiler)
         bounds = None
         if settings.checked and modules:
             bounds = Bounds(compile_program(rules, compiler, settings.stratification), backend.engine, compiler)

@@ -22,6 +22,7 @@ from everlog.datalog.syntax import (
     EQUAL,
     HIDDEN,
     TRIPLE,
+    Aggregate,
     Atom,
     BodyLiteral,
     Comparison,
@@ -145,7 +146,8 @@ def _arities(rules: Sequence[Rule]) -> dict[str, int]:
 
 def _body_atoms(rule: Rule) -> Iterator[Atom]:
     yield from rule.positive
-    for literal in (*rule.negative, *rule.aggregates):
+    wholes: tuple[Negation | Aggregate, ...] = (*rule.negative, *rule.aggregates)
+    for literal in wholes:
         yield from (part for part in parts(literal) if isinstance(part, Atom))
 
 

@@ -13,7 +13,7 @@ from typing import Final
 
 from everlog.datalog.syntax import HIDDEN, Atom, Rule
 from everlog.engine.algebra import Engine, FactSet, Graphs, Groups, Labelled, Matcher, Region
-from everlog.planning.compiled_program import CompiledStratum
+from everlog.planning.compiled_program import CompiledStratum, Compiler
 from everlog.planning.hidden_predicates import named_after
 
 _TOUCHED: Final = f"{HIDDEN}touched"
@@ -22,12 +22,17 @@ _TOUCHED: Final = f"{HIDDEN}touched"
 class Grouping:
     """The groups of one rule."""
 
-    def __init__(self, rule: Rule, groups: Groups, matcher: Matcher, engine: Engine) -> None:
-        (aggregate,), (self._member,) = rule.aggregates, rule.aggregates[0].body
-        assert isinstance(self._member, Atom), "a grouping rule has members"
-        self._head, self._groups, self._matcher, self._engine = rule.head, groups, matcher, engine
-        self._members = Region((self._member,))
+    def __init__(self, rule: Rule, groups: Groups, matcher: Matcher, compiled: Compiler, engine: Engine) -> None:
+        (aggregate,) = rule.aggregates
+        (member,) = aggregate.body
+        assert isinstance(member, Atom), "a grouping rule has members"
+        self._member, self._head = member, rule.head
+        self._groups, self._matcher, self._engine = groups, matcher, engine
+        self._members = Region((member,))
         self._touched = Atom(named_after(_TOUCHED, rule), aggregate.groups)
+        self._one_member = compiled([Rule(self._touched, (member,))])
+        self._has_empty = not aggregate.groups
+        """Whether there is a group without members."""
 
     def begin(self, I: FactSet) -> FactSet:
         """What all groups have."""
@@ -38,12 +43,12 @@ class Grouping:
         gone, come = D.within(self._members), A.within(self._members)
         if not gone and not come:
             return gone, come
+        now = (I - D) | A
         touched = self._matched(self._touched, (self._member, gone.plus(come)))
+        alive = touched if self._has_empty else self._one_member.provable(touched, now)
         old = self._matched(self._head, (self._touched, touched), (self._head, I))
-        new = self._groups.continued(old, come, gone)
-        told = self._matched(self._touched, (self._head, new))
-        if again := touched.minus(told):
-            now = (I - D) | A
+        new = self._groups.continued(self._matched(self._head, (self._touched, alive), (self._head, old)), come, gone)
+        if again := alive.minus(self._matched(self._touched, (self._head, new))):
             new |= self._groups.facts(self._matched(self._member, (self._touched, again), (self._member, now)))
         self._engine.forget(self._touched.predicate)
         return old.minus(new), new.minus(old)
@@ -74,11 +79,15 @@ class Groupings:
 NO_GROUPINGS: Final = Groupings({})
 
 
-def make_groupings(strata: Sequence[CompiledStratum], engine: Engine, graphs: Graphs, matcher: Matcher) -> Groupings:
+def make_groupings(
+    strata: Sequence[CompiledStratum], engine: Engine, graphs: Graphs, matcher: Matcher, compiled: Compiler
+) -> Groupings:
     """The groupings of a program."""
     return Groupings(
         {
-            stratum.index: [Grouping(rule, graphs.groups(rule), matcher, engine) for rule in stratum.groupings]
+            stratum.index: [
+                Grouping(rule, graphs.groups(rule), matcher, compiled, engine) for rule in stratum.groupings
+            ]
             for stratum in strata
             if stratum.groupings
         }

@@ -22,12 +22,12 @@ class MemoryGroups(Groups):
 
     def __init__(self, engine: MemoryEngine, rule: Rule) -> None:
         (aggregate,) = rule.aggregates
-        (self._member,), (self._one,) = aggregate.body, aggregate.aggregations
-        assert isinstance(self._member, Atom), "a grouping rule has members"
-        self._engine, self._head = engine, rule.head
-        self._keys = [self._member.terms.index(variable) for variable in aggregate.groups]
+        (member,), (self._one,) = aggregate.body, aggregate.aggregations
+        assert isinstance(member, Atom), "a grouping rule has members"
+        self._engine, self._member, self._head = engine, member, rule.head
+        self._keys = [member.terms.index(variable) for variable in aggregate.groups]
         variables = [argument for argument in self._one.arguments if isinstance(argument, Variable)]
-        self._arguments = [self._member.terms.index(variable) for variable in variables]
+        self._arguments = [member.terms.index(variable) for variable in variables]
 
     def facts(self, members: FactSet) -> ComputedFacts:
         ids = self._columns(members)
