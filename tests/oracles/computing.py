@@ -1,7 +1,7 @@
-"""What follows by rules that compute, by definition: strata of predicates, every rule tried on every fact until none is new.
+"""What follows by rules that compute, by definition: every rule tried on every fact of its stratum until none is new.
 
-Expressions are pyoxigraph's (`sparql_oracle.py`), aggregates are loops over the matches of their bodies. `MIN` and `MAX` are
-for numbers that differ in value.
+Expressions are pyoxigraph's (`sparql_oracle.py`), aggregates are loops over the matches of their bodies. `MIN` and `MAX`
+are for numbers that differ in value.
 """
 
 from __future__ import annotations

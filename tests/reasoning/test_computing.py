@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+import everlog
 from everlog import KnowledgeBase
 from oracles import computing as oracle
 from oracles.exchange import facts_of
@@ -34,7 +35,7 @@ def followed(one: Computing, path: Path | None = None, **options: Any) -> None:
         if path is not None and number % 2:
             store = path / f"{number}.store"
             kb.save(store)
-            kb = KnowledgeBase.open(store)
+            kb = everlog.open(store)
         _apply(held, add, delete)
         kb.update(add=add, delete=delete)
         assert facts_of(kb) == oracle.materialise(rules, given(held)), (number, one.program)

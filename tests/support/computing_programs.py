@@ -106,12 +106,11 @@ def _rules(random: Random, name: str, known: list[str], aggregates: bool) -> Ite
         yield f"{name}(?a, ?v) :- AGGREGATE({one}(?a, ?b) ON ?a BIND {random.choice(_GROUPED)} AS ?v) ."
     elif kind == 7:
         first, second = random.choice(_GROUPED), random.choice(_GROUPED)
-        inner = f"{one}(?a, ?c), {other}(?c, ?b)"
-        yield (
-            f"{name}(?v, ?w) :- AGGREGATE({inner} ON ?a BIND {first} AS ?v BIND {second} AS ?w), FILTER(STRLEN(STR(?v)) > 0) ."
-        )
+        grouped = f"{one}(?a, ?c), {other}(?c, ?b) ON ?a BIND {first} AS ?v BIND {second} AS ?w"
+        yield f"{name}(?v, ?w) :- AGGREGATE({grouped}), FILTER(STRLEN(STR(?v)) > 0) ."
     else:
-        yield f"{name}(?b, ?v) :- n(?b), AGGREGATE({one}(?x, ?y), FILTER(?y != 2) BIND {random.choice(('COUNT(*)', 'SUM(?y)'))} AS ?v) ."
+        function = random.choice(("COUNT(*)", "SUM(?y)"))
+        yield f"{name}(?b, ?v) :- n(?b), AGGREGATE({one}(?x, ?y), FILTER(?y != 2) BIND {function} AS ?v) ."
 
 
 def _some(random: Random, name: str, size: int, values: Sequence[Value]) -> list[tuple[Value, ...]]:

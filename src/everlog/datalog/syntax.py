@@ -1,8 +1,8 @@
 """Terms, atoms, rules and programs, as immutable values.
 
-A rule keeps what the user wrote: comparisons, computations and negations stay literals of the body, and a `NOT EXISTS` is one
-negative literal with its own variables. Sugar is gone: an RDF atom is an `Atom` of the ternary predicate `triple`, a
-rule has one head, and every `_` is a variable of its own (its name starts with `_`).
+A rule keeps what the user wrote: comparisons, computations, negations and aggregates stay literals of the body, and a
+`NOT EXISTS` is one negative literal with its own variables. Sugar is gone: an RDF atom is an `Atom` of the ternary
+predicate `triple`, a rule has one head, and every `_` is a variable of its own (its name starts with `_`).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """`AGGREGATE` becomes atoms of hidden predicates, each with a *grouping* rule of its own.
 
-The matches of an aggregate's body are facts of a hidden predicate, its *members*, which rules derive like any others; a body
-that is one atom without repeated variables has its own facts as members. A grouping rule has nothing but members in
+The matches of an aggregate's body are facts of a hidden predicate, its *members*, which rules derive like any others; a
+body that is one atom without repeated variables has its own facts as members. A grouping rule has nothing but members in
 its body and a group with its value in its head:
 
     ¬g(?p, ?n) :- AGGREGATE(¬m(?p, ?r) ON ?p BIND COUNT(?r) AS ?n)
