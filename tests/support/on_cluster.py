@@ -28,6 +28,7 @@ from threading import Timer
 import pyspark
 
 import everlog
+from everlog.spark.class_archive import archive_options
 from everlog.spark.java import _write_shim, find_java
 from everlog.spark.session import BRIEF_JAVA, start_session
 
@@ -181,8 +182,9 @@ def compared(width: int, with_local: bool) -> str:
 
 
 def _java_home(home: Path) -> Path:
-    """A folder with the Java that Everlog finds."""
-    _write_shim(home / "bin" / "java", find_java(), None)
+    """A folder with the Java that Everlog finds, which maps the archive of Spark's classes if there is one."""
+    java = find_java()
+    _write_shim(home / "bin" / "java", java, None, archive_options(java.program, Path(pyspark.__file__).parent, False))
     return home
 
 

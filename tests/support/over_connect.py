@@ -21,11 +21,19 @@ PROGRAM = everlog.parse_program(
     """
 )
 
+FOR_FEW_ROWS = {
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.shuffle.partitions": "1",
+}
+"""Where it has a session of its own, the engine sets these by itself; over Connect it leaves the user's alone."""
+
 if __name__ == "__main__":
     from pyspark.sql.connect.session import SparkSession
 
     tuning.DRIVER_FACTS = 2  # else so few facts would not leave the driver
-    spark = start_session(brief=True)
+    spark = start_session(brief=True, conf=FOR_FEW_ROWS)
     assert isinstance(spark, SparkSession), "SPARK_REMOTE asks for Connect"
     read = read_paths(spark, [sys.argv[1]])
     for predicate in sorted(read.arities):
