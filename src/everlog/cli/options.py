@@ -151,11 +151,13 @@ def started_session(
 
 
 def _loaded_kernels() -> None:
-    """Loads what the memory engine needs; if that fails, whoever needs it says so."""
+    """Has the memory engine load, or compile, what most programs need; if that fails, whoever needs it says so."""
     with suppress(Exception):
-        from everlog.engine.memory.warm_up import start_engine
+        from everlog.knowledge.base import KnowledgeBase
 
-        start_engine()
+        kb = KnowledgeBase("two(?x, ?z) :- one(?x, ?y), one(?y, ?z) .", engine="memory", workers=1)
+        kb.add({"one": [("a", "b"), ("b", "c")]})
+        kb.materialise()
 
 
 def is_little(paths: Iterable[str | Path]) -> bool:

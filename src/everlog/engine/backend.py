@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar
 from everlog.datalog.syntax import BodyLiteral, Rule, Variable
 from everlog.datalog.values import Value
 from everlog.engine.algebra import Annotation, Classes, Counted, Engine, FactSet, Graphs, Matcher
-from everlog.planning.compiled_program import CompiledStratum, Compiler
+from everlog.planning.compiled_program import Compiler
 from everlog.planning.decomposition.decomposition_choice import Worth
 from everlog.planning.decomposition.size_estimates import Explicit
 from everlog.planning.modules.module_choice import Verdicts
@@ -152,9 +152,6 @@ class Backend(ABC, Generic[Batch, Listed, Part]):
 
     def prepare(self, rules: Sequence[Rule]) -> None:
         """Is told which rules are about to be compiled."""
-
-    def ready(self, strata: Sequence[CompiledStratum]) -> None:
-        """Is told what was compiled, before anything is derived."""
 
     @abstractmethod
     def statistics(self, given: FactSet) -> Explicit:

@@ -172,7 +172,6 @@ class Reasoner(Generic[Batch, Listed, Part]):
             decomposer,
             verdicts,
         )
-        backend.ready(strata)
         forced = settings.modules != "auto" or not backend.policy.tries_rules_before_chains
         matcher = backend.matcher()
         modules = make_modules(strata, backend.engine, graphs, matcher, compiler, forced)

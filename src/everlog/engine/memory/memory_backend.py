@@ -33,10 +33,9 @@ from everlog.engine.memory.facts.table import Ids
 from everlog.engine.memory.graphs.graphs import MemoryGraphs
 from everlog.engine.memory.joins.matcher import MemoryMatcher
 from everlog.engine.memory.joins.rules import MemoryCompiler
+from everlog.engine.memory.kernels.compiling import Compiled
 from everlog.engine.memory.names import AnyNames, ByPredicate, MemoryBatch, MemoryNames, MemoryWorld, nonempty
 from everlog.engine.memory.statistics import memory_facts
-from everlog.engine.memory.warm_up import start_engine, start_graphs
-from everlog.planning.compiled_program import CompiledStratum
 from everlog.planning.decomposition.decomposition_choice import TREES
 from everlog.planning.decomposition.size_estimates import Explicit
 from everlog.planning.modules.module_choice import PathCounts, Verdicts, judged
@@ -63,12 +62,8 @@ class MemoryBackend(Backend[MemoryBatch, Ids, ByPredicate]):
     def __init__(
         self, workers: int | None = None, dictionary: Dictionary | None = None, engine: MemoryEngine | None = None
     ) -> None:
-        self._compiling: list[float] = []
-        """The seconds that compiling kernels took, since that was last reported."""
-        if engine is None:
-            self._compiling.append(start_engine())
-            engine = MemoryEngine(dictionary, workers)
-        self._engine = engine
+        self._compiled = Compiled()
+        self._engine = MemoryEngine(dictionary, workers) if engine is None else engine
 
     @property
     def engine(self) -> MemoryEngine:
@@ -84,10 +79,6 @@ class MemoryBackend(Backend[MemoryBatch, Ids, ByPredicate]):
 
     def graphs(self) -> MemoryGraphs:
         return MemoryGraphs(self._engine)
-
-    def ready(self, strata: Sequence[CompiledStratum]) -> None:
-        if any(stratum.modules for stratum in strata):
-            self._compiling.append(start_graphs())
 
     def statistics(self, given: FactSet) -> Explicit:
         return memory_facts(self._engine)
@@ -119,7 +110,7 @@ class MemoryBackend(Backend[MemoryBatch, Ids, ByPredicate]):
         return PathCounts(*self.graphs().spread(letters, given))
 
     def measured(self, progress: Progress) -> Measured:
-        return _Compiling(self._compiling, progress)
+        return _Compiling(self._compiled, progress)
 
     # ------------------------------------------------------------------------------------ facts in
 
@@ -155,7 +146,7 @@ class MemoryBackend(Backend[MemoryBatch, Ids, ByPredicate]):
 
     def fresh(self) -> MemoryBackend:
         after = MemoryBackend(engine=MemoryEngine(self._engine.dictionary, self._engine.workers))
-        after._compiling = self._compiling
+        after._compiled = self._compiled
         return after
 
     def taken(self, facts: FactSet, other: Backend[MemoryBatch, Ids, ByPredicate], new: bool = True) -> FactSet:
@@ -362,13 +353,11 @@ class MemoryBackend(Backend[MemoryBatch, Ids, ByPredicate]):
 class _Compiling(Measured):
     """Kernels are compiled when they are first needed, which takes long and happens once."""
 
-    def __init__(self, unreported: list[float], progress: Progress) -> None:
-        self._unreported, self.progress = unreported, progress
+    def __init__(self, compiled: Compiled, progress: Progress) -> None:
+        self._compiled, self.progress = compiled, progress
 
     def seconds(self) -> dict[str, float]:
-        seconds = sum(self._unreported)
-        self._unreported.clear()
-        return {"compilation": seconds}
+        return {"compilation": self._compiled.seconds()}
 
     def spark(self) -> None:
         return None

@@ -6,12 +6,12 @@ A product node is a state and a node of the graph, `state · nodes + node`.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from everlog.engine.memory.kernels.decorators import kernel
 from everlog.engine.memory.kernels.graph_kernels import adjacency, insert, visit
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def product(letters, sources, targets, letter_starts, delta, nodes):
     """The edges of the product: letter `l` has the edges from `letter_starts[l]` on; it moves `q` to `delta[q, l]`."""
     states = delta.shape[0]
@@ -33,7 +33,7 @@ def product(letters, sources, targets, letter_starts, delta, nodes):
     return first, second
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def accepted_closure(starts, targets, component, components, finals, nodes):
     """For every component of the product a row of bits: the nodes that are reached in a final state."""
     words = (nodes + 63) // 64
@@ -57,21 +57,23 @@ def accepted_closure(starts, targets, component, components, finals, nodes):
     return bits
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def accepted_rows(bits, component, start, lo, hi, out):
     """The rows of bits of the nodes `lo..hi` in one state."""
     for node in range(lo, hi):
-        out[node] = bits[component[start + node]]
+        number = component[start + node]
+        for word in range(bits.shape[1]):
+            out[node, word] = bits[number, word]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def leading_to(starts, targets, seeds, out):
     """Marks the product nodes that edges lead to from some; edges are turned round to have what leads to them."""
     queue = np.empty(len(starts) - 1, np.int32)
     visit(starts, targets, np.array([0, len(seeds)]), seeds, 0, True, out, queue)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def visit_accepted(starts, targets, finals, nodes, start, sources, lo, ids, stamps, seen, queue, out):
     """Writes the pairs of ids of the sources from `lo` on, as long as there is room; returns the next one.
 
@@ -93,7 +95,7 @@ def visit_accepted(starts, targets, finals, nodes, start, sources, lo, ids, stam
     return len(sources), at
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def accepted_pairs(starts, targets, finals, nodes, start, sources, second, order, stamps, seen, queue, out):
     """Whether each pair of nodes is accepted; pairs are taken in an order that keeps those of a source together."""
     last = -1

@@ -14,10 +14,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from everlog.datalog.values import XSD
+from everlog.engine.memory.kernels.decorators import kernel
 from everlog.engine.memory.term_kinds import BLANK, BOOL, DATETIME, FIRST_TEXT, FLOAT, INT, IRI, LITERAL, STRING, UNREAD
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ _INTEGER, _DOUBLE, _BOOLEAN, _STRING = (
 )
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _mix(h: np.uint64) -> np.uint64:
     """The finaliser of splitmix64: every bit of the result depends on every bit of `h`."""
     h = (h ^ (h >> np.uint64(30))) * _FINAL_1
@@ -75,12 +75,12 @@ def _mix(h: np.uint64) -> np.uint64:
     return h ^ (h >> np.uint64(31))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _hash_number(kind: int, key: int) -> np.uint64:
     return _mix(np.uint64(key) + np.uint64(kind) * _MULTIPLIER)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _hash_text(kind: int, data: Bytes, start: int, length: int) -> np.uint64:
     h = np.uint64(kind) * _MULTIPLIER + np.uint64(length)
     # Unsigned positions spare the test for a negative index, and the eight loads become one.
@@ -99,7 +99,7 @@ def _hash_text(kind: int, data: Bytes, start: int, length: int) -> np.uint64:
     return _mix(h ^ word)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _same_bytes(a: Bytes, a_start: int, b: Bytes, b_start: int, length: int) -> bool:
     i, j = np.uint64(a_start), np.uint64(b_start)
     for _ in range(length):
@@ -110,7 +110,7 @@ def _same_bytes(a: Bytes, a_start: int, b: Bytes, b_start: int, length: int) -> 
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def encode(
     probe_kinds: Bytes,
     probe_keys: Longs,
@@ -190,7 +190,7 @@ def encode(
     return probe_kinds.size
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def rebuild(old: Slots, new: Slots) -> None:
     """Move every entry of the slots `old` into the free slots `new`."""
     mask = np.uint64(new.size - 1)
@@ -203,7 +203,7 @@ def rebuild(old: Slots, new: Slots) -> None:
             new[slot] = entry
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def copy_text(ids: Ints, payload: Longs, lengths: Ints, text: Bytes, out: Bytes) -> None:
     """Write the texts of `ids` one after another into `out`."""
     at = 0
@@ -214,7 +214,7 @@ def copy_text(ids: Ints, payload: Longs, lengths: Ints, text: Bytes, out: Bytes)
         at += length
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _is_plain_iri(data: Bytes, start: int, stop: int) -> bool:
     """Whether these bytes are surely a valid absolute IRI; others may be too: with ports, with `%`, non-ASCII."""
     at = start
@@ -247,7 +247,7 @@ def _is_plain_iri(data: Bytes, start: int, stop: int) -> bool:
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _closing_quote(data: Bytes, start: int, stop: int) -> int:
     """Where a literal that opens before `start` closes, or -1 if that comes after an escape or a byte to be escaped."""
     for at in range(start, stop):
@@ -259,7 +259,7 @@ def _closing_quote(data: Bytes, start: int, stop: int) -> int:
     return -1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _is_plain_language(data: Bytes, start: int, stop: int) -> bool:
     """Whether this is a language tag in its normal form, such as `en` or `en-gb`; rarer forms are left to Python."""
     at = start
@@ -269,12 +269,12 @@ def _is_plain_language(data: Bytes, start: int, stop: int) -> bool:
     return 2 <= at - start <= 3 and (at == stop or region)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _is_name(data: Bytes, start: int, stop: int, name: Bytes) -> bool:
     return stop - start == name.size and _same_bytes(data, start, name, 0, name.size)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _typed_kind(data: Bytes, start: int, stop: int) -> int:
     """The kind of a literal whose datatype is this IRI: INT, LITERAL, or UNREAD where it depends on the text."""
     if not _is_plain_iri(data, start, stop):
@@ -286,7 +286,7 @@ def _typed_kind(data: Bytes, start: int, stop: int) -> int:
     return UNREAD if _is_name(data, start, stop, _STRING) else LITERAL
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _read_integer(data: Bytes, start: int, stop: int) -> tuple[bool, int]:
     """Whether this is an integer in its normal form that surely fits into 64 bits, and that integer."""
     negative = start < stop and data[start] == _HYPHEN
@@ -302,7 +302,7 @@ def _read_integer(data: Bytes, start: int, stop: int) -> tuple[bool, int]:
     return True, -number if negative else number
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def scan_ntriples(begins: Longs, sizes: Ints, data: Bytes, kinds: Bytes, keys: Longs, lengths: Ints) -> int:
     """Turn N-Triples terms that need no decoding into probes, mark the others `UNREAD`; return how many those are."""
     unread = 0
@@ -344,13 +344,13 @@ def scan_ntriples(begins: Longs, sizes: Ints, data: Bytes, kinds: Bytes, keys: L
     return unread
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _sign(left: Any, right: Any) -> int:
     """-1, 0 or 1 as the left number is less than, equal to or greater than the right one."""
     return int(left > right) - int(left < right)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _compare_int_float(number: int, other: float) -> int:
     """Exact where a conversion to float would round: the float is cut to an integer instead."""
     if np.isnan(other):
@@ -363,7 +363,7 @@ def _compare_int_float(number: int, other: float) -> int:
     return _sign(number, whole) if number != whole else _sign(np.float64(whole), other)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def compare(order: Order, a: int, b: int) -> np.int8:
     """-1, 0 or 1 as the value of id `a` is less than, equal to or greater than that of `b`; else `NOT_COMPARABLE`.
 

@@ -6,9 +6,9 @@ Nodes are numbered densely from 0. Danger: `compare` is compiled in; this file h
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from everlog.engine.memory.kernels.decorators import inlined, kernel
 from everlog.engine.memory.kernels.dictionary_kernels import compare
 
 # A de Bruijn sequence: its first six bits differ for every shift, so that they tell which bit it was multiplied by.
@@ -17,25 +17,25 @@ _PLACES = np.empty(64, np.int64)
 _PLACES[(_SEQUENCE << np.arange(64, dtype=np.uint64)) >> np.uint64(58)] = np.arange(64)
 
 
-@njit(forceinline=True)
+@inlined
 def _has(row, node):
     """Whether a row of bits has a node."""
     return (row[node >> 6] >> np.uint64(node & 63)) & np.uint64(1)
 
 
-@njit(forceinline=True)
+@inlined
 def insert(row, node):
     """Puts a node into a row of bits."""
     row[node >> 6] |= np.uint64(1) << np.uint64(node & 63)
 
 
-@njit(forceinline=True)
+@inlined
 def _remove(row, node):
     """Takes a node out of a row of bits."""
     row[node >> 6] &= ~(np.uint64(1) << np.uint64(node & 63))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def adjacency(sources, targets, nodes):
     """Edges grouped by their source: where the targets of each node start, and the targets."""
     starts = np.zeros(nodes + 1, np.int64)
@@ -51,7 +51,7 @@ def adjacency(sources, targets, nodes):
     return starts, grouped
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def strong_components(starts, targets):
     """The strongly connected component of every node (Tarjan's algorithm, without recursion), and their number.
 
@@ -103,7 +103,7 @@ def strong_components(starts, targets):
     return component, found
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def reflexive_closure(starts, targets, component, components):
     """For every component a row of bits: the nodes that its nodes reach, in no step or more."""
     nodes = len(component)
@@ -126,7 +126,7 @@ def reflexive_closure(starts, targets, component, components):
     return bits
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def compose(starts, targets, component, bits, lo, hi, out):
     """For the nodes `lo..hi` the union of the rows of their targets' components."""
     words = bits.shape[1]
@@ -140,13 +140,13 @@ def compose(starts, targets, component, bits, lo, hi, out):
                     row[word] |= other[word]
 
 
-@njit(forceinline=True)
+@inlined
 def _node(number, id):
     """The node of an id, or -1."""
     return number[id] if id < len(number) else np.int32(-1)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def reached(first, second, number, bits, out):
     """Whether each pair of ids is in the rows of bits; `number` gives the node of an id, or -1."""
     for i in range(len(first)):
@@ -154,7 +154,7 @@ def reached(first, second, number, bits, out):
         out[i] = source >= 0 and target >= 0 and _has(bits[source], target) != 0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def mark_unreached(first, second, lo, hi, number, bits, held, bit, mask, out):
     """Gives a bit to those of the rows `lo..hi` with the bits `held` that are no pair of the rows of bits.
 
@@ -172,7 +172,7 @@ def mark_unreached(first, second, lo, hi, number, bits, held, bit, mask, out):
     return found
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def mark_unreached_sorted(starts, ids, base, lo, hi, second, number, bits, old, held, bit, mask, out):
     """What `mark_unreached` does, for the rows `lo..hi` of a part sorted by sources, of which a range of `ids` is taken.
 
@@ -210,7 +210,7 @@ def mark_unreached_sorted(starts, ids, base, lo, hi, second, number, bits, old, 
     return found
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def clear(first, second, number, bits, out):
     """Takes pairs of ids out of the rows of bits; says of each whether it was there."""
     reached(first, second, number, bits, out)
@@ -219,7 +219,7 @@ def clear(first, second, number, bits, out):
             _remove(bits[number[first[i]]], number[second[i]])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def clear_edges(starts, targets, bits):
     """Takes edges out of the rows of bits."""
     for node in range(len(starts) - 1):
@@ -227,7 +227,7 @@ def clear_edges(starts, targets, bits):
             _remove(bits[node], targets[j])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def clear_graph(ids, old, number, bits):
     """Takes the pairs of other rows of bits, whose nodes are some ids, out of the rows of bits."""
     moved = np.empty(len(ids), np.int32)
@@ -252,7 +252,7 @@ def count_bits(bits: NDArray[np.uint64], lo: int, hi: int) -> int:
     return int(np.bitwise_count(bits[lo:hi]).sum())
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def enumerate_bits(bits, lo, hi, nodes, out, at):
     """Writes the pairs of ids of the rows `lo..hi` to two columns, from a place on."""
     for row in range(lo, hi):
@@ -269,7 +269,7 @@ def enumerate_bits(bits, lo, hi, nodes, out, at):
     return at
 
 
-@njit(forceinline=True)
+@inlined
 def visit(starts, targets, heads, first, source, stamp, stamps, queue):
     """The nodes that a source reaches through its own targets (`heads`, `first`) and edges; how many are in `queue`."""
     size = 0
@@ -292,7 +292,7 @@ def visit(starts, targets, heads, first, source, stamp, stamps, queue):
     return size
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def visit_sources(starts, targets, heads, first, lo, hi, nodes, stamps, queue, out):
     """Writes the pairs of ids that the sources from `lo` on reach, as long as there is room; returns the next source."""
     at = 0
@@ -311,7 +311,7 @@ def visit_sources(starts, targets, heads, first, lo, hi, nodes, stamps, queue, o
     return hi, at
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def visit_pairs(starts, targets, heads, first, second, order, sources, stamps, queue, out):
     """Whether each pair of nodes is reached; pairs are taken in an order that keeps those of a source together."""
     last = -1
@@ -326,7 +326,7 @@ def visit_pairs(starts, targets, heads, first, second, order, sources, stamps, q
         out[i] = stamps[second[i]] == source
 
 
-@njit(forceinline=True)
+@inlined
 def _root(node, parent):
     while parent[node] != node:
         parent[node] = parent[parent[node]]
@@ -334,7 +334,7 @@ def _root(node, parent):
     return node
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def connected_components(sources, targets, nodes):
     """The connected component of every node: the smallest node in it (union by the smaller root, paths halved)."""
     parent = np.arange(nodes).astype(np.int32)
@@ -346,7 +346,7 @@ def connected_components(sources, targets, nodes):
     return parent
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def joined_pairs(starts, members, lo, old, nodes, out):
     """Writes the pairs of each component's members that were in different components before, or in none.
 
@@ -378,7 +378,7 @@ def joined_pairs(starts, members, lo, old, nodes, out):
     return (component, i), at
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def joined_bits(starts, members, old, bits):
     """Sets the bits of the pairs that `joined_pairs` writes."""
     for component in range(len(starts) - 1):
@@ -392,7 +392,7 @@ def joined_bits(starts, members, old, bits):
                     insert(row, b)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def sort_values(ids, order):
     """Sorts the ids of values that are comparable with each other, by value: merges runs of doubling length."""
     n = len(ids)
@@ -415,7 +415,7 @@ def sort_values(ids, order):
     return source
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def ranks(ids, order, first, out):
     """Numbers sorted ids from `first` on, equal values alike; returns the next number."""
     for i in range(len(ids)):
@@ -425,7 +425,7 @@ def ranks(ids, order, first, out):
     return first + 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def neighbour_pairs(ids, rank, out):
     """Pairs of sorted ids whose ranks differ by one, written as far as there is room; returns how many there are."""
     n, at = len(ids), 0

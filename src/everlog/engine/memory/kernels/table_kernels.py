@@ -13,8 +13,8 @@ here; only `compare`, which the dictionary owns, comes from outside.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from everlog.engine.memory.kernels.decorators import inlined, kernel
 from everlog.engine.memory.kernels.dictionary_kernels import compare
 from everlog.engine.memory.term_kinds import BLANK, STRING
 
@@ -37,7 +37,7 @@ _NO_KEY = -1
 """In the slots of an index's run, whose keys may be 0: nothing is here."""
 
 
-@njit(forceinline=True)
+@inlined
 def _mix(key):
     x = np.uint64(key)
     x ^= x >> np.uint64(32)
@@ -48,12 +48,12 @@ def _mix(key):
     return x
 
 
-@njit(forceinline=True)
+@inlined
 def _fold(hashed, part):
     return _mix(np.uint64(hashed) ^ (np.uint64(part) + np.uint64(0x9E3779B97F4A7C15)))
 
 
-@njit(forceinline=True)
+@inlined
 def _tuple_key(cols, i):
     """The key of tuple `i`: exact up to two columns, a hash beyond."""
     arity = cols.shape[0]
@@ -67,7 +67,7 @@ def _tuple_key(cols, i):
     return np.int64(hashed >> np.uint64(2))
 
 
-@njit(forceinline=True)
+@inlined
 def _source_key(block, i, sources, consts):
     """The key of the tuple that the sources give for binding `i`; the same as `_tuple_key` of that tuple."""
     arity = sources.shape[0]
@@ -83,7 +83,7 @@ def _source_key(block, i, sources, consts):
     return np.int64(hashed >> np.uint64(2))
 
 
-@njit(forceinline=True)
+@inlined
 def _passes(row, bounds, care, want, mask, ann):
     if row < bounds[0] or row >= bounds[1]:
         return False
@@ -99,7 +99,7 @@ def _passes(row, bounds, care, want, mask, ann):
     return bounds[3] == 0 or (bounds[4] <= ann[row] <= bounds[5])
 
 
-@njit(forceinline=True)
+@inlined
 def _keep(block, i, k):
     """Moves binding `i` to place `k` of its block."""
     if k != i:
@@ -115,18 +115,18 @@ def _keep(block, i, k):
 # that threads can share it; bits of the hash that the slot does not depend on tell the part.
 
 
-@njit(forceinline=True)
+@inlined
 def _spot(key):
     """A hash that keeps eight neighbouring groups together: work on them tends to come together, too."""
     return (_mix(key >> 3) << np.uint64(3)) | np.uint64(key & 7)
 
 
-@njit(forceinline=True)
+@inlined
 def _shard_base(hashed, shards, part):
     return ((hashed >> np.uint64(40)) & np.uint64(shards - 1)) * np.uint64(part)
 
 
-@njit(forceinline=True)
+@inlined
 def _cell(arity, first, second):
     """The group and the bit of a tuple."""
     if arity == 2:
@@ -136,7 +136,7 @@ def _cell(arity, first, second):
     return np.int64(1), np.int64(1)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def admit(tuples, start, n, shard, shards, groups, room, fresh, new):
     """Enters tuples `start..n`, which all fall into one shard; positions of those that are new go behind `new` in `fresh`.
 
@@ -189,7 +189,7 @@ def admit(tuples, start, n, shard, shards, groups, room, fresh, new):
     return start, new, made, touched
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def route(block, n, sources, consts, shards, out, counts):
     """Writes the tuples that the sources give for the bindings `0..n` into `out`, each behind those of its shard."""
     arity = sources.shape[0]
@@ -209,7 +209,7 @@ def route(block, n, sources, consts, shards, out, counts):
         counts[shard] = at + 1
 
 
-@njit(forceinline=True)
+@inlined
 def _is_present(arity, first, second, groups, shards):
     key, bit = _cell(arity, first, second)
     part = groups.shape[0] // (2 * shards)
@@ -228,7 +228,7 @@ def _is_present(arity, first, second, groups, shards):
         h = (h + one) & limit
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def probe_presence(block, n, sources, consts, groups, shards, negative):
     """Keeps, in place, the bindings whose fact is there (or, `negative`, is not). Returns how many stay."""
     arity = sources.shape[0]
@@ -245,7 +245,7 @@ def probe_presence(block, n, sources, consts, groups, shards, negative):
     return k
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def rehash(shard, shards, old, slots):
     """Moves one shard of an open-addressing table (of groups, or of rows) into a larger array."""
     part, bigger = old.shape[0] // (2 * shards), slots.shape[0] // (2 * shards)
@@ -261,7 +261,7 @@ def rehash(shard, shards, old, slots):
             slots[two * (base + h) + one] = old[2 * i + 1]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def place(tuples, fresh, n, base, cols):
     """Writes the tuples at some positions into the rows `base..base+n`."""
     for c in range(cols.shape[0]):
@@ -274,7 +274,7 @@ def place(tuples, fresh, n, base, cols):
 # An open-addressing table like the one above, in one part: slot `h` has a tuple's key at `2 h` and its row at `2 h + 1`.
 
 
-@njit(forceinline=True)
+@inlined
 def _find(key, tuples, i, sources, consts, direct, slots, cols):
     """The row of a tuple or -1. The tuple is column `i` of `tuples` (`direct`) or what the sources take from it."""
     limit = np.uint64(slots.shape[0] // 2 - 1)
@@ -300,7 +300,7 @@ def _find(key, tuples, i, sources, consts, direct, slots, cols):
         h = (h + one) & limit
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def enter_rows(cols, lo, hi, slots):
     """Enters the rows `lo..hi`, whose tuples are not there yet."""
     limit = np.uint64(slots.shape[0] // 2 - 1)
@@ -314,7 +314,7 @@ def enter_rows(cols, lo, hi, slots):
         slots[two * h + one] = row
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def enter_sought(cols, lo, hi, tuples, n, slots):
     """Enters those of the rows `lo..hi` whose tuples are among the tuples `0..n`, of one or two columns."""
     one, two = np.uint64(1), np.uint64(2)
@@ -356,7 +356,7 @@ def enter_sought(cols, lo, hi, tuples, n, slots):
             slots[two * h + one] = row
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def enter_sorted(cols, lo, leading, starts, tuples, n, slots):
     """Enters those of the rows from `lo` on, sorted by one column and then the other (`table.Sorted`), that are sought."""
     limit = np.uint64(slots.shape[0] // 2 - 1)
@@ -384,7 +384,7 @@ def enter_sorted(cols, lo, leading, starts, tuples, n, slots):
         slots[two * h + one] = left
 
 
-@njit(forceinline=True)
+@inlined
 def _find_or_enter(tuples, i, slots, cols, n_rows, new, fresh):
     """The row of a tuple; the next one, `n_rows + new`, if it was not there and is now. `fresh` has the new ones so far."""
     limit = np.uint64(slots.shape[0] // 2 - 1)
@@ -413,7 +413,7 @@ def _find_or_enter(tuples, i, slots, cols, n_rows, new, fresh):
         h = (h + one) & limit
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def absorb(tuples, n, slots, cols, n_rows, known, bounds, care, want, mask, ann, seen, fresh, hits):
     """Finds or enters tuples `0..n`; the new ones get the rows from `n_rows` on, and their positions go to `fresh`.
 
@@ -433,7 +433,7 @@ def absorb(tuples, n, slots, cols, n_rows, known, bounds, care, want, mask, ann,
     return new, old
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def tally(tuples, n, slots, cols, n_rows, counts, fresh, touched):
     """Finds or enters tuples `0..n`, as `absorb` does, and counts them by row; rows counted first go to `touched`.
 
@@ -452,7 +452,7 @@ def tally(tuples, n, slots, cols, n_rows, counts, fresh, touched):
     return new, first
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def find_rows(tuples, n, slots, cols, out):
     """The row of every tuple, -1 where there is none."""
     nothing = np.zeros(0, np.int64)
@@ -465,7 +465,7 @@ def find_rows(tuples, n, slots, cols, out):
 # ---------------------------------------------------------------------------------------- secondary indexes
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def build_run(cols, key_cols, lo, hi, covered):
     """Groups the rows `lo..hi` by some columns; the rows of a group stay in order.
 
@@ -479,15 +479,17 @@ def build_run(cols, key_cols, lo, hi, covered):
     counts = np.zeros(1, np.int32)
     dense = False
     if width == 1 and n > 0:
-        values = cols[key_cols[0], lo:hi]
-        least, most = values.min(), values.max()
-        if np.int64(most) - np.int64(least) < 4 * n + 64:
+        least = most = np.int64(cols[key_cols[0], lo])
+        for r in range(lo + 1, hi):
+            least = min(least, np.int64(cols[key_cols[0], r]))
+            most = max(most, np.int64(cols[key_cols[0], r]))
+        if most - least < 4 * n + 64:
             dense = True
-            base = np.int64(least)
+            base = least
     if dense:
         column = key_cols[0]
         keys = np.empty(0, np.int64)
-        groups = np.full(np.int64(most) - base + 1, -1, np.int32)
+        groups = np.full(most - base + 1, -1, np.int32)
         counts = np.zeros(groups.shape[0] if groups.shape[0] < n else n, np.int32)
         used = 0
         for r in range(lo, hi):
@@ -504,7 +506,8 @@ def build_run(cols, key_cols, lo, hi, covered):
         groups = np.zeros(1, np.int32)
         used = 1
         counts[0] = n
-        ids[:] = 0
+        for r in range(n):
+            ids[r] = 0
     else:
         capacity = 16
         keys = np.full(capacity, _NO_KEY, np.int64)
@@ -537,10 +540,11 @@ def build_run(cols, key_cols, lo, hi, covered):
                 keys = bigger
                 groups = moved
                 more = np.zeros(capacity, np.int32)
-                more[:used] = counts[:used]
-                counts = more
                 further = np.empty(capacity, np.int64)
-                further[:used] = leaders[:used]
+                for g in range(used):
+                    more[g] = counts[g]
+                    further[g] = leaders[g]
+                counts = more
                 leaders = further
             limit = np.uint64(capacity - 1)
             h = _mix(key) & limit
@@ -583,7 +587,7 @@ def build_run(cols, key_cols, lo, hi, covered):
     return base, keys, groups, starts, rows, payload
 
 
-@njit(forceinline=True)
+@inlined
 def _group(key, block, i, sources, consts, base, keys, groups, starts, rows, cols, key_cols):
     """The group of a key in a run, or -1."""
     if keys.shape[0] == 0:
@@ -613,7 +617,7 @@ def _group(key, block, i, sources, consts, base, keys, groups, starts, rows, col
         h = (h + np.uint64(1)) & limit
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def rows_with(values, base, keys, groups, starts, rows, cols, key_cols, out):
     """The rows of a run, on one column, that have one of some values. Returns how many; `out` has what it has room for."""
     sources = np.empty(1, np.int64)
@@ -631,7 +635,7 @@ def rows_with(values, base, keys, groups, starts, rows, cols, key_cols, out):
 # ---------------------------------------------------------------------------------------- joins
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def scan(listed, use_list, lo, hi, cols, fixed, consts, twins, bounds, care, want, mask, ann, fresh, out):
     """Matches an atom against the rows `lo..hi`, or against those places of `listed`, and puts the bindings into `out`.
 
@@ -663,7 +667,7 @@ def scan(listed, use_list, lo, hi, cols, fixed, consts, twins, bounds, care, wan
     return k
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _expand_plainly(block, i, at, n, source, base, groups, starts, payload, carry, fresh, out):
     """What `expand` does, for one key column whose groups stand at its values, when every row passes: most joins.
 
@@ -711,7 +715,7 @@ def _expand_plainly(block, i, at, n, source, base, groups, starts, payload, carr
     return i, np.int64(-1), k
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def expand(
     block,
     i,
@@ -807,7 +811,7 @@ def expand(
     return i, np.int64(-1), k
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def probe(block, n, sources, consts, slots, cols, bounds, care, want, mask, ann, negative):
     """Keeps, in place, the bindings whose fact is in the view (or, `negative`, is not). Returns how many stay."""
     k = 0
@@ -821,7 +825,7 @@ def probe(block, n, sources, consts, slots, cols, bounds, care, want, mask, ann,
     return k
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def keep_equal(block, n, slot, value):
     """Keeps, in place, the bindings with a given value in a slot."""
     k = 0
@@ -832,7 +836,7 @@ def keep_equal(block, n, slot, value):
     return k
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def keep_compared(block, n, operator, left, right, consts, order):
     """Keeps, in place, the bindings for which a comparison holds.
 
@@ -857,7 +861,7 @@ def keep_compared(block, n, operator, left, right, consts, order):
     return k
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def drop_marked(block, n, slot, mask, bit):
     """Keeps, in place, the bindings whose row in a slot does not carry a bit."""
     k = 0
@@ -868,7 +872,7 @@ def drop_marked(block, n, slot, mask, bit):
     return k
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def collect(block, n, slot, mask, bit, out):
     """The rows in a slot that do not carry a bit yet, each once; they carry it afterwards."""
     k = 0
@@ -881,7 +885,7 @@ def collect(block, n, slot, mask, bit, out):
     return k
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def project(block, lo, n, sources, consts, out, at):
     """Writes the tuples that the sources give for the bindings `lo..lo+n` behind `at` in `out`."""
     for c in range(sources.shape[0]):
@@ -894,21 +898,21 @@ def project(block, lo, n, sources, consts, out, at):
                 out[c, at + i] = consts[~s]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def mark(rows, bit, mask):
     """Gives rows a bit."""
     for row in rows:
         mask[row] |= bit
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def unmark(rows, bit, mask):
     """Takes a bit from rows."""
     for row in rows:
         mask[row] &= ~bit
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def take_marked(lo, hi, bit, other, mask):
     """Takes a bit from those of the rows `lo..hi`, which have it, that have another one; how many."""
     found = 0
@@ -920,14 +924,14 @@ def take_marked(lo, hi, bit, other, mask):
     return found
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def marked(rows, bit, mask, out):
     """Whether each of some rows has a bit."""
     for i in range(len(rows)):
         out[i] = mask[rows[i]] & bit != 0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def unselected(lo, hi, bounds, care, want, mask, ann, out):
     """The rows among `lo..hi` that are not in a view, as far as there is room; how many there are."""
     # A view may have many terms, and there are fewer masks than rows.
@@ -949,7 +953,7 @@ def unselected(lo, hi, bounds, care, want, mask, ann, out):
     return k
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def select(listed, use_list, lo, hi, bounds, care, want, mask, ann, out):
     """The rows among `lo..hi` (or those places of `listed`) that are in a view."""
     k = 0

@@ -1,0 +1,20 @@
+"""How loops are compiled. Nobody calls them from C: what Numba would make for that is left out, a tenth of all work."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from numba import njit
+
+Loop = Callable[..., Any]
+
+
+def kernel(function: Loop) -> Any:
+    """A loop that Python calls, too: it releases the GIL, and what was compiled is kept in a file."""
+    return njit(cache=True, nogil=True, no_cfunc_wrapper=True)(function)  # type: ignore[call-overload]
+
+
+def inlined(function: Loop) -> Any:
+    """A part of kernels, which becomes part of their code."""
+    return njit(forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)  # type: ignore[call-overload]
