@@ -12,7 +12,7 @@ PACKAGE = Path(__file__).resolve().parent.parent / "src" / "everlog"
 
 FACADE = "everlog"
 LAYERS = [
-    ["errors"],
+    ["errors", "clock"],
     ["interrupts"],
     ["datalog", "expressions"],
     ["engine", "rdf", "souffle"],  # of the engine, what all engines share: the algebra

@@ -9,10 +9,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from time import perf_counter
 from typing import TypeAlias
 
-from everlog import interrupts
+from everlog import clock, interrupts
 from everlog.engine.algebra import Engine, FactSet
 from everlog.engine.backend import Difference, KeptState, Recovered
 from everlog.engine.kept_kinds import BACKBONE, HIDDEN_FACTS
@@ -154,7 +153,7 @@ class Materialisation:
     def materialise(self, progress: Progress, profiler: Profiler | None = None) -> Outcome:
         """Computes `I`, and what is to be kept."""
         measured, measured_modules = _measured(self.strata, profiler)
-        begun, before = perf_counter(), self.engine.derivations
+        begun, before = clock.now(), self.engine.derivations
         modules = self.modules if self._bounds is None else self._bounds.checked(self.modules, self.E)
         seconds = dict[int, float]()
         strata = timed(measured, seconds)
@@ -167,7 +166,7 @@ class Materialisation:
             self.I, rounds = materialise(strata, self.E, self.engine, progress, used, self._groupings)
         if self._bounds is not None:
             self._bounds.finish(modules, self.I)
-        self.cost = Allowance(self.engine.derivations - before, perf_counter() - begun)
+        self.cost = Allowance(self.engine.derivations - before, clock.now() - begun)
         outcome = Outcome("remat", {"materialise": self.cost.instances}, rounds, self.cost.seconds, seconds)
         return outcome if profiler is None else replace(outcome, work=profiler.work())
 
@@ -236,7 +235,7 @@ class Materialisation:
                 f"with the algorithm {algorithm.name} has them, and gets them back by remat after other algorithms"
             )
         strata, measured_modules = _measured(self.strata, profiler)
-        begun = perf_counter()
+        begun = clock.now()
         kept = self.kept.without(*(self.kept.names() - algorithm.keeps))
         modules = self.modules
         if self._bounds is not None:
@@ -264,7 +263,7 @@ class Materialisation:
                 accept(I, difference)
         interrupts.settle()
         self.E, self.I, self.kept, self.backbones_before = E, I, kept, before
-        seconds = perf_counter() - begun
+        seconds = clock.now() - begun
         self.past = replace(self.past, seconds=self.past.seconds + seconds)
         work = None if profiler is None else profiler.work()
         outcome = Outcome(

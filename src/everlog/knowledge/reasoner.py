@@ -12,7 +12,7 @@ from functools import partial
 from time import perf_counter
 from typing import Any, Final, Generic, NamedTuple, Self
 
-from everlog import interrupts
+from everlog import clock, interrupts
 from everlog.datalog.arities import program_arities
 from everlog.datalog.syntax import HIDDEN, TRIPLE, Atom, BodyLiteral, Program, Rule
 from everlog.datalog.values import Value
@@ -121,11 +121,11 @@ class Reasoner(Generic[Batch, Listed, Part]):
 
     def materialise(self, request: Request[Batch]) -> Report:
         """Computes everything that follows from the explicit facts."""
-        begun = perf_counter()
+        begun = clock.now()
         rules = self._evaluated(request.program, request.settings)
         kinds = needed(request.settings.algorithm) | needed(request.algorithm) | self._kinds
         compiled = self._compiled(rules, request.settings, kinds)
-        planned = perf_counter() - begun
+        planned = clock.now() - begun
         outcome = compiled.materialise(request.progress, self._profiler(request))
         outcome = outcome.warned(self._contradictions(compiled.I, request.settings))
         try:
@@ -234,7 +234,7 @@ class Reasoner(Generic[Batch, Listed, Part]):
 
         `accept` looks at what it would do, and `watch` while rules are applied; what they raise undoes the update.
         """
-        settings, begun = request.settings, perf_counter()
+        settings, begun = request.settings, clock.now()
         if request.algorithm == "remat":
             return self._started_again(request, minus, [])
         try:
@@ -243,12 +243,12 @@ class Reasoner(Generic[Batch, Listed, Part]):
             return self._started_again(request, minus, [str(reason)])
         if settings.equality == "axioms" and not self.backend.predicates(request.added) <= materialisation.equated:
             return self._started_again(request, minus, [UNEQUATED])
-        planned = perf_counter() - begun
+        planned = clock.now() - begun
         plus = self.backend.entered(request.added)
         choice = self._choice(request, materialisation, minus, plus)
         if choice.again:
             return self._given_up(request, minus, len(minus), choice, 0.0, choice.reasons)
-        tried, warnings = perf_counter(), list[str]()
+        tried, warnings = clock.now(), list[str]()
 
         def accepted(I: FactSet, sets: Difference[FactSet]) -> None:
             if accept is not None:
@@ -268,7 +268,7 @@ class Reasoner(Generic[Batch, Listed, Part]):
             )
         except TooCostly:
             why = [spreads_too_far(choice.algorithm.name)]
-            return self._given_up(request, minus, len(minus), choice, perf_counter() - tried, why)
+            return self._given_up(request, minus, len(minus), choice, clock.now() - tried, why)
         self.E, self.I, self._counts = materialisation.E, materialisation.I, {}
         self._sets, self._difference = sets, None
         added, deleted = self.backend.count(sets.added), self.backend.count(sets.deleted)

@@ -17,10 +17,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from time import perf_counter
 from typing import Final, Generic, Literal, NamedTuple, Self, TypeAlias
 
-from everlog import interrupts
+from everlog import clock, interrupts
 from everlog.datalog.arities import program_arities
 from everlog.datalog.syntax import HIDDEN, Atom, BodyLiteral, Program, Rule
 from everlog.datalog.values import SAME_AS, Value
@@ -152,17 +151,17 @@ class RewritingReasoner(Reasoner[Batch, Listed, Part]):
 
     def _computed(self, request: Request[Batch], apart: FactSet) -> _Computed:
         """Everything; names that `apart` tells apart are not merged."""
-        begun, before, profiler = perf_counter(), self.engine.derivations, self._profiler(request)
+        begun, before, profiler = clock.now(), self.engine.derivations, self._profiler(request)
         core = self._core_of(request.program, self.backend.names().classes)
         core.rewritten.classes.separate(apart)
         with _measuring_core(core.rewritten, request.progress, profiler) as progress:
             core.rewritten.add(self.E, progress)
-        instances, seconds = self.engine.derivations - before, perf_counter() - begun
-        begun, rules = perf_counter(), _above(core.rewritten)
+        instances, seconds = self.engine.derivations - before, clock.now() - begun
+        begun, rules = clock.now(), _above(core.rewritten)
         compiled = self._compiled(
             rules, request.settings, needed(request.settings.algorithm) | needed(request.algorithm) | self._kinds
         )
-        planned = perf_counter() - begun
+        planned = clock.now() - begun
         outcome = compiled.materialise(request.progress, profiler)
         above = self._reconsidered(compiled, rules, request.settings)
         assert above.cost is not None, "it has been materialised"
@@ -262,14 +261,14 @@ class RewritingReasoner(Reasoner[Batch, Listed, Part]):
         choice = self._choice(request, above, minus, plus)
         if choice.again:
             return self._given_up(request, given, len(minus), choice, 0.0, choice.reasons)
-        tried, after, profiler = perf_counter(), core.rewritten.copy(), self._profiler(request)
+        tried, after, profiler = clock.now(), core.rewritten.copy(), self._profiler(request)
         try:
             with (
                 _guarded(self.engine, choice.allowed),
                 _measuring_core(after, request.progress, profiler) as progress,
             ):
                 phases = core.deletions.update(after, self.E, minus, plus, progress)
-            below = perf_counter() - tried
+            below = clock.now() - tried
             if after.classes.refused(after.I):
                 raise Contradiction
             found = self._followed(core.rewritten, after, minus, plus, request, choice, profiler)
@@ -277,7 +276,7 @@ class RewritingReasoner(Reasoner[Batch, Listed, Part]):
             return self._started_again(request, given, [CONTRADICTORY])
         except TooCostly:
             why = [spreads_too_far("B/F≈")]
-            return self._given_up(request, given, len(minus), choice, perf_counter() - tried, why)
+            return self._given_up(request, given, len(minus), choice, clock.now() - tried, why)
         self.E, self.I, self.materialisation = found.E, found.above.I, found.above
         self._core, self._counts = core._replace(rewritten=after), {}
         self._names, self._names_before = found.names, self._names
@@ -460,11 +459,11 @@ def _above(core: RMaterialisation) -> Evaluated:
 @contextmanager
 def _guarded(engine: Engine, allowed: Allowance | None) -> Iterator[None]:
     """Raises `TooCostly` when rule instances and time exceed what is allowed."""
-    begun, instances = perf_counter(), engine.derivations
+    begun, instances = clock.now(), engine.derivations
 
     def check(more: int) -> None:
         assert allowed is not None
-        if engine.derivations + more - instances > allowed.instances and perf_counter() - begun > allowed.seconds:
+        if engine.derivations + more - instances > allowed.instances and clock.now() - begun > allowed.seconds:
             raise TooCostly
 
     engine.guard = None if allowed is None else check

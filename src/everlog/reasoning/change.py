@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from time import perf_counter
 
+from everlog import clock
 from everlog.engine.algebra import Engine, FactSet
 from everlog.planning.compiled_program import CompiledStratum
 from everlog.reasoning.grouping import NO_GROUPINGS, Groupings
@@ -66,7 +66,7 @@ class Change:
         """By stratum."""
         self._progress = progress
         self._allowed, self._watch = allowed, watch
-        self._begun = engine.derivations, perf_counter()
+        self._begun = engine.derivations, clock.now()
 
     # ------------------------------------------------------------------------------------ sets
 
@@ -120,7 +120,7 @@ class Change:
         allowed = self._allowed
         if allowed is None or self.engine.derivations + more - instances <= allowed.instances:
             return
-        if perf_counter() - started > allowed.seconds:
+        if clock.now() - started > allowed.seconds:
             raise TooCostly
 
     def touched(self) -> Iterator[CompiledStratum]:

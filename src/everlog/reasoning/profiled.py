@@ -11,8 +11,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
-from time import perf_counter
 
+from everlog import clock
 from everlog.datalog.syntax import Rule
 from everlog.engine.algebra import Counted, Engine, FactSet, Region, Rules, Some
 from everlog.planning.compiled_program import CompiledStratum, Compiler
@@ -83,11 +83,11 @@ class Profiler:
     def measuring(self, work: Work) -> Iterator[None]:
         """Adds the seconds and the rule instances of a block, but for blocks within it: a module may ask rules."""
         outside, self._within = self._within, (0.0, 0)
-        before, started = self._engine.derivations, perf_counter()
+        before, started = self._engine.derivations, clock.now()
         try:
             yield
         finally:
-            seconds, derivations = perf_counter() - started, self._engine.derivations - before
+            seconds, derivations = clock.now() - started, self._engine.derivations - before
             work.seconds += seconds - self._within[0]
             work.derivations += derivations - self._within[1]
             self._within = outside[0] + seconds, outside[1] + derivations

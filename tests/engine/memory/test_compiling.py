@@ -14,14 +14,13 @@ from everlog.engine.memory.kernels import compiling, table_kernels
 
 FIRST = """
 import json
-from time import perf_counter
 from everlog import KnowledgeBase
 from everlog.engine.memory.kernels import graph_kernels, table_kernels
 kb = KnowledgeBase("q(?x) :- p(?x), r(?x) .")
 kb.add({"p": [(1,), (2,)], "r": [(2,)]})
 seconds = kb.materialise().seconds
 needed = [kernel for kernel in (table_kernels.admit, table_kernels.tally, graph_kernels.compose) if kernel.signatures]
-print(json.dumps([kernel.__name__ for kernel in needed]), 0 < seconds["compilation"] < perf_counter())
+print(json.dumps([kernel.__name__ for kernel in needed]), 0 < seconds["reasoning"] < seconds["compilation"])
 """
 
 
@@ -65,7 +64,10 @@ def test_compiling_is_said_on_a_terminal_and_in_a_notebook(
 
 
 def test_a_program_compiles_what_it_needs(tmp_path: Path) -> None:
-    """In a process that finds nothing compiled: no kernel for counts of derivations, and none for graphs."""
+    """In a process that finds nothing compiled: no kernel for counts of derivations, none for graphs.
+
+    And compiling does not count as reasoning.
+    """
     ended = subprocess.run(
         [sys.executable, "-c", FIRST],
         env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)},

@@ -1,7 +1,7 @@
 """Kernels are compiled when they are first called, unless this machine has run them before: then they are loaded.
 
 Compiling takes seconds. So a program waits for what it needs and for no other kernel; that it waits is said once where
-somebody reads it, on a terminal or in a notebook; and reports tell how long it was.
+somebody reads it, on a terminal or in a notebook; and reports tell how long it was, apart from the reasoning.
 """
 
 from __future__ import annotations
@@ -14,16 +14,15 @@ from typing import Any, Final
 from numba.core import event
 from numba.core.compiler_lock import global_compiler_lock
 
-from everlog import interrupts
+from everlog import clock, interrupts
 
 _OURS: Final = "everlog."
 
 
 class _Watch(event.Listener):
-    """Counts the seconds in which Numba compiles kernels of ours; it compiles one at a time, with what that calls."""
+    """Leaves out the seconds in which Numba compiles kernels of ours; it compiles one at a time, with what that calls."""
 
     def __init__(self) -> None:
-        self.seconds = 0.0
         self._depth = 0
         self._since = 0.0
 
@@ -39,14 +38,14 @@ class _Watch(event.Listener):
         if self._depth > 0:
             self._depth -= 1
             if self._depth == 0:
-                self.seconds += perf_counter() - self._since
+                clock.leave_out(perf_counter() - self._since)
 
 
 _watch: Final = _Watch()
 
 
 def watch_numba() -> None:
-    """Begins to count. And whoever forks waits until nothing is compiled: the other process would wait for ever."""
+    """Begins to measure. And whoever forks waits until nothing is compiled: the other process would wait for ever."""
     event.register("numba:compile", _watch)  # type: ignore[no-untyped-call]
     interrupts.lasting(global_compiler_lock)  # type: ignore[type-var]
 
@@ -55,10 +54,10 @@ class Compiled:
     """The seconds that compiling took since somebody asked last."""
 
     def __init__(self) -> None:
-        self._told = _watch.seconds
+        self._told = clock.left_out()
 
     def seconds(self) -> float:
-        told, self._told = self._told, _watch.seconds
+        told, self._told = self._told, clock.left_out()
         return self._told - told
 
 
