@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import everlog
-from everlog import KnowledgeBase
+from everlog import EverlogError, KnowledgeBase
 from oracles import computing as oracle
 from oracles.exchange import facts_of
 from oracles.naive import Facts, fact
@@ -57,3 +57,54 @@ def test_random_programs_and_updates(algorithm: str) -> None:
 def test_saved_and_opened_in_between(tmp_path: Path) -> None:
     for seed in range(6):
         followed(computing(Random(seed)), tmp_path / str(seed))
+
+
+ENDLESS = "n(?y) :- n(?x), BIND(?x + 1 AS ?y) ."
+
+
+def test_what_may_never_end_is_given_up_and_leaves_everything_as_it_was() -> None:
+    kb = KnowledgeBase("m(?x) :- n(?x) ." + ENDLESS.replace("n(?x)", "n(?x), go(?x)"), max_rounds=5)
+    kb.add({"n": [(1,)], "go": [(1,)]})
+    assert "may never end" in " ".join(kb.materialise().warnings)
+    before = facts_of(kb)
+    with pytest.raises(EverlogError, match=r"no end after 5 rounds \(max_rounds\)"):
+        kb.update(add={"go": [(number,) for number in range(2, 20)]})
+    assert facts_of(kb) == before
+    assert kb.update(add={"go": [(3,), (4,)]}).added == 2
+    with pytest.raises(EverlogError, match=r"no end after 10 new facts \(max_facts\)"):
+        everlog_of(ENDLESS, {"n": [(0,)]}, max_facts=10)
+    assert not [
+        one for one in everlog_of("n(?y) :- n(?x), ?x < 3, BIND(?x + 1 AS ?y) .", {"n": [(0,)]}) if "end" in one
+    ]
+
+
+def everlog_of(program: str, facts: Rows, **options: Any) -> list[str]:
+    kb = KnowledgeBase(program, **options)
+    kb.add(facts)
+    return kb.materialise().warnings
+
+
+def test_aggregates_are_of_things_where_names_are_rewritten() -> None:
+    program = """
+    ?x = ?y :- same(?x, ?y) .
+    size(?d, ?n) :- AGGREGATE(works(?p, ?d) ON ?d BIND COUNT(?p) AS ?n) .
+    """
+    kb = KnowledgeBase(program, equality="rewrite")
+    kb.add({"works": [("ann", "lab"), ("anna", "lab"), ("bob", "lab")]})
+    kb.materialise()
+    assert kb.rows("size") == [("lab", 3)]
+    kb.update(add={"same": [("ann", "anna")]})
+    assert kb.rows("size") == [("lab", 2)]
+    kb.update(delete={"same": [("ann", "anna")], "works": [("bob", "lab")]})
+    assert kb.rows("size") == [("lab", 2)]
+    with pytest.raises(EverlogError, match="choose equality='rewrite'"):
+        everlog_of(program, {"works": [("ann", "lab")]}, equality="axioms")
+    with pytest.raises(EverlogError, match="not well defined together with equality"):
+        everlog_of(program + "?x = ?n :- size(?x, ?n) .", {"works": [("ann", "lab")]}, equality="rewrite")
+
+
+def test_an_aggregate_of_what_depends_on_it_is_refused() -> None:
+    with pytest.raises(EverlogError, match=r"through an aggregate:\n  size.* needs all of works"):
+        everlog_of(
+            "size(?n) :- AGGREGATE(works(?p) BIND COUNT(?p) AS ?n) . works(?n) :- size(?n) .", {"works": [("a",)]}
+        )

@@ -87,6 +87,10 @@ ModulesOption = Annotated[
 HypertreeOption = Annotated[str, _reasoning(help="Decompositions of wide rules: auto, cyclic, off or all.")]
 StratificationOption = Annotated[str, _reasoning(help="One stratum per level, or as few as can be: levels or single.")]
 EqualityOption = Annotated[str, _reasoning(help="Equality by owl:sameAs and `=`: off, rewrite, axioms.")]
+MaxRoundsOption = Annotated[
+    int | None, _reasoning(metavar="N", min=1, help="Give up after N rounds of a stratum, or of an update.")
+]
+MaxFactsOption = Annotated[int | None, _reasoning(metavar="N", min=1, help="Give up after N derived facts.")]
 OnErrorOption = Annotated[
     OnError, typer.Option(help="Malformed input: fail, or skip it and keep it in a quarantine folder.")
 ]

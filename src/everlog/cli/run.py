@@ -61,6 +61,8 @@ def run(
     hypertree: options.HypertreeOption = "auto",
     stratification: options.StratificationOption = "levels",
     equality: options.EqualityOption = "off",
+    max_rounds: options.MaxRoundsOption = None,
+    max_facts: options.MaxFactsOption = None,
     memory: options.MemoryOption = None,
     master: options.MasterOption = None,
     conf: options.ConfOption = None,
@@ -80,6 +82,8 @@ def run(
         hypertree=hypertree,
         stratification=stratification,
         equality=equality,
+        max_rounds=max_rounds,
+        max_facts=max_facts,
     )
     paths, tables = options.check_paths("--facts", facts), options.check_tables("--table", table)
     settings = options.session_conf(conf, memory)

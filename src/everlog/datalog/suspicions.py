@@ -7,7 +7,7 @@ warnings, said once, when everything is computed.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from typing import Final
 
@@ -70,7 +70,14 @@ def suspicions(program: Program, given: Collection[str], equality: bool = False)
     With equality on, facts that no rule mentions are not in vain.
     """
     unused = () if equality else _unused(program, given)
-    return [*_unmatched(program, given), *unused, *_constants(program), *_decided(program), *_each_with_each(program)]
+    return [
+        *_unmatched(program, given),
+        *unused,
+        *_constants(program),
+        *_decided(program),
+        *_each_with_each(program),
+        *_endless(program),
+    ]
 
 
 def _unmatched(program: Program, given: Collection[str]) -> Iterator[str]:
@@ -155,6 +162,41 @@ def _each_with_each(program: Program) -> Iterator[str]:
                     "takes long where there are many: write one variable for both if the same term is meant"
                 )
                 return
+
+
+def _endless(program: Program) -> Iterator[str]:
+    """A recursive rule that makes values out of those that it has made, where no condition looks at them."""
+    above: dict[str, set[str]] = {}
+    for rule in program.rules:
+        for atom in rule.positive:
+            above.setdefault(atom.predicate, set()).add(rule.head.predicate)
+    for rule in program.rules:
+        made = {one.result for one in rule.computations if one.result is not None} & set(rule.head.variables())
+        given = {variable for atom in rule.positive for variable in atom.variables()}
+        if not made - given or not _leads_to(rule.head.predicate, {atom.predicate for atom in rule.positive}, above):
+            continue
+        used = {variable for one in rule.computations for variable in one.variables()}
+        filters = (one for one in rule.computations if one.result is None)
+        tests: list[Test] = [*rule.comparisons, *filters]
+        if not any(used & set(test.variables()) for test in tests):
+            yield (
+                f"`{print_rule(rule, program.prefixes)}` makes values out of those that it has made, and may never end: "
+                "give it a condition, or set max_rounds or max_facts"
+            )
+            return
+
+
+def _leads_to(start: str, ends: set[str], above: Mapping[str, set[str]]) -> bool:
+    """Whether what a predicate is used for reaches one of some predicates."""
+    seen, waiting = set[str](), [start]
+    while waiting:
+        one = waiting.pop()
+        if one in ends:
+            return True
+        if one not in seen:
+            seen.add(one)
+            waiting += above.get(one, ())
+    return False
 
 
 def _names(terms: Iterable[Term]) -> set[str]:

@@ -77,6 +77,13 @@ Self = TypeVar("Self", bound="KnowledgeBase")
 AnyReasoner: TypeAlias = "Reasoner[Any, Any, Any]"
 
 
+def _beyond(what: str, option: str) -> EverlogError:
+    return EverlogError(
+        f"there was no end after {what} ({option}), and everything is as before: a rule that makes values out of those "
+        f"that it has made needs a condition, such as FILTER(?x < 100); or allow more by {option}"
+    )
+
+
 def guarded(
     doing: str, changes: bool = False
 ) -> Callable[[Callable[Concatenate[Self, P], R]], Callable[Concatenate[Self, P], R]]:
@@ -131,6 +138,8 @@ class KnowledgeBase:
         stratification: Literal["levels", "single"] = "levels",
         equality: Literal["off", "rewrite", "axioms"] = "off",
         checked: bool = False,
+        max_rounds: int | None = None,
+        max_facts: int | None = None,
         workers: int | None = None,
         memory: str | None = None,
         spark: SparkSession | None = None,
@@ -153,6 +162,9 @@ class KnowledgeBase:
             equality: what owl:sameAs and `=` in rule heads mean: `off` (nothing), `rewrite` (equal names are replaced by
                 one of them) or `axioms` (rules for equality are added).
             checked: whether every call of a module is checked against the bounds that it has to keep, which takes long.
+            max_rounds: after how many rounds of a stratum, or of an update, it is given up, with everything as before; for
+                rules that make new values and might not end.
+            max_facts: after how many derived facts it is given up.
             workers: how many threads the memory engine may use; by default as many as there are processors.
             memory: with `engine="auto"`, what reasoning in this process may use, such as `4g`; by default half of the
                 machine's memory.
@@ -175,7 +187,7 @@ class KnowledgeBase:
         else:
             program = with_same_as(program)
         self.program = program
-        self.settings = Settings(stratification, algorithm, chosen, hypertree, equality, checked)
+        self.settings = Settings(stratification, algorithm, chosen, hypertree, equality, checked, max_rounds, max_facts)
         """How the program is evaluated."""
         self.arities = program_arities(program)
         """How many arguments the predicates have that the program or facts mention."""
@@ -219,7 +231,8 @@ class KnowledgeBase:
     @property
     def options(self) -> dict[str, Any]:
         """The options that a store keeps: how, and where, the program is evaluated."""
-        return {"engine": self._engine, **asdict(self.settings)}
+        settings = asdict(self.settings).items()
+        return {"engine": self._engine, **{name: value for name, value in settings if value is not None}}
 
     @property
     def spark(self) -> SparkSession:
@@ -258,9 +271,16 @@ class KnowledgeBase:
 
     def _told(self, progress: Progress | None) -> Progress:
         """Between rounds an update can be given up, and somebody may want to know about it."""
+        settings, found = self.settings, 0
 
         def told(stratum: int, number: int, new: int) -> None:
+            nonlocal found
             interrupts.look()
+            found += new
+            if settings.max_rounds is not None and number > settings.max_rounds:
+                raise _beyond(f"{settings.max_rounds:,} rounds", "max_rounds")
+            if settings.max_facts is not None and found > settings.max_facts:
+                raise _beyond(f"{settings.max_facts:,} new facts", "max_facts")
             if progress is not None:
                 self._guarded.call(progress, stratum, number, new)
 

@@ -23,6 +23,9 @@ class Settings:
     equality: Literal["off", "rewrite", "axioms"] = "off"
     checked: bool = False
     """Whether every call of a module is checked against the bounds that it has to keep, which takes long."""
+    max_rounds: int | None = None
+    max_facts: int | None = None
+    """How many rounds a stratum, or an update, may take, and how many facts may be derived: rules can make new values."""
 
     @property
     def modular(self) -> bool:

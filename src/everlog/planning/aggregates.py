@@ -18,6 +18,7 @@ from dataclasses import replace
 from itertools import count
 from typing import Final
 
+from everlog.datalog.stratify import stratify
 from everlog.datalog.substitution import canonical_rule
 from everlog.datalog.syntax import (
     HIDDEN,
@@ -48,6 +49,7 @@ def rewrite_aggregates(rules: Sequence[Rule]) -> Sequence[Rule]:
     """Rules without aggregates, and the rules of the hidden predicates in their place."""
     if not any(rule.aggregates for rule in rules if not is_grouping(rule)):
         return rules
+    stratify(rules)  # what is refused is said in the words of the program
     defined: dict[Rule, None] = {}
     found = [rule if is_grouping(rule) else _rewritten(rule, defined) for rule in rules]
     return [*defined, *found]

@@ -298,6 +298,12 @@ def without_reflexive_heads(rule: Rule) -> tuple[Rule, ...]:
 
 def axiomatised(rules: Sequence[Rule], arities: Mapping[str, int]) -> tuple[Rule, ...]:
     """A program whose rules make a congruence of owl:sameAs: (≈1)–(≈4) of *Equality*, and the rules as they use it."""
+    for rule in rules:
+        if rule.aggregates:
+            raise EverlogError(
+                f"the rule `{print_rule(rule)}` has an aggregate, which would be about names and not about what they stand "
+                "for while rules make equality: choose equality='rewrite'"
+            )
     asked = asking(rules, arities)
     core = core_of(asked)
     found = [made for place in sorted(core) for made in _with_equality(asked[place])]

@@ -296,9 +296,11 @@ def _manifest(data: dict[str, Any]) -> Manifest:
     )
 
 
-def _options(data: Mapping[str, Any]) -> dict[str, str | bool]:
+def _options(data: Mapping[str, Any]) -> dict[str, str | bool | int]:
     """The options of a knowledge base; earlier manifests have lists and truth values as Python prints them."""
-    found = {name: value if type(value) is bool else _typed(value, str, name) for name, value in data.items()}
+    found: dict[str, str | bool | int] = {
+        name: value if type(value) in (bool, int) else _typed(value, str, name) for name, value in data.items()
+    }
     modules = found.get("modules")
     if isinstance(modules, str) and modules.startswith(("[", "(")):
         found["modules"] = ",".join(re.findall(r"\w+", modules))
