@@ -32,7 +32,7 @@ def test_the_worked_example_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 def test_python_in_the_readme_and_about_ontologies_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     written(tmp_path / "data" / "edge.csv", "g,h\n")
-    assert run_blocks(DOCS.parent / "README.md") == 2
+    assert run_blocks(DOCS.parent / "README.md") == 3
     ub = "http://ub.org/"
     written(tmp_path / "univ-bench.owl", f"Prefix(:=<{ub}>) Ontology(SubClassOf(:Student :Person))")
     written(tmp_path / "data.nt", f"<{ub}x> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <{ub}Student> .\n")

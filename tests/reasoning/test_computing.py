@@ -108,3 +108,14 @@ def test_an_aggregate_of_what_depends_on_it_is_refused() -> None:
         everlog_of(
             "size(?n) :- AGGREGATE(works(?p) BIND COUNT(?p) AS ?n) . works(?n) :- size(?n) .", {"works": [("a",)]}
         )
+
+
+def test_the_example_is_a_report_per_department() -> None:
+    examples = Path(__file__).resolve().parents[2] / "examples"
+    kb = KnowledgeBase((examples / "orders.dlog").read_text(encoding="utf-8"))
+    for path in sorted((examples / "orders").glob("*.csv")):
+        lines = [line.split(",") for line in path.read_text(encoding="utf-8").splitlines()]
+        kb.add({path.stem: [tuple(int(field) if field.isdigit() else field for field in line) for line in lines]})
+    kb.materialise()
+    assert sorted(kb.rows("spent")) == [("lab", 1, 360, 360), ("sales", 2, 530, 330)]
+    assert (kb.rows("beyond"), kb.rows("idle")) == ([("sales", 30)], [("yard",)])
