@@ -1,0 +1,39 @@
+"""Rules that compute, on Spark: by jobs and on the driver, the same as in memory, after an update too."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from everlog import KnowledgeBase
+from everlog.engine.spark import tuning
+from support.on_spark import all_facts
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+PROGRAM = """
+cost(?o, ?i, ?c) :- line(?o, ?i, ?n), price(?i, ?p), BIND(?n * ?p AS ?c), FILTER(?c > 1 && STRLEN(?i) = 3) .
+total(?o, ?sum, ?n) :- AGGREGATE(cost(?o, ?i, ?c) ON ?o BIND SUM(?c) AS ?sum BIND COUNT(*) AS ?n) .
+next(?x, ?y) :- line(_, _, ?x), BIND(?x + 1 AS ?y), line(_, _, ?y) .
+all(?n) :- AGGREGATE(line(_, ?i, _) BIND COUNT(DISTINCT ?i) AS ?n) .
+"""
+LINES = [("o1", "fig", 3), ("o1", "nut", 2), ("o2", "fig", 4), ("o3", "kiwi", 9), ("o3", "nut", "x")]
+PRICES = [("fig", 2), ("nut", 0.75), ("kiwi", 1)]
+
+
+@pytest.mark.parametrize("few", [1, 1_000], ids=["far", "near"])
+def test_as_in_memory(spark: SparkSession, few: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tuning, "DRIVER_FACTS", few)
+    found = []
+    for engine in ("memory", "spark"):
+        kb = KnowledgeBase(PROGRAM, engine=engine, spark=spark)
+        kb.add({"line": LINES, "price": PRICES})
+        kb.materialise()
+        before = all_facts(kb)
+        change = {"line": [("o2", "fig", 4), ("o1", "nut", 2)]}
+        report = kb.update(add={"line": [("o1", "fig", 5), ("o4", "nut", 8)]}, delete=change)
+        found.append((before, all_facts(kb), report.added, report.deleted))
+    assert found[0] == found[1]
+    assert len(found[0][0]) != len(found[0][1])
