@@ -27,7 +27,7 @@ def renamed_rule(rule: Rule, number: int) -> Rule:
         if isinstance(one, Atom):
             return renamed_atom(one, number)
         if isinstance(one, Negation):
-            return Negation(tuple(renamed_atom(atom, number) for atom in one.atoms), one.local, one.comparisons)
+            return Negation(tuple(renamed_atom(atom, number) for atom in one.atoms), one.local, one.tests)
         return one
 
     return Rule(renamed_atom(rule.head, number), tuple(literal(one) for one in rule.body))

@@ -65,8 +65,16 @@ def test_one_literal() -> None:
 def test_filters_come_as_soon_as_their_variables_are_bound() -> None:
     literals: list[set[int]] = [{0}, {0, 1}, {2}]
     filters: list[set[int]] = [{0, 2}, {0}, set(), {1}]
-    assert with_filters([0, 1, 2], [*literals, *filters]) == [0, 4, 5, 1, 6, 2, 3]
-    assert with_filters([2, 0, 1], [*literals, *filters]) == [2, 5, 0, 3, 4, 1, 6]
+    parts = [(needs, set[int]()) for needs in (*literals, *filters)]
+    assert with_filters([0, 1, 2], parts) == [0, 4, 5, 1, 6, 2, 3]
+    assert with_filters([2, 0, 1], parts) == [2, 5, 0, 3, 4, 1, 6]
+
+
+def test_computations_come_as_soon_as_they_can_be_made_and_what_needs_them_afterwards() -> None:
+    parts: list[tuple[set[int], set[int]]] = [({0}, set()), ({3}, set()), ({2}, set()), ({1}, {2}), ({0}, {1})]
+    assert with_filters([0, 1], parts) == [0, 4, 3, 2, 1]
+    literals = [Sized(frozenset({0}), 10), Sized(frozenset({2, 3}), 10), Sized(frozenset({0, 3}), 10)]
+    assert join_order(literals, 0, forced=True, giving=[({0}, {2})])[0] == 0
 
 
 def test_example_37() -> None:
