@@ -47,6 +47,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             return _spark(arguments)
         if arguments.command == "run" and arguments.name == "pipeline":
             return _pipeline(arguments)
+        if arguments.command == "run" and arguments.name == "compute":
+            return _compute(arguments)
         if arguments.command == "run" and arguments.name == "ontologies":
             return _ontologies(arguments)
         result = run(_request(arguments))
@@ -98,7 +100,7 @@ def _parser() -> argparse.ArgumentParser:
     runs.add_argument(
         "--rows",
         metavar="A,B",
-        help="updates, modules, complex, equality, spark, pipeline: what to run (all); ontologies: sizes",
+        help="updates, modules, complex, equality, spark, pipeline, compute: what to run (all); ontologies: sizes",
     )
     runs.add_argument("--algorithms", metavar="A,B", help="updates: the algorithms to run (all)")
     runs.add_argument("--changed", metavar="N,M", help="updates: how many facts to delete and add again (100,1000)")
@@ -129,6 +131,18 @@ def _pipeline(arguments: argparse.Namespace) -> int:
     rows = ROWS if arguments.rows is None else tuple(filter(None, arguments.rows.split(",")))
     data = Path(asked["data"]) if "data" in asked else None
     run_pipeline(Request(rows, sizes, arguments.repeat or 3, data), lambda line: print(line, flush=True))
+    return 0
+
+
+def _compute(arguments: argparse.Namespace) -> int:
+    from benchmarks.compute import ROWS, Request, run_compute
+
+    asked = dict(map(_assignment, arguments.set))
+    size, groups = (
+        _integer(name, asked.get(name, most)) for name, most in (("size", "10000000"), ("groups", "100000"))
+    )
+    rows = ROWS if arguments.rows is None else tuple(filter(None, arguments.rows.split(",")))
+    run_compute(Request(rows, size, groups, arguments.repeat or 3), lambda line: print(line, flush=True))
     return 0
 
 

@@ -20,7 +20,10 @@ def test_universities_are_written_to_a_new_folder(tmp_path: Path, capsys: pytest
     assert "not empty" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("arguments", [["lubm", "--universities", "0"], ["run", "pipeline", "--rows", "none"]])
+@pytest.mark.parametrize(
+    "arguments",
+    [["lubm", "--universities", "0"], ["run", "pipeline", "--rows", "none"], ["run", "compute", "--rows", "none"]],
+)
 def test_nonsense_is_a_mistake(arguments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert main(arguments) == 2
