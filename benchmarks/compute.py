@@ -1,7 +1,7 @@
 """`script/bench run compute`: groups and expressions over generated rows in memory, with DuckDB beside them.
 
 The rows are sales with a group, a quantity and a price. DuckDB has the same columns in memory; its results stay there.
-Everlog's times are of `materialise` and of `update`, with the rows given already.
+Everlog's times are of `materialise` and of `update`, with the rows encoded already.
 """
 
 from __future__ import annotations
@@ -107,6 +107,7 @@ def _computed(table: pa.Table) -> float:
 def _materialised(program: str, table: pa.Table) -> tuple[float, KnowledgeBase]:
     kb = KnowledgeBase(program, engine="memory")
     kb.add({"sale": table})
+    assert kb.reasoner is not None, "which has encoded the rows"
     return _seconds(kb.materialise), kb
 
 
