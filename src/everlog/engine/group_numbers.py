@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
+
+_DENSE: Final = 4
+"""Values up to so many times as large as a column is long are numbered by an array that has a place for each."""
 
 
 def numbered(columns: Sequence[NDArray[Any]] | NDArray[Any], rows: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -18,11 +21,16 @@ def numbered(columns: Sequence[NDArray[Any]] | NDArray[Any], rows: int) -> tuple
     for column in columns[1:]:
         more, sizes = _encoded(column)
         codes, size = _encoded(codes.astype(np.int64) * sizes + more)
-    first = np.empty(size, np.intp)
-    first[codes[::-1]] = np.arange(rows - 1, -1, -1)
-    return codes, first
+    some = np.empty(size, np.intp)
+    some[codes] = np.arange(rows)
+    return codes, some
 
 
 def _encoded(column: NDArray[Any]) -> tuple[NDArray[np.intp], int]:
+    if len(column) and int(column.min()) >= 0 and int(column.max()) < _DENSE * len(column):
+        present = np.zeros(int(column.max()) + 1, np.bool_)
+        present[column] = True
+        numbers = np.cumsum(present) - 1
+        return numbers[column], int(numbers[-1]) + 1
     encoded = pa.array(column).dictionary_encode()
     return encoded.indices.to_numpy().astype(np.intp), len(encoded.dictionary)
