@@ -252,7 +252,7 @@ BAD_JSON = [
     (b'["a", 1]', None),
     (b'["a", 1', "column 8: not JSON: "),
     (b"5", "a fact is an array or an object, not a number"),
-    (b'["a"]', "1 values, where 2 are expected"),
+    (b'["a"]', "1 value, where 2 are expected"),
     (b'["a", null]', "value 2 is null, and a fact holds no nulls; fill it in"),
     (b'["a", [1]]', "value 2 is an array; a fact holds strings, numbers and booleans"),
     (b'["a", NaN]', "NaN is not JSON"),
