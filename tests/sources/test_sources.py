@@ -207,6 +207,8 @@ def test_a_dataframe(spark: SparkSession) -> None:
     read = read_frames(spark, {"p": frame})
     assert read.warnings == []
     assert rows(read, "p") == [(integer(1), r'"x\ny"', "_:b", f'"true"^^<{XSD}boolean>', f'"1.5E0"^^<{XSD}double>')]
+    joined = spark.sql("SELECT 1 AS x, 2 AS x")
+    assert rows(read_frames(spark, {"p": joined}), "p") == [(integer(1), integer(2))]
     with pytest.raises(SourceMistake, match="the DataFrame for p: the column x is of type binary, and facts hold"):
         read_frames(spark, {"p": spark.sql("SELECT X'00' AS x")})
     with pytest.raises(SourceMistake, match="the DataFrame for p: the column x is null, and a fact holds no nulls"):

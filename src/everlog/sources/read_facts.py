@@ -325,7 +325,7 @@ def _plan_table(spark: SparkSession, plan: _Plan, source: Source, predicate: str
 
 def _plan_named(spark: SparkSession, plan: _Plan, source: Source, predicate: str, arity: int | None) -> int | None:
     """The same for lines whose columns go by names: CSV and TSV with headers, perhaps others in each file, and objects."""
-    number: int | None = None
+    number, given = None, source
     for file in source.files:
         parser: CsvLines | JsonLines
         if source.format == "jsonl":
@@ -342,7 +342,7 @@ def _plan_named(spark: SparkSession, plan: _Plan, source: Source, predicate: str
             source = replace(source, columns=chosen.names)  # other files have the same ones
             parser = CsvLines(delimiter, len(names), header, plan.nulls, chosen.own)
         if number is None:
-            _check_width(source, predicate, chosen.width, arity)
+            _check_width(given, predicate, chosen.width, arity)
             number = plan.number(predicate, chosen.width)
             plan.keep_names(predicate, chosen.names)
         mark = file_mark(source.path)
@@ -352,8 +352,10 @@ def _plan_named(spark: SparkSession, plan: _Plan, source: Source, predicate: str
 
 def _check_width(source: Source, predicate: str, width: int, arity: int | None) -> None:
     if arity is not None and width != arity:
+        can_choose = width > arity and not source.columns
+        remedy = f"; --table {predicate}=PATH:COLUMN,… chooses columns by their names" if can_choose else ""
         raise SourceMistake(
-            f"{source.path}: {counted(width, 'column')}, where {predicate} has {counted(arity, 'argument')}",
+            f"{source.path}: {counted(width, 'column')}, where {predicate} has {counted(arity, 'argument')}{remedy}",
             source.path,
         )
 

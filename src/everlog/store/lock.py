@@ -61,7 +61,8 @@ def locked(store: Path, wait: float = 0.0) -> Iterator[None]:
 def _refusal(handle: int, store: Path) -> str:
     """Takes the lock; if another process has it, says which, and what to do."""
     if not _taken(handle):
-        return f"the store {store} is being written by {_described(_owner(handle))}; try later, or wait for it"
+        writer = _described(_owner(handle))
+        return f"the store {store} is being written by {writer}; try later, or wait for it (--wait SECONDS)"
     owner = _owner(handle)
     if owner and owner.get("host") != socket.gethostname():
         return (

@@ -146,6 +146,6 @@ def _write(spark: SparkSession, files: Sequence[_File], filed: FiledFacts, prefi
         if file.facts is None:
             file.path.touch()
         else:
-            targets[file] = Target(file.path, file.form(prefixes), file.facts)
+            targets[file] = Target(file.path, file.form(prefixes), file.facts, filed.columns.get(file.predicate, ()))
     left_out = write_files(spark, list(targets.values()), filed.terms)
     return [file.warning(number) for file, number in zip(targets, left_out, strict=True) if number]
