@@ -48,8 +48,8 @@ def test_a_damaged_version_and_a_whole_one_before_it(store: Path) -> None:
         f"version 1: whole\nversion 2: damaged\n  {file}: has 5 bytes instead of {size:,}\nthe newest whole version is 1\n"
     )
     assert ended.err == (
-        f"everlog: the store {store} is damaged: bring the files back from a copy, or write 000001 into its file CURRENT, "
-        "and the store goes on from version 1\n"
+        f"everlog: the store {store} is damaged: bring the files back from a copy, or go on from version 1 with "
+        f"`everlog restore {store} --version 1`\n"
     )
     assert everlog("check", store, "--version", 1).code == 0
     ended = everlog("check", store, "--version", 2)

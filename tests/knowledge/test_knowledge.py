@@ -398,13 +398,13 @@ def test_random_queries(seed: int) -> None:
         ({"p": [([1],)]}, "p, argument 1: [1] is of type list; a fact holds str"),
         ({"p": [(2**63,)]}, "p, argument 1: the integer 9223372036854775808 does not fit into 64 bits"),
         ({"p": [("\ud800",)]}, "p, argument 1: the string '\\ud800' holds a lone surrogate"),
-        ({"p": pa.table({"x": [1], "y": [2]})}, "p has 1 arguments, but the table has 2 columns"),
+        ({"p": pa.table({"x": [1], "y": [2]})}, "p has 1 argument, but the table has 2 columns"),
         (
             {"p": pa.table({"x": [1, None]})},
-            "p, argument 1: the column x holds 1 nulls, the first in row 2, and a fact",
+            "p, argument 1: the column x holds 1 null, the first in row 2, and a fact",
         ),
         ({"p": pa.table({"x": pa.nulls(2)})}, "p, argument 1: "),
-        ({"p": pd.DataFrame({"x": ["a", None]})}, "p, argument 1: column 1 holds 1 nulls"),
+        ({"p": pd.DataFrame({"x": ["a", None]})}, "p, argument 1: the column x holds 1 null"),
         ({"p": pa.table({"x": [[1]]})}, "p, argument 1: a column of type list<"),
         ({"p": pa.table({"x": [{"y": 1}]})}, "p, argument 1: a column of type struct<"),
         ({"new": pa.table({"x": [1], "y": pa.array([b"x"])})}, "new, argument 2: a column of type binary"),
@@ -525,10 +525,11 @@ def test_what_a_notebook_shows() -> None:
     kb = KnowledgeBase(REACH)
     assert repr(kb) == "<KnowledgeBase: 2 rules, 2 predicates, not materialised yet>"
     assert repr(REACH) == "<Program: 2 rules, 0 facts>"
+    assert repr(everlog.parse_program("q(?x) :- p(?x) .  p(a) .")) == "<Program: 1 rule, 1 fact>"
     kb.add({"edge": [(1, 2)], "<b>": [(1,)]})
     report = kb.materialise()
     assert repr(report).startswith("<Report: 3 facts (2 explicit), 3 added, 0 deleted, remat, ")
-    assert repr(report).endswith(" s, 1 warnings>")
+    assert repr(report).endswith(" s, 1 warning>")
     assert repr(kb) == "<KnowledgeBase: 2 rules, 3 predicates, materialised in memory>"
     assert "<td>&lt;b&gt;</td><td>1</td>" in kb._repr_html_()
     assert "<th>facts, total</th><td>3</td>" in report._repr_html_()
@@ -580,6 +581,8 @@ def test_names_without_question_marks_in_goals() -> None:
     kb.materialise()
     with pytest.warns(UserWarning, match=r"x and y are constants in this goal, .*: write \?x if a variable is meant"):
         assert kb.query("p(x, y)") == []
+    with pytest.warns(UserWarning, match=r"X is a constant in this goal, .*: write \?X if a variable is meant"):
+        assert kb.query("p(X, ?y)") == []
 
 
 def test_a_measured_materialisation_is_one_also_the_second_time() -> None:

@@ -203,10 +203,10 @@ def test_a_failed_update_changes_nothing(spark: SparkSession, tmp_path: Path) ->
 
     with pytest.raises(EverlogError, match="no, thanks"):
         update_store(store, read_of(spark, {"p": [("b",)]}), None, spark=spark, before_commit=refuse)
-    with pytest.raises(ArityMistake, match="p has 1 arguments, but the facts given have 2"):
+    with pytest.raises(ArityMistake, match="p has 1 argument, but the facts given have 2"):
         update_store(store, read_of(spark, {"p": [("b", "c")]}), None, spark=spark)
     assert bytes_of(store) == before
-    with pytest.raises(ArityMistake, match="p has 1 arguments, but the facts given have 2"):
+    with pytest.raises(ArityMistake, match="p has 1 argument, but the facts given have 2"):
         init_store(
             tmp_path / "no", everlog.parse_program("q(?x) :- p(?x) ."), read_of(spark, {"p": [("a", "b")]}), spark=spark
         )

@@ -101,7 +101,8 @@ def test_columns_by_their_names(spark: SparkSession, orders: Path) -> None:
         ("log:who,day", "/log/dt=2026-01-01/a.csv: there is no column day; it has who, what, dt"),
         ("orders.jsonl:customer", r"/orders.jsonl:2: customer is null, or not there, and a fact holds no nulls"),
         ("orders.parquet:when", "/orders.parquet: the column when is of type array<bigint>"),
-        ("orders.csv:id", "/orders.csv: 1 column, where p has 2 arguments"),
+        ("orders.csv:id", "/orders.csv: 1 column, where p has 2 arguments$"),
+        ("orders.csv", "/orders.csv: 4 columns, where p has 2 arguments; --table p=PATH:COLUMN,… chooses columns"),
     ],
 )
 def test_columns_that_are_not_there(spark: SparkSession, orders: Path, mapping: str, message: str) -> None:
@@ -145,6 +146,9 @@ def test_names_come_back(spark: SparkSession, orders: Path, tmp_path: Path) -> N
         "rows": ["a0", "a1"],
     }
     assert again.dataframe("bought").columns == ["customer", "product"]
+    done("export", tmp_path / "store", "--out", tmp_path / "out", "--format", "parquet")
+    assert spark.read.parquet(str(tmp_path / "out" / "bought.parquet")).columns == ["customer", "product"]
+    assert spark.read.parquet(str(tmp_path / "out" / "q.parquet")).columns == ["a0"]
 
 
 def test_tables_of_the_command_line(orders: Path, tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ GIVEN: dict[str, tuple[Callable[[], Any], str]] = {
     "rows": (lambda: [("a", 1), ("b", None), (None, 3)], "row 2 of p: argument 2 is None, and a fact holds no nulls"),
     "arrow": (
         lambda: pa.table({"x": ["a", "b", None], "y": [1, None, 3]}),
-        "p, argument 1: the column x holds 1 nulls, the first in row 3, and a fact holds no nulls",
+        "p, argument 1: the column x holds 1 null, the first in row 3, and a fact holds no nulls",
     ),
     "dictionary": (
         lambda: pa.table(
@@ -35,11 +35,11 @@ GIVEN: dict[str, tuple[Callable[[], Any], str]] = {
                 "y": pa.array([1, None, 3]).dictionary_encode(),
             }
         ),
-        "p, argument 1: the column x holds 1 nulls, the first in row 3, and a fact holds no nulls",
+        "p, argument 1: the column x holds 1 null, the first in row 3, and a fact holds no nulls",
     ),
     "pandas": (
         lambda: pd.DataFrame({"x": ["a", "b", None], "y": pd.array([1, pd.NA, 3], "Int64")}),
-        "p, argument 1: column 1 holds 1 nulls, the first in row 3, and a fact holds no nulls",
+        "p, argument 1: the column x holds 1 null, the first in row 3, and a fact holds no nulls",
     ),
     "pandas in rows": (
         lambda: [("a", 1), ("b", pd.NA), (pd.NaT, 3)],

@@ -207,6 +207,8 @@ def test_a_dataframe(spark: SparkSession) -> None:
     read = read_frames(spark, {"p": frame})
     assert read.warnings == []
     assert rows(read, "p") == [(integer(1), r'"x\ny"', "_:b", f'"true"^^<{XSD}boolean>', f'"1.5E0"^^<{XSD}double>')]
+    joined = spark.sql("SELECT 1 AS x, 2 AS x")
+    assert rows(read_frames(spark, {"p": joined}), "p") == [(integer(1), integer(2))]
     with pytest.raises(SourceMistake, match="the DataFrame for p: the column x is of type binary, and facts hold"):
         read_frames(spark, {"p": spark.sql("SELECT X'00' AS x")})
     with pytest.raises(SourceMistake, match="the DataFrame for p: the column x is null, and a fact holds no nulls"):
@@ -252,7 +254,7 @@ BAD_JSON = [
     (b'["a", 1]', None),
     (b'["a", 1', "column 8: not JSON: "),
     (b"5", "a fact is an array or an object, not a number"),
-    (b'["a"]', "1 values, where 2 are expected"),
+    (b'["a"]', "1 value, where 2 are expected"),
     (b'["a", null]', "value 2 is null, and a fact holds no nulls; fill it in"),
     (b'["a", [1]]', "value 2 is an array; a fact holds strings, numbers and booleans"),
     (b'["a", NaN]', "NaN is not JSON"),

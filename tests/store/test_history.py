@@ -50,8 +50,55 @@ def test_a_damaged_version_can_be_left(store: Path) -> None:
     (store / list(newest.all_files())[-1]).unlink()
     with pytest.raises(DamagedStore), writing(store):
         pass
-    assert restore_version(store, 2) == 5
+    assert restore_version(store, 2) == (5, "")
     assert words(store) == ["one", "two"]
+
+
+@pytest.mark.parametrize("is_there", [True, False])
+def test_a_version_whose_manifest_is_damaged_can_be_left(store: Path, is_there: bool) -> None:
+    newest = manifest_path(store, 4)
+    newest.write_text("{", encoding="utf-8") if is_there else newest.unlink()
+    with pytest.raises(DamagedStore), writing(store):
+        pass
+    ended = everlog("restore", store, "--version", 2)
+    assert (ended.code, ended.out) == (0, f"restored: version 2 of {store} is version 5 now\n")
+    assert "warning: manifest/000004.json cannot be read, and was removed: its version is given up" in ended.err
+    assert Store.open(store).versions() == [1, 2, 3, 5]
+    assert words(store) == ["one", "two"]
+    write_word(store, "five")
+    assert words(store) == ["one", "two", "five"]
+    assert words(store, 3) == ["one", "two", "three"]
+
+
+def test_a_store_that_does_not_know_its_newest_version_can_go_back(store: Path) -> None:
+    (store / "CURRENT").write_text("?", encoding="utf-8")
+    assert words(store, 3) == ["one", "two", "three"]
+    assert restore_version(store, 3) == (5, "")
+    write_word(store, "five")
+    assert words(store) == ["one", "two", "three", "five"]
+    assert Store.open(store).versions() == [1, 2, 3, 4, 5, 6]
+
+
+def test_no_version_is_given_up_before_there_is_a_newer_one(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    newest = manifest_path(store, 4)
+    newest.write_text("{", encoding="utf-8")
+    before = set(store.rglob("*"))
+
+    def stop(name: str) -> None:
+        if name == "current-written":
+            raise RuntimeError("out of luck")
+
+    monkeypatch.setattr("everlog.store.commit.step", stop)
+    with pytest.raises(RuntimeError, match="out of luck"):
+        restore_version(store, 2)
+    assert before == set(store.rglob("*"))
+
+
+def test_an_older_manifest_that_is_damaged_is_not_given_up(store: Path) -> None:
+    manifest_path(store, 3).write_text("{", encoding="utf-8")
+    with pytest.raises(DamagedStore, match=r"manifest/000003\.json cannot be read"):
+        restore_version(store, 2)
+    assert manifest_path(store, 3).exists()
 
 
 def test_a_version_that_is_damaged_is_not_restored(store: Path) -> None:
@@ -143,7 +190,16 @@ def test_another_writer_is_waited_for(store: Path) -> None:
     other = locked(store)
     other.__enter__()
     Timer(0.05, lambda: other.__exit__(None, None, None)).start()
-    assert restore_version(store, 1, wait=60) == 5
+    assert restore_version(store, 1, wait=60) == (5, "")
+
+
+def test_a_writer_on_another_machine_is_waited_for(store: Path) -> None:
+    """Nobody holds its lock here, but the text names it."""
+    (store / "LOCK").write_text('{"pid": 1, "host": "elsewhere.example", "command": "everlog update", "time": "now"}')
+    with pytest.raises(StoreLocked, match=r"process 1 on elsewhere.example .* if that process is gone, delete"):
+        restore_version(store, 1, wait=0.01)
+    Timer(0.05, (store / "LOCK").unlink).start()
+    assert restore_version(store, 1, wait=60) == (5, "")
 
 
 def test_numbers_in_ranges() -> None:

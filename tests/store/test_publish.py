@@ -138,7 +138,7 @@ def test_turtle_has_the_same_triples_by_subject(spark: SparkSession, tmp_path: P
     prefixes = {"": "http://ex.org/", "deep": "http://ex.org/deep#", "odd-one": "http://ex.org/c/"}
     forms: list[Format] = ["nt", "ttl"]
     for form in forms:
-        assert "1 facts of triple" in export(spark, facts, tmp_path, form, prefixes)[0]
+        assert "1 fact of triple" in export(spark, facts, tmp_path, form, prefixes)[0]
     nt, ttl = ({str(triple) for triple in parse(path=str(tmp_path / f"triples.{form}"))} for form in ("nt", "ttl"))
     assert ttl == nt
     text = (tmp_path / "triples.ttl").read_text()

@@ -285,7 +285,7 @@ def test_other_rows_or_columns(store: Path, spark: SparkSession, engine: str) ->
             if changed is other:
                 assert caught.value.file == file
             else:
-                assert caught.value.file in together[file] and " rows" in str(caught.value)
+                assert caught.value.file in together[file] and " row" in str(caught.value)
                 assert set(damage(store)[3]) == {together[file][0]}
         (store / file).write_bytes(kept)
 

@@ -10,11 +10,11 @@ from typing import Literal, TypeAlias
 from pyoxigraph import BlankNode, NamedNode
 from pyoxigraph import Literal as RdfLiteral
 
-from everlog.cli.report_lines import counted
 from everlog.datalog.ntriples import write_term
 from everlog.datalog.prefixes import LOCAL_NAME, WELL_KNOWN
 from everlog.datalog.values import XSD, Value, canonical_double
 from everlog.rdf.turtle import TurtleTerms
+from everlog.wording import counted
 
 Row: TypeAlias = Sequence[Value]
 AnswerFormat: TypeAlias = Literal["table", "csv", "json"]

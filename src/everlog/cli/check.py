@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -45,12 +47,12 @@ def check(
         if checked.current is not None:
             damaged = checked.current.file
             raise Failure(
-                f"version {version} of the store {store} is whole, but {damaged} is damaged: {_advice(checked)}"
+                f"version {version} of the store {store} is whole, but {damaged} is damaged: {_advice(store, checked)}"
             )
         return
     typer.echo("no version is whole" if newest is None else f"the newest whole version is {newest}")
     if not checked.is_whole:
-        raise Failure(f"the store {store} is damaged: {_advice(checked)}")
+        raise Failure(f"the store {store} is damaged: {_advice(store, checked)}")
 
 
 def _line(checked: CheckedVersion) -> str:
@@ -64,9 +66,9 @@ def _line(checked: CheckedVersion) -> str:
     )
 
 
-def _advice(checked: CheckedStore) -> str:
+def _advice(store: Path, checked: CheckedStore) -> str:
     """What can be done about it."""
-    from everlog.store.manifest import CURRENT, FOLDER, number
+    from everlog.store.manifest import FOLDER
 
     newest = checked.newest_whole
     if newest is None:
@@ -77,6 +79,6 @@ def _advice(checked: CheckedStore) -> str:
             f"{FOLDER}; the newest is whole"
         )
     return (
-        f"bring the files back from a copy, or write {number(newest)} into its file {CURRENT}, and the store goes on from "
-        f"version {newest}"
+        f"bring the files back from a copy, or go on from version {newest} with "
+        f"`everlog restore {shlex.quote(str(store))} --version {newest}`"
     )

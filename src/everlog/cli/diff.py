@@ -12,9 +12,9 @@ import typer
 from everlog.cli.answers import json_value
 from everlog.cli.options import StoreArgument
 from everlog.cli.outcome import warn
-from everlog.cli.report_lines import counted
 from everlog.datalog.ntriples import read_term, write_term
 from everlog.errors import EverlogError
+from everlog.wording import counted
 
 if TYPE_CHECKING:
     from everlog.knowledge.version_changes import VersionDiff

@@ -9,11 +9,11 @@ import typer
 
 from everlog.cli import options
 from everlog.cli.outcome import warn
-from everlog.cli.report_lines import counted
 from everlog.errors import EverlogError
 from everlog.knowledge.progress_display import ProgressDisplay
 from everlog.store import publish
 from everlog.store.publish import Format
+from everlog.wording import counted
 
 _Which: TypeAlias = Literal["all", "explicit", "derived"]
 

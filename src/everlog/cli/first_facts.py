@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 import typer
 
 from everlog.cli.answers import Row, field
-from everlog.cli.report_lines import counted
+from everlog.wording import counted
 
 
 def print_first(predicates: Iterable[tuple[str, int, Sequence[Row]]]) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from everlog.cli.options import StoreArgument
-from everlog.cli.report_lines import counted
+from everlog.wording import counted
 
 if TYPE_CHECKING:
     from everlog.datalog.syntax import Program

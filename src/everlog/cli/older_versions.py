@@ -7,7 +7,8 @@ from typing import Annotated
 import typer
 
 from everlog.cli.options import StoreArgument, WaitOption
-from everlog.cli.report_lines import counted
+from everlog.cli.outcome import warn
+from everlog.wording import counted
 
 
 def restore(
@@ -17,11 +18,14 @@ def restore(
 ) -> None:
     """Make an older version of a store the newest one again.
 
-    It becomes the next version, with the facts and the rules it had. The versions between stay.
+    It becomes the next version, with the facts and the rules it had. The versions between stay. The newest version may be
+    damaged; if even its manifest cannot be read, it is given up.
     """
     from everlog.store.history import restore_version
 
-    number = restore_version(store, version, wait)
+    number, given_up = restore_version(store, version, wait)
+    if given_up:
+        warn([f"{given_up} cannot be read, and was removed: its version is given up"])
     typer.echo(f"restored: version {version} of {store} is version {number} now")
 
 

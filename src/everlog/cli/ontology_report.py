@@ -7,7 +7,7 @@ import typer
 from everlog.cli import ontologies
 from everlog.cli.ontology_rules import OntologyArguments
 from everlog.cli.outcome import warn
-from everlog.cli.report_lines import counted
+from everlog.wording import counted
 
 
 def ontology(files: OntologyArguments, profile: ontologies.ProfileOption = "L") -> None:

@@ -14,6 +14,7 @@ import typer
 from everlog.cli.ontologies import shortened
 from everlog.cli.outcome import warn
 from everlog.knowledge.report import Report
+from everlog.wording import counted
 
 
 def finish(
@@ -45,15 +46,12 @@ def _show(verb: str, report: Report) -> None:
     )
     if report.spark is not None and "jobs" in report.spark:
         shuffled = report.spark["shuffled_bytes"] / 2**20
+        jobs, tasks = counted(report.spark["jobs"], "job"), counted(report.spark["tasks"], "task")
+        rounds, times = counted(report.rounds, "round"), counted(report.spark["on_driver"], "time")
         typer.echo(
-            f"Spark: {report.spark['jobs']:,} jobs with {report.spark['tasks']:,} tasks, {shuffled:,.1f} MiB shuffled, "
-            f"in {report.rounds:,} rounds; rules were applied on the driver {report.spark['on_driver']:,} times"
+            f"Spark: {jobs} with {tasks}, {shuffled:,.1f} MiB shuffled, in {rounds}; "
+            f"rules were applied on the driver {times}"
         )
-
-
-def counted(number: int, one: str, several: str = "") -> str:
-    """`1 fact`, `2,000 facts`."""
-    return f"{number:,} {one if number == 1 else several or f'{one}s'}"
 
 
 def _write(path: Path, text: str) -> None:

@@ -106,10 +106,11 @@ def not_mentioned(program: Program, given: Collection[str]) -> list[str]:
 
 
 def goal_suspicions(literals: Iterable[BodyLiteral]) -> list[str]:
-    """A warning about a goal without any variable whose names look as if variables were meant."""
+    """A warning about a goal whose names look as if variables were meant; beside variables only capital letters do."""
     terms = [term for literal in literals for part in parts(literal) for term in part.terms]
-    named = sorted(name for name in _names(terms) if _NAME.fullmatch(name))
-    if not named or any(isinstance(term, Variable) for term in terms):
+    pattern = _LETTER if any(isinstance(term, Variable) for term in terms) else _NAME
+    named = sorted(name for name in _names(terms) if pattern.fullmatch(name))
+    if not named:
         return []
     return [f"{_constant(named)} in this goal, since variables begin with a question mark: {_meant(named)}"]
 

@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Final, Literal, TypeAlias
 
 from everlog.datalog.values import Value, identity
+from everlog.wording import counted
 
 TRIPLE: Final = "triple"
 QUAD: Final = "quad"
@@ -271,4 +272,4 @@ class Program:
     prefixes: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 
     def __repr__(self) -> str:
-        return f"<Program: {len(self.rules):,} rules, {len(self.facts):,} facts>"
+        return f"<Program: {counted(len(self.rules), 'rule')}, {counted(len(self.facts), 'fact')}>"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from everlog.datalog.ntriples import write_term
 from everlog.datalog.values import Value
+from everlog.wording import counted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -68,7 +69,7 @@ class Answers(list[tuple[Value, ...]]):
         )
         body = "".join(f"<tr>{row}</tr>" for row in rows)
         more = f", the first {_SHOWN} of which are shown" if len(self) > _SHOWN else ""
-        return f"<table><tr>{heads}</tr>{body}</table><p>{len(self):,} rows{more}</p>"
+        return f"<table><tr>{heads}</tr>{body}</table><p>{counted(len(self), 'row')}{more}</p>"
 
 
 def _shown(value: Value) -> str:

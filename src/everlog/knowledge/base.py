@@ -56,6 +56,7 @@ from everlog.spark.cancelling import Home, cancellable
 from everlog.spark.failures import spark_failures
 from everlog.spark.workers import prepare_workers
 from everlog.store.local_place import local_place
+from everlog.wording import counted
 
 if TYPE_CHECKING:
     import os
@@ -219,7 +220,7 @@ class KnowledgeBase:
 
     def __repr__(self) -> str:
         state = f"materialised on {self._choice.name}" if self._choice.name == "spark" else "materialised in memory"
-        what = f"{len(self.program.rules):,} rules, {len(self.arities):,} predicates"
+        what = f"{counted(len(self.program.rules), 'rule')}, {counted(len(self.arities), 'predicate')}"
         return f"<KnowledgeBase: {what}, {state if self._materialised else 'not materialised yet'}>"
 
     def _repr_html_(self) -> str:
@@ -278,7 +279,7 @@ class KnowledgeBase:
             interrupts.look()
             found += new
             if settings.max_rounds is not None and number > settings.max_rounds:
-                raise _beyond(f"{settings.max_rounds:,} rounds", "max_rounds")
+                raise _beyond(counted(settings.max_rounds, "round"), "max_rounds")
             if settings.max_facts is not None and found > settings.max_facts:
                 raise _beyond(f"{settings.max_facts:,} new facts", "max_facts")
             if progress is not None:
@@ -765,7 +766,9 @@ def check_arities(given: Mapping[str, int], arities: dict[str, int]) -> None:
         if predicate == TRIPLE:
             arities.setdefault(TRIPLE, 3)
         if arities.setdefault(predicate, arity) != arity:
-            raise ArityMistake(f"{predicate} has {arities[predicate]} arguments, but the facts given have {arity}")
+            raise ArityMistake(
+                f"{predicate} has {counted(arities[predicate], 'argument')}, but the facts given have {arity}"
+            )
 
 
 def _is_frame(given: Any) -> bool:

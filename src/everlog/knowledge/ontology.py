@@ -16,6 +16,7 @@ from everlog.errors import EverlogError
 from everlog.rdf.owl import structure
 from everlog.rdf.owl.profiles import Options, Profile, Remark, Translation, translate
 from everlog.rdf.owl.reading import read_ontologies
+from everlog.wording import counted
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -43,7 +44,8 @@ class Ontology(Program):
         return self.source.declared
 
     def __repr__(self) -> str:
-        return f"<Ontology: {len(self.source.axioms):,} axioms, {len(self.rules):,} rules, {len(self.facts):,} facts>"
+        axioms, rules, facts = len(self.source.axioms), len(self.rules), len(self.facts)
+        return f"<Ontology: {counted(axioms, 'axiom')}, {counted(rules, 'rule')}, {counted(facts, 'fact')}>"
 
     def unsatisfiable(self) -> dict[NamedNode, tuple[str, ...]]:
         """The classes that can have no instances, each with axioms that an instance would contradict.

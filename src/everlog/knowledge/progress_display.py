@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from everlog.engine.backend import Progress
 from everlog.errors import EverlogError
+from everlog.wording import counted
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -64,14 +65,14 @@ class ProgressDisplay(AbstractContextManager["ProgressDisplay"]):
         if self._status is None:
             return
         self._facts += new
-        self._detail = f"stratum {stratum}, round {number}: {self._facts:,} facts"
+        self._detail = f"stratum {stratum}, round {number}: {counted(self._facts, 'fact')}"
         self._status.update(f"{self._step} · {self._detail}")
 
     def files(self, done: int, total: int) -> None:
         """Some of the files that a step reads are done."""
         if self._status is None:
             return
-        self._detail = f"{total:,} files"
+        self._detail = counted(total, "file")
         self._status.update(f"{self._step} · {done:,} of {total:,}")
 
     def _finish(self, whole: bool) -> None:

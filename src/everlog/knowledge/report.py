@@ -7,6 +7,7 @@ from html import escape
 from typing import Any
 
 from everlog.knowledge.rule_profile import Profile
+from everlog.wording import counted
 
 
 @dataclass(frozen=True, repr=False)
@@ -42,8 +43,8 @@ class Report:
 
     def __repr__(self) -> str:
         changed = f"{self.added:,} added, {self.deleted:,} deleted, " if self.added or self.deleted else ""
-        warned = f", {len(self.warnings):,} warnings" if self.warnings else ""
-        facts = f"{self.facts['total']:,} facts ({self.facts['explicit']:,} explicit)"
+        warned = f", {counted(len(self.warnings), 'warning')}" if self.warnings else ""
+        facts = f"{counted(self.facts['total'], 'fact')} ({self.facts['explicit']:,} explicit)"
         return f"<Report: {facts}, {changed}{self.algorithm}, {self.seconds['total']:.2f} s{warned}>"
 
     def _repr_html_(self) -> str:

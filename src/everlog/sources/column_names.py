@@ -18,7 +18,8 @@ def usable_names(names: Sequence[object]) -> tuple[str, ...] | None:
     (('customer', 'product'), None, None)
     """
     texts = tuple(name for name in names if isinstance(name, str) and name)
-    if len({text.lower() for text in texts}) != len(names) or list(texts) == columns_of_width(len(texts)):
+    ours = list(texts) in (columns_of_width(len(texts)), columns_of_width(0))
+    if len({text.lower() for text in texts}) != len(names) or ours:
         return None
     return texts
 

@@ -143,7 +143,8 @@ def read_frame(frame: DataFrame, predicate: str, source: int, nulls: Nulls) -> t
     width = 0 if _is_nullary(fields) else len(fields)
     names = tuple(field.name for field in fields)
     task = _ToTexts(source, width, names, ntriples, place, nulls, None, {}, has_files=False)
-    return frame.select(*_numbered(fields)).mapInArrow(InBlocks(task), SCHEMA), width
+    numbered = frame.toDF(*(f"a{number}" for number in range(len(fields))))  # by places: two may have one name
+    return numbered.mapInArrow(InBlocks(task), SCHEMA), width
 
 
 def _is_nullary(fields: Sequence[StructField]) -> bool:

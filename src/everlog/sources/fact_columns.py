@@ -13,7 +13,9 @@ from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 from everlog.errors import ArityMistake, EverlogError, UnsupportedValue
+from everlog.sources.column_names import names_of
 from everlog.sources.null_policy import Nulls, null_reason
+from everlog.wording import counted
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -63,7 +65,9 @@ def columns_of(predicate: str, facts: Any, arity: int | None, nulls: Nulls = "er
     table = _arrow_table(predicate, facts)
     if table is not None:
         if arity is not None and table.num_columns != arity:
-            raise ArityMistake(f"{predicate} has {arity} arguments, but the table has {table.num_columns} columns")
+            raise ArityMistake(
+                f"{predicate} has {counted(arity, 'argument')}, but the table has {counted(table.num_columns, 'column')}"
+            )
         return _of_table(predicate, table, nulls)
     if isinstance(facts, str | bytes | Mapping) or not isinstance(facts, Iterable):
         raise EverlogError(
@@ -83,7 +87,7 @@ def columns_of(predicate: str, facts: Any, arity: int | None, nulls: Nulls = "er
             raise ArityMistake(f"row {number + 1} of {predicate} is {row!r}; a row is a tuple, such as ({row!r},)")
         if len(row) != expected:
             raise ArityMistake(
-                f"row {number + 1} of {predicate} has {len(row)} values instead of {expected}: {tuple(row)!r}"
+                f"row {number + 1} of {predicate} has {counted(len(row), 'value')} instead of {expected}: {tuple(row)!r}"
             )
     transposed: Sequence[Sequence[object]] = list(zip(*rows, strict=True)) if rows else [()] * expected
     return _of_columns(predicate, transposed, len(rows), nulls)
@@ -127,7 +131,7 @@ def _of_table(predicate: str, table: pa.Table, nulls: Nulls) -> Columns:
         number, column = next((number, column) for number, column in enumerate(data) if column.null_count)
         row = pc.index(column.is_null(), True).as_py()
         name = table.schema.field(number).name
-        what = f"{predicate}, argument {number + 1}: {_named(name)} holds {column.null_count} nulls"
+        what = f"{predicate}, argument {number + 1}: {_named(name)} holds {counted(column.null_count, 'null')}"
         raise UnsupportedValue(null_reason(nulls, f"{what}, the first in row {row + 1}"))
     if with_nulls and nulls == "skip":
         sound = reduce(pc.and_, (column.is_valid() for column in with_nulls))
@@ -171,7 +175,8 @@ def _arrow_table(predicate: str, facts: Any) -> pa.Table | None:
         raise EverlogError(f"the facts of {predicate} are a pandas {kind}; give a DataFrame, such as facts.to_frame()")
     try:
         if from_pandas:  # arguments are known by their places: two columns may have one name
-            named = facts.set_axis([f"column {number + 1}" for number in range(facts.shape[1])], axis=1)
+            names = names_of(facts) or [f"column {number + 1}" for number in range(facts.shape[1])]
+            named = facts.set_axis(list(names), axis=1)
             return pa.Table.from_pandas(named, preserve_index=False)
         return pa.table(facts) if hasattr(facts, "__arrow_c_stream__") else None
     except (pa.ArrowException, ValueError, TypeError) as failure:

@@ -18,6 +18,7 @@ from everlog.sources.csv_fields import string_text
 from everlog.sources.line_blocks import Lines
 from everlog.sources.null_policy import Nulls, null_reason
 from everlog.sources.parsed_rows import Parsed, columns_of_terms
+from everlog.wording import counted
 
 
 class MalformedJson(ValueError):
@@ -52,7 +53,7 @@ class JsonLines:
         else:
             values = fact
         if len(values) != self.width:
-            raise MalformedJson(f"{len(values)} values, where {self.width} are expected")
+            raise MalformedJson(f"{counted(len(values), 'value')}, where {self.width} are expected")
         if None in values:
             if self.nulls != "empty":
                 raise MalformedJson(null_reason(self.nulls, self._null(values.index(None))))

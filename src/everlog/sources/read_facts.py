@@ -47,6 +47,7 @@ from everlog.sources.source_files import (
 from everlog.sources.text_lines import LineFile, numbered_problems, read_lines
 from everlog.sources.whole_documents import CsvDocuments, Document, RdfDocuments, prefixes_of_files, read_documents
 from everlog.spark.failures import spark_failures
+from everlog.wording import counted
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -232,7 +233,7 @@ def read_paths(
         for predicate, arity in _RDF_ARITIES.items():
             if arities.get(predicate, arity) != arity:
                 raise SourceMistake(
-                    f"RDF is read into {predicate}, which has {arity} arguments, but the program gives it "
+                    f"RDF is read into {predicate}, which has {counted(arity, 'argument')}, but the program gives it "
                     f"{arities[predicate]}"
                 )
     lost: list[Problem] = []
@@ -297,7 +298,7 @@ def _plan_table(spark: SparkSession, plan: _Plan, source: Source, predicate: str
     path, files, more = source.path, source.files, len(source.partitions)
     if arity is not None and arity < more:
         raise SourceMistake(
-            f"{path}: {_counted(more, 'partition column')}, where {predicate} has {_counted(arity, 'argument')}; "
+            f"{path}: {counted(more, 'partition column')}, where {predicate} has {counted(arity, 'argument')}; "
             "--no-partition-columns (partition_columns=False) leaves them out",
             path,
         )
@@ -324,7 +325,7 @@ def _plan_table(spark: SparkSession, plan: _Plan, source: Source, predicate: str
 
 def _plan_named(spark: SparkSession, plan: _Plan, source: Source, predicate: str, arity: int | None) -> int | None:
     """The same for lines whose columns go by names: CSV and TSV with headers, perhaps others in each file, and objects."""
-    number: int | None = None
+    number, given = None, source
     for file in source.files:
         parser: CsvLines | JsonLines
         if source.format == "jsonl":
@@ -341,7 +342,7 @@ def _plan_named(spark: SparkSession, plan: _Plan, source: Source, predicate: str
             source = replace(source, columns=chosen.names)  # other files have the same ones
             parser = CsvLines(delimiter, len(names), header, plan.nulls, chosen.own)
         if number is None:
-            _check_width(source, predicate, chosen.width, arity)
+            _check_width(given, predicate, chosen.width, arity)
             number = plan.number(predicate, chosen.width)
             plan.keep_names(predicate, chosen.names)
         mark = file_mark(source.path)
@@ -351,8 +352,10 @@ def _plan_named(spark: SparkSession, plan: _Plan, source: Source, predicate: str
 
 def _check_width(source: Source, predicate: str, width: int, arity: int | None) -> None:
     if arity is not None and width != arity:
+        can_choose = width > arity and not source.columns
+        remedy = f"; --table {predicate}=PATH:COLUMN,… chooses columns by their names" if can_choose else ""
         raise SourceMistake(
-            f"{source.path}: {_counted(width, 'column')}, where {predicate} has {_counted(arity, 'argument')}",
+            f"{source.path}: {counted(width, 'column')}, where {predicate} has {counted(arity, 'argument')}{remedy}",
             source.path,
         )
 
@@ -370,10 +373,6 @@ def _parser(spark: SparkSession, source: Source, arity: int | None, nulls: Nulls
         return None if width is None else FactsLines(delimiter, width, nulls="empty")
     width = csv_width(spark, source.files, delimiter) if arity is None else arity
     return None if width is None else CsvLines(delimiter, width, nulls=nulls)
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count} {what}{'' if count == 1 else 's'}"
 
 
 def _without(sources: Sequence[Source], file: str | None) -> list[Source]:
@@ -465,7 +464,7 @@ def _axioms_found(plan: _Plan, count: int) -> str:
     files: dict[str, Sequence[Document | LineFile]] = {**plan.documents, **plan.lines}
     rdf = [file for file, ways in files.items() if any(plan.predicates[read.source] is None for read in ways)]
     place = rdf[0] if len(rdf) == 1 else "the RDF files"
-    return f"{place}: {_counted(count, 'triple')} of an ontology's axioms" if count else ""
+    return f"{place}: {counted(count, 'triple')} of an ontology's axioms" if count else ""
 
 
 def _left_out(plan: _Plan, rows: _Rows) -> list[str]:

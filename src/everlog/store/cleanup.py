@@ -14,6 +14,7 @@ from everlog.store.manifest import (
     CURRENT,
     FOLDER,
     SECTIONS,
+    DamagedStore,
     NoStore,
     current_version,
     manifest_path,
@@ -25,6 +26,14 @@ def committed_versions(store: Path) -> list[int]:
     """The versions of a store, ascending; a manifest newer than `CURRENT` was never committed."""
     newest = current_version(store)
     return [version for version in manifests_in(store) if version <= newest]
+
+
+def versions_there(store: Path) -> list[int]:
+    """The versions of a store, ascending; if CURRENT is damaged, nobody knows which were committed, and all are taken."""
+    try:
+        return committed_versions(store)
+    except DamagedStore:
+        return manifests_in(store)
 
 
 def manifests_in(store: Path) -> list[int]:

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Final
 
 from everlog.errors import EverlogError, Failure
-from everlog.store.cleanup import remove_unnamed
+from everlog.store.cleanup import manifests_in, remove_unnamed
 from everlog.store.fingerprints import check_files, fingerprints
 from everlog.store.local_place import local_place
 from everlog.store.lock import locked
@@ -39,6 +39,7 @@ from everlog.store.manifest import (
     looks_unfinished,
     manifest_path,
     number,
+    read_manifest,
     write_manifest,
 )
 
@@ -58,10 +59,10 @@ STEPS: Final = (
 class Writing:
     """The one writer of a store: hands out folders for new files, and commits."""
 
-    def __init__(self, path: Path, before: Manifest | None) -> None:
+    def __init__(self, path: Path, before: Manifest | None, version: int) -> None:
         self.path = path
         self.before = before
-        self.version = 1 if before is None else before.version + 1
+        self.version = version
         self._folders: list[Path] = []
 
     def folder(self, section: str) -> Path:
@@ -105,19 +106,50 @@ class Writing:
 
 
 @contextmanager
-def writing(path: Path, wait: float = 0.0, damaged: bool = False) -> Iterator[Writing]:
-    """Writes the next version of a store; what was not committed at the end, or at an error, is gone.
+def writing(path: Path, wait: float = 0.0) -> Iterator[Writing]:
+    """Writes the next version of a store, whose newest is whole; what was not committed at the end is gone.
 
-    Another writer is waited for some seconds. The newest version must be whole unless it may be `damaged`, for one who
-    goes back to another.
+    Another writer is waited for some seconds.
     """
     current_version(path)  # before a lock is put where there is no store
     with disk_failures(path), locked(path, wait):
         before = current_manifest(path)
-        if not damaged:
-            check_files(path, before)
-        with _writer(path, before) as writer:
+        check_files(path, before)
+        _clean(path)
+        with _writer(path, before, before.version + 1) as writer:
             yield writer
+
+
+def go_back(path: Path, version: int, wait: float = 0.0) -> tuple[Manifest, str]:
+    """Makes an older version, which must be whole, the newest one again; the newest may be damaged in any way.
+
+    Gives its new manifest. If that of the newest version cannot be read, nobody knows which files it needs: so nothing is
+    removed before there is a newer version, and then that manifest, which is given, too.
+    """
+    with disk_failures(path), locked(path, wait):
+        before = read_manifest(path, version)
+        check_files(path, before)
+        lost = ""
+        try:
+            current_manifest(path)
+        except DamagedStore as damage:
+            lost = damage.file
+        else:
+            _clean(path)
+        with _writer(path, before, 1 + _newest(path)) as writer:
+            manifest = writer.commit(replace(before, version=writer.version))
+        if lost not in ("", CURRENT):
+            (path / lost).unlink(missing_ok=True)
+            return manifest, lost
+        return manifest, ""
+
+
+def _newest(path: Path) -> int:
+    """The version that CURRENT names or, if that cannot be read, the last one that has a manifest."""
+    try:
+        return current_version(path)
+    except DamagedStore:
+        return manifests_in(path)[-1]
 
 
 def check_place(path: Path) -> None:
@@ -143,7 +175,8 @@ def making(path: Path) -> Iterator[Writing]:
             with locked(path):
                 if (path / CURRENT).exists():
                     raise NoStore(f"another process has made a store at {path} meanwhile; choose another path")
-                with _writer(path, None) as writer:
+                _clean(path)
+                with _writer(path, None, 1) as writer:
                     yield writer
                     if not (path / CURRENT).exists():
                         raise EverlogError(f"nothing was committed to the store {path}")
@@ -159,13 +192,17 @@ def step(name: str) -> None:
         os._exit(9)
 
 
-@contextmanager
-def _writer(path: Path, before: Manifest | None) -> Iterator[Writing]:
-    """Who writes to a store that is locked; what a dead one left is gone, and so is what this one does not commit."""
+def _clean(path: Path) -> None:
+    """Removes what a dead writer left in a store that is locked."""
     step("locked")
     remove_unnamed(path)
     step("cleaned")
-    writer = Writing(path, before)
+
+
+@contextmanager
+def _writer(path: Path, before: Manifest | None, version: int) -> Iterator[Writing]:
+    """Who writes to a store that is locked; what this one does not commit is gone."""
+    writer = Writing(path, before, version)
     try:
         yield writer
     except BaseException:

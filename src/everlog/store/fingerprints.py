@@ -14,6 +14,7 @@ from typing import Final
 from zlib import crc32
 
 from everlog.store.manifest import DamagedStore, Fingerprint, Manifest
+from everlog.wording import counted
 
 END: Final = 1 << 16
 """The bytes of a file that are looked at when it is opened, the last ones; another number is another format of stores."""
@@ -71,7 +72,7 @@ def wrong_at_a_glance(store: Path, manifest: Manifest, file: str) -> str:
 
 def wrong_size(size: int, expected: Fingerprint) -> str:
     """What is wrong with a file of another size."""
-    return f"has {size:,} bytes instead of {expected.size:,}"
+    return f"has {counted(size, 'byte')} instead of {expected.size:,}"
 
 
 def _end(file: Path, size: int) -> str:

@@ -7,14 +7,14 @@ the next writer removes what is left. Whoever reads a version while it is forgot
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final
 
 from everlog.errors import EverlogError
-from everlog.store.cleanup import committed_versions, remove_unnamed
-from everlog.store.commit import disk_failures, writing
+from everlog.store.cleanup import committed_versions, remove_unnamed, versions_there
+from everlog.store.commit import disk_failures, go_back
 from everlog.store.fingerprints import check_files
 from everlog.store.local_place import local_place
 from everlog.store.lock import locked
@@ -65,20 +65,22 @@ def written_at(store: Path, manifest: Manifest) -> datetime:
 
 def existing_version(store: Path, version: int) -> Manifest:
     """The manifest of a version that was committed and is still there."""
-    known = committed_versions(store)
+    known = versions_there(store)
     if version not in known:
         versions = "version" if len(known) == 1 else "versions"
         raise NoStore(f"the store {store} has no version {version}; it has {versions} {ranges(known)}")
     return read_manifest(store, version)
 
 
-def restore_version(path: str | Path, version: int, wait: float = 0.0) -> int:
-    """Makes an older version the newest one again, under a new number, which is given. Nothing is computed."""
+def restore_version(path: str | Path, version: int, wait: float = 0.0) -> tuple[int, str]:
+    """Makes an older version the newest one again, under a new number, which is given. Nothing is computed.
+
+    The newest version is given up if its manifest cannot be read; that manifest, as the store names it, is given as well.
+    """
     store = local_place(path, "the store")
-    with writing(store, wait, damaged=True) as writer:
-        manifest = existing_version(store, version)
-        check_files(store, manifest)
-        return writer.commit(replace(manifest, version=writer.version)).version
+    existing_version(store, version)  # before a lock is put where there is no store
+    manifest, given_up = go_back(store, version, wait)
+    return manifest.version, given_up
 
 
 def forget_versions(

@@ -39,28 +39,36 @@ class StoreLocked(EverlogError):
 @contextmanager
 def locked(store: Path, wait: float = 0.0) -> Iterator[None]:
     """Holds the store's lock, or raises `StoreLocked` with its owner, after waiting for some seconds."""
-    path = store / LOCK
-    handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
     end = monotonic() + wait
-    try:
-        while not _taken(handle):
-            if monotonic() >= end:
-                raise StoreLocked(
-                    f"the store {store} is being written by {_described(_owner(handle))}; try later, or wait for it"
-                )
-            sleep(min(_LOOK, wait))
-        owner = _owner(handle)
-        if owner and owner.get("host") != socket.gethostname():
-            raise StoreLocked(
-                f"the store {store} is being written by {_described(owner)}; if that process is gone, delete {path}"
-            )
-        _write(handle, json.dumps(_myself()))
+    while True:
+        handle = os.open(store / LOCK, os.O_RDWR | os.O_CREAT, 0o644)  # each time, as somebody may delete the file
         try:
-            yield
+            refusal = _refusal(handle, store)
+            if not refusal:
+                _write(handle, json.dumps(_myself()))
+                try:
+                    yield
+                finally:
+                    _write(handle, "")
+                return
         finally:
-            _write(handle, "")
-    finally:
-        os.close(handle)
+            os.close(handle)
+        if monotonic() >= end:
+            raise StoreLocked(refusal)
+        sleep(min(_LOOK, wait))
+
+
+def _refusal(handle: int, store: Path) -> str:
+    """Takes the lock; if another process has it, says which, and what to do."""
+    if not _taken(handle):
+        writer = _described(_owner(handle))
+        return f"the store {store} is being written by {writer}; try later, or wait for it (--wait SECONDS)"
+    owner = _owner(handle)
+    if owner and owner.get("host") != socket.gethostname():
+        return (
+            f"the store {store} is being written by {_described(owner)}; if that process is gone, delete {store / LOCK}"
+        )
+    return ""
 
 
 def _taken(handle: int) -> bool:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from everlog.errors import Failure
 from everlog.store.manifest import DamagedStore, Part, store_of
+from everlog.wording import counted
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -117,7 +118,7 @@ def check_rows(files: Sequence[Path], found: int, expected: int) -> None:
 def wrong_rows(files: int, found: int, expected: int) -> str:
     """What is wrong with files that have another number of rows than they should."""
     together = f" together with {files - 1:,} more of its part" if files > 1 else ""
-    return f"has {found:,} rows{together} instead of {expected:,}"
+    return f"has {counted(found, 'row')}{together} instead of {expected:,}"
 
 
 def reader(spark: SparkSession) -> DataFrameReader:

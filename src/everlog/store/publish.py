@@ -15,6 +15,7 @@ from everlog.datalog.prefixes import NO_PREFIXES
 from everlog.datalog.syntax import TRIPLE, Program
 from everlog.errors import EverlogError
 from everlog.sources.file_names import file_stem
+from everlog.wording import counted
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -131,9 +132,9 @@ class _File:
 
     def warning(self, left_out: int) -> str:
         if self.path.suffix == ".facts":
-            return f"{self.path.name} lacks {left_out:,} facts with a tab or a line break in them"
+            return f"{self.path.name} lacks {counted(left_out, 'fact')} with a tab or a line break in them"
         why = "a literal as subject, or no IRI as predicate"
-        return f"{self.path.name} lacks {left_out:,} facts of {self.predicate} that are no RDF ({why})"
+        return f"{self.path.name} lacks {counted(left_out, 'fact')} of {self.predicate} that are no RDF ({why})"
 
 
 def _write(spark: SparkSession, files: Sequence[_File], filed: FiledFacts, prefixes: Mapping[str, str]) -> list[str]:
@@ -145,6 +146,6 @@ def _write(spark: SparkSession, files: Sequence[_File], filed: FiledFacts, prefi
         if file.facts is None:
             file.path.touch()
         else:
-            targets[file] = Target(file.path, file.form(prefixes), file.facts)
+            targets[file] = Target(file.path, file.form(prefixes), file.facts, filed.columns.get(file.predicate, ()))
     left_out = write_files(spark, list(targets.values()), filed.terms)
     return [file.warning(number) for file, number in zip(targets, left_out, strict=True) if number]

@@ -89,10 +89,10 @@ class Store:
         arities = {predicate: self.manifest.arities[predicate] for predicate in self.predicates()}
         if self.is_rewritten and which != "explicit":
             seen = {predicate: self.ids(predicate, which, spark) for predicate in arities}
-            return FiledFacts(_written(seen, arities, folder), self._term_files())
+            return FiledFacts(_written(seen, arities, folder), self._term_files(), self.manifest.columns)
         sections = [self.manifest.layers(name) for name in (("explicit", "derived") if which == "all" else (which,))]
         facts = {name: FactFiles.of_layers(self.path, sections, name, arity) for name, arity in arities.items()}
-        return FiledFacts(facts, self._term_files())
+        return FiledFacts(facts, self._term_files(), self.manifest.columns)
 
     def filed_representatives(
         self, spark: SparkSession, folder: Path, as_triples: bool
@@ -109,7 +109,8 @@ class Store:
         if as_triples:
             terms, same = terms.with_term(write_term(SAME_AS), folder / "same.parquet")
             pairs = pairs.select("a0", lit(same).cast("bigint").alias("a1"), pairs["a1"].alias("a2"))
-        return FiledFacts(facts, terms), FactFiles.of_frame(pairs, 3 if as_triples else 2, folder / "representatives")
+        filed = FiledFacts(facts, terms, self.manifest.columns)
+        return filed, FactFiles.of_frame(pairs, 3 if as_triples else 2, folder / "representatives")
 
     def _term_files(self) -> TermFiles:
         from everlog.store.publishing.fact_files import TermFiles

@@ -45,6 +45,7 @@ from everlog.engine.memory.term_kinds import (
 )
 from everlog.errors import EverlogError, UnsupportedValue
 from everlog.interrupts import lasting, look
+from everlog.wording import counted
 
 Ids: TypeAlias = NDArray[np.int32]
 
@@ -590,7 +591,9 @@ def _kind_of_type(type: pa.DataType) -> int | None:
 
 
 def _nulls(count: int) -> UnsupportedValue:
-    return UnsupportedValue(f"the column holds {count} nulls, and a fact holds none; drop those rows or fill them")
+    return UnsupportedValue(
+        f"the column holds {counted(count, 'null')}, and a fact holds none; drop those rows or fill them"
+    )
 
 
 def _too_long(length: int) -> UnsupportedValue:

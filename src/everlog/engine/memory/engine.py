@@ -36,6 +36,7 @@ from everlog.engine.memory.joins.join_plan import Call, Literal, Worker, facts_o
 from everlog.engine.memory.term_kinds import BLANK, STRING
 from everlog.errors import ArityMistake
 from everlog.interrupts import Team, look
+from everlog.wording import counted
 
 
 class CountingSink(Protocol):
@@ -75,7 +76,7 @@ class MemoryEngine(Engine):
                 found = Relation(predicate, arity, self.shards)
             self._relations[predicate] = found
         elif found.arity != arity:
-            raise ArityMistake(f"{predicate} has {found.arity} arguments elsewhere and {arity} here")
+            raise ArityMistake(f"{predicate} has {counted(found.arity, 'argument')} elsewhere and {arity} here")
         return found
 
     def property_table(self, verb: Value) -> Table:

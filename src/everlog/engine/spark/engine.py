@@ -42,6 +42,7 @@ from everlog.engine.spark.joins.patterns import Parameters
 from everlog.errors import ArityMistake, EverlogError
 from everlog.interrupts import look
 from everlog.spark.session import ENGINES_OWN
+from everlog.wording import counted
 
 _OWN_SETTINGS: Final = {
     "spark.sql.adaptive.enabled": "false",
@@ -116,7 +117,7 @@ class SparkEngine(Engine):
             self.arities.append(arity)
         number, known = self._relations[predicate]
         if known != arity:
-            raise ArityMistake(f"{predicate} has {known} arguments elsewhere and {arity} here")
+            raise ArityMistake(f"{predicate} has {counted(known, 'argument')} elsewhere and {arity} here")
         self.width = max(self.width, arity)
         return number
 

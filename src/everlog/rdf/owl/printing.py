@@ -8,6 +8,7 @@ from everlog.datalog.prefixes import WELL_KNOWN
 from everlog.datalog.printer import print_rule
 from everlog.datalog.syntax import Rule
 from everlog.rdf.owl.profiles import Translation
+from everlog.wording import counted
 
 
 def print_translation(translation: Translation, title: str) -> str:
@@ -17,7 +18,7 @@ def print_translation(translation: Translation, title: str) -> str:
 
 def _lines(translation: Translation, title: str) -> Iterator[str]:
     program = translation.program
-    yield f"# {title}: {len(program.rules):,} rules, {len(program.facts):,} facts"
+    yield f"# {title}: {counted(len(program.rules), 'rule')}, {counted(len(program.facts), 'fact')}"
     text = "\n".join(print_rule(Rule(atom, ()), program.prefixes) for atom in program.facts)
     rules = [(print_rule(rule, program.prefixes), translation.origins[rule]) for rule in program.rules]
     used = "\n".join((text, *(rule for rule, _ in rules)))

@@ -7,7 +7,7 @@ it. What Arrow holds of them at a time is one slice, a row group of a file.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -133,10 +133,11 @@ class TermFiles:
 
 @dataclass(frozen=True)
 class FiledFacts:
-    """Facts by predicate, and their terms."""
+    """Facts by predicate, and their terms; for some predicates the names of columns."""
 
     facts: Mapping[str, FactFiles]
     terms: TermFiles
+    columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 def _checked(store: Path, part: Part, arity: int) -> list[Path]:

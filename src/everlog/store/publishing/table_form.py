@@ -39,10 +39,10 @@ class TableForm(WrittenForm):
         schema = pa.schema([field for field, _ in pairs])
         pq.write_table(pa.Table.from_arrays([array for _, array in pairs], schema=schema), file)
 
-    def join(self, parts: Sequence[Path], path: Path, arity: int) -> None:
+    def join(self, parts: Sequence[Path], path: Path, columns: Sequence[str]) -> None:
         sources = [source for part in parts if (source := pq.ParquetFile(part)).metadata.num_rows]
-        fields = [[source.schema_arrow.field(place) for source in sources] for place in range(arity)]
-        schema = _described(pa.schema([_common(some, place) for place, some in enumerate(fields)]))
+        fields = [[source.schema_arrow.field(place) for source in sources] for place in range(len(columns))]
+        schema = _described(pa.schema([_common(*both) for both in zip(fields, columns, strict=True)]))
         with pq.ParquetWriter(path, schema) as whole:
             for source in sources:
                 for group in range(source.num_row_groups):
@@ -71,12 +71,12 @@ def _is_term(field: pa.Field) -> bool:
     return bool(field.metadata)
 
 
-def _common(fields: Sequence[pa.Field], place: int) -> pa.Field:
+def _common(fields: Sequence[pa.Field], name: str) -> pa.Field:
     """The field of a column whose parts have these."""
     if not fields:
-        return _field(f"a{place}", pa.string(), is_term=False)
+        return _field(name, pa.string(), is_term=False)
     alike = all(one.equals(fields[0], check_metadata=True) for one in fields)
-    return fields[0] if alike else _field(f"a{place}", pa.string(), is_term=True)
+    return fields[0].with_name(name) if alike else _field(name, pa.string(), is_term=True)
 
 
 def _as(part: pa.Table, schema: pa.Schema) -> pa.Table:

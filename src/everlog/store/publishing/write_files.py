@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 import pyarrow as pa
 
+from everlog.sources.column_names import columns_of_width
 from everlog.spark.parallelism import tasks_at_once
 from everlog.store.publishing.fact_files import FactFiles, TermFiles, composed
 from everlog.store.publishing.known_terms import HeldTerms, MappedTerms, WrittenTerms, distinct_ids
@@ -43,6 +44,12 @@ class Target:
     path: Path
     form: WrittenForm
     facts: FactFiles
+    names: tuple[str, ...] = ()
+    """Those of its columns, where a table had some."""
+
+    @property
+    def columns(self) -> Sequence[str]:
+        return self.names or columns_of_width(self.facts.arity)[: self.facts.arity]
 
 
 def scratch_in(folder: Path) -> TemporaryDirectory[str]:
@@ -60,12 +67,12 @@ def write_files(spark: SparkSession, targets: Sequence[Target], terms: TermFiles
             parts, counts = _written(spark, found, terms, Path(scratch))
             for number, target, count, files in zip(some, found, counts, parts, strict=True):
                 left_out[number] = count
-                target.form.join(files, target.path, target.facts.arity)
+                target.form.join(files, target.path, target.columns)
     for target in targets:
         if target.facts.rows and not target.facts.arity:
             target.form.write_nullary(target.path)
         elif not target.facts.rows:
-            target.form.join([], target.path, target.facts.arity)
+            target.form.join([], target.path, target.columns)
     return left_out
 
 

@@ -40,8 +40,8 @@ class WrittenForm(ABC):
         """Writes a part: facts that are sorted."""
 
     @abstractmethod
-    def join(self, parts: Sequence[Path], path: Path, arity: int) -> None:
-        """Makes a file of parts, which may be none."""
+    def join(self, parts: Sequence[Path], path: Path, columns: Sequence[str]) -> None:
+        """Makes a file of parts, which may be none; if the format has names for columns, these."""
 
     @abstractmethod
     def write_nullary(self, path: Path) -> None:
@@ -66,7 +66,7 @@ class TextForm(WrittenForm):
             for piece in self.pieces(columns, texts):
                 out.write(_content(piece))
 
-    def join(self, parts: Sequence[Path], path: Path, arity: int) -> None:
+    def join(self, parts: Sequence[Path], path: Path, columns: Sequence[str]) -> None:
         with path.open("wb") as whole:
             whole.write(self.header().encode())
             for part in parts:
