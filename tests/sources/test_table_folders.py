@@ -132,3 +132,13 @@ def test_partitions_are_last_arguments(spark: SparkSession, tmp_path: Path) -> N
         (r'"e\nf"', '"g"', second, '""'),
     ]
     assert rows(partition_columns=False)["edge"] == sorted([('"a"', nine), ('"a"', ten)])
+
+
+def test_partitions_are_arguments_of_many_lines_too(spark: SparkSession, tmp_path: Path) -> None:
+    """More than a kernel is loaded for, so that lines come with a dictionary and partitions without."""
+    (tmp_path / "edge/h=1").mkdir(parents=True)
+    (tmp_path / "edge/h=1/a.csv").write_text("".join(f"{n},{n % 7}\n" for n in range(20_000)), encoding="utf-8")
+    read = read_paths(spark, [tmp_path])
+    found = rows_of_read(read, "edge")
+    assert len(found) == len(set(found)) == 20_000
+    assert {row[2] for row in found} == {f'"1"^^<{XSD}integer>'}

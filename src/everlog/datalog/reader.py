@@ -13,10 +13,13 @@ each with `source:line:column`. Stratification is not checked here.
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from functools import cache
 from importlib.resources import files
 from itertools import count
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NoReturn, TypeVar, cast
 
@@ -57,6 +60,7 @@ if TYPE_CHECKING:
 
     Node = Token | Tree[Token]
 
+_KEPT: Final = Path(__file__).parent / "__pycache__" / f"rules.{sys.implementation.cache_tag}.parser"
 _SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
 _WITHOUT_SCHEME: Final = "everlog:"
 
@@ -96,10 +100,13 @@ def parse_goal(text: str, prefixes: Mapping[str, str] = NO_PREFIXES, source: str
 
 @cache
 def _grammar() -> Lark:
+    """The parser, which Lark keeps beside compiled Python if it can: making one takes longer than reading most programs."""
     from lark import Lark  # importing everlog stays quick
 
     text = files("everlog.datalog").joinpath("rules.lark").read_text(encoding="utf-8")
-    return Lark(text, parser="lalr", lexer="contextual", start=["program", "goal"])
+    with suppress(OSError):
+        _KEPT.parent.mkdir(exist_ok=True)
+    return Lark(text, parser="lalr", lexer="contextual", start=["program", "goal"], cache=str(_KEPT))
 
 
 class _Reader:

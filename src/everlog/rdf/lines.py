@@ -5,33 +5,38 @@ Lines are independent of each other: the grammar lets no triple span two.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import TypeAlias
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyoxigraph import BlankNode, DefaultGraph, Quad, RdfFormat, Triple, parse
 
 from everlog.rdf.blanks import renamed
 from everlog.rdf.mistakes import NESTED, reason_of
 
-# Parts of what the grammars allow. An IRI: a scheme, then either an authority without user, brackets or escapes, or none;
-# no percent signs, nothing outside ASCII. A label: letters and digits. A literal: no escape, no control character.
+# Parts of what the grammars allow, as Arrow writes patterns. An IRI: a scheme, then either an authority without user,
+# brackets or escapes, or none; no percent signs, nothing outside ASCII. A label: letters and digits. A literal: no escape,
+# no control character.
 _SAFE = r"[A-Za-z0-9._~!$&'()*+,;=:@-]"
-_IRI = rf"<[A-Za-z][A-Za-z0-9+.-]*:(?://[A-Za-z0-9.-]*(?=[/?#>])|(?!//))(?:{_SAFE}|/)*(?:\?(?:{_SAFE}|[/?])*)?(?:#(?:{_SAFE}|[/?])*)?>"
+_PATH = rf"(?://[A-Za-z0-9.-]*(?:/(?:{_SAFE}|/)*)?|/?(?:{_SAFE}(?:{_SAFE}|/)*)?)"
+_IRI = rf"<[A-Za-z][A-Za-z0-9+.-]*:{_PATH}(?:\?(?:{_SAFE}|[/?])*)?(?:#(?:{_SAFE}|[/?])*)?>"
 _LABEL = r"_:[A-Za-z0-9]+"
-_OTHER_DATATYPES = "http://www.w3.org/1999/02/22-rdf-syntax-ns#|http://www.w3.org/2001/XMLSchema#string>"
-_LITERAL = rf'"[^"\\\x00-\x1f\x7f\ufffe\uffff]*"(?:@[a-z]{{2,3}}|\^\^(?!<(?:{_OTHER_DATATYPES})){_IRI})?'
-
-_OBJECT = re.compile(rf"{_IRI}|{_LITERAL}|{_LABEL}")
+_LITERAL = rf'"[^"\\\x00-\x1f\x7f\x{{FFFE}}\x{{FFFF}}]*"(?:@[a-z]{{2,3}}|\^\^{_IRI})?'
+_PLAIN = rf"^(?:{_IRI}|{_LITERAL}|{_LABEL})$"
+_OTHER_DATATYPE = r'"\^\^<http://www\.w3\.org/(?:1999/02/22-rdf-syntax-ns#|2001/XMLSchema#string>)'
 
 
 Columns: TypeAlias = tuple[pa.Array, pa.Array, pa.Array, pa.Array]
 
 
-def is_plain(term: str) -> bool:
-    """Whether a term is canonical beyond doubt. Others may be too."""
-    return _OBJECT.fullmatch(term) is not None
+def are_plain(terms: pa.Array) -> pa.Array:
+    """Which terms are canonical beyond doubt. Others may be too.
+
+    >>> are_plain(pa.array(['<a:b>', '"a"@en', '"a"^^<http://www.w3.org/2001/XMLSchema#string>', "<a b>"])).to_pylist()
+    [True, True, False, False]
+    """
+    return pc.and_not(pc.match_substring_regex(terms, _PLAIN), pc.match_substring_regex(terms, _OTHER_DATATYPE))
 
 
 def parse_lines(

@@ -70,13 +70,25 @@ class Block:
 
     @staticmethod
     def of(columns: Sequence[pa.Array]) -> Block:
-        """Columns of texts, or of numbers that share a dictionary. Facts without arguments come as a column of true."""
+        """Columns of texts, which may come with dictionaries. Facts without arguments come as a column of true."""
         if pa.types.is_boolean(columns[0].type):
             return Block(np.empty((0, len(columns[0])), np.int32), pa.array([], pa.string()))
-        if not isinstance(columns[0], pa.DictionaryArray):
+        if not any(isinstance(column, pa.DictionaryArray) for column in columns):
             joint = pa.concat_arrays(columns).dictionary_encode()
             return Block(joint.indices.fill_null(-1).to_numpy().reshape(len(columns), -1), joint.dictionary)
-        return Block(np.stack([column.indices.fill_null(-1).to_numpy() for column in columns]), columns[0].dictionary)
+        blocks = [_one_column(column) for column in columns]
+        if len({_place(block.texts) for block in blocks}) == 1:
+            return Block(np.concatenate([block.numbers for block in blocks]), blocks[0].texts)
+        return _unified([block.compact() for block in blocks])
+
+    def compact(self) -> Block:
+        """The same facts without texts that none of them has."""
+        used = np.zeros(len(self.texts), np.bool_)
+        used[self.numbers[self.numbers >= 0]] = True
+        if used.all():
+            return self
+        places = np.cumsum(used, dtype=np.int32) - 1
+        return Block(_moved(self.numbers, places), self.texts.filter(pa.array(used)))
 
     def where(self, rows: NDArray[np.bool_], width: int) -> Block:
         """Some of the facts, and of their columns the first ones."""
@@ -90,6 +102,36 @@ class Block:
                 yield [pa.array([True] * numbers.shape[1], pa.bool_())]
             else:
                 yield [self.texts.take(pa.array(column, mask=column < 0)) for column in numbers]
+
+
+def _one_column(column: pa.Array) -> Block:
+    encoded = column if isinstance(column, pa.DictionaryArray) else column.dictionary_encode()
+    numbers = encoded.indices.fill_null(-1).to_numpy().astype(np.int32, copy=False)
+    return Block(numbers.reshape(1, -1), encoded.dictionary)
+
+
+def _place(texts: pa.Array) -> tuple[int, ...]:
+    """The same for arrays that are one in memory."""
+    return len(texts), texts.offset, *(0 if buffer is None else buffer.address for buffer in texts.buffers())
+
+
+def _unified(blocks: Sequence[Block]) -> Block:
+    """The columns of some blocks beside each other, whose texts are those of all."""
+    joint = pa.concat_arrays([block.texts for block in blocks]).dictionary_encode()
+    places, begin, numbers = joint.indices.to_numpy(), 0, []
+    for block in blocks:
+        numbers.append(_moved(block.numbers, places[begin : begin + len(block.texts)]))
+        begin += len(block.texts)
+    return Block(np.concatenate(numbers), joint.dictionary)
+
+
+def _moved(numbers: Numbers, places: Numbers) -> Numbers:
+    """Numbers for which others stand now; those of nothing stay."""
+    if not len(places):
+        return numbers
+    found: Numbers = places[numbers]
+    found[numbers < 0] = -1
+    return found
 
 
 @dataclass(frozen=True)
@@ -106,7 +148,7 @@ class InBlocks:
                 yield _problems(given.source, given.problems)
             if not given.columns or not len(given.columns[0]):
                 continue
-            if isinstance(given.columns[0], pa.DictionaryArray):
+            if any(isinstance(column, pa.DictionaryArray) for column in given.columns):
                 yield _row(given.source, Block.of(given.columns))
                 continue
             waiting.setdefault(given.source, []).append(given.columns)

@@ -1,11 +1,10 @@
 """Arrow columns of plain values as canonical N-Triples texts, without a Python loop over rows.
 
-Floats and terms are worked on once per distinct value. Strings that need escapes are rare; only those are rewritten.
+Floats and terms are worked on once per distinct value, and so is all of a column that comes with a dictionary, which it
+keeps. Strings that need escapes are rare; only those are rewritten.
 """
 
 from __future__ import annotations
-
-from collections.abc import Callable
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -20,6 +19,8 @@ _NEEDS_ESCAPE = r'[\x00-\x1f\x7f\x{FFFE}\x{FFFF}"\\]'
 
 def texts_of(values: pa.Array) -> pa.Array:
     """The texts of integers, floats, booleans, strings, dates, timestamps or decimals; nulls stay null."""
+    if isinstance(values, pa.DictionaryArray):
+        return pa.DictionaryArray.from_arrays(values.indices, texts_of(values.dictionary))
     if is_literal_type(values.type):
         return literal_texts(values)
     if pa.types.is_boolean(values.type):
@@ -39,29 +40,26 @@ def canonical_texts(terms: pa.Array, mark: str | None) -> tuple[pa.Array, list[t
     Blank nodes are renamed by the mark of their file, if there is one.
     """
     from everlog.rdf.blanks import renamed
-    from everlog.rdf.lines import is_plain
+    from everlog.rdf.lines import are_plain
 
-    def canonical(term: str) -> str:
-        text = term if is_plain(term) else write_term(read_term(term))
-        return "_:" + renamed(text[2:], mark) if mark is not None and text.startswith("_:") else text
-
-    return distinct_texts(terms.cast(pa.string()), canonical)
-
-
-def distinct_texts(texts: pa.Array, change: Callable[[str], str]) -> tuple[pa.Array, list[tuple[int, str]]]:
-    """Texts changed, once per distinct one; null where that raises `UnsupportedValue`, and those rows with the reason."""
-    encoded = texts.dictionary_encode()
+    encoded = terms if isinstance(terms, pa.DictionaryArray) else terms.dictionary_encode()
+    distinct = encoded.dictionary.cast(pa.string())
+    plain = are_plain(distinct)
+    needy = pc.invert(plain if mark is None else pc.and_not(plain, pc.starts_with(distinct, "_:")))
     changed: list[str | None] = []
     reasons: dict[int, str] = {}
-    for number, text in enumerate(encoded.dictionary.to_pylist()):
+    for number, term in zip(pc.indices_nonzero(needy).to_pylist(), distinct.filter(needy).to_pylist(), strict=True):
         try:
-            changed.append(None if text is None else change(text))
+            text = write_term(read_term(term))
+            changed.append("_:" + renamed(text[2:], mark) if mark is not None and text.startswith("_:") else text)
         except UnsupportedValue as mistake:
             changed.append(None)
             reasons[number] = str(mistake)
     places = encoded.indices.to_pylist() if reasons else []
     mistakes = [(row, reasons[place]) for row, place in enumerate(places) if place in reasons]
-    return pa.array(changed, type=pa.string()).take(encoded.indices), mistakes
+    texts = pc.replace_with_mask(distinct, needy, pa.array(changed, type=pa.string()))
+    found = pa.DictionaryArray.from_arrays(encoded.indices, texts)
+    return found if isinstance(terms, pa.DictionaryArray) else found.dictionary_decode(), mistakes
 
 
 def joined(before: str, texts: pa.Array, after: str) -> pa.Array:

@@ -1,5 +1,6 @@
 """Tables with types: Parquet, ORC and Spark's own. Numbers, booleans, strings, dates and timestamps become N-Triples texts.
 
+Most Parquet files of this machine are read by tasks themselves (`parquet_groups.py`), everything else by Spark.
 A text column may hold N-Triples terms instead of strings; the metadata `everlog: ntriples` of its field say so, be it
 the field of Spark's schema or of Arrow's. A row with a null is a problem unless the policy is another
 (`null_policy.py`); a column of any other type is a mistake of the table as a whole.
@@ -19,10 +20,11 @@ from everlog.sources.blocks import SCHEMA, InBlocks
 from everlog.sources.column_mapping import IN_CATALOG
 from everlog.sources.folder_walk import LAKES
 from everlog.sources.null_policy import LEFT_OUT, Nulls, null_reason
+from everlog.sources.parquet_groups import UNREADABLE, Group, look_at
 from everlog.sources.parsed_rows import Given, without
-from everlog.sources.problems import Problem, SourceMistake
+from everlog.sources.problems import Problem, SourceMistake, cannot_be_read
 from everlog.sources.source_files import CATALOG, Source, is_remote
-from everlog.sources.text_lines import literal_path, readable_path
+from everlog.sources.text_lines import literal_path, numbers_for_tasks, readable_path
 from everlog.spark.failures import as_everlog_error, is_sparks
 
 if TYPE_CHECKING:
@@ -30,16 +32,17 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructField
 
 _NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal")
+_PRESENT = "present"
 _TYPES = (*_NUMBERS, "boolean", "string", "char", "varchar", "date", "timestamp", "timestamp_ntz")
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table that was opened and found to hold facts, but not read."""
+    """A table that was opened and found to hold facts, but not read: a DataFrame, or row groups of files."""
 
-    frame: DataFrame
+    content: DataFrame | tuple[Group, ...]
     place: str
-    fields: tuple[StructField, ...]
+    names: tuple[str, ...]
     """Its columns that are arguments."""
     ntriples: tuple[bool, ...]
     arrangement: Arrangement
@@ -54,15 +57,23 @@ class Table:
 def open_table(spark: SparkSession, source: Source, arity: int | None, nulls: Nulls) -> Table:
     """A table that Spark reads, or `SourceMistake`."""
     path, files = source.path, source.files
-    marked = _arrow_marks(files) if source.format == "parquet" and not is_remote(path) else []
+    looked = look_at(files) if source.format == "parquet" and not is_remote(path) else None
+    marked = [] if looked is None else looked.marked
+    if looked is not None and looked.are_plain and looked.schema.names != [_PRESENT]:
+        arrangement = arranged(source, path, looked.schema.names, nulls)
+        names = tuple(looked.schema.names[place] for place in arrangement.own)
+        ntriples = tuple(name in marked for name in names)
+        return Table(looked.groups, path, names, ntriples, arrangement, has_files=True, is_nullary=False)
     frame = _opened(spark, source)
-    names = [field.name for field in frame.schema.fields]
-    arrangement = arranged(source, path, names, nulls)
+    arrangement = arranged(source, path, [field.name for field in frame.schema.fields], nulls)
     fields = tuple(frame.schema.fields[place] for place in arrangement.own)
     ntriples = checked_types(fields, path)
     ntriples = tuple(ours or field.name in marked for ours, field in zip(ntriples, fields, strict=True))
     is_nullary = _is_nullary(fields) and arity != 1 and not arrangement.constants
-    return Table(frame, path, fields, ntriples, arrangement, bool(files), is_nullary)
+    names = tuple(field.name for field in fields)
+    return Table(
+        frame.select(*_numbered(fields), *_files(source)), path, names, ntriples, arrangement, bool(files), is_nullary
+    )
 
 
 def _opened(spark: SparkSession, source: Source) -> DataFrame:
@@ -93,25 +104,30 @@ def _opened(spark: SparkSession, source: Source) -> DataFrame:
         raise SourceMistake(message, path) from failure
 
 
-def read_table(table: Table, source: int, nulls: Nulls) -> DataFrame:
-    """The blocks of a table. Blank nodes belong to it."""
-    from pyspark.sql.functions import col
-
-    rows = table.frame.select(*_numbered(table.fields), *([col("_metadata.file_path")] if table.has_files else []))
-    names = tuple(field.name for field in table.fields)
-    task = _ToTexts(
-        source,
-        table.width,
-        names,
-        table.ntriples,
-        table.place,
-        nulls,
-        file_mark(table.place),
-        table.arrangement.constants,
-        table.has_files,
-        table.arrangement.order,
-    )
-    return rows.mapInArrow(InBlocks(task), SCHEMA)
+def read_tables(spark: SparkSession, tables: Sequence[tuple[int, Table]], nulls: Nulls) -> list[DataFrame]:
+    """The blocks of numbered tables. Blank nodes belong to their table."""
+    found, groups = [], []
+    for source, table in tables:
+        task = _ToTexts(
+            source,
+            table.width,
+            table.names,
+            table.ntriples,
+            table.place,
+            nulls,
+            file_mark(table.place),
+            table.arrangement.constants,
+            table.has_files,
+            table.arrangement.order,
+        )
+        if isinstance(table.content, tuple):
+            groups += [(task, group) for group in table.content]
+        else:
+            found.append(table.content.mapInArrow(InBlocks(task), SCHEMA))
+    if groups:
+        numbers = numbers_for_tasks(spark, len(groups))
+        found.append(numbers.mapInArrow(InBlocks(_ReadGroups(tuple(groups))), SCHEMA))
+    return found
 
 
 def checked_types(fields: Sequence[StructField], place: str) -> tuple[bool, ...]:
@@ -148,7 +164,13 @@ def read_frame(frame: DataFrame, predicate: str, source: int, nulls: Nulls) -> t
 
 
 def _is_nullary(fields: Sequence[StructField]) -> bool:
-    return [(field.name, field.dataType.simpleString()) for field in fields] == [("present", "boolean")]
+    return [(field.name, field.dataType.simpleString()) for field in fields] == [(_PRESENT, "boolean")]
+
+
+def _files(source: Source) -> list[Column]:
+    from pyspark.sql.functions import col
+
+    return [col("_metadata.file_path")] if source.files else []
 
 
 def _numbered(fields: Sequence[StructField]) -> list[Column]:
@@ -160,29 +182,6 @@ def _column(field: StructField) -> Column:
     from pyspark.sql.functions import col
 
     return col("`" + field.name.replace("`", "``") + "`")
-
-
-def _arrow_marks(files: Sequence[str]) -> list[str]:
-    """The names of columns that Arrow's metadata mark as N-Triples. All files must have the same columns."""
-    import pyarrow.parquet as pq
-
-    first: pa.Schema | None = None
-    for file in files:
-        try:
-            schema = pq.read_schema(file)
-        except (pa.ArrowException, OSError) as failure:
-            reason = " ".join(str(failure).split())
-            raise SourceMistake(f"{file}: not a Parquet file, or a damaged one: {reason}", file) from failure
-        first = schema if first is None else first
-        if not schema.equals(first, check_metadata=False):
-            raise SourceMistake(
-                f"{file}: its columns ({_described(schema)}) are not those of {files[0]} ({_described(first)})", file
-            )
-    return [field.name for field in first or () if (field.metadata or {}).get(b"everlog") == b"ntriples"]
-
-
-def _described(schema: pa.Schema) -> str:
-    return ", ".join(f"{field.name} {field.type}" for field in schema)
 
 
 @dataclass(frozen=True)
@@ -204,40 +203,45 @@ class _ToTexts:
     order: tuple[int, ...] | None = None
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[Given]:
+        for batch in batches:
+            yield from self.given(batch)
+
+    def given(self, batch: pa.RecordBatch) -> Iterator[Given]:
+        """The facts and the problems of a batch."""
         import pyarrow.compute as pc
 
         from everlog.sources.canonical_texts import canonical_texts, texts_of
 
-        for batch in batches:
-            columns = []
-            reasons: dict[int, str] = {}
-            for number, is_ntriples in enumerate(self.ntriples):
-                values, name = batch.column(number), self.names[number]
-                if values.null_count and (self.nulls != "empty" or not self.width):
-                    rows = pc.indices_nonzero(values.is_null()).to_pylist()
-                    reasons.update((row, null_reason(self.nulls, f"the column {name} is null")) for row in rows)
-                if is_ntriples:
-                    texts, mistakes = canonical_texts(values, self.mark)
-                    reasons.update((row, f"the column {name}: {reason}") for row, reason in mistakes)
-                else:
-                    texts = texts_of(values)
-                columns.append(texts.fill_null('""') if values.null_count else texts)
-            for texts in self._constants(batch):
-                columns.append(texts)
-                reasons.update((row, LEFT_OUT) for row in pc.indices_nonzero(texts.is_null()).to_pylist())
-            if not self.width:
-                columns = [batch.column(0)]
-            if reasons:
-                yield Given(self.source, problems=self._problems(batch, reasons))
-                columns = without(columns, reasons)
-            if not self.width:
-                columns = [columns[0].filter(columns[0])]  # false says that the fact is not there
-            yield Given(self.source, columns).arranged((), self.order)
+        columns = []
+        reasons: dict[int, str] = {}
+        for number, is_ntriples in enumerate(self.ntriples):
+            values, name = batch.column(number), self.names[number]
+            if values.null_count and (self.nulls != "empty" or not self.width):
+                rows = pc.indices_nonzero(values.is_null()).to_pylist()
+                reasons.update((row, null_reason(self.nulls, f"the column {name} is null")) for row in rows)
+            if is_ntriples:
+                texts, mistakes = canonical_texts(values, self.mark)
+                reasons.update((row, f"the column {name}: {reason}") for row, reason in mistakes)
+            else:
+                texts = texts_of(values)
+            columns.append(_filled(texts) if values.null_count else texts)
+        for texts in self._constants(batch):
+            columns.append(texts)
+            reasons.update((row, LEFT_OUT) for row in pc.indices_nonzero(texts.is_null()).to_pylist())
+        if not self.width:
+            columns = [batch.column(0)]
+        if reasons:
+            yield Given(self.source, problems=self._problems(batch, reasons))
+            columns = without(columns, reasons)
+        if not self.width:
+            columns = [columns[0].filter(columns[0])]  # false says that the fact is not there
+        yield Given(self.source, columns).arranged((), self.order)
 
     def _constants(self, batch: pa.RecordBatch) -> Iterator[pa.Array]:
         """The columns that do not lie in files, but are told by their folders."""
         if self.constants:
-            encoded = batch.column(len(self.ntriples)).dictionary_encode()
+            files = batch.column(len(self.ntriples))
+            encoded = files if isinstance(files, pa.DictionaryArray) else files.dictionary_encode()
             told = [self.constants[readable_path(uri)] for uri in encoded.dictionary.to_pylist()]
             for texts in zip(*told, strict=True):
                 yield pa.array(texts, pa.string()).take(encoded.indices)
@@ -249,3 +253,24 @@ class _ToTexts:
             file = readable_path(batch.column(width)[row].as_py()) if self.has_files else self.table
             found.append(Problem(file, None, reason, "" if reason == LEFT_OUT else repr(values)))
         return found
+
+
+def _filled(texts: pa.Array) -> pa.Array:
+    return (texts.dictionary_decode() if isinstance(texts, pa.DictionaryArray) else texts).fill_null('""')
+
+
+@dataclass(frozen=True)
+class _ReadGroups:
+    """The task: numbers of row groups become rows, each by the way of its table."""
+
+    groups: tuple[tuple[_ToTexts, Group], ...]
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[Given]:
+        for number in (number for batch in batches for number in batch.column(0).to_pylist()):
+            table, group = self.groups[number]
+            try:
+                for batch in group.batches(table.names):
+                    file = pa.DictionaryArray.from_arrays(pa.repeat(0, batch.num_rows).cast(pa.int32()), [group.file])
+                    yield from table.given(batch.append_column("file", file))
+            except UNREADABLE as mistake:
+                yield Given(table.source, problems=[cannot_be_read(group.file, mistake)])

@@ -13,6 +13,7 @@ OPEN_QUOTE = "a quoted field does not end"
 """The reason of a line where a quote opens that a later one may close."""
 
 _LONGEST_TEXT = 10_000
+_UNREADABLE = "cannot be read: "
 
 
 class SourceMistake(EverlogError):
@@ -36,6 +37,11 @@ class Problem:
         place = self.file if self.line is None else f"{self.file}:{self.line}"
         return f"{place}: {self.reason}"
 
+    @property
+    def is_of_file(self) -> bool:
+        """Whether it is one of the whole file, which may have given some facts before."""
+        return self.line is None and self.reason.startswith(_UNREADABLE)
+
     def to_json(self) -> str:
         shortened = {**asdict(self), "text": self.text[:_LONGEST_TEXT]}
         return json.dumps(shortened, ensure_ascii=False)
@@ -43,7 +49,7 @@ class Problem:
 
 def cannot_be_read(file: str, mistake: BaseException) -> Problem:
     """The problem of a file that the operating system, or what unpacks it, refuses."""
-    return Problem(file, None, f"cannot be read: {getattr(mistake, 'strerror', None) or mistake}")
+    return Problem(file, None, f"{_UNREADABLE}{getattr(mistake, 'strerror', None) or mistake}")
 
 
 def problems_to_json(problems: Iterable[Problem]) -> str:

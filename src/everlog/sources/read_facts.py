@@ -20,7 +20,7 @@ from everlog.sources.arranged_columns import arranged, constants_of
 from everlog.sources.blocks import BLOCK, CONTENT, COUNTS, FILE, PROBLEM, SOURCE, Block, Part, block_in, chosen
 from everlog.sources.column_mapping import Mapped
 from everlog.sources.column_names import columns_of_width, usable_names
-from everlog.sources.columnar import Table, open_table, read_frame, read_table
+from everlog.sources.columnar import Table, open_table, read_frame, read_tables
 from everlog.sources.csv_lines import CsvLines
 from everlog.sources.facts_lines import FactsLines
 from everlog.sources.infer_columns import (
@@ -395,7 +395,7 @@ def _read(
 ) -> Read:
     """Reads all of a plan. CSV files with fields that span lines are found on the way, and read again as documents."""
     frames = [*read_lines(spark, plan.lines), *read_documents(spark, plan.documents)]
-    frames += [read_table(table, number, plan.nulls) for number, table in plan.tables]
+    frames += read_tables(spark, plan.tables, plan.nulls)
     rows = _Rows.of(spark, frames, _is_little(plan))
     try:
         open_files = {row[FILE] for row in rows.counts if row["open_quotes"] and row[FILE] in plan.lines}
@@ -419,9 +419,11 @@ def _read(
 def _is_little(plan: _Plan) -> bool:
     """Whether there is little input, as far as this process can see."""
     files = [*plan.lines, *plan.documents]
-    if plan.tables or any(map(is_remote, files)):
+    if not all(isinstance(table.content, tuple) for _, table in plan.tables) or any(map(is_remote, files)):
         return False
-    sizes = (os.path.getsize(file) * (_UNPACKED if file.lower().endswith(PACKED) else 1) for file in files)
+    packed = {group.file for _, table in plan.tables if isinstance(table.content, tuple) for group in table.content}
+    packed |= {file for file in files if file.lower().endswith(PACKED)}
+    sizes = (os.path.getsize(file) * (_UNPACKED if file in packed else 1) for file in {*files, *packed})
     return sum(sizes) <= _LITTLE
 
 
@@ -440,7 +442,11 @@ def _outcome(
     warnings = list(warnings)
     skipped = sum(row["problems"] for row in rows.counts) + len(lost)
     if skipped:
-        problems = _problems(spark, plan, rows, on_error, lost)
+        if on_error == "skip":
+            for problem in rows.problems():
+                if problem.is_of_file:
+                    raise SourceMistake(str(problem), problem.file)  # it may have given some facts
+        problems = _problems(spark, plan, rows, lost)
         first = next(problems)
         if on_error == "fail":
             raise SourceMistake(_message(first, skipped))
@@ -488,17 +494,13 @@ def _parts(plan: _Plan, with_graphs: bool) -> list[Part]:
     return found
 
 
-def _problems(
-    spark: SparkSession, plan: _Plan, rows: _Rows, on_error: str, lost: Sequence[Problem]
-) -> Iterator[Problem]:
+def _problems(spark: SparkSession, plan: _Plan, rows: _Rows, lost: Sequence[Problem]) -> Iterator[Problem]:
     """All problems, with their lines where there are any."""
     yield from lost
     remote = {row[FILE] for row in rows.counts if row["problems"] and row[FILE] in plan.lines and is_remote(row[FILE])}
     if remote:
         yield from numbered_problems(spark, {file: plan.lines[file] for file in sorted(remote)})
     for problem in rows.problems():
-        if problem.file in plan.lines and problem.line is None and problem.file not in remote and on_error == "skip":
-            raise SourceMistake(str(problem), problem.file)  # it may have given some facts
         if problem.file not in remote:
             yield problem
 

@@ -58,12 +58,17 @@ def read_lines(spark: SparkSession, files: LineFiles) -> list[DataFrame]:
     """The blocks of files: of those that tasks can open, and of others."""
     found = []
     if splits := splits_of([file for file in files if not is_remote(file)], _split_bytes(spark)):
-        numbers = spark.range(0, len(splits), 1, min(len(splits), _TASKS_PER_CORE * tasks_at_once(spark)))
+        numbers = numbers_for_tasks(spark, len(splits))
         found.append(numbers.mapInArrow(InBlocks(_ParseSplits(files, splits)), SCHEMA))
     if remote := {file: ways for file, ways in files.items() if is_remote(file)}:
         lines = spark.read.text([literal_path(file) for file in remote]).select("value", "_metadata.file_path")
         found.append(lines.mapInArrow(InBlocks(_ParseLines(remote)), SCHEMA))
     return found
+
+
+def numbers_for_tasks(spark: SparkSession, count: int) -> DataFrame:
+    """Numbers from 0 on, dealt out to tasks in order."""
+    return spark.range(0, count, 1, min(count, _TASKS_PER_CORE * tasks_at_once(spark)))
 
 
 def _split_bytes(spark: SparkSession) -> int:
