@@ -21,7 +21,7 @@ LAYERS = [
     ["spark", "sources", "store"],
     ["engine.backend"],  # what a knowledge base asks of an engine; and the memory engine's answers
     [f"engine.memory.{name}" for name in ("memory_backend", "kept_relations", "names", "shelf")] + ["engine.spark"],
-    ["reasoning"],
+    ["reasoning", "sparql"],
     ["knowledge"],
     [FACADE],  # names of the layers below it
     ["cli", "__main__"],
@@ -77,6 +77,22 @@ def test_expressions_know_only_the_language() -> None:
         if layer(module_of(path)) == "expressions":
             known = {layer(module) for module in imports(path) if named(module, "everlog")}
             assert known <= {"expressions", "datalog", "errors", "wording"}, f"{path} imports {known}"
+
+
+def test_queries_know_nothing_of_reasoning() -> None:
+    for path in FILES:
+        if layer(module_of(path)) == "sparql":
+            known = {layer(module) for module in imports(path) if named(module, "everlog")}
+            assert known <= {
+                "sparql",
+                "expressions",
+                "datalog",
+                "engine",
+                "engine.memory",
+                "interrupts",
+                "clock",
+                "errors",
+            }
 
 
 def test_algorithms_know_only_the_algebra() -> None:

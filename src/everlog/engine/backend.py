@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar
 
-from everlog.datalog.syntax import BodyLiteral, Rule, Variable
+from everlog.datalog.syntax import Atom, BodyLiteral, Rule, Variable
 from everlog.datalog.values import Value
 from everlog.engine.algebra import Annotation, Classes, Counted, Engine, FactSet, Graphs, Matcher
 from everlog.planning.compiled_program import Compiler
@@ -26,9 +26,12 @@ from everlog.planning.decomposition.size_estimates import Explicit
 from everlog.planning.modules.module_choice import Verdicts
 
 if TYPE_CHECKING:
+    import numpy as np
     import pyarrow as pa
+    from numpy.typing import NDArray
     from pyspark.sql import DataFrame, SparkSession
 
+    from everlog.engine.memory.dictionary import Dictionary
     from everlog.sources.fact_columns import Columns
     from everlog.sources.read_facts import Read
     from everlog.store.commit import Writing
@@ -113,6 +116,23 @@ class Recovered:
     trace: dict[tuple[int, int], Counted] = field(default_factory=dict)
     stages: dict[int, Counted] = field(default_factory=dict)
     """For each stratum, the first iteration that derives a fact, as its count."""
+
+
+@dataclass(frozen=True)
+class Matching:
+    """Atoms to be matched in facts, for the values of all their variables."""
+
+    I: FactSet
+    E: FactSet
+    atoms: Sequence[Atom]
+    variables: Sequence[Variable]
+    check: Callable[[int], None]
+    """Is told how many matches there are, and may raise."""
+    seeds: Mapping[Variable, NDArray[np.int32]] = field(default_factory=dict)
+    """Ids of which one match has one for each of these variables, row by row: other matches may be left out."""
+
+
+Matched: TypeAlias = "tuple[int, NDArray[np.int32]]"
 
 
 class Measured(ABC):
@@ -246,6 +266,19 @@ class Backend(ABC, Generic[Batch, Listed, Part]):
     @abstractmethod
     def scratch(self) -> AbstractContextManager[Backend[Batch, Listed, Part]]:
         """The same facts without hidden ones, for a while; what is derived there is forgotten."""
+
+    @abstractmethod
+    def query_dictionary(self) -> tuple[Dictionary, bool]:
+        """The dictionary of the ids that `matches` gives, and whether that is for one query, and takes new values."""
+
+    @abstractmethod
+    def matches(
+        self, asked: Matching, dictionary: Dictionary, names: Names[Batch, Listed, Part] | None = None
+    ) -> Matched:
+        """The matches of some atoms: how many there are, and the values of their variables, one match per column.
+
+        With `names`, facts are about representatives, and matches are in all names.
+        """
 
     @abstractmethod
     def clashes(self, I: FactSet) -> list[str]:

@@ -7,18 +7,24 @@ from collections.abc import Mapping
 import numpy as np
 
 from everlog.datalog.syntax import Constant, Expression, Variable
+from everlog.expressions.application import Function
 from everlog.expressions.columns import Column, Mask, column_of, terms_of
 from everlog.expressions.functions import FUNCTIONS
 from everlog.expressions.truth import holding, truths
 
 
-def evaluate(expression: Expression, columns: Mapping[Variable, Column], length: int) -> Column:
+def evaluate(
+    expression: Expression,
+    columns: Mapping[Variable, Column],
+    length: int,
+    functions: Mapping[str, Function] = FUNCTIONS,
+) -> Column:
     """The values of an expression for so many rows; a row in which computing fails has none.
 
-    A variable without a column is bound nowhere.
+    A variable without a column is bound nowhere. Queries have more functions than rules.
     """
     with np.errstate(all="ignore"):
-        return _evaluated(expression, columns).widened(length)
+        return _evaluated(expression, columns, functions).widened(length)
 
 
 def holds(column: Column) -> Mask:
@@ -26,10 +32,10 @@ def holds(column: Column) -> Mask:
     return holding(truths(column))
 
 
-def _evaluated(expression: Expression, columns: Mapping[Variable, Column]) -> Column:
+def _evaluated(expression: Expression, columns: Mapping[Variable, Column], functions: Mapping[str, Function]) -> Column:
     if isinstance(expression, Variable):
         return columns[expression] if expression in columns else terms_of([None])
     if isinstance(expression, Constant):
         return column_of([expression.value])
-    arguments = [_evaluated(argument, columns) for argument in expression.arguments]
-    return FUNCTIONS[expression.function].apply(arguments)
+    arguments = [_evaluated(argument, columns, functions) for argument in expression.arguments]
+    return functions[expression.function].apply(arguments)

@@ -65,6 +65,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from everlog.knowledge.reasoner import Reasoner
+    from everlog.knowledge.sparql_answers import SparqlAnswer
     from everlog.sources.read_facts import Read
     from everlog.store.manifest import Manifest
     from everlog.store.publishing.fact_files import FiledFacts
@@ -737,6 +738,24 @@ class KnowledgeBase:
             for message in goal_suspicions(literals):
                 warn(message, stacklevel=4)
         return Answers(rows, (variable.name for variable in answer_variables(literals))), number
+
+    @guarded("a query")
+    def sparql(
+        self, text: str, base: str | None = None, *, seconds: float | None = None, rows: int | None = None
+    ) -> SparqlAnswer:
+        """The answer to a SPARQL 1.1 query over the triples, and over `quad` for named graphs.
+
+        Relative IRIs are resolved by a `base`. A query that takes longer than some `seconds`, or has more than some `rows`
+        of solutions at any time on its way, is given up with an error. The answer has `variables`, can be iterated over, and
+        becomes a table (`to_arrow()`, `to_pandas()`, `dataframe(spark)`) or text: `serialize("json")`.
+        """
+        from everlog.knowledge.sparql_answers import ReasonedFacts, SparqlAnswer
+        from everlog.sparql.query_limits import Limits
+        from everlog.sparql.query_run import run_query
+
+        self._check_materialised()
+        limits = Limits(seconds, rows)
+        return SparqlAnswer(run_query(text, base, ReasonedFacts(self.reasoner, limits), limits))
 
     # ------------------------------------------------------------------------------------ stores
 

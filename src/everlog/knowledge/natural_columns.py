@@ -11,7 +11,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyoxigraph import Literal, NamedNode
 
 from everlog.datalog.ntriples import write_term
@@ -40,3 +42,14 @@ def natural_column(name: str, values: Sequence[Value]) -> tuple[pa.Field, pa.Arr
         if array is None:
             array, metadata = texts, NTRIPLES_METADATA
     return pa.field(name, array.type, nullable=False, metadata=metadata), array
+
+
+def nullable_column(name: str, values: Sequence[Value | None]) -> tuple[pa.Field, pa.Array]:
+    """A column that is null where there is no value; its type is that of the values."""
+    present = [value for value in values if value is not None]
+    field, array = natural_column(name, present)
+    if len(present) < len(values):
+        places = pa.array(np.cumsum([value is not None for value in values]) - 1, pa.int64())
+        gaps = pa.array([value is None for value in values])
+        array = array.take(pc.if_else(gaps, None, places))
+    return field.with_nullable(True), array

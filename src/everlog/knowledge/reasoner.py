@@ -10,14 +10,26 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from time import perf_counter
-from typing import Any, Final, Generic, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, Self
 
 from everlog import clock, interrupts
 from everlog.datalog.arities import program_arities
-from everlog.datalog.syntax import HIDDEN, TRIPLE, Atom, BodyLiteral, Program, Rule
+from everlog.datalog.syntax import HIDDEN, TRIPLE, Atom, BodyLiteral, Program, Rule, Variable
 from everlog.datalog.values import Value
 from everlog.engine.algebra import Engine, FactSet
-from everlog.engine.backend import Backend, Batch, Difference, KeptState, Listed, Names, Part, Which, World
+from everlog.engine.backend import (
+    Backend,
+    Batch,
+    Difference,
+    KeptState,
+    Listed,
+    Matched,
+    Matching,
+    Names,
+    Part,
+    Which,
+    World,
+)
 from everlog.engine.kept_kinds import CLASSES, TRACE
 from everlog.errors import EverlogError
 from everlog.knowledge.choice import Choice, choose, given_up
@@ -41,6 +53,12 @@ from everlog.reasoning.grouping import make_groupings
 from everlog.reasoning.modules.chain import RegularChains
 from everlog.reasoning.modules.make_modules import make_modules
 from everlog.reasoning.profiled import Profiler
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from everlog.engine.memory.dictionary import Dictionary
 
 _DROPPED: Final = "an update by another algorithm dropped the counts that {name} needs; remat brings them back"
 _POOR: Final = "the rules found what follows as soon"
@@ -528,6 +546,19 @@ class Reasoner(Generic[Batch, Listed, Part]):
                 return in_order(scratch.rows(scratch.first(listed, limit), arity, few=True)), number
             rows = scratch.rows(listed, arity, scratch.few(lambda: len(found)))
             return in_order(rows)[:limit], number
+
+    def matches(
+        self,
+        atoms: Sequence[Atom],
+        variables: Sequence[Variable],
+        seeds: Mapping[Variable, NDArray[np.int32]],
+        dictionary: Dictionary,
+        check: Callable[[int], None],
+    ) -> Matched:
+        """The matches of some atoms, as ids of a dictionary that the backend has given for them."""
+        with self.backend.scratch() as scratch:
+            asked = Matching(self._chosen("all"), self.E, atoms, variables, check, seeds)
+            return scratch.matches(asked, dictionary, self._names)
 
     def _with_answers(self, backend: Backend[Batch, Listed, Part], rule: Rule, facts: FactSet) -> FactSet:
         """Some facts, and what a rule derives from them."""

@@ -252,6 +252,14 @@ class Dictionary:
         ids: Ids = self._look_up(_probes(fresh))[places]
         return ids
 
+    def find_column(self, column: pa.Array) -> Ids:
+        """The ids of an Arrow column of plain values, -1 for those that are unknown; nothing is added."""
+        return self._encode_chunks(column, _column_probes, add=False)
+
+    def find_values(self, values: Sequence[Value]) -> Ids:
+        """The ids of some Python values, -1 for those that are unknown; nothing is added."""
+        return self._look_up(_probes(values), add=False)
+
     # Columns out
 
     def values(self, ids: Ids) -> list[Value]:

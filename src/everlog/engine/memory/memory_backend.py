@@ -19,10 +19,20 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from everlog import interrupts
-from everlog.datalog.syntax import HIDDEN, Rule
+from everlog.datalog.syntax import HIDDEN, Constant, Rule
 from everlog.datalog.values import Value
 from everlog.engine.algebra import Classes, FactSet
-from everlog.engine.backend import Backend, Difference, KeptState, Measured, Policy, Progress, Recovered
+from everlog.engine.backend import (
+    Backend,
+    Difference,
+    KeptState,
+    Matched,
+    Matching,
+    Measured,
+    Policy,
+    Progress,
+    Recovered,
+)
 from everlog.engine.kept_kinds import CLASSES
 from everlog.engine.memory import clashes, kept_relations, names, tuning
 from everlog.engine.memory.classes import MemoryClasses
@@ -31,6 +41,7 @@ from everlog.engine.memory.engine import MemoryEngine
 from everlog.engine.memory.facts.sets import as_memory_facts
 from everlog.engine.memory.facts.table import Ids
 from everlog.engine.memory.graphs.graphs import MemoryGraphs
+from everlog.engine.memory.joins.match_columns import match_columns
 from everlog.engine.memory.joins.matcher import MemoryMatcher
 from everlog.engine.memory.joins.rules import MemoryCompiler
 from everlog.engine.memory.kernels.compiling import Compiled
@@ -244,6 +255,24 @@ class MemoryBackend(Backend[MemoryBatch, Ids, ByPredicate]):
     def scratch(self) -> Iterator[MemoryBackend]:
         with self._engine.scratch(without=HIDDEN) as engine:
             yield MemoryBackend(engine=engine)
+
+    def query_dictionary(self) -> tuple[Dictionary, bool]:
+        return self._engine.dictionary, False
+
+    def matches(self, asked: Matching, dictionary: Dictionary, names: AnyNames | None = None) -> Matched:
+        constants = [term.value for atom in asked.atoms for term in atom.terms if isinstance(term, Constant)]
+        if constants and int(dictionary.find_values(constants).min()) < 0:
+            return 0, np.empty((len(asked.variables), 0), np.int32)
+        atoms, seeds = asked.atoms, asked.seeds
+        if names is not None:
+            assert isinstance(names, MemoryNames)
+            atoms, seeds = names.over_representatives(atoms, seeds)
+        number, ids = match_columns(self._engine, as_memory_facts(asked.I), atoms, asked.variables, seeds, asked.check)
+        if names is None:
+            return number, ids
+        ids = names.in_all_names(ids, asked.variables, asked.atoms, asked.E)
+        asked.check(ids.shape[1])
+        return ids.shape[1] if asked.variables else number, ids
 
     def clashes(self, I: FactSet) -> list[str]:
         return clashes.clashes(self._engine, as_memory_facts(I))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import reduce
 from operator import ior
 from typing import TYPE_CHECKING, TypeAlias
@@ -94,7 +94,20 @@ class MemoryNames(AnyNames):
         goal: Sequence[BodyLiteral],
         E: FactSet,
     ) -> list[tuple[Value, ...]]:
-        ids = self.classes.expanded(scratch.listed(found, predicate, 0))
+        ids = self.in_all_names(scratch.listed(found, predicate, 0), variables, goal, E)
+        return scratch.rows(ids, len(variables))
+
+    def over_representatives(
+        self, atoms: Sequence[Atom], seeds: Mapping[Variable, Ids]
+    ) -> tuple[list[Atom], dict[Variable, Ids]]:
+        """Atoms, and values of their variables, in the names of representatives."""
+        literals = [self.literal(atom) for atom in atoms]
+        known = self.classes.representatives()
+        return [one for one in literals if isinstance(one, Atom)], {name: known[ids] for name, ids in seeds.items()}
+
+    def in_all_names(self, ids: Ids, variables: Sequence[Variable], goal: Sequence[BodyLiteral], E: FactSet) -> Ids:
+        """Values of the variables of a goal, one match per column, in all names of these."""
+        ids = self.classes.expanded(ids)
         places = {variable: place for place, variable in enumerate(variables)}
         for atom in goal:
             if isinstance(atom, Atom) and atom.predicate == TRIPLE:
@@ -103,7 +116,7 @@ class MemoryNames(AnyNames):
                     sources = [self._backend.engine.term(term, places) for term in terms]
                     columns = [ids[at] if at >= 0 else np.full(ids.shape[1], ~at, np.int32) for at in sources]
                     ids = ids[:, ~self._hidden(np.stack(columns), E)]
-        return scratch.rows(ids, len(variables))
+        return ids
 
     def derived(self, batches: Sequence[MemoryBatch], E: FactSet, I: FactSet) -> int:
         found = 0

@@ -19,10 +19,21 @@ from numpy.typing import NDArray
 from pyspark.sql import DataFrame, SparkSession
 
 from everlog.datalog.constants import constants
-from everlog.datalog.syntax import HIDDEN, Rule
+from everlog.datalog.syntax import HIDDEN, Atom, Rule
 from everlog.datalog.values import Value
-from everlog.engine.algebra import Classes, FactSet
-from everlog.engine.backend import Backend, Difference, KeptState, Measured, Names, Policy, Progress, Recovered
+from everlog.engine.algebra import Classes, FactSet, Labelled
+from everlog.engine.backend import (
+    Backend,
+    Difference,
+    KeptState,
+    Matched,
+    Matching,
+    Measured,
+    Names,
+    Policy,
+    Progress,
+    Recovered,
+)
 from everlog.engine.kept_kinds import BACKBONE, HIDDEN_FACTS
 from everlog.engine.memory.dictionary import Dictionary
 from everlog.engine.spark import kept_relations, tuning
@@ -218,10 +229,13 @@ class SparkBackend(Backend[FactSet, DataFrame, FactSet]):
         dictionary, columns = self._fetched(listed, arity, few)
         return list(zip(*map(dictionary.values, columns), strict=True))
 
-    def _fetched(self, listed: DataFrame, arity: int, few: bool) -> tuple[Dictionary, list[NDArray[np.int32]]]:
-        """The columns of facts in this process, as ids of a dictionary that has their values."""
+    def _fetched(
+        self, listed: DataFrame, arity: int, few: bool, dictionary: Dictionary | None = None
+    ) -> tuple[Dictionary, list[NDArray[np.int32]]]:
+        """The columns of facts in this process, as ids of a dictionary that has their values, else of a new one."""
         schema = pa.schema([(name, pa.large_string()) for name in fact_schema.arguments(arity)])
-        texts, dictionary = to_arrow(self.terms.texts(listed), schema, few), Dictionary()
+        texts = to_arrow(self.terms.texts(listed), schema, few)
+        dictionary = Dictionary() if dictionary is None else dictionary
         return dictionary, [dictionary.encode_ntriples(texts.column(name)) for name in schema.names]
 
     def texts(self, listed: DataFrame, spark: Callable[[], SparkSession]) -> DataFrame:
@@ -241,6 +255,30 @@ class SparkBackend(Backend[FactSet, DataFrame, FactSet]):
     def scratch(self) -> Iterator[SparkBackend]:
         with self._engine.scratch(without=HIDDEN):
             yield self
+
+    def query_dictionary(self) -> tuple[Dictionary, bool]:
+        return Dictionary(), True
+
+    def matches(
+        self, asked: Matching, dictionary: Dictionary, names: Names[FactSet, DataFrame, FactSet] | None = None
+    ) -> Matched:
+        """Matches are found by Spark and fetched, so that they have to fit into this process."""
+        arity = len(asked.variables)
+        answer = Atom(f"{HIDDEN}answer", tuple(asked.variables))
+        atoms = [names.literal(atom) if names is not None else atom for atom in asked.atoms]
+        literals = [Labelled(atom, asked.I) for atom in atoms if isinstance(atom, Atom)]
+        found = self.matcher().match(literals).facts(answer)
+        number = len(found)
+        asked.check(number)
+        if names is not None:
+            rows = names.answers(self, found, answer.predicate, asked.variables, asked.atoms, asked.E)
+            asked.check(len(rows))
+            columns = [dictionary.encode_values(column) for column in zip(*rows, strict=True)] if rows else []
+            return len(rows), np.array(columns, np.int32).reshape(arity, len(rows) if arity else 0)
+        if not arity:
+            return number, np.empty((0, number), np.int32)
+        _, columns = self._fetched(self.listed(found, answer.predicate, arity), arity, number <= FEW, dictionary)
+        return number, np.array(columns, np.int32).reshape(arity, -1)
 
     def clashes(self, I: FactSet) -> list[str]:
         return clashes(self._engine, self.terms, I)

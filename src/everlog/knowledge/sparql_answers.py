@@ -1,0 +1,127 @@
+"""SPARQL for a knowledge base: the facts that queries are about, and answers that become tables and texts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from everlog.datalog.syntax import Atom, Variable
+from everlog.datalog.values import Value
+from everlog.sparql.query_limits import Limits
+from everlog.sparql.query_run import QueryResult
+from everlog.sparql.query_terms import QueryTerms
+from everlog.sparql.result_formats import serialized
+from everlog.sparql.solutions import Solutions
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
+    from pyspark.sql import DataFrame, SparkSession
+
+    from everlog.knowledge.reasoner import Reasoner
+
+
+_FETCHED: Final = 10_000_000
+"""So many matches of a pattern are fetched where they are found by Spark, unless a query may have fewer or more."""
+
+
+class ReasonedFacts:
+    """The materialisation of a reasoner, as queries ask for it."""
+
+    def __init__(self, reasoner: Reasoner[Any, Any, Any], limits: Limits) -> None:
+        dictionary, grows = reasoner.backend.query_dictionary()
+        self._reasoner, self.terms = reasoner, QueryTerms(dictionary, grows)
+        self._limits = replace(limits, rows=_FETCHED) if grows and limits.rows is None else limits
+
+    def matches(self, atoms: Sequence[Atom], variables: Sequence[Variable], seeds: Solutions | None) -> Solutions:
+        mentioned = {term for atom in atoms for term in atom.terms if isinstance(term, Variable)}
+        known = {} if seeds is None else self._seeds(seeds, mentioned)
+        every = [*variables, *sorted(mentioned.difference(variables), key=repr)]
+        number, ids = self._reasoner.matches(atoms, every, known, self.terms.known, self._limits.check_rows)
+        columns = {variable: ids[at].astype(np.int64) for at, variable in enumerate(every) if variable in variables}
+        return Solutions(number, columns)
+
+    def _seeds(self, seeds: Solutions, mentioned: set[Variable]) -> dict[Variable, NDArray[np.int32]]:
+        """Those columns of some solutions that can be looked up: bound, and known to the knowledge base."""
+        return {
+            variable: column.astype(np.int32)
+            for variable, column in seeds.columns.items()
+            if variable in mentioned and self.terms.is_stored(column)
+        }
+
+
+class SparqlAnswer:
+    """What a query gives: rows of Python values, in order; None where a variable is not bound.
+
+    Of ASK, the truth of the answer is what was asked, and it has one row, without values, or none. Of CONSTRUCT and
+    DESCRIBE rows are triples. Values are looked up when they are first asked for.
+    """
+
+    def __init__(self, result: QueryResult) -> None:
+        self._result = result
+
+    @property
+    def form(self) -> Literal["select", "ask", "construct", "describe"]:
+        """Which form the query has."""
+        return self._result.form
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The names of the columns, without question marks."""
+        return tuple(variable.name for variable in self._result.variables)
+
+    @cached_property
+    def _rows(self) -> list[tuple[Value | None, ...]]:
+        columns = self._result.columns()
+        return list(zip(*columns, strict=True)) if columns else [()] * len(self)
+
+    def __len__(self) -> int:
+        return self._result.solutions.length
+
+    def __bool__(self) -> bool:
+        return len(self) > 0
+
+    def __iter__(self) -> Iterator[tuple[Value | None, ...]]:
+        return iter(self._rows)
+
+    def __getitem__(self, place: int) -> tuple[Value | None, ...]:
+        return self._rows[place]
+
+    def __repr__(self) -> str:
+        if self.form == "ask":
+            return f"<SparqlAnswer: {'true' if self else 'false'}>"
+        names = " ".join(f"?{name}" for name in self.variables)
+        return f"<SparqlAnswer: {len(self):,} rows of {names or 'no variables'}>"
+
+    def to_arrow(self) -> pa.Table:
+        """An Arrow table; `natural_columns.py` says which types its columns have. Null is what is not bound."""
+        import pyarrow as pa
+
+        from everlog.knowledge.answer_rows import PRESENT
+        from everlog.knowledge.natural_columns import nullable_column
+
+        if not self.variables:
+            return pa.table({PRESENT: pa.array([True] * len(self), pa.bool_())})
+        made = [
+            nullable_column(name, column) for name, column in zip(self.variables, self._result.columns(), strict=True)
+        ]
+        return pa.Table.from_arrays([array for _, array in made], schema=pa.schema([field for field, _ in made]))
+
+    def to_pandas(self) -> pd.DataFrame:
+        """A pandas DataFrame; dates are its timestamps."""
+        return self.to_arrow().to_pandas(date_as_object=False)
+
+    def dataframe(self, spark: SparkSession) -> DataFrame:
+        """A DataFrame of a Spark session."""
+        from everlog.spark.handover import to_spark
+
+        return to_spark(spark, self.to_arrow())
+
+    def serialize(self, format: str) -> str:
+        """The answer as text: `json`, `xml`, `csv` or `tsv`; of CONSTRUCT and DESCRIBE, `nt` or `ttl`."""
+        return serialized(self._result, format)

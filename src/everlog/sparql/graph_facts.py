@@ -1,0 +1,23 @@
+"""What a query asks of a knowledge base: the matches of atoms, and the terms that ids stand for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from everlog.datalog.syntax import Atom, Variable
+from everlog.sparql.query_terms import QueryTerms
+from everlog.sparql.solutions import Solutions
+
+
+class GraphFacts(Protocol):
+    """The facts that a query is about."""
+
+    @property
+    def terms(self) -> QueryTerms: ...
+
+    def matches(self, atoms: Sequence[Atom], variables: Sequence[Variable], seeds: Solutions | None) -> Solutions:
+        """The matches of some atoms, each once, as values of all their variables.
+
+        With `seeds`, matches that agree with none of these on the variables that both have may be left out.
+        """

@@ -1,0 +1,380 @@
+"""Patterns to solutions: the algebra of section 18.5, set at a time.
+
+Every operator takes whole bags of solutions. Two things come down from above:
+
+* the **setting**: the active graph, and what is bound around the pattern. That is nothing but inside of EXISTS, whose
+  pattern is evaluated for each solution outside, and inside of GRAPH with a variable, for each graph. These are evaluated
+  for all at once: every solution carries the number of the one outside, in a column of its own, and all operators keep
+  that apart.
+* **seeds**: solutions that the result will be joined with. A pattern may leave out what agrees with none of them, and is
+  often found sooner with them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from itertools import count
+from typing import Final
+
+import numpy as np
+
+from everlog import interrupts
+from everlog.datalog.syntax import Constant, Term, Variable, terms_of
+from everlog.expressions.application import Function
+from everlog.expressions.columns import Booleans, Column, Integers
+from everlog.expressions.columns import terms_of as column_of_terms
+from everlog.expressions.evaluation import evaluate, holds
+from everlog.sparql.active_graph import ActiveGraph
+from everlog.sparql.path_search import Pairs, PathSearch
+from everlog.sparql.query_expressions import ROW
+from everlog.sparql.query_functions import query_functions
+from everlog.sparql.query_groups import aggregate, groups_of
+from everlog.sparql.query_limits import Limits
+from everlog.sparql.query_terms import QueryTerms
+from everlog.sparql.query_tree import (
+    Basic,
+    Distinct,
+    Extend,
+    Filter,
+    Formula,
+    Group,
+    InGraph,
+    Inline,
+    Join,
+    LeftJoin,
+    Minus,
+    Ordered,
+    PathPattern,
+    Pattern,
+    Project,
+    Slice,
+    Union,
+)
+from everlog.sparql.solution_joins import has_partner, join, merged, pairs
+from everlog.sparql.solution_order import sorted_places
+from everlog.sparql.solutions import UNBOUND, UNIT, Ids, Mask, Solutions, group_numbers, stacked
+from everlog.sparql.variable_scopes import is_closed, mentioned
+
+_SEEDS: Final = 1_000_000
+"""Up to so many solutions are handed on as seeds."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Where a pattern is evaluated: the active graph, and what is bound around it."""
+
+    graph: ActiveGraph
+    around: Solutions | None = None
+    """With the columns of `hidden`, and of variables that a pattern inside may mention."""
+    hidden: tuple[Variable, ...] = ()
+    """Columns that tell for which solution outside, or for which graph, a solution is one."""
+    bound: frozenset[Variable] = frozenset()
+    """Variables that are bound around it."""
+
+
+@dataclass
+class Evaluation:
+    """One query."""
+
+    terms: QueryTerms
+    limits: Limits
+    functions: Mapping[str, Function] = field(default_factory=query_functions)
+    _names: count[int] = field(default_factory=lambda: count(1))
+    _rows: int = 0
+
+    def solve(self, pattern: Pattern, setting: Setting, seeds: Solutions | None = None) -> Solutions:
+        """The solutions of a pattern."""
+        interrupts.look()
+        found = self._solved(pattern, setting, seeds)
+        self.limits.check(found)
+        return found
+
+    def _solved(self, pattern: Pattern, setting: Setting, seeds: Solutions | None) -> Solutions:
+        match pattern:
+            case Basic(triples):
+                return _within(setting, setting.graph.matches(triples, seeds) if triples else UNIT)
+            case PathPattern():
+                return _within(setting, self._path(pattern, setting, seeds))
+            case Inline(variables, rows):
+                values = [[None if term is None else term.value for term in row] for row in rows]
+                columns = {
+                    variable: self.terms.encode([row[at] for row in values]) for at, variable in enumerate(variables)
+                }
+                return _within(setting, Solutions(len(rows), columns))
+            case Join():
+                return self._join(pattern, setting, seeds)
+            case LeftJoin(left, right, condition):
+                return self._left_join(left, right, condition, setting, seeds)
+            case Union(patterns):
+                parts = [self.solve(one, setting, seeds).without((ROW,)) for one in patterns]
+                return stacked(parts)
+            case Minus(left, right):
+                return self._minus(left, right, setting, seeds)
+            case Filter(inner, condition):
+                return self._filtered(self.solve(inner, setting, seeds), condition, setting)
+            case Extend(inner, variable, formula):
+                return self._extended(inner, variable, formula, setting, seeds)
+            case InGraph(name, inner):
+                return self._in_graph(name, inner, setting, seeds)
+            case Group():
+                return self._grouped(pattern, setting)
+            case Ordered(inner, keys):
+                found = self.solve(inner, setting)
+                by = [(self._values(formula, found, setting), greatest) for formula, greatest in keys]
+                return found.take(sorted_places(by, found.length))
+            case Project(inner, variables):
+                inside = _projected(setting, variables)
+                return self.solve(inner, inside, _restricted(seeds, variables)).project((*variables, *inside.hidden))
+            case Distinct(inner):
+                return self.solve(inner, setting, seeds).distinct()
+            case Slice(inner, offset, limit):
+                return _sliced(self.solve(inner, setting), offset, limit, setting)
+
+    # ------------------------------------------------------------------------------------ joins
+
+    def _join(self, pattern: Join, setting: Setting, seeds: Solutions | None) -> Solutions:
+        left, right = pattern.left, pattern.right
+        if isinstance(left, Basic) and isinstance(right, Basic):
+            return self.solve(Basic((*left.triples, *right.triples)), setting, seeds)
+        if _rank(right) < _rank(left):
+            left, right = right, left
+        found = self.solve(left, setting, seeds).without((ROW,))
+        other = self.solve(right, _beside(right, setting), _seeds(found)).without((ROW,))
+        return join(found, other)
+
+    def _left_join(
+        self, left: Pattern, right: Pattern, condition: Formula | None, setting: Setting, seeds: Solutions | None
+    ) -> Solutions:
+        found = self.solve(left, setting, seeds).without((ROW,))
+        other = self.solve(right, _beside(right, setting), _seeds(found)).without((ROW,))
+        mine, others = pairs(found, other)
+        both = merged(found, other, mine, others)
+        if condition is not None:
+            kept = np.flatnonzero(self._holds(condition, both, setting))
+            both, mine = both.take(kept), mine[kept]
+        alone = np.ones(found.length, np.bool_)
+        alone[mine] = False
+        return stacked([both, found.take(alone)]) if alone.any() else both
+
+    def _minus(self, left: Pattern, right: Pattern, setting: Setting, seeds: Solutions | None) -> Solutions:
+        found = self.solve(left, setting, seeds).without((ROW,))
+        other = self.solve(right, _beside(right, setting), _seeds(found)).without((ROW,))
+        return found.take(~has_partner(found, other, {*setting.hidden, *setting.bound}))
+
+    # ------------------------------------------------------------------------------------ expressions
+
+    def _filtered(self, found: Solutions, condition: Formula, setting: Setting) -> Solutions:
+        return found.take(self._holds(condition, found, setting)) if found.length else found
+
+    def _extended(
+        self, inner: Pattern, variable: Variable, formula: Formula, setting: Setting, seeds: Solutions | None
+    ) -> Solutions:
+        found = self.solve(inner, setting, None if seeds is None else seeds.without((variable,)))
+        if ROW in terms_of(formula.expression) and ROW not in found.columns:
+            found = found.extended(ROW, self._rows + np.arange(found.length))
+            self._rows += found.length
+        ids = self.terms.ids(self._values(formula, found, setting))
+        if variable in found.columns:  # bound around an EXISTS
+            known = found.columns[variable]
+            agreed = (known == UNBOUND) | (ids == UNBOUND) | (known == ids)
+            return found.extended(variable, np.where(known == UNBOUND, ids, known)).take(agreed)
+        return found.extended(variable, ids)
+
+    def _holds(self, condition: Formula, found: Solutions, setting: Setting) -> Mask:
+        return holds(self._values(condition, found, setting)) if found.length else np.zeros(0, np.bool_)
+
+    def _values(self, formula: Formula, found: Solutions, setting: Setting) -> Column:
+        """The values of an expression in each solution."""
+        if not found.length:
+            return column_of_terms([])
+        columns: dict[Variable, Column] = {}
+        patterns = dict(formula.exists)
+        for variable in {term for term in terms_of(formula.expression) if isinstance(term, Variable)}:
+            if variable in patterns:
+                columns[variable] = Booleans(self._exists(patterns[variable], found, setting))
+            elif variable == ROW:
+                column = found.columns.get(ROW)
+                columns[variable] = Integers(np.arange(found.length) if column is None else column)
+            elif variable in found.columns:
+                columns[variable] = self.terms.column(found.columns[variable])
+        return evaluate(formula.expression, columns, found.length, self.functions)
+
+    def _exists(self, pattern: Pattern, found: Solutions, setting: Setting) -> Mask:
+        """For which solutions a pattern has one, once their values are put into it."""
+        outside = found.without((ROW,))
+        shared = [variable for variable in outside.columns if variable in mentioned(pattern)]
+        if is_closed(pattern) and not any((outside.columns[key] == UNBOUND).any() for key in shared):
+            inside = self.solve(pattern, _beside(pattern, setting), _seeds(outside.project(shared)))
+            return has_partner(outside, inside)
+        keys = [*shared, *(name for name in setting.hidden if name not in shared)]
+        columns = [outside.column(key) for key in keys]
+        numbers, some = group_numbers(columns, outside.length)
+        number = Variable(f"#outside{next(self._names)}")
+        around = Solutions(len(some), {key: column[some] for key, column in zip(keys, columns, strict=True)})
+        around = around.extended(number, np.arange(len(some)))
+        inside_setting = Setting(setting.graph, around, (*setting.hidden, number), setting.bound | frozenset(shared))
+        solved = self.solve(pattern, inside_setting)
+        there = np.zeros(len(some), np.bool_)
+        there[solved.columns[number]] = True
+        return there[numbers]
+
+    # ------------------------------------------------------------------------------------ graphs and paths
+
+    def _in_graph(self, name: Term, inner: Pattern, setting: Setting, seeds: Solutions | None) -> Solutions:
+        if isinstance(name, Constant):
+            return self.solve(inner, replace(setting, graph=setting.graph.called(name)), seeds)
+        hidden = Variable(f"#graph{next(self._names)}")
+        graph = setting.graph.called(hidden)
+        around = setting.around
+        if around is not None or not _names_graph(inner):
+            names = graph.names()
+            around = join(around or UNIT, Solutions(len(names), {hidden: names}))
+        inside = replace(setting, graph=graph, around=around, hidden=(*setting.hidden, hidden))
+        found = self.solve(inner, inside, _renamed(seeds, name, hidden))
+        ids = found.columns[hidden]
+        rest = found.without((hidden,))
+        if name not in rest.columns:
+            return rest.extended(name, ids)
+        known = rest.columns[name]
+        return rest.extended(name, ids).take((known == UNBOUND) | (known == ids))
+
+    def _path(self, pattern: PathPattern, setting: Setting, seeds: Solutions | None) -> Solutions:
+        graph = setting.graph
+        if not isinstance(graph.name, Variable):
+            return self._path_in(pattern, graph, seeds)
+        parts = [Solutions(0, {variable: np.zeros(0, np.int64) for variable in (graph.name,)})]
+        names = graph.names()
+        for name, value in zip(names, self.terms.values(names), strict=True):
+            assert value is not None
+            found = self._path_in(pattern, graph.called(Constant(value)), seeds)
+            parts.append(found.extended(graph.name, np.full(found.length, name, np.int64)))
+        return stacked(parts)
+
+    def _path_in(self, pattern: PathPattern, graph: ActiveGraph, seeds: Solutions | None) -> Solutions:
+        starts, ends = self._end(pattern.subject, seeds), self._end(pattern.object, seeds)
+        constant = isinstance(pattern.subject, Constant) or isinstance(pattern.object, Constant)
+        if isinstance(pattern.subject, Constant):
+            ends = None
+        elif isinstance(pattern.object, Constant):
+            starts = None
+        found = PathSearch(graph).pairs(pattern.path, starts, ends, constant)
+        return self._path_solutions(pattern, found)
+
+    def _end(self, term: Term, seeds: Solutions | None) -> Ids | None:
+        """What is known of an end of a path."""
+        if isinstance(term, Constant):
+            return self.terms.encode([term.value])
+        if seeds is None or term not in seeds.columns:
+            return None
+        known = seeds.columns[term]
+        return None if (known == UNBOUND).any() else known
+
+    def _path_solutions(self, pattern: PathPattern, found: Pairs) -> Solutions:
+        kept = np.ones(len(found.starts), np.bool_)
+        columns: dict[Variable, Ids] = {}
+        for term, ids in ((pattern.subject, found.starts), (pattern.object, found.ends)):
+            if isinstance(term, Constant):
+                kept &= ids == self.terms.encode([term.value])[0]
+            elif term in columns:
+                kept &= ids == columns[term]
+            else:
+                columns[term] = ids
+        return Solutions(len(kept), columns).take(kept)
+
+    # ------------------------------------------------------------------------------------ groups
+
+    def _grouped(self, pattern: Group, setting: Setting) -> Solutions:
+        found = self.solve(pattern.pattern, setting).without((ROW,))
+        keys = (*setting.hidden, *pattern.keys)
+        always = None
+        if not pattern.keys:
+            around = UNIT if setting.around is None else setting.around
+            if setting.hidden and setting.around is None:
+                names = setting.graph.names()
+                around = Solutions(len(names), {setting.hidden[-1]: names})
+            always = around.project(setting.hidden)
+            always = always.distinct() if setting.hidden else always
+        numbers, groups = groups_of(found, keys, always)
+        for aggregation, arguments in zip(pattern.aggregations, pattern.arguments, strict=True):
+            argument = None
+            if arguments:
+                argument = self._values(arguments[0], found, setting).widened(found.length)
+            column = aggregate(aggregation, self.terms, found, numbers, groups.length, argument)
+            groups = groups.extended(aggregation.result, self.terms.ids(column.widened(groups.length)))
+        return groups
+
+
+# ------------------------------------------------------------------------------------ settings and seeds
+
+
+def _within(setting: Setting, found: Solutions) -> Solutions:
+    """The solutions of a leaf, with what is bound around it."""
+    return found if setting.around is None else join(setting.around, found)
+
+
+def _beside(pattern: Pattern, setting: Setting) -> Setting:
+    """The setting of a pattern that is joined with one that has what is bound around both."""
+    return replace(setting, around=None, hidden=()) if setting.around is not None and is_closed(pattern) else setting
+
+
+def _projected(setting: Setting, variables: tuple[Variable, ...]) -> Setting:
+    """The setting inside of a subquery, which sees the variables that it projects alone."""
+    if setting.around is None:
+        return setting
+    seen = [name for name in setting.around.columns if name in variables or name in setting.hidden]
+    return replace(setting, around=setting.around.project(seen), bound=setting.bound & frozenset(variables))
+
+
+def _seeds(found: Solutions) -> Solutions | None:
+    return found if found.length <= _SEEDS else None
+
+
+def _restricted(seeds: Solutions | None, variables: tuple[Variable, ...]) -> Solutions | None:
+    return None if seeds is None else seeds.project(name for name in seeds.columns if name in variables)
+
+
+def _renamed(seeds: Solutions | None, name: Variable, hidden: Variable) -> Solutions | None:
+    if seeds is None or name not in seeds.columns:
+        return seeds
+    return seeds.extended(hidden, seeds.columns[name]).without((name,))
+
+
+def _rank(pattern: Pattern) -> int:
+    """Which of two patterns to evaluate first: the one that is likely to have fewer solutions."""
+    if isinstance(pattern, Inline):
+        return 0
+    return 2 if isinstance(pattern, PathPattern) else 1
+
+
+def _names_graph(pattern: Pattern) -> bool:
+    """Whether every solution of a pattern tells by itself in which graph it is one."""
+    match pattern:
+        case Basic(triples):
+            return bool(triples)
+        case PathPattern():
+            return True
+        case Join(left, right):
+            return _names_graph(left) and _names_graph(right)
+        case Union(patterns):
+            return all(map(_names_graph, patterns))
+        case LeftJoin(left, right, _) | Minus(left, right):
+            return _names_graph(left) and _names_graph(right)
+        case Filter(inner, condition):
+            return _names_graph(inner) and not condition.exists
+        case Extend(inner, _, _):
+            return _names_graph(inner)
+        case _:
+            return False
+
+
+def _sliced(found: Solutions, offset: int, limit: int | None, setting: Setting) -> Solutions:
+    if not setting.hidden:
+        return found.take(slice(offset, None if limit is None else offset + limit))
+    # Each solution outside has its own first ones.
+    numbers, some = group_numbers([found.columns[name] for name in setting.hidden], found.length)
+    order = np.argsort(numbers, kind="stable")
+    sizes = np.bincount(numbers, minlength=len(some))
+    ranks = np.empty(found.length, np.int64)
+    ranks[order] = np.arange(found.length) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    return found.take((ranks >= offset) & (ranks < (np.inf if limit is None else offset + limit)))
