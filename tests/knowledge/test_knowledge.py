@@ -28,7 +28,7 @@ from oracles import naive
 from oracles.exchange import facts_of, rows_of
 from support.strategies import Writer
 
-property_test = settings(deadline=None, derandomize=True, max_examples=80, phases=[Phase.generate])
+property_test = settings(deadline=None, derandomize=True, max_examples=48, phases=[Phase.generate])
 seeds = st.integers(0, 2**32)
 
 REACH = parse_program("reach(?x, ?y) :- edge(?x, ?y) .  reach(?x, ?z) :- reach(?x, ?y), edge(?y, ?z) .")

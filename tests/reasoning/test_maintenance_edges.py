@@ -132,7 +132,7 @@ def test_what_is_no_algorithm_is_refused(name: str) -> None:
         kb.update(algorithm=name)
 
 
-@settings(property_test, max_examples=30)
+@settings(property_test, max_examples=16)
 @given(sequences(updates=6))
 def test_algorithms_take_turns_and_nothing_kept_goes_stale(sequence: Sequence) -> None:
     """Any algorithm after any other: what is kept stays right, or is gone and the report says so."""
@@ -171,7 +171,7 @@ def interrupted(last: int) -> Callable[[Change, str], AbstractContextManager[Non
     return phase
 
 
-@settings(property_test, max_examples=24)
+@settings(property_test, max_examples=14)
 @given(sequences())
 def test_an_update_that_fails_leaves_everything_as_it_was(sequence: Sequence) -> None:
     """A phase of an update is interrupted; afterwards the same update goes through."""
@@ -194,7 +194,7 @@ def test_an_update_that_fails_leaves_everything_as_it_was(sequence: Sequence) ->
         check_kept(kb, truth.ground(mode), truth.explicit[number + 1], f"after {number + 1}")
 
 
-@settings(property_test, max_examples=15)
+@settings(property_test, max_examples=8)
 @given(sequences())
 def test_small_blocks_and_threads(sequence: Sequence) -> None:
     """Blocks of two bindings, sinks that are full at two heads, two threads."""
@@ -278,7 +278,7 @@ def test_frequent_updates_are_counted_for() -> None:
 
 
 @pytest.mark.usefixtures("_impatient")
-@settings(property_test, max_examples=30)
+@settings(property_test, max_examples=16)
 @given(sequences())
 def test_giving_up_again_and_again(sequence: Sequence) -> None:
     truth = Truth(sequence)
@@ -286,7 +286,7 @@ def test_giving_up_again_and_again(sequence: Sequence) -> None:
         check_sequence(truth, "auto", mode)
 
 
-@settings(property_test, max_examples=20)
+@settings(property_test, max_examples=12)
 @given(sequences())
 def test_bf_is_fbf_that_never_aborts(sequence: Sequence) -> None:
     truth = Truth(sequence)

@@ -18,7 +18,7 @@ from oracles.naive import Facts
 from support.cramped import cramped
 from support.strategies import Case, cases, smallest
 
-property_test = settings(deadline=None, derandomize=True, max_examples=220, phases=[Phase.generate])
+property_test = settings(deadline=None, derandomize=True, max_examples=130, phases=[Phase.generate])
 
 
 def materialised(case: Case, **options: object) -> tuple[KnowledgeBase, Report]:
