@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from everlog import parse_program
 from support.command import done, written
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
@@ -37,6 +38,11 @@ def test_python_in_the_readme_and_about_ontologies_runs(tmp_path: Path, monkeypa
     written(tmp_path / "univ-bench.owl", f"Prefix(:=<{ub}>) Ontology(SubClassOf(:Student :Person))")
     written(tmp_path / "data.nt", f"<{ub}x> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <{ub}Student> .\n")
     assert run_blocks(DOCS / "ontologies.md") == 1
+
+
+def test_rules_for_those_who_come_from_souffle_are_read() -> None:
+    rules = re.findall(r"^\|.*\| `(.*? \.)`.* \|$", (DOCS / "from-souffle.md").read_text(), re.MULTILINE)
+    assert len([parse_program(rule) for rule in rules]) >= 6
 
 
 def test_commands_name_options_that_there_are() -> None:

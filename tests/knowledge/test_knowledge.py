@@ -525,7 +525,9 @@ def test_what_a_notebook_shows() -> None:
     kb = KnowledgeBase(REACH)
     assert repr(kb) == "<KnowledgeBase: 2 rules, 2 predicates, not materialised yet>"
     assert repr(REACH) == "<Program: 2 rules, 0 facts>"
-    assert repr(everlog.parse_program("q(?x) :- p(?x) .  p(a) .")) == "<Program: 1 rule, 1 fact>"
+    one = everlog.parse_program("q(?x) :- p(?x), ?x < 5 .  p(a) .")
+    assert repr(one) == "<Program: 1 rule, 1 fact>"
+    assert one._repr_html_().endswith("</p><pre>q(?x) :- p(?x), ?x &lt; 5 .</pre>")
     kb.add({"edge": [(1, 2)], "<b>": [(1,)]})
     report = kb.materialise()
     assert repr(report).startswith("<Report: 3 facts (2 explicit), 3 added, 0 deleted, remat, ")

@@ -47,6 +47,17 @@ def test_rules_modules_and_negations_have_lines_of_their_own() -> None:
         kb.profile()
 
 
+def test_rules_with_aggregates_are_shown_as_they_are_written() -> None:
+    busy = "busy(?p, ?n) :- AGGREGATE(works(?p, ?d), wage(?p, ?w) ON ?p BIND COUNT(*) AS ?n), not idle(?p, _) ."
+    mean = "mean(?d, ?m) :- AGGREGATE(works(?p, ?d) ON ?d BIND AVG(?p) AS ?m) ."
+    kb = KnowledgeBase(parse_program(f"{busy} {mean}"))
+    kb.add({"works": [(1, 2), (3, 2)], "wage": [(1, 5)], "idle": [(7, 1)]})
+    kb.materialise(profile=True)
+    assert {rule for _, *rules in lines(kb) for rule in rules if rule.startswith(("busy", "mean"))} == {busy, mean}
+    assert [line.kind for line in kb.profile().lines if line.rules == ["works(?0, ?1), wage(?0, ?2)"]] == ["aggregate"]
+    assert "¬" not in repr(kb.profile())
+
+
 @pytest.mark.parametrize("algorithm", ["dred", "fbf", "bf", "dredc", "bfc", "counting", "remat"])
 def test_measuring_changes_no_numbers(algorithm: str) -> None:
     sequence = joint_sequence(5, size=6, updates=3, rules=4)

@@ -131,6 +131,7 @@ def test_names_come_back(spark: SparkSession, orders: Path, tmp_path: Path) -> N
     )
     kb.add({"edge": pd.DataFrame({"other": ["c"], "names": ["d"]})})
     kb.materialise()
+    assert kb.facts("edge").column_names == kb.changes("edge")[0].column_names == ["customer", "product"]
     kb.create_views()
     assert spark.sql("SELECT product FROM edge WHERE customer = 'a'").head() == ("b",)
     kb.save(tmp_path / "store")

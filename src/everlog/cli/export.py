@@ -84,7 +84,8 @@ def export(
             else:
                 warnings = publish.export(spark, opened.filed(which, spark, Path(scratch)), folder, form, prefixes)
     warn(warnings)
-    counts = opened.manifest.counts
+    written = publish.RDF_PREDICATES if form in ("nt", "ttl") else opened.predicates()
+    counts = {name: count for name, count in opened.manifest.counts.items() if name in written}
     sections = ("representatives",) if representatives else ("explicit", "derived") if which == "all" else (which,)
     total = sum(count.get(section, 0) for count in counts.values() for section in sections)
     typer.echo(f"exported: {counted(total, 'fact')} of version {opened.manifest.version} to {out}")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from html import escape
 from types import MappingProxyType
 from typing import Final, Literal, TypeAlias
 
@@ -19,6 +20,9 @@ TRIPLE: Final = "triple"
 QUAD: Final = "quad"
 HIDDEN: Final = "¬"
 """What the names of predicates begin with that no user sees."""
+
+_SHOWN: Final = 20
+"""So many rules of a program are shown in a notebook."""
 
 EQUAL: Final = "="
 """The predicate of an equality in a head; with equality on, such an atom is a triple with owl:sameAs."""
@@ -273,3 +277,11 @@ class Program:
 
     def __repr__(self) -> str:
         return f"<Program: {counted(len(self.rules), 'rule')}, {counted(len(self.facts), 'fact')}>"
+
+    def _repr_html_(self) -> str:
+        """A notebook shows the first rules."""
+        from everlog.datalog.printer import print_rule
+
+        rules = [print_rule(rule, self.prefixes) for rule in self.rules[:_SHOWN]]
+        more = [f"… and {len(self.rules) - _SHOWN:,} more"] if len(self.rules) > _SHOWN else []
+        return f"<p>{escape(repr(self))}</p><pre>{escape(chr(10).join([*rules, *more]))}</pre>"

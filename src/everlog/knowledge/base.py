@@ -585,7 +585,7 @@ class KnowledgeBase:
             )
             for part in (what.added, what.deleted)
         )
-        return added, deleted
+        return self._with_names(predicate, added), self._with_names(predicate, deleted)
 
     # ------------------------------------------------------------------------------------ facts out
 
@@ -598,7 +598,7 @@ class KnowledgeBase:
         return self._arity(predicate)
 
     def columns(self, predicate: str) -> list[str]:
-        """The names of a predicate's columns in DataFrames and views: those of the table it came from, or `a0`, …"""
+        """The names of a predicate's columns in tables and views: those of the table it came from, or `a0`, …"""
         return list(self.column_names.get(predicate, columns_of_width(self._arity(predicate))))
 
     def _arity(self, predicate: str) -> int:
@@ -618,12 +618,16 @@ class KnowledgeBase:
 
     @guarded("reading facts")
     def facts(self, predicate: str, which: Which = "all") -> pa.Table:
-        """The facts of a predicate as an Arrow table with columns `a0`, `a1`, …
+        """The facts of a predicate as an Arrow table, with columns named as `columns` says.
 
         A column of mixed kinds is text in N-Triples form, marked so in its field's metadata.
         """
         reasoner, arity = self.reasoner, self._arity(predicate)
-        return reasoner.backend.table(reasoner.listed(predicate, which, arity), arity, reasoner.few(which))
+        table = reasoner.backend.table(reasoner.listed(predicate, which, arity), arity, reasoner.few(which))
+        return self._with_names(predicate, table)
+
+    def _with_names(self, predicate: str, table: pa.Table) -> pa.Table:
+        return table.rename_columns(self.columns(predicate)) if predicate in self.column_names else table
 
     @guarded("reading facts")
     def rows(self, predicate: str, which: Which = "all") -> Answers:

@@ -428,9 +428,7 @@ class Reasoner(Generic[Batch, Listed, Part]):
             peak_rss_bytes=peak_rss_bytes(),
             warnings=list(outcome.warnings),
             reasons=list(reasons),
-            profile=None
-            if outcome.work is None
-            else profile_of(outcome.work, outcome.strata, request.program.prefixes),
+            profile=None if outcome.work is None else profile_of(outcome.work, outcome.strata, request.program),
         )
 
     def _facts(self) -> dict[str, int]:

@@ -8,13 +8,16 @@ from html import escape
 from typing import Final
 
 from everlog.datalog.printer import print_goal, print_rule
-from everlog.datalog.syntax import HIDDEN, Rule
+from everlog.datalog.substitution import canonical_rule
+from everlog.datalog.syntax import HIDDEN, Program, Rule
+from everlog.planning.aggregates import MEMBERS
+from everlog.planning.compiled_program import prepared
 from everlog.planning.hidden_predicates import spelled_out
 from everlog.reasoning.profiled import Work
 
 _TOGETHER: Final = "rules without a module are measured by stratum, since Spark evaluates those of a stratum in one job"
 _HEADS: Final = ("seconds", "derivations", "facts", "stratum", "rules")
-_NO_MODULES: Final = ("negation", "equality")
+_NO_MODULES: Final = ("negation", "aggregate", "equality")
 _BAR: Final = 160
 """The width of the longest bar, in pixels."""
 
@@ -23,8 +26,8 @@ _BAR: Final = 160
 class ProfileLine:
     """One rule, or several that were evaluated together.
 
-    `kind` is that of the module that evaluates them, `negation` for what is joined to be negated, `equality` for rules
-    that equality depends on where names are rewritten, and else empty.
+    `kind` is that of the module that evaluates them, `negation` for what is joined to be negated, `aggregate` for what is
+    joined to be aggregated, `equality` for rules that equality depends on where names are rewritten, and else empty.
 
     `derivations` are the rule instances considered. `facts` are those that came of them: new ones in a materialisation; in
     an update all that were found to come, to go, or to come back.
@@ -103,26 +106,39 @@ class Profile:
         return f"<!DOCTYPE html>\n<html><head>{head}</head><body>{body}</body></html>\n"
 
 
-def profile_of(work: Sequence[Work], strata: Mapping[int, float], prefixes: Mapping[str, str]) -> Profile:
+def profile_of(work: Sequence[Work], strata: Mapping[int, float], program: Program) -> Profile:
     """A profile of what was measured; rules that were never applied are left out."""
     hidden = {rule.head.predicate: rule for one in work for rule in one.rules if _is_hidden(rule)}
+    written = {canonical_rule(prepared([rule])[-1]): rule for rule in program.rules if rule.aggregates}
 
     def shown(rule: Rule) -> str:
-        return print_goal(rule.body, prefixes) if _is_hidden(rule) else print_rule(spelled_out(rule, hidden), prefixes)
+        if _is_hidden(rule):
+            return print_goal(rule.body, program.prefixes)
+        return print_rule(written.get(canonical_rule(rule)) or spelled_out(rule, hidden), program.prefixes)
 
     lines = []
     for one in work:
         if one.seconds:
-            kind = "negation" if not one.kind and all(map(_is_hidden, one.rules)) else one.kind
-            among = "" if kind else "[negation] "
-            rules = [f"{among if _is_hidden(rule) else ''}{shown(rule)}" for rule in one.rules]
+            purposes = [_purpose(rule) for rule in one.rules]
+            kind = one.kind or (purposes[0] if len(set(purposes)) == 1 else "")
+            rules = [
+                f"[{purpose}] {shown(rule)}" if purpose and not kind else shown(rule)
+                for rule, purpose in zip(one.rules, purposes, strict=True)
+            ]
             lines.append(ProfileLine(one.seconds, one.derivations, one.facts, one.stratum, kind, rules))
     return Profile(lines, dict(strata))
 
 
 def _is_hidden(rule: Rule) -> bool:
-    """Whether a rule only finds what a negation is about."""
+    """Whether a rule only finds what a negation or an aggregate is about."""
     return rule.head.predicate.startswith(HIDDEN)
+
+
+def _purpose(rule: Rule) -> str:
+    """What a hidden rule is for; nothing if it is a rule of the program."""
+    if not _is_hidden(rule):
+        return ""
+    return "aggregate" if rule.head.predicate.startswith(MEMBERS) else "negation"
 
 
 def _row(line: ProfileLine, longest: float) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from everlog.datalog.prefixes import NO_PREFIXES
-from everlog.datalog.syntax import TRIPLE, Program
+from everlog.datalog.syntax import QUAD, TRIPLE, Program
 from everlog.errors import EverlogError
 from everlog.sources.file_names import file_stem
 from everlog.wording import counted
@@ -27,7 +27,9 @@ RdfFormat: TypeAlias = Literal["nt", "ttl"]
 OutcomeFormat: TypeAlias = Literal["nt", "ttl", "facts"]
 Format: TypeAlias = Literal["csv", "parquet", "nt", "ttl", "facts"]
 
-QUAD: Final = "quad"
+RDF_PREDICATES: Final = (TRIPLE, QUAD)
+"""What RDF has statements of."""
+
 _RDF_NAMES: Final = {"nt": "N-Triples", "ttl": "Turtle"}
 
 
