@@ -6,6 +6,7 @@ import shutil
 import tempfile
 import weakref
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, Any
@@ -49,12 +50,14 @@ def load_in_memory(store: Path, manifest: Manifest, workers: int | None = None) 
     """The facts of a version, explicit and derived, by Arrow straight from its files."""
     from everlog.engine.memory.memory_backend import MemoryBackend
 
-    backend = MemoryBackend(workers, load_dictionary(store, manifest.dictionary))
-    # What is stored is distinct, and derived facts are not explicit: nothing has to be looked for.
-    E, derived = (
-        backend.appended(batches(store, manifest.layers(section), manifest.arities))
-        for section in ("explicit", "derived")
-    )
+    with ThreadPoolExecutor(1) as beside:  # files of facts are read while terms get their ids
+        reading = [
+            beside.submit(list, batches(store, manifest.layers(section), manifest.arities))
+            for section in ("explicit", "derived")
+        ]
+        backend = MemoryBackend(workers, load_dictionary(store, manifest.dictionary))
+        # What is stored is distinct, and derived facts are not explicit: nothing has to be looked for.
+        E, derived = (backend.appended(facts.result()) for facts in reading)
     I = E
     I |= derived
     return _kind(manifest.options.get("equality")).restored(

@@ -48,6 +48,7 @@ def learn_terms(dictionary: Dictionary, files: Sequence[Path], size: int) -> Non
     expected = np.arange(len(dictionary), size)
     if files:
         check_rows(files, table.num_rows, len(expected))
+    dictionary.reserve(size, dictionary.characters + table.column("term").nbytes)
     ids = table.column("id").to_numpy()
     if not np.array_equal(ids, expected):
         table = table.take(pa.array(np.argsort(ids, kind="stable")))

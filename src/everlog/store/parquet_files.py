@@ -53,12 +53,28 @@ def part_of(files: Iterable[Path], named: Callable[[Path], str]) -> Part:
 
 
 def write_file(table: pa.Table, file: Path) -> Path:
-    """Writes a table as a file, in a folder that is made where it is missing."""
+    """Writes a table of numbers and texts as a file, in a folder that is made where it is missing.
+
+    Ids are written as differences, and terms by what they share with the one before: they hardly ever come again, so that
+    a dictionary of a column would be as large as the column.
+    """
+    import pyarrow as pa
     import pyarrow.parquet as pq
 
     file.parent.mkdir(parents=True, exist_ok=True)
+    encodings = {
+        field.name: "DELTA_BINARY_PACKED" if pa.types.is_integer(field.type) else "DELTA_BYTE_ARRAY"
+        for field in table.schema
+    }
     # Several row groups, so that Spark reads a large file with all cores.
-    pq.write_table(table, file, row_group_size=1 << 20, write_page_checksum=True)
+    pq.write_table(
+        table,
+        file,
+        row_group_size=1 << 20,
+        write_page_checksum=True,
+        use_dictionary=False,
+        column_encoding=encodings,
+    )
     return file
 
 

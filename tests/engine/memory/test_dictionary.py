@@ -460,3 +460,14 @@ def test_every_door_uses_one_specialisation_of_each_kernel() -> None:
     d.encode_column(pa.array(range(5000)))
     for kernel in ("encode", "rebuild", "copy_text", "scan_ntriples"):
         assert len(getattr(dictionary_kernels, kernel).signatures) == 1, kernel
+
+
+def test_room_that_is_reserved_changes_no_ids() -> None:
+    words = [f"word {number}" for number in range(5000)]
+    plain, roomy = Dictionary(), Dictionary()
+    roomy.encode_values(words[:10])
+    roomy.reserve(5000, 10)
+    roomy.reserve(10, 1 << 16)
+    assert roomy.encode_values(words).tolist() == plain.encode_values(words).tolist() == list(range(5000))
+    assert roomy.characters == plain.characters == sum(map(len, words))
+    assert roomy.value(4999) == "word 4999"

@@ -134,6 +134,11 @@ class Dictionary:
     def __len__(self) -> int:
         return int(self._used[0])
 
+    @property
+    def characters(self) -> int:
+        """The bytes of text."""
+        return int(self._used[1])
+
     def order(self) -> Order:
         """The arrays that `dictionary_kernels.compare` takes, for the ids known now.
 
@@ -231,7 +236,7 @@ class Dictionary:
         if len(values) > most:
             pieces = (values[lo : lo + most] for lo in range(0, len(values), most))
             return np.concatenate([self.encode_values(piece) for piece in pieces])
-        types = set(map(type, values))
+        types = set(map(type, values)) if len(values) > tuning.FEW_VALUES else set[type]()
         if len(types) == 1 and (arrow_type := _ARROW_TYPES.get(*types)) is not None:
             with suppress(OverflowError, UnicodeEncodeError, pa.ArrowInvalid):  # said below of the value in question
                 return self._look_up(_column_probes(pa.array(values, arrow_type)))
@@ -309,9 +314,9 @@ class Dictionary:
             numbers: list[Value] = _numbers(kind, self._payload[ids]).tolist()
             return numbers
         # An RDF term costs a parse: once per distinct id.
-        encoded = pa.array(ids).dictionary_encode()
-        terms = [_from_text(kind, text) for text in _python_strings(self._texts(encoded.dictionary.to_numpy()))]
-        return [terms[place] for place in encoded.indices.to_numpy().tolist()]
+        distinct, places = _distinct(ids)
+        terms = [_from_text(kind, text) for text in _python_strings(self._texts(distinct))]
+        return [terms[place] for place in places.tolist()]
 
     def ntriples_column(self, ids: Ids) -> pa.Array:
         """A column of ids as N-Triples terms, whatever their kinds, as large_string."""
@@ -398,13 +403,26 @@ class Dictionary:
                     f"the data has more than {count} distinct values, as many as the memory engine has ids for; "
                     'use engine="spark"'
                 )
-            slots = np.zeros(self._slots.size * 2, dtype=np.uint64)
-            capacity = self._capacity(slots.size)
-            kinds, payload, lengths = (_grown(a, count, capacity) for a in (self._kinds, self._payload, self._lengths))
-            _kernels().rebuild(self._slots, slots)
-            self._slots, self._kinds, self._payload, self._lengths = slots, kinds, payload, lengths
+            self._grow(self._slots.size * 2)
         if end + length > self._text.size:
             self._text = _grown(self._text, end, max(self._text.size * 2, end + length))
+
+    def reserve(self, values: int, characters: int) -> None:
+        """Makes room for so many values and bytes of text, all told, before they come: they are never moved then."""
+        slots = self._slots.size
+        while self._capacity(slots) < min(values, self._max_values):
+            slots *= 2
+        if slots > self._slots.size:
+            self._grow(slots)
+        if characters > self._text.size:
+            self._text = _grown(self._text, self.characters, characters)
+
+    def _grow(self, size: int) -> None:
+        """More slots, and arrays for the values that these serve."""
+        slots, capacity, count = np.zeros(size, dtype=np.uint64), self._capacity(size), len(self)
+        kinds, payload, lengths = (_grown(a, count, capacity) for a in (self._kinds, self._payload, self._lengths))
+        _kernels().rebuild(self._slots, slots)
+        self._slots, self._kinds, self._payload, self._lengths = slots, kinds, payload, lengths
 
 
 def _pieces(chunks: Iterable[pa.Array]) -> Iterator[pa.Array]:
@@ -611,7 +629,18 @@ def _too_long(length: int) -> UnsupportedValue:
 # Text out of Arrow
 
 
+def _distinct(ids: Ids) -> tuple[Ids, NDArray[Any]]:
+    """Each id once, and places among these."""
+    if ids.size <= tuning.FEW_VALUES:
+        return np.unique(ids, return_inverse=True)
+    encoded = pa.array(ids).dictionary_encode()
+    return encoded.dictionary.to_numpy(), encoded.indices.to_numpy()
+
+
 def _python_strings(texts: pa.Array) -> list[Any]:
+    if len(texts) <= tuning.FEW_VALUES:
+        few: list[Any] = texts.to_pylist()
+        return few
     # Several times faster than to_pylist.
     strings: list[Any] = texts.to_numpy(zero_copy_only=False).tolist()
     return strings

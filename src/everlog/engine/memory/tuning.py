@@ -38,6 +38,13 @@ DELTA_FIRST_RATIO = 2.0
 COLLECTED_TUPLES = 1 << 18
 """A worker collects so many tuples before they are entered."""
 
+FEW_VALUES = 1 << 9
+"""Up to so many values that come from a user, or go to one, are looked at one by one: with its first array Arrow loads
+pandas, which takes as long as all the rest of such a little work."""
+
+LONG_RUN = 16
+"""Where runs of equal values have so many facts on average, facts are told apart by runs, and not sorted."""
+
 ENTERED_FACTS = 1 << 19
 """So many facts that a user hands over are entered before somebody may give up."""
 

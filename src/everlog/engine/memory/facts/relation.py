@@ -12,6 +12,7 @@ from threading import Lock
 
 import numpy as np
 
+from everlog.engine.memory import tuning
 from everlog.engine.memory.facts.table import Ids, Positions, Table
 
 
@@ -85,11 +86,11 @@ class Triples(Relation):
     def split(self, facts: Ids) -> Iterator[tuple[Table, Ids, Positions]]:
         for prop, places in grouped(facts[1]):
             if prop != self._rdf_type:
-                yield self._made(prop), np.ascontiguousarray(facts[[0, 2]][:, places]), places
+                yield self._made(prop), np.stack([facts[0, places], facts[2, places]]), places
             else:
                 for kind, among in grouped(facts[2, places]):
                     members = places[among]
-                    yield self._made(prop, kind), np.ascontiguousarray(facts[[0]][:, members]), members
+                    yield self._made(prop, kind), facts[0, members].reshape(1, -1), members
 
 
 def _having(tables: Mapping[int, Table], key: int | None) -> tuple[Table, ...]:
@@ -100,14 +101,21 @@ def _having(tables: Mapping[int, Table], key: int | None) -> tuple[Table, ...]:
 
 
 def grouped(column: Ids) -> Iterator[tuple[int, Positions]]:
-    """The places of a column by its values."""
-    if len(column) == 0:
+    """The places of a column by its values, in order; where equal values mostly stand together, only runs are sorted."""
+    if not len(column):
         return
-    if (column == column[0]).all():
-        yield int(column[0]), np.arange(len(column))
+    starts = _runs(column)
+    if len(starts) * tuning.LONG_RUN <= len(column):
+        ends = np.append(starts[1:], len(column))
+        order = np.argsort(column[starts], kind="stable")
+        for runs in np.split(order, _runs(column[starts[order]])[1:]):
+            yield int(column[starts[runs[0]]]), np.concatenate([np.arange(starts[run], ends[run]) for run in runs])
         return
     order = np.argsort(column, kind="stable")
-    ordered = column[order]
-    starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
-    for start, end in zip(starts, np.append(starts[1:], len(ordered)), strict=True):
-        yield int(ordered[start]), order[start:end]
+    for places in np.split(order, _runs(column[order])[1:]):
+        yield int(column[places[0]]), places
+
+
+def _runs(column: Ids) -> Positions:
+    """Where runs of equal values begin."""
+    return np.flatnonzero(np.concatenate([[True], column[1:] != column[:-1]]))
