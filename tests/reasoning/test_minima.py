@@ -217,6 +217,39 @@ def test_a_minimum_in_recursion_is_no_reason_for_a_warning() -> None:
     assert not kb.materialise().warnings
 
 
+def example(name: str) -> KnowledgeBase:
+    """An example with its facts."""
+    folder = Path(__file__).resolve().parents[2] / "examples"
+    facts: Rows = {}
+    for path in (folder / name).glob("*.csv"):
+        lines = [line.split(",") for line in path.read_text(encoding="utf-8").splitlines()]
+        facts[path.stem] = [tuple(int(field) if field.isdigit() else field for field in line) for line in lines]
+    return made((folder / f"{name}.dlog").read_text(encoding="utf-8"), facts)
+
+
+def test_the_examples_are_routes_and_parts() -> None:
+    routes = example("routes")
+    assert ("ravensburg", 85) in routes.rows("distance")
+    assert sorted(routes.query("before(bregenz, ?x)")) == [("ravensburg",)]
+    assert ("bregenz", 30) in routes.rows("load")
+    assert routes.rows("cut_off") == [("wangen",)]
+    routes.update(delete={"road": [("ulm", "biberach", 45, 7)]})
+    assert ("bregenz", 135) in routes.rows("distance")
+    parts = example("parts")
+    assert {("bicycle", "tube", 5), ("bicycle", "spoke", 64)} <= set(parts.rows("takes"))
+    assert sorted(parts.rows("ready"))[0] == ("bicycle", 7)
+
+
+def test_a_deletion_costs_what_it_concerns() -> None:
+    edges = [(x, y, 1) for x in range(300) for y in (x + 1, x + 2)]
+    kb = made(SHORTEST, {"source": [(0,)], "edge": edges})
+    engine = kb.reasoner.engine
+    before = engine.derivations
+    kb.update(delete={"edge": [(297, 299, 1)]})
+    assert engine.derivations - before < 40
+    assert (299, 150) in kb.rows("dist")
+
+
 def test_on_spark_as_in_memory(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
     """Few facts are looked at on the driver, and others by jobs."""
     edges = {("a", "b", 4), ("a", "c", 1), ("c", "b", 2), ("b", "d", 1)}
