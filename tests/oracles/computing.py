@@ -1,7 +1,7 @@
 """What follows by rules that compute, by definition: every rule tried on every fact of its stratum until none is new.
 
 Expressions are pyoxigraph's (`sparql_oracle.py`), aggregates are loops over the matches of their bodies. `MIN` and `MAX`
-are for numbers that differ in value.
+are for numbers that differ in value. A head with one of them derives the best of all candidates, round by round.
 """
 
 from __future__ import annotations
@@ -9,11 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
+from fractions import Fraction
 from functools import cache
 
 from pyoxigraph import Literal, NamedNode
 
 from everlog.datalog.calendar_values import decimal_text
+from everlog.datalog.ntriples import write_term
 from everlog.datalog.syntax import (
     Aggregate,
     Aggregation,
@@ -23,6 +25,7 @@ from everlog.datalog.syntax import (
     Comparison,
     Computation,
     Expression,
+    Extreme,
     Negation,
     Rule,
     Variable,
@@ -30,19 +33,52 @@ from everlog.datalog.syntax import (
     terms_of,
 )
 from everlog.datalog.values import XSD, Value
-from oracles.naive import Facts, Key, Substitution, holds, instance_of, key, matches, value_of
+from oracles.naive import Fact, Facts, Key, Substitution, holds, instance_of, key, matches, value_of
 from oracles.sparql_oracle import pyoxigraph_values
 
 
 def materialise(rules: Sequence[Rule], explicit: Facts) -> Facts:
-    """Everything that follows, stratum by stratum."""
+    """Everything that follows, stratum by stratum; in each, round by round, all that follows from what is known."""
     known = explicit
     ranks = _ranks(rules)
     for rank in sorted(set(ranks.values())):
         mine = [rule for rule in rules if ranks[rule.head.predicate] == rank]
-        while more := {instance_of(rule.head, one) for rule in mine for one in _instances(rule.body, known)} - known:
-            known |= more
+        extremes = {rule.head.predicate: rule.extreme for rule in mine if rule.extreme is not None}
+        derived: Facts = frozenset()
+        while True:
+            heads = frozenset(
+                instance_of(rule.head, one) for rule in mine for one in _instances(rule.body, known | derived)
+            )
+            found = frozenset(_best(heads, known, extremes))
+            if found == derived:
+                break
+            derived = found
+        known |= derived
     return known
+
+
+def _best(heads: Facts, given: Facts, extremes: dict[str, Extreme]) -> Iterator[Fact]:
+    """What is derived, but for facts that others of their groups, derived or given, are better than."""
+    groups: dict[object, list[Fact]] = {}
+    for one in heads | {one for one in given if one[0] in extremes}:
+        extreme = extremes.get(one[0])
+        place = len(one[1]) if extreme is None else extreme.place
+        groups.setdefault((one[0], one[1][:place], one[1][place + 1 :]), []).append(one)
+    for (predicate, _, _), mine in groups.items():
+        extreme = extremes.get(predicate)
+        if extreme is None:
+            yield from mine
+        else:
+            yield (min if extreme.function == "MIN" else max)(mine, key=lambda one: _order(one[1][extreme.place]))
+
+
+def _order(keyed: Key) -> tuple[int, object, str]:
+    """Numbers before strings, by their exact values; what is equal, by how it is written."""
+    value = value_of(keyed)
+    if isinstance(value, str):
+        return 1, value, ""
+    exact = Fraction(value.value if isinstance(value, Literal) else value)
+    return 0, exact, write_term(value)
 
 
 def _ranks(rules: Sequence[Rule]) -> dict[str, int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 
 from everlog.datalog.syntax import BodyLiteral, Constant, Rule, Term, parts
 
@@ -19,7 +20,7 @@ def constants(rules: Iterable[Rule]) -> Iterator[Constant]:
 def replaced(rule: Rule, other: Replacement) -> Rule:
     """The rule with other constants."""
     change = _change(other)
-    return Rule(rule.head.mapped(change), tuple(literal.mapped(change) for literal in rule.body))
+    return replace(rule, head=rule.head.mapped(change), body=tuple(literal.mapped(change) for literal in rule.body))
 
 
 def replaced_in(literal: BodyLiteral, other: Replacement) -> BodyLiteral:

@@ -9,6 +9,7 @@ equalities stay, as tests.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 
 from everlog.datalog.comparing import holds, is_told_by_its_term
 from everlog.datalog.substitution import substitute_atom, substitute_literal
@@ -48,7 +49,7 @@ def eliminate_equalities(rule: Rule) -> Rule | None:
             replaced = _eliminate_inside(replaced)
         if replaced is not None:
             body.setdefault(replaced)
-    return Rule(substitute_atom(rule.head, bindings), tuple(body))
+    return replace(rule, head=substitute_atom(rule.head, bindings), body=tuple(body))
 
 
 def _eliminate_inside(negation: Negation) -> Negation | None:

@@ -15,6 +15,7 @@ from typing import Final, assert_never
 from pyoxigraph import BlankNode, Literal, NamedNode
 
 from everlog.datalog.escapes import escape_string
+from everlog.datalog.extremes import written_inside
 from everlog.datalog.prefixes import LOCAL_NAME, NO_PREFIXES, WELL_KNOWN
 from everlog.datalog.syntax import (
     EQUAL,
@@ -92,6 +93,10 @@ def print_term(term: Term, prefixes: Mapping[str, str] = NO_PREFIXES) -> str:
     return _Printer(prefixes).term(term, frozenset())
 
 
+def print_expression(expression: Expression, prefixes: Mapping[str, str] = NO_PREFIXES) -> str:
+    return _Printer(prefixes).expression(expression, frozenset())
+
+
 class _Printer:
     def __init__(self, prefixes: Mapping[str, str]) -> None:
         known = {**WELL_KNOWN, **prefixes}
@@ -100,9 +105,16 @@ class _Printer:
         self._iris: dict[str, str] = {}
 
     def rule(self, rule: Rule) -> str:
+        inside, body = written_inside(rule), rule.body
+        if inside is not None and inside[1]:
+            body = body[:-1]
         anonymous = _anonymous(rule.head, rule.body)
-        head = self.atom(rule.head, anonymous)
-        return f"{head} :- {self.body(rule.body, anonymous)} ." if rule.body else f"{head} ."
+        extreme = None
+        if rule.extreme is not None and inside is not None:
+            text = self.expression(inside[0], anonymous)
+            extreme = rule.extreme.place, f"{rule.extreme.function}({text})"
+        head = self.atom(rule.head, anonymous, extreme)
+        return f"{head} :- {self.body(body, anonymous)} ." if rule.body else f"{head} ."
 
     def body(self, body: Sequence[BodyLiteral], anonymous: frozenset[Variable]) -> str:
         return ", ".join(self.literal(literal, anonymous) for literal in body)
@@ -180,14 +192,16 @@ class _Printer:
         single = len(negation.atoms) == 1 and not negation.tests
         return f"not {inside}" if single else f"not ({inside})"
 
-    def atom(self, atom: Atom, anonymous: frozenset[Variable]) -> str:
-        if atom.predicate == TRIPLE and len(atom.terms) == 3:
-            # A bare `a` in the middle would be rdf:type.
-            terms = (self.term(term, anonymous, bare=place != 1) for place, term in enumerate(atom.terms))
-            return f"[{', '.join(terms)}]"
+    def atom(self, atom: Atom, anonymous: frozenset[Variable], extreme: tuple[int, str] | None = None) -> str:
+        """The text of an atom; `extreme` is an argument, and what stands there."""
         if atom.predicate == EQUAL and len(atom.terms) == 2:
             return " = ".join(self.term(term, anonymous, bare=False) for term in atom.terms)
-        return f"{self.predicate(atom.predicate)}({', '.join(self.term(term, anonymous) for term in atom.terms)})"
+        triple = atom.predicate == TRIPLE and len(atom.terms) == 3
+        # A bare `a` in the middle of a triple would be rdf:type.
+        terms = [self.term(term, anonymous, bare=not triple or place != 1) for place, term in enumerate(atom.terms)]
+        if extreme is not None:
+            terms[extreme[0]] = extreme[1]
+        return f"[{', '.join(terms)}]" if triple else f"{self.predicate(atom.predicate)}({', '.join(terms)})"
 
     def predicate(self, name: str) -> str:
         if _NAME.fullmatch(name) and name not in _NO_BARE_PREDICATE:

@@ -22,11 +22,13 @@ from itertools import count
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NoReturn, TypeVar, cast
+from typing import Literal as Word
 
 from pyoxigraph import BaseDirection, BlankNode, Literal, NamedNode
 
 from everlog.datalog.arities import check_arities
 from everlog.datalog.escapes import EscapeError, unescape_iri, unescape_string
+from everlog.datalog.extremes import value_variable
 from everlog.datalog.prefixes import NO_PREFIXES, WELL_KNOWN
 from everlog.datalog.safety import check_goal, check_safety
 from everlog.datalog.substitution import canonical_rule
@@ -43,6 +45,7 @@ from everlog.datalog.syntax import (
     Computation,
     Constant,
     Expression,
+    Extreme,
     Negation,
     Operator,
     Program,
@@ -76,6 +79,9 @@ _PLAIN: Final[Mapping[str, Callable[[str], object]]] = {
 
 _EXPRESSIONS: Final = frozenset({"or", "and", "relation", "membership", "sum", "product", "sign", "call"})
 """The nodes of expressions that are no terms."""
+
+_INSIDE: Final = Variable(" inside MIN or MAX")
+"""Stands where a head has `MIN(…)` or `MAX(…)` until that is read."""
 
 T = TypeVar("T")
 
@@ -174,9 +180,32 @@ class _Reader:
 
     def _rules(self, statement: Tree[Token]) -> list[tuple[Rule, str]]:
         heads, _, body = cast("list[Tree[Token]]", statement.children)
-        atoms = [(self._head(head), self._place(head)) for head in cast("list[Tree[Token]]", heads.children)]
+        found = [(self._headed(head), self._place(head)) for head in cast("list[Tree[Token]]", heads.children)]
         literals = self._literals(body) if body is not None else ()
-        return [(Rule(atom, literals), where) for atom, where in atoms]
+        if body is None and (extremes := list(statement.find_data("extreme"))):
+            self._fail(extremes[0], "a fact has constants only: MIN and MAX keep the best of what a rule derives")
+        return [(Rule(atom, (*literals, *computed), extreme), where) for (atom, computed, extreme), where in found]
+
+    def _headed(self, node: Tree[Token]) -> tuple[Atom, tuple[Computation, ...], Extreme | None]:
+        """A head, with what is computed for a minimum or maximum in it."""
+        atom, extremes = self._head(node), list(node.find_data("extreme"))
+        if not extremes:
+            return atom, (), None
+        (name, inside), *others = (one.children for one in extremes)
+        function = str(name).upper()
+        if function not in ("MIN", "MAX"):
+            self._fail(
+                extremes[0],
+                f"only MIN and MAX can stand in a head, found '{name}'; compute with BIND(… AS ?x) in the body, and "
+                "aggregate with AGGREGATE(…)",
+            )
+        if others:
+            self._fail(extremes[1], "a head has one MIN or MAX; write a rule for each")
+        extreme = Extreme(cast(Word["MIN", "MAX"], function), atom.terms.index(_INSIDE))
+        expression = self._known(extremes[0], self._expression(inside))
+        term = value_variable(self._written(self._statement)) if isinstance(expression, Call) else expression
+        computed = (Computation(expression, term),) if isinstance(expression, Call) else ()
+        return atom.mapped(lambda one: term if one == _INSIDE else one), computed, extreme
 
     def _head(self, node: Tree[Token]) -> Atom:
         if node.data != "comparison":
@@ -313,7 +342,7 @@ class _Reader:
 
     def _term(self, node: Node) -> Term:
         if not isinstance(node, str):
-            return self._literal_value(node)
+            return _INSIDE if node.data == "extreme" else self._literal_value(node)
         if node.type == "VAR":
             return Variable(node[1:])
         if node.type == "ANONYMOUS":
@@ -326,8 +355,13 @@ class _Reader:
 
     def _unwritten(self, statement: Tree[Token]) -> Iterator[str]:
         """Names for `_` that a statement does not write itself."""
-        written = set(statement.scan_values(lambda token: getattr(token, "type", "") == "VAR"))
-        yield from (f"_{number}" for number in count(1) if f"?_{number}" not in written)
+        written = self._written(statement)
+        yield from (f"_{number}" for number in count(1) if f"_{number}" not in written)
+
+    def _written(self, statement: Tree[Token]) -> set[str]:
+        """The names of variables that a statement writes."""
+        found = statement.scan_values(lambda token: getattr(token, "type", "") == "VAR")
+        return {str(token)[1:] for token in found}
 
     def _constant(self, token: Token) -> Constant:
         key = (token.type, str(token))

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias
 
+from everlog.datalog.extremes import is_choice
 from everlog.datalog.printer import print_atom, print_rule
 from everlog.datalog.strongly_connected import components
 from everlog.datalog.substitution import Pattern, pattern
@@ -34,6 +35,10 @@ class Stratum:
     recursive: tuple[Rule, ...]
     nonrecursive: tuple[Rule, ...]
     patterns: tuple[Atom, ...]
+    choosing: tuple[Rule, ...] = ()
+    """The rules that choose the best of candidates, and all that depend on these and that these depend on."""
+    chosen: tuple[Atom, ...] = ()
+    """The patterns of what those rules derive."""
 
 
 class _Edge(NamedTuple):
@@ -53,15 +58,29 @@ def stratify(
 
     `levels` puts a strongly connected component one above the highest component that its rules mention; `single` puts
     it as low as negation allows, so that a positive program is one stratum. What depends on a rule that is to be `apart` is
-    in a higher stratum in any case.
+    in a higher stratum in any case, and what that depends on in a lower one; rules that choose the best of candidates are
+    always apart from others.
     """
     graph = _Graph(rules)
     component_of = components(len(graph.members), graph.successors)
     for edge in graph.edges:
         if edge.negative and component_of[edge.source] == component_of[edge.target]:
             raise NotStratifiable(_cycle_message(graph, component_of, edge))
-    below = {head for head, rule in zip(graph.heads, rules, strict=True) if apart(rule)}
-    return _collect(graph, _strata(graph, component_of, mode, below))
+    named = list(zip(graph.heads, rules, strict=True))
+    choosing = {component_of[head] for head, rule in named if is_choice(rule)}
+    alone = choosing | {component_of[head] for head, rule in named if apart(rule)}
+    return _collect(graph, component_of, _strata(graph, component_of, mode, alone), choosing)
+
+
+def recursive_atoms(rules: Sequence[Rule]) -> list[tuple[int, list[Atom]]]:
+    """For each rule the number of its recursion, and the positive atoms of its body that depend on its head."""
+    graph = _Graph(rules)
+    component_of = components(len(graph.members), graph.successors)
+    found: list[list[Atom]] = [[] for _ in rules]
+    for edge in graph.edges:
+        if not edge.negative and component_of[edge.source] == component_of[edge.target]:
+            found[edge.rule].append(edge.atom)
+    return [(component_of[head], atoms) for head, atoms in zip(graph.heads, found, strict=True)]
 
 
 class _Graph:
@@ -86,6 +105,8 @@ class _Graph:
                     source = class_of[pattern(atom)]
                     self.edges.append(_Edge(source, target, negative, atom, number))
                     self.successors[source].append(target)
+                    if is_choice(rule):  # candidates and what is chosen of them belong together
+                        self.successors[target].append(source)
 
 
 def _atoms(rule: Rule) -> Iterator[tuple[Atom, bool | None]]:
@@ -96,19 +117,19 @@ def _atoms(rule: Rule) -> Iterator[tuple[Atom, bool | None]]:
         yield from ((part, whole) for part in parts(literal) if isinstance(part, Atom))
 
 
-def _strata(graph: _Graph, component_of: list[int], mode: Mode, below: set[int]) -> list[int]:
-    """λ for each class of atoms; what depends on some of these is above them."""
+def _strata(graph: _Graph, component_of: list[int], mode: Mode, alone: set[int]) -> list[int]:
+    """λ for each class of atoms; some components share no stratum with what they depend on, or depends on them."""
     stratum: dict[int, int] = dict.fromkeys(component_of, 1)
     # Components come numbered against the edges' direction, so every source is final before its targets ask for it.
     for edge in sorted(graph.edges, key=lambda edge: -component_of[edge.target]):
         source, target = component_of[edge.source], component_of[edge.target]
         if source != target:
-            step = 1 if mode == "levels" or edge.negative or edge.source in below else 0
+            step = 1 if mode == "levels" or edge.negative or not alone.isdisjoint((source, target)) else 0
             stratum[target] = max(stratum[target], stratum[source] + step)
     return [stratum[component] for component in component_of]
 
 
-def _collect(graph: _Graph, stratum_of: list[int]) -> tuple[Stratum, ...]:
+def _collect(graph: _Graph, component_of: list[int], stratum_of: list[int], choosing: set[int]) -> tuple[Stratum, ...]:
     recursive = {
         edge.rule for edge in graph.edges if not edge.negative and stratum_of[edge.source] == stratum_of[edge.target]
     }
@@ -116,8 +137,11 @@ def _collect(graph: _Graph, stratum_of: list[int]) -> tuple[Stratum, ...]:
     patterns: list[list[Atom]] = [[] for _ in rules]
     for number, head in enumerate(graph.heads):
         rules[stratum_of[head] - 1].append(number)
-    for members, index in zip(graph.members, stratum_of, strict=True):
+    chosen: list[list[Atom]] = [[] for _ in rules]
+    for members, index, component in zip(graph.members, stratum_of, component_of, strict=True):
         patterns[index - 1] += members
+        chosen[index - 1] += members if component in choosing else ()
+    chooses = {number for number, head in enumerate(graph.heads) if component_of[head] in choosing}
     return tuple(
         Stratum(
             index,
@@ -125,8 +149,10 @@ def _collect(graph: _Graph, stratum_of: list[int]) -> tuple[Stratum, ...]:
             tuple(graph.rules[number] for number in numbers if number in recursive),
             tuple(graph.rules[number] for number in numbers if number not in recursive),
             tuple(atoms),
+            tuple(graph.rules[number] for number in numbers if number in chooses),
+            tuple(best),
         )
-        for index, (numbers, atoms) in enumerate(zip(rules, patterns, strict=True), start=1)
+        for index, (numbers, atoms, best) in enumerate(zip(rules, patterns, chosen, strict=True), start=1)
     )
 
 

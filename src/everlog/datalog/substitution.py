@@ -81,4 +81,5 @@ def canonical_rule(rule: Rule) -> Rule:
         return replace(inside, local=tuple(name for variable, name in scope.items() if variable in hidden))
 
     extend(names, rule.head)
-    return Rule(substitute_atom(rule.head, names), tuple(renamed(literal) for literal in rule.body))
+    head = substitute_atom(rule.head, names)
+    return replace(rule, head=head, body=tuple(renamed(literal) for literal in rule.body))

@@ -171,8 +171,11 @@ def _endless(program: Program) -> Iterator[str]:
     for rule in program.rules:
         for atom in rule.positive:
             above.setdefault(atom.predicate, set()).add(rule.head.predicate)
+    kept = {(rule.head.predicate, rule.extreme.place) for rule in program.rules if rule.extreme is not None}
     for rule in program.rules:
-        made = {one.result for one in rule.computations if one.result is not None} & set(rule.head.variables())
+        # Of a value that a head keeps the best of there is one for each group.
+        terms = {term for place, term in enumerate(rule.head.terms) if (rule.head.predicate, place) not in kept}
+        made = {one.result for one in rule.computations if one.result is not None} & terms
         given = {variable for atom in rule.positive for variable in atom.variables()}
         if not made - given or not _leads_to(rule.head.predicate, {atom.predicate for atom in rule.positive}, above):
             continue

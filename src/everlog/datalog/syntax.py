@@ -242,9 +242,27 @@ def parts(literal: BodyLiteral) -> tuple[Atom | Test, ...]:
 
 
 @dataclass(frozen=True, slots=True)
+class Extreme:
+    """`MIN(…)` or `MAX(…)` as an argument of a head: of facts that agree in all others, the least or greatest is kept."""
+
+    function: Literal["MIN", "MAX"]
+    place: int
+    """Which argument it is, counted from 0."""
+    numbers: bool = False
+    """Whether only numbers count; said of rules that Everlog makes, where a recursion computes with the values."""
+    adds: bool = False
+    """Whether each step of such a recursion adds something to all values that it gets, if only 0."""
+    worsens: bool = False
+    """Whether no step gives a value that is better than one that it gets."""
+
+
+@dataclass(frozen=True, slots=True)
 class Rule:
+    """A rule with one head. What is computed inside `MIN(…)` or `MAX(…)` is a `BIND` at the end of the body."""
+
     head: Atom
     body: tuple[BodyLiteral, ...]
+    extreme: Extreme | None = None
 
     @property
     def positive(self) -> tuple[Atom, ...]:

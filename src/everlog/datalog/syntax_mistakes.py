@@ -22,7 +22,7 @@ _GROUPS: Final[tuple[tuple[frozenset[str], frozenset[str], str], ...]] = tuple(
         ("OPEN NAME BOOLEAN", "_LPAR term", "an atom"),
         ("OPEN NAME", "STRING IRIREF PNAME VAR _EXISTS _LPAR", "an atom"),
         ("BANG NAME INTEGER", "PLUS MINUS _LPAR TIMES _DISTINCT term", "an expression"),
-        ("NAME INTEGER", "A term", "a term"),
+        ("NAME INTEGER", "A CALLED term", "a term"),
         ("PLUS MINUS TIMES OVER", "AND OR COMPARE NOT _IN", "an operator such as '+'"),
         ("IRIREF PNAME", "", "an IRI"),
     )

@@ -343,6 +343,18 @@ class Groups(ABC):
         """
 
 
+class BestFacts(ABC):
+    """The best of facts that agree in all but one term: facts of an atom, and candidates of another with the same terms."""
+
+    @abstractmethod
+    def best(self, candidates: FactSet, facts: FactSet) -> FactSet:
+        """The best of each group, as facts."""
+
+    @abstractmethod
+    def kinds(self, candidates: FactSet, facts: FactSet) -> frozenset[str]:
+        """The kinds of numbers that are among the values: `integer`, `double`, and `other`."""
+
+
 Moves = tuple[Sequence[Mapping[int, int]], frozenset[int]]
 """A deterministic automaton: for each state, the first being the start, what letters lead to; and the final states.
 
@@ -395,6 +407,10 @@ class Graphs(ABC):
     @abstractmethod
     def neighbours(self, atom: Atom, item: Atom) -> Neighbours:
         """Neighbours among the values of `item`, as facts of an atom."""
+
+    @abstractmethod
+    def best_facts(self, rule: Rule) -> BestFacts:
+        """The best facts of groups, for a rule that chooses them."""
 
     @abstractmethod
     def groups(self, rule: Rule) -> Groups:

@@ -20,10 +20,10 @@ from everlog.knowledge.saved_kinds import DECOMPOSED, MODULE, module_key, tree_k
 from everlog.planning.compiled_program import CompiledStratum
 from everlog.planning.modules.module_choice import LeftOut
 from everlog.reasoning.algorithms import Algorithm
+from everlog.reasoning.boundaries import NO_BOUNDARIES, Boundaries
 from everlog.reasoning.bounds import Bounds
 from everlog.reasoning.change import Allowance, Change, Progress
 from everlog.reasoning.counting import count_derivations, materialise_counted
-from everlog.reasoning.grouping import NO_GROUPINGS, Groupings
 from everlog.reasoning.kept import Kept
 from everlog.reasoning.modular import Modules
 from everlog.reasoning.modules.module import Backbone, Module
@@ -84,14 +84,14 @@ class Materialisation:
         E: FactSet,
         names: frozenset[str],
         modules: Modules = _NO_MODULES,
-        groupings: Groupings = NO_GROUPINGS,
+        boundaries: Boundaries = NO_BOUNDARIES,
         bounds: Bounds | None = None,
         equated: frozenset[str] = frozenset(),
     ) -> None:
         self.strata, self.engine, self.E, self.modules = strata, engine, E, modules
         self.equated = equated
         """The predicates that rules about equality were made for, where equality is a matter of rules."""
-        self._bounds, self._groupings = bounds, groupings
+        self._bounds, self._boundaries = bounds, boundaries
         self.I = engine.empty()
         self.kept = Kept.empty(engine, strata, names)
         self.cost: Allowance | None = None
@@ -110,6 +110,7 @@ class Materialisation:
         return not any(
             stratum.modules
             or stratum.groupings
+            or stratum.minima is not None
             or any(rule.negative for rule in stratum.rules.rules)
             or any(tree.rule.negative for tree in stratum.trees)
             for stratum in self.strata
@@ -159,11 +160,11 @@ class Materialisation:
         strata = timed(measured, seconds)
         if self.kept.names():
             self.I, rounds = materialise_counted(
-                strata, self.E, self.engine, progress, measured_modules(modules), self.kept, self._groupings
+                strata, self.E, self.engine, progress, measured_modules(modules), self.kept, self._boundaries
             )
         else:
             used = measured_modules(modules)
-            self.I, rounds = materialise(strata, self.E, self.engine, progress, used, self._groupings)
+            self.I, rounds = materialise(strata, self.E, self.engine, progress, used, self._boundaries)
         if self._bounds is not None:
             self._bounds.finish(modules, self.I)
         self.cost = Allowance(self.engine.derivations - before, clock.now() - begun)
@@ -245,7 +246,7 @@ class Materialisation:
             modules = self._bounds.checked(modules, E)
         used = measured_modules(modules)
         sets = self.E, self.I, minus, plus
-        change = Change(strata, self.engine, *sets, kept, progress, used, self._groupings, allowed, watch)
+        change = Change(strata, self.engine, *sets, kept, progress, used, self._boundaries, allowed, watch)
         before = [module.X for module in self.backbones()]
         with kept.staged(), _staged(self.module_list()):
             with change.guarded():

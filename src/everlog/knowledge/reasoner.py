@@ -47,9 +47,9 @@ from everlog.planning.equality_rules import UNEQUATED, axiomatised
 from everlog.planning.modules.module_choice import Verdicts, refusing
 from everlog.planning.modules.module_rules import relation_name
 from everlog.reasoning.algorithms import needed
+from everlog.reasoning.boundaries import make_boundaries
 from everlog.reasoning.bounds import Bounds
 from everlog.reasoning.change import Allowance, TooCostly
-from everlog.reasoning.grouping import make_groupings
 from everlog.reasoning.modules.chain import RegularChains
 from everlog.reasoning.modules.make_modules import make_modules
 from everlog.reasoning.profiled import Profiler
@@ -193,11 +193,11 @@ class Reasoner(Generic[Batch, Listed, Part]):
         forced = settings.modules != "auto" or not backend.policy.tries_rules_before_chains
         matcher = backend.matcher()
         modules = make_modules(strata, backend.engine, graphs, matcher, compiler, forced)
-        groupings = make_groupings(strata, backend.engine, graphs, matcher, compiler)
+        boundaries = make_boundaries(strata, backend.engine, graphs, matcher, compiler)
         bounds = None
         if settings.checked and modules:
             bounds = Bounds(compile_program(rules, compiler, settings.stratification), backend.engine, compiler)
-        return Materialisation(strata, backend.engine, given, kinds, modules, groupings, bounds, equated)
+        return Materialisation(strata, backend.engine, given, kinds, modules, boundaries, bounds, equated)
 
     def _reconsidered(self, before: Materialisation, rules: Evaluated, settings: Settings) -> Materialisation:
         """The materialisation, with regular chains left to the rules, for updates, if they turned out to derive little."""

@@ -64,7 +64,7 @@ def _rewritten(rule: Rule, defined: dict[Rule, None]) -> Rule:
                 body += _grouped(literal, aggregation, fresh, defined)
         else:
             body.append(literal)
-    return Rule(rule.head, tuple(body))
+    return replace(rule, body=tuple(body))
 
 
 def _fresh(rule: Rule) -> Iterator[Variable]:

@@ -7,11 +7,13 @@ from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from everlog.datalog.equalities import eliminate_equalities
+from everlog.datalog.extremes import CANDIDATES, is_choice
 from everlog.datalog.stratify import Stratum, stratify
 from everlog.datalog.substitution import canonical_rule, pattern
 from everlog.datalog.syntax import Atom, Rule
 from everlog.engine.algebra import Region, Rules
 from everlog.planning.aggregates import is_grouping, rewrite_aggregates
+from everlog.planning.candidates import check_minima, rewrite_minima
 from everlog.planning.decomposition.join_tree import JoinTree
 from everlog.planning.hidden_predicates import rewrite_negation
 from everlog.planning.modules.module_choice import LeftOut, Verdicts
@@ -24,6 +26,17 @@ Compiler: TypeAlias = Callable[[Sequence[Rule]], Rules]
 
 Decomposing: TypeAlias = Callable[[Rule, Callable[[Atom], bool]], JoinTree | None]
 """The tree of a rule that is to be decomposed; it is told which atoms belong to the rule's stratum."""
+
+
+@dataclass(frozen=True)
+class CompiledMinima:
+    """Rules that depend on each other through minima and maxima: those that choose, the others, and what they derive."""
+
+    choices: tuple[Rule, ...]
+    rules: Rules
+    recursive: Rules
+    nonrecursive: Rules
+    region: Region
 
 
 @dataclass(frozen=True)
@@ -41,11 +54,20 @@ class CompiledStratum:
     """Modules that were found and are not used; their rules are among the others."""
     groupings: tuple[Rule, ...] = ()
     """Rules about groups of facts below the stratum (`aggregates.py`)."""
+    minima: CompiledMinima | None = None
+    """Rules that choose the best facts of groups, with all that depend on each other through them."""
+
+
+def _without(rules: Sequence[Rule], others: Sequence[Rule]) -> list[Rule]:
+    left = set(rules).difference(others)
+    return [rule for rule in rules if rule in left]
 
 
 def solved(rules: Sequence[Rule]) -> list[Rule]:
-    """Rules without aggregates and equalities; those that can never fire, and second copies, are gone."""
-    found = (kept for rule in rewrite_aggregates(rules) if (kept := eliminate_equalities(rule)) is not None)
+    """Rules without aggregates, minima in heads, and equalities; those that can never fire, and second copies, are gone."""
+    extremes = check_minima(rules)
+    plain = rewrite_minima(rewrite_aggregates(rules), extremes)
+    found = (kept for rule in plain if (kept := eliminate_equalities(rule)) is not None)
     return list({canonical_rule(rule): rule for rule in found}.values())
 
 
@@ -74,7 +96,8 @@ def compile_program(
         said = [(module, next(reasons)) for module in some]
         used = tuple(module for module, why in said if why is None)
         modular = {rule for module in used for rule in module.rules}
-        generic = [rule for rule in stratum.rules if rule not in modular and not is_grouping(rule)]
+        apart = {*modular, *stratum.choosing, *filter(is_grouping, stratum.rules)}
+        generic = [rule for rule in stratum.rules if rule not in apart]
         trees = () if decomposed is None else _trees(stratum, generic, decomposed)
         left = set(generic) - {tree.rule for tree in trees}
         found.append(
@@ -88,6 +111,7 @@ def compile_program(
                 trees,
                 tuple(LeftOut(module, why) for module, why in said if why is not None),
                 tuple(filter(is_grouping, stratum.rules)),
+                _minima(stratum, compiled) if stratum.choosing else None,
             )
         )
     return tuple(found)
@@ -109,8 +133,25 @@ def _stratified(
     rewritten = rewrite_negation([rule for rule in plain if rule not in sequences])
     strata = stratify((*rewritten, *sequences), mode=stratification, apart=is_grouping)
     return strata, [
-        [*modules_of(stratum.recursive, _inside(stratum), kinds), *_beside(stratum, sequences)] for stratum in strata
+        [
+            *modules_of(_without(stratum.recursive, stratum.choosing), _inside(stratum), kinds),
+            *_beside(stratum, sequences),
+        ]
+        for stratum in strata
     ]
+
+
+def _minima(stratum: Stratum, compiled: Compiler) -> CompiledMinima:
+    choices = tuple(filter(is_choice, stratum.choosing))
+    others = _without(stratum.choosing, choices)
+    recursive = [rule for rule in stratum.recursive if rule in set(others)]
+    return CompiledMinima(
+        choices,
+        compiled(others),
+        compiled(recursive),
+        compiled(_without(others, recursive)),
+        Region(tuple(atom for atom in stratum.chosen if not atom.predicate.startswith(CANDIDATES))),
+    )
 
 
 def _beside(stratum: Stratum, sequences: Mapping[Rule, Module]) -> Iterator[Module]:
@@ -134,8 +175,10 @@ def _trees(stratum: Stratum, rules: Sequence[Rule], decomposed: Decomposing) -> 
 
 
 def _region(stratum: Stratum, strata: Sequence[Stratum]) -> Region:
-    """`Out^s`; the lowest stratum also has every fact that no atom of the program matches."""
+    """`Out^s` without best facts; the lowest stratum also has every fact that no atom of the program matches."""
+    chosen = set(stratum.chosen)
+    mine = tuple(atom for atom in stratum.patterns if atom not in chosen)
     if stratum.index > 1:
-        return Region(stratum.patterns)
+        return Region(mine)
     elsewhere = tuple(atom for other in strata if other.index > 1 for atom in other.patterns)
-    return Region(stratum.patterns, rest=True, elsewhere=elsewhere)
+    return Region(mine, rest=True, elsewhere=(*elsewhere, *stratum.chosen))

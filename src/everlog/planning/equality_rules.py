@@ -12,7 +12,7 @@ not in the core, where a later merge could undo them; such a rule is refused.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
 
@@ -77,7 +77,7 @@ def mergeable(value: Value) -> bool:
 
 def with_same_as(program: Program) -> Program:
     """The program with triples instead of equalities in heads."""
-    rules = tuple(Rule(_as_triple(rule.head), rule.body) for rule in program.rules)
+    rules = tuple(replace(rule, head=_as_triple(rule.head)) for rule in program.rules)
     return Program(rules, tuple(map(_as_triple, program.facts)), program.prefixes)
 
 
@@ -173,7 +173,7 @@ def _asking(rule: Rule) -> Rule:
             bound.update(literal.variables())
         if not (isinstance(literal, Comparison) and literal.operator == "!=" and {literal.left, literal.right} == ends):
             body.append(literal)
-    return Rule(rule.head, tuple(dict.fromkeys(body)))
+    return replace(rule, body=tuple(dict.fromkeys(body)))
 
 
 def _occurrences(arities: Mapping[str, int]) -> Iterator[Rule]:
@@ -188,6 +188,12 @@ def _occurrences(arities: Mapping[str, int]) -> Iterator[Rule]:
 
 def _check(rule: Rule) -> None:
     """Refuses a rule of the core whose instances a later merge could take away."""
+    if rule.extreme is not None:
+        raise EverlogError(
+            f"{print_literal(rule.head)} has a {rule.extreme.function}, which is not well defined together with equality: "
+            "equalities depend on it, and an equality that is found later could make one group of two. Use it only in "
+            "rules that no equality depends on"
+        )
     for literal in rule.body:
         harmless = isinstance(literal, Atom) or (isinstance(literal, Comparison) and _is_harmless(literal))
         if not harmless:
@@ -277,7 +283,7 @@ def over_representatives(rule: Rule) -> tuple[Rule, ...]:
     triples = [atom for atom in rule.positive if atom.predicate == TRIPLE]
     apart = {frozenset(atom.terms[::2]) for atom in triples if atom.terms[1] == _DIFFERENT}
     also = [rule] if any(is_equality(atom) and frozenset(atom.terms[::2]) in apart for atom in rule.positive) else []
-    return tuple(solved([Rule(rule.head, body), *also]))
+    return tuple(solved([replace(rule, body=body), *also]))
 
 
 def may_tell_apart(head: Atom) -> bool:
@@ -299,16 +305,17 @@ def without_reflexive_heads(rule: Rule) -> tuple[Rule, ...]:
 def axiomatised(rules: Sequence[Rule], arities: Mapping[str, int]) -> tuple[Rule, ...]:
     """A program whose rules make a congruence of owl:sameAs: (≈1)–(≈4) of *Equality*, and the rules as they use it."""
     for rule in rules:
-        if rule.aggregates:
+        kept = "" if rule.extreme is None else f"a {rule.extreme.function} in its head"
+        if what := "an aggregate" if rule.aggregates else kept:
             raise EverlogError(
-                f"the rule `{print_rule(rule)}` has an aggregate, which would be about names and not about what they stand "
+                f"the rule `{print_rule(rule)}` has {what}, which would be about names and not about what they stand "
                 "for while rules make equality: choose equality='rewrite'"
             )
     asked = asking(rules, arities)
     core = core_of(asked)
     found = [made for place in sorted(core) for made in _with_equality(asked[place])]
     above = [rule for place, rule in enumerate(asked) if place not in core]
-    found += [made for rule in above for made in _with_equality(Rule(rule.head, telling_apart(rule.body, _proper)))]
+    found += [made for rule in above for made in _with_equality(replace(rule, body=telling_apart(rule.body, _proper)))]
     known = {TRIPLE: 3, **arities, **_arities(found)}
     found += _congruence({name: arity for name, arity in known.items() if not name.startswith(HIDDEN)})
     return tuple({canonical_rule(rule): rule for rule in found}.values())

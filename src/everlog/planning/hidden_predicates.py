@@ -14,6 +14,7 @@ is compiled again in the same engine, or opened from a store, cannot give a name
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from hashlib import sha256
 from typing import Final
 
@@ -43,7 +44,7 @@ def rewrite_negation(rules: Sequence[Rule]) -> tuple[Rule, ...]:
             return Negation((_hide(rule, literal, levels, hidden),))
         return literal
 
-    result = [Rule(rule.head, tuple(plain(rule, literal) for literal in rule.body)) for rule in rules]
+    result = [replace(rule, body=tuple(plain(rule, literal) for literal in rule.body)) for rule in rules]
     defining = [Rule(head, definition.body) for definition, head in hidden.items()]
     return (*defining, *result)
 
@@ -80,7 +81,7 @@ def spelled_out(rule: Rule, definitions: Mapping[str, Rule]) -> Rule:
         inner = dict.fromkeys(variable for part in body for variable in part.variables())
         return Negation(atoms, tuple(one for one in inner if one not in arguments.values()), tests)
 
-    return Rule(rule.head, tuple(map(written, rule.body)))
+    return replace(rule, body=tuple(map(written, rule.body)))
 
 
 def named_after(start: str, *definition: object) -> str:

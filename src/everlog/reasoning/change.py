@@ -15,8 +15,9 @@ from dataclasses import dataclass
 from everlog import clock
 from everlog.engine.algebra import Engine, FactSet
 from everlog.planning.compiled_program import CompiledStratum
-from everlog.reasoning.grouping import NO_GROUPINGS, Groupings
+from everlog.reasoning.boundaries import NO_BOUNDARIES, Boundaries
 from everlog.reasoning.kept import Kept
+from everlog.reasoning.minima import Below
 from everlog.reasoning.modules.module import Module
 from everlog.reasoning.stratum_seconds import timed
 
@@ -50,7 +51,7 @@ class Change:
         kept: Kept,
         progress: Progress,
         modules: Mapping[int, Sequence[Module]],
-        groupings: Groupings = NO_GROUPINGS,
+        boundaries: Boundaries = NO_BOUNDARIES,
         allowed: Allowance | None = None,
         watch: Callable[[], None] | None = None,
     ) -> None:
@@ -58,7 +59,7 @@ class Change:
         self.minus = minus.common(E).minus(plus)
         self.plus = plus.minus(E)
         self.strata, self.engine, self.E, self.I, self.kept = strata, engine, E, I, kept
-        self.modules, self._groupings = modules, groupings
+        self.modules, self._boundaries = modules, boundaries
         self.D = self.A = self.nothing = engine.empty()
         self.derivations: dict[str, int] = {}
         self.rounds = 0
@@ -124,9 +125,14 @@ class Change:
             raise TooCostly
 
     def touched(self) -> Iterator[CompiledStratum]:
-        """The strata, each timed; groups of facts below one have what they should when it comes."""
+        """The strata, each timed; groups and best facts below one are what they should be when it comes."""
         for stratum in timed(self.strata, self.seconds):
-            for lost, new in self._groupings.update(stratum, self.I, self.D, self.A):
+            below = Below(self.I, self.E, self.minus, self.plus, self.D, self.A)
+
+            def note(facts: FactSet, stratum: CompiledStratum = stratum) -> None:
+                self.round_done(stratum, facts)
+
+            for lost, new in self._boundaries.update(stratum, below, note):
                 self.D |= lost
                 self.A |= new
             yield stratum

@@ -15,8 +15,8 @@ from collections.abc import Iterable, Sequence
 
 from everlog.engine.algebra import Annotation, Counted, Engine, FactSet
 from everlog.planning.compiled_program import CompiledStratum
+from everlog.reasoning.boundaries import NO_BOUNDARIES, Boundaries
 from everlog.reasoning.change import Change, Progress
-from everlog.reasoning.grouping import NO_GROUPINGS, Groupings
 from everlog.reasoning.kept import NEVER, Kept, Trace
 from everlog.reasoning.modular import Added, Modules
 
@@ -31,13 +31,15 @@ def materialise_counted(
     progress: Progress,
     modules: Modules,
     kept: Kept,
-    groupings: Groupings = NO_GROUPINGS,
+    boundaries: Boundaries = NO_BOUNDARIES,
 ) -> tuple[FactSet, int]:
     """Algorithm 2: `mat(Π, E)` and the number of rounds; fills whatever is to be kept."""
     I = nothing = engine.empty()  # 9
     rounds = 0
     for place, stratum in enumerate(strata):  # 10
-        I |= groupings.begin(stratum, I, nothing)
+        found, number = boundaries.begin(stratum, I, E, nothing, progress)
+        I |= found
+        rounds += number
         explicit = E.within(stratum.region)  # 12
         derived = stratum.nonrecursive.apply_counted(I)
         if kept.nonrecursive is not None:

@@ -7,13 +7,11 @@ whose value has changed is one fact deleted and one added. What a group has is a
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from everlog.datalog.syntax import HIDDEN, Atom, Rule
-from everlog.engine.algebra import Engine, FactSet, Graphs, Groups, Labelled, Matcher, Region
-from everlog.planning.compiled_program import CompiledStratum, Compiler
+from everlog.engine.algebra import Engine, FactSet, Groups, Labelled, Matcher, Region
+from everlog.planning.compiled_program import Compiler
 from everlog.planning.hidden_predicates import named_after
 
 _TOUCHED: Final = f"{HIDDEN}touched"
@@ -55,40 +53,3 @@ class Grouping:
 
     def _matched(self, wanted: Atom, *literals: tuple[Atom, FactSet]) -> FactSet:
         return self._matcher.match([Labelled(atom, facts) for atom, facts in literals]).facts(wanted)
-
-
-@dataclass(frozen=True)
-class Groupings:
-    """The groupings by the index of their stratum."""
-
-    by_stratum: Mapping[int, Sequence[Grouping]]
-
-    def begin(self, stratum: CompiledStratum, I: FactSet, nothing: FactSet) -> FactSet:
-        """What all groups have whose members are below a stratum."""
-        found = nothing
-        for grouping in self.by_stratum.get(stratum.index, ()):
-            found |= grouping.begin(I)
-        return found
-
-    def update(self, stratum: CompiledStratum, I: FactSet, D: FactSet, A: FactSet) -> Iterator[tuple[FactSet, FactSet]]:
-        """What changes with these groups, given what changed below."""
-        for grouping in self.by_stratum.get(stratum.index, ()):
-            yield grouping.update(I, D, A)
-
-
-NO_GROUPINGS: Final = Groupings({})
-
-
-def make_groupings(
-    strata: Sequence[CompiledStratum], engine: Engine, graphs: Graphs, matcher: Matcher, compiled: Compiler
-) -> Groupings:
-    """The groupings of a program."""
-    return Groupings(
-        {
-            stratum.index: [
-                Grouping(rule, graphs.groups(rule), matcher, compiled, engine) for rule in stratum.groupings
-            ]
-            for stratum in strata
-            if stratum.groupings
-        }
-    )

@@ -13,8 +13,8 @@ from collections.abc import Iterable
 
 from everlog.engine.algebra import Engine, FactSet
 from everlog.planning.compiled_program import CompiledStratum
+from everlog.reasoning.boundaries import NO_BOUNDARIES, Boundaries
 from everlog.reasoning.change import Progress
-from everlog.reasoning.grouping import NO_GROUPINGS, Groupings
 from everlog.reasoning.modular import Added, Modules
 
 
@@ -24,13 +24,15 @@ def materialise(
     engine: Engine,
     progress: Progress,
     modules: Modules,
-    groupings: Groupings = NO_GROUPINGS,
+    boundaries: Boundaries = NO_BOUNDARIES,
 ) -> tuple[FactSet, int]:
     """`mat(Π, E)`, and the number of rounds."""
     I = nothing = engine.empty()
     rounds = 0
     for stratum in strata:  # 2
-        I |= groupings.begin(stratum, I, nothing)
+        found, number = boundaries.begin(stratum, I, E, nothing, progress)
+        I |= found
+        rounds += number
         mine = Added(modules.get(stratum.index, ()), nothing)
         begun = mine.begin(I)
         Δ = E.within(stratum.region)  # 3

@@ -34,7 +34,7 @@ def _renamed(program: Program, name: Callable[[str], str]) -> Program:
         return given
 
     def renamed(rule: Rule) -> Rule:
-        return Rule(rule.head.mapped(term), tuple(literal.mapped(term) for literal in rule.body))
+        return replace(rule, head=rule.head.mapped(term), body=tuple(literal.mapped(term) for literal in rule.body))
 
     return replace(
         program,

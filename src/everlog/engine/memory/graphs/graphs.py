@@ -8,6 +8,7 @@ import numpy as np
 
 from everlog.datalog.syntax import Atom, Rule, Variable
 from everlog.engine.algebra import FactSet, Graphs, Moves
+from everlog.engine.memory.best_facts import MemoryBestFacts
 from everlog.engine.memory.engine import MemoryEngine
 from everlog.engine.memory.facts.sets import as_memory_facts
 from everlog.engine.memory.graphs.chains import MemoryChains
@@ -51,6 +52,9 @@ class MemoryGraphs(Graphs):
 
     def keyed_neighbours(self, atom: Atom, item: Atom, key: Variable) -> MemoryNeighbours:
         return MemoryNeighbours(self._engine, atom, item, key)
+
+    def best_facts(self, rule: Rule) -> MemoryBestFacts:
+        return MemoryBestFacts(self._engine, rule)
 
     def groups(self, rule: Rule) -> MemoryGroups:
         return MemoryGroups(self._engine, rule)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from everlog.datalog.syntax import Atom, Rule, Variable
 from everlog.engine.algebra import Graphs, Moves
+from everlog.engine.spark.best_facts import SparkBestFacts
 from everlog.engine.spark.engine import SparkEngine
 from everlog.engine.spark.graphs.chains import SparkChains
 from everlog.engine.spark.graphs.cliques import SparkCliques
@@ -25,6 +26,9 @@ class SparkGraphs(Graphs):
 
     def cliques(self, atom: Atom) -> SparkCliques:
         return SparkCliques(self._engine, atom)
+
+    def best_facts(self, rule: Rule) -> SparkBestFacts:
+        return SparkBestFacts(self._engine, rule)
 
     def groups(self, rule: Rule) -> SparkGroups:
         return SparkGroups(self._engine, rule)

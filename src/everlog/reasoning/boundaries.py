@@ -1,0 +1,75 @@
+"""What is done when a stratum begins: groups of facts below it, and best facts, get what they should have.
+
+No maintenance algorithm knows of either. To the rules of the stratum and above they are facts that came and went below.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from everlog.engine.algebra import Engine, FactSet, Graphs, Matcher
+from everlog.planning.compiled_program import CompiledStratum, Compiler
+from everlog.reasoning.grouping import Grouping
+from everlog.reasoning.minima import Below, Minima, Note
+
+
+@dataclass(frozen=True)
+class Boundaries:
+    """Groups and best facts by the index of their stratum."""
+
+    groupings: Mapping[int, Sequence[Grouping]] = field(default_factory=dict)
+    minima: Mapping[int, Minima] = field(default_factory=dict)
+
+    def begin(
+        self,
+        stratum: CompiledStratum,
+        I: FactSet,
+        E: FactSet,
+        nothing: FactSet,
+        progress: Callable[[int, int, int], None],
+    ) -> tuple[FactSet, int]:
+        """What follows before the rules of a stratum are applied, and the number of rounds that took."""
+        found, rounds = nothing, 0
+
+        def note(facts: FactSet) -> None:
+            nonlocal rounds
+            rounds += 1
+            progress(stratum.index, rounds, len(facts))
+
+        for grouping in self.groupings.get(stratum.index, ()):
+            found |= grouping.begin(I)
+        if stratum.index in self.minima:
+            found |= self.minima[stratum.index].begin(I, E, note)
+        return found, rounds
+
+    def update(self, stratum: CompiledStratum, below: Below, note: Note) -> Iterator[tuple[FactSet, FactSet]]:
+        """What is gone and what is new before the rules of a stratum are applied, given what changed below."""
+        for grouping in self.groupings.get(stratum.index, ()):
+            yield grouping.update(below.I, below.D, below.A)
+        if stratum.index in self.minima:
+            yield self.minima[stratum.index].update(below, note)
+
+
+NO_BOUNDARIES: Final = Boundaries()
+
+
+def make_boundaries(
+    strata: Sequence[CompiledStratum], engine: Engine, graphs: Graphs, matcher: Matcher, compiled: Compiler
+) -> Boundaries:
+    """The groups and best facts of a program."""
+    return Boundaries(
+        {
+            stratum.index: [
+                Grouping(rule, graphs.groups(rule), matcher, compiled, engine) for rule in stratum.groupings
+            ]
+            for stratum in strata
+            if stratum.groupings
+        },
+        {
+            stratum.index: Minima(stratum.minima, engine, graphs, matcher, compiled)
+            for stratum in strata
+            if stratum.minima is not None
+        },
+    )

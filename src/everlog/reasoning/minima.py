@@ -1,0 +1,291 @@
+"""The best facts of groups, where they depend on each other: shortest paths and their kin, and how they are kept.
+
+Rules derive *candidates* from best facts; the best candidate of a group replaces what the group had. A better value only
+ever improves what follows (`planning/monotonicity.py`), so rounds in which whatever has improved is followed up end with
+the one solution, in whatever order: each fact follows from others, and no candidate is better.
+
+An update goes as DRed does. Overdeletion takes away the best facts that have lost an instance of their own value, and what
+that leads to; what is left then follows as before. The groups of what is gone are looked at again as a whole, together with
+what has come, and what improves is followed up as above. Explicit facts stay, also where their group has a better one.
+
+That is right if every fact follows, in the end, from best facts alone: it does where each step adds something, exactly,
+to the value that it gets, or never gives a better one (`_well_founded`). Elsewhere a fact may owe its existence to a value
+that has been improved since, perhaps by that very fact; then all that the rules derive is computed again when something
+goes. So it is, whatever changes, for numbers of several kinds, since sums of doubles are rounded: of `0.9999999999999999`
+and `1` the better one may lead to the worse of `1001.0` and `1001`. What is computed again takes the same rounds from the
+same facts, and so comes to the same result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final, NamedTuple
+
+from everlog.datalog.printer import print_rule
+from everlog.datalog.syntax import HIDDEN, Atom, Rule, Term, Variable
+from everlog.engine.algebra import BestFacts, Engine, FactSet, Graphs, Labelled, Matcher, Region, Rules
+from everlog.errors import EverlogError
+from everlog.planning.compiled_program import CompiledMinima, Compiler
+from everlog.planning.hidden_predicates import named_after
+
+_TOUCHED: Final = f"{HIDDEN}touched"
+_PATIENCE: Final = 64
+"""So many rounds nobody wonders about."""
+
+Note = Callable[[FactSet], None]
+"""Is told of the facts that a round has changed."""
+
+
+class Below(NamedTuple):
+    """An update of explicit facts, and what it has changed so far, below a stratum."""
+
+    I: FactSet
+    E: FactSet
+    minus: FactSet
+    plus: FactSet
+    D: FactSet
+    A: FactSet
+
+
+class _Again(Exception):
+    """Everything has to be computed again."""
+
+
+class _Choice:
+    """One relation: its groups, and the rule that chooses the best facts of them."""
+
+    def __init__(self, rule: Rule, best: BestFacts, matcher: Matcher) -> None:
+        assert rule.extreme is not None, "a rule that chooses"
+        place = rule.extreme.place
+        self.rule, self.extreme, self.best, self._matcher = rule, rule.extreme, best, matcher
+        self.head, (self.candidate,) = rule.head, rule.positive
+        self.facts, self.candidates = Region((self.head,)), Region((self.candidate,))
+        self._rival = Atom(self.head.predicate, _with(self.head.terms, place, (Variable("rival"),)))
+        self.touched = Atom(named_after(_TOUCHED, rule), _with(self.head.terms, place, ()))
+
+    def guarded(self, rule: Rule) -> Rule:
+        """A rule for candidates, for groups that are touched."""
+        group = Atom(self.touched.predicate, _with(rule.head.terms, self.extreme.place, ()))
+        return Rule(rule.head, (group, *rule.body))
+
+    def as_written(self, rule: Rule) -> Rule:
+        """A rule for candidates as the program has it."""
+        return Rule(Atom(self.head.predicate, rule.head.terms), rule.body, self.extreme)
+
+    def derived(self, found: FactSet, facts: FactSet) -> FactSet:
+        """Those of some facts that are candidates among what was found."""
+        return self._matched(self.head, (self.candidate, found), (self.head, facts))
+
+    def groups(self, facts: FactSet) -> FactSet:
+        """The groups that some facts touch."""
+        return self._matched(self.touched, (self.head, facts))
+
+    def rivals(self, found: FactSet, given: FactSet, facts: FactSet) -> FactSet:
+        """Those of some facts that are of the same groups as candidates, or as given facts, and these."""
+        beside = self._matched(self._rival, (self.candidate, found), (self._rival, facts))
+        return beside.plus(given).plus(self._matched(self._rival, (self.head, given), (self._rival, facts)))
+
+    def _matched(self, wanted: Atom, *literals: tuple[Atom, FactSet]) -> FactSet:
+        return self._matcher.match([Labelled(atom, facts) for atom, facts in literals]).facts(wanted)
+
+
+def _with(terms: tuple[Term, ...], place: int, others: tuple[Term, ...]) -> tuple[Term, ...]:
+    return (*terms[:place], *others, *terms[place + 1 :])
+
+
+class Minima:
+    """The rules of a stratum that depend on each other through minima and maxima."""
+
+    def __init__(
+        self, compiled: CompiledMinima, engine: Engine, graphs: Graphs, matcher: Matcher, compiler: Compiler
+    ) -> None:
+        self._engine, self._compiled, self._compiler = engine, compiled, compiler
+        self._nothing = engine.empty()
+        self._choices = [_Choice(rule, graphs.best_facts(rule), matcher) for rule in compiled.choices]
+        chosen = {choice.head.predicate for choice in self._choices} | {
+            one.candidate.predicate for one in self._choices
+        }
+        self._plain = Region(tuple(atom for atom in compiled.region.patterns if atom.predicate not in chosen))
+        self._again: Rules | None = None
+        self._kinds: frozenset[str] | None = None
+        """The kinds of numbers that there are; None if nobody has looked."""
+
+    # ------------------------------------------------------------------------------------ from the beginning
+
+    def begin(self, I: FactSet, E: FactSet, note: Note) -> FactSet:
+        """What follows from facts below and from explicit ones."""
+        given = E.within(self._compiled.region)
+        state = _State(I, self._nothing, self._nothing, self._nothing, self._nothing)
+        state.explicit = given
+        self._settle(state, self._compiled.nonrecursive.apply(I), given, note, None)
+        self._kinds = self._kinds_of(state.A)
+        return state.A
+
+    # ------------------------------------------------------------------------------------ updates
+
+    def update(self, below: Below, note: Note) -> tuple[FactSet, FactSet]:
+        """What is gone and what is new, given what changed below."""
+        region = self._compiled.region
+        minus, plus = below.minus.within(region), below.plus.within(region)
+        if not (minus or plus or below.D or below.A):
+            return self._nothing, self._nothing
+        try:
+            if self._kinds is None:
+                self._kinds = self._kinds_of(below.I)
+            self._uniform(self._kinds)
+            return self._maintained(below, minus, plus, self._kinds, note)
+        except _Again:
+            return self._computed_again(below, note)
+
+    def _computed_again(self, below: Below, note: Note) -> tuple[FactSet, FactSet]:
+        mine = below.I.within(self._compiled.region)
+        now = self.begin(((below.I - mine) - below.D) | below.A, (below.E - below.minus) | below.plus, note)
+        return mine.minus(now), now.minus(mine)
+
+    def _maintained(
+        self, below: Below, minus: FactSet, plus: FactSet, kinds: frozenset[str], note: Note
+    ) -> tuple[FactSet, FactSet]:
+        state = _State(below.I, below.D, below.A, self._nothing, self._nothing)
+        state.explicit = (below.E - minus) | plus
+        lost = self._compiled.rules.apply(state.I, some=[(below.D, below.A)])
+        if (lost or minus) and not self._well_founded(kinds):
+            raise _Again
+        self._overdelete(state, lost, minus, note)
+        found = self._compiled.rules.apply(state.now, some=[(below.A, below.D)])
+        found |= self._rederived(state)
+        self._settle(state, found, plus.minus(state.now), note, kinds)
+        return state.D, state.A
+
+    def _well_founded(self, kinds: frozenset[str]) -> bool:
+        """Whether every fact follows from best facts alone, in steps that do not lead back to it."""
+        exact = kinds <= {"integer"}
+        return all(
+            one.extreme.worsens or (one.extreme.adds and (exact or not one.extreme.numbers)) for one in self._choices
+        )
+
+    def _overdelete(self, state: _State, found: FactSet, minus: FactSet, note: Note) -> None:
+        """Takes away what has lost an instance, unless it is explicit, and what follows from it."""
+        Δ = self._lost(found, state.I).plus(minus).minus(state.explicit)
+        while Δ:
+            found = self._compiled.recursive.apply(state.survivors, state.I | state.below_A, some=[(Δ, self._nothing)])
+            state.D |= Δ
+            note(Δ)
+            Δ = self._lost(found, state.survivors).minus(state.explicit)
+
+    def _lost(self, found: FactSet, facts: FactSet) -> FactSet:
+        """Those of some facts that are among what was found, as candidates or as they are."""
+        lost = found.within(self._plain).common(facts)
+        for choice in self._choices:
+            lost |= choice.derived(found, facts)
+        self._forget()
+        return lost
+
+    def _rederived(self, state: _State) -> FactSet:
+        """The candidates for groups that lost their best fact, and other facts that are gone and follow all the same."""
+        if not state.D:
+            return self._nothing
+        if self._again is None:
+            choices = {choice.candidate.predicate: choice for choice in self._choices}
+            rules = [rule for rule in self._compiled.rules.rules if rule.head.predicate in choices]
+            self._again = self._compiler([choices[rule.head.predicate].guarded(rule) for rule in rules])
+        touched = self._nothing
+        for choice in self._choices:
+            touched |= choice.groups(state.D)
+        found = self._again.apply(state.now | touched, some=[(touched, self._nothing)])
+        for choice in self._choices:
+            self._engine.forget(choice.touched.predicate)
+        plain = state.D.within(self._plain)
+        return found.plus(self._compiled.rules.provable(plain, state.now)) if plain else found
+
+    # ------------------------------------------------------------------------------------ what improves
+
+    def _settle(self, state: _State, found: FactSet, given: FactSet, note: Note, kinds: frozenset[str] | None) -> None:
+        """Chooses among what was found, with new explicit facts, and follows up whatever improves until nothing does.
+
+        If all numbers have to be of some kinds, others raise `_Again`.
+        """
+        rounds, enough = 0, _PATIENCE
+        while True:
+            Δ, worse = self._improved(state, found, given, kinds)
+            self._forget()
+            if not Δ and not worse:
+                return
+            state.change(worse, Δ)
+            note(Δ)
+            rounds += 1
+            if rounds > enough:
+                facts = len(state.now.within(self._compiled.region))
+                if rounds > facts:
+                    self._refuse_cycles()
+                enough = max(facts, 2 * rounds)
+            found = self._compiled.recursive.apply(state.now, some=[(Δ, self._nothing)])
+            given = self._nothing
+
+    def _improved(
+        self, state: _State, found: FactSet, given: FactSet, kinds: frozenset[str] | None
+    ) -> tuple[FactSet, FactSet]:
+        """The facts that are new, and those that are worse than others of their groups and not explicit."""
+        now = state.now
+        new, worse = found.within(self._plain).plus(given).minus(now), self._nothing
+        for choice in self._choices:
+            candidates, mine = found.within(choice.candidates), given.within(choice.facts)
+            if not candidates and not mine:
+                continue
+            rivals = choice.rivals(candidates, mine, now)
+            if kinds is not None and choice.extreme.numbers:
+                self._uniform(kinds | choice.best.kinds(candidates, mine))
+            best = choice.best.best(candidates, rivals)
+            new |= best.minus(now)
+            worse |= rivals.minus(best).minus(state.explicit)
+        return new, worse
+
+    def _refuse_cycles(self) -> None:
+        """Refuses to go on after more rounds than there are facts: with sums, some fact has then improved itself."""
+        if all(choice.extreme.adds for choice in self._choices):
+            choices = {choice.candidate.predicate: choice for choice in self._choices}
+            rules = [rule for rule in self._compiled.recursive.rules if rule.head.predicate in choices]
+            by = "`, `".join(print_rule(choices[rule.head.predicate].as_written(rule)) for rule in rules)
+            raise EverlogError(
+                "some facts lead back to themselves with a better value each time, as the weights of a negative cycle do, "
+                f"so that there is no best one, by `{by}`"
+            )
+
+    def _kinds_of(self, facts: FactSet) -> frozenset[str]:
+        found = (
+            choice.best.kinds(self._nothing, facts.within(choice.facts))
+            for choice in self._choices
+            if choice.extreme.numbers
+        )
+        return frozenset().union(*found)
+
+    def _uniform(self, kinds: frozenset[str]) -> None:
+        if len(kinds) > 1 or "other" in kinds:
+            raise _Again
+
+    def _forget(self) -> None:
+        for choice in self._choices:
+            self._engine.forget(choice.candidate.predicate)
+
+
+class _State:
+    """Facts as they are updated: `I`, what changed below, and `D` and `A` of the stratum's own."""
+
+    def __init__(self, I: FactSet, below_D: FactSet, below_A: FactSet, D: FactSet, A: FactSet) -> None:
+        self.I, self.below_D, self.below_A, self.D, self.A = I, below_D, below_A, D, A
+        self.explicit = D
+        """The explicit facts after the update."""
+
+    @property
+    def survivors(self) -> FactSet:
+        return self.I - (self.below_D | self.D)
+
+    @property
+    def now(self) -> FactSet:
+        return (self.I - (self.below_D | self.D)) | (self.below_A | self.A)
+
+    def change(self, worse: FactSet, new: FactSet) -> None:
+        """Replaces facts by others."""
+        self.D |= worse.common(self.I)
+        self.A -= worse
+        self.D -= new
+        self.A |= new.minus(self.I)
