@@ -20,6 +20,7 @@ from everlog.engine.algebra import Engine, FactSet
 from everlog.engine.backend import Backend, Batch, Difference, KeptState, Listed, Names, Part, Which, World
 from everlog.engine.kept_kinds import CLASSES, TRACE
 from everlog.errors import EverlogError
+from everlog.explaining.held_facts import HeldFacts
 from everlog.knowledge.choice import Choice, choose, given_up
 from everlog.knowledge.goals import WORTH_SORTING, answer_variables, in_order
 from everlog.knowledge.materialisation import Accept, Materialisation, Outcome, Past
@@ -535,6 +536,10 @@ class Reasoner(Generic[Batch, Listed, Part]):
         for stratum in compile_program([rule], backend.compiler()):
             facts |= stratum.nonrecursive.apply(facts, excluding=facts)
         return facts
+
+    def held(self, program: Program) -> HeldFacts:
+        """What proofs are made of."""
+        return HeldFacts(self.backend, self.E, self._chosen("all"), program.rules)
 
     def clashes(self) -> list[str]:
         """What equality contradicts, with facts."""

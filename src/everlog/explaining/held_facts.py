@@ -1,0 +1,159 @@
+"""What an engine knows that proofs are made of: which facts are explicit, and which instances of rules derive them.
+
+Everything is asked for many facts at once, as a handful of joins in a scratch of the engine, so that nothing stays there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from everlog.datalog.syntax import HIDDEN, Atom, BodyLiteral, Constant, Rule, Variable
+from everlog.datalog.values import Value
+from everlog.engine.algebra import FactSet
+from everlog.engine.backend import Backend
+from everlog.explaining.rule_matching import Matching, asked_about, matching
+from everlog.planning.compiled_program import compile_program
+from everlog.reasoning.grouping import make_groupings
+from everlog.sources.fact_columns import Columns, columns_of
+
+AnyBackend = Backend[Any, Any, Any]
+
+_ANSWER: Final = f"{HIDDEN}why_answer"
+
+
+@dataclass(frozen=True)
+class Instance:
+    """An instance of a rule, which has a number: the values of its variables, and its positive body facts, each once."""
+
+    rule: int
+    values: tuple[Constant, ...]
+    premises: tuple[Atom, ...]
+
+
+class HeldFacts:
+    """The explicit facts `E` and the materialisation `I` of an engine, and the rules that derive the one from the other."""
+
+    def __init__(self, backend: AnyBackend, E: FactSet, I: FactSet, rules: Sequence[Rule]) -> None:
+        self._backend, self.E, self.I = backend, E, I
+        self.rules = rules
+        self._matchings: dict[int, Matching | None] = {}
+        self._premises: dict[int, list[tuple[str, list[Constant | int]]]] = {}
+
+    def explicit(self, facts: Iterable[Atom]) -> set[Atom]:
+        """Those of some facts that are given."""
+        return self._among(facts, self.E)
+
+    def holding(self, facts: Iterable[Atom]) -> set[Atom]:
+        """Those of some facts that hold."""
+        return self._among(facts, self.I)
+
+    def _among(self, facts: Iterable[Atom], held: FactSet) -> set[Atom]:
+        by_predicate = _by_predicate(facts)
+        with self._backend.scratch() as scratch:
+            batches = scratch.encoded({name: _columns(name, some) for name, some in by_predicate.items()})
+            found = scratch.present(batches).common(held)
+            return {
+                Atom(name, tuple(map(Constant, row)))
+                for name, some in by_predicate.items()
+                for row in scratch.rows(scratch.listed(found, name, len(some[0].terms)), len(some[0].terms))
+            }
+
+    def variables(self, rule: int) -> tuple[Variable, ...]:
+        """The variables that the values of an instance belong to."""
+        found = self._matching(rule)
+        assert found is not None, "there is an instance"
+        return found.variables
+
+    def instances(
+        self, asked: Sequence[Atom], rules: Iterable[int], explicit: bool = False, most: int | None = None
+    ) -> tuple[list[Instance], bool]:
+        """The instances of some rules that derive some facts; their bodies hold or, if so asked, are `explicit`.
+
+        There are at most so many of each rule; then it is also told that there are more.
+        """
+        chosen = [(number, one) for number in sorted(rules) if (one := self._matching(number)) is not None]
+        if not chosen or not asked:
+            return [], False
+        more = False
+        with self._backend.scratch() as scratch:
+            found = self._found(scratch, asked, [one for _, one in chosen], explicit)
+            instances: list[Instance] = []
+            for number, matched in chosen:
+                arity = len(matched.answer.terms)
+                listed = scratch.listed(found, matched.answer.predicate, arity)
+                if most is not None:
+                    more |= scratch.size(listed) > most
+                    listed = scratch.first(listed, most)
+                rows = scratch.rows(listed, arity)
+                instances += [self._instance(number, tuple(map(Constant, row))) for row in rows]
+        return instances, more
+
+    def _found(
+        self, scratch: AnyBackend, asked: Sequence[Atom], matchings: Sequence[Matching], explicit: bool
+    ) -> FactSet:
+        names = {asked_about(name): some for name, some in _by_predicate(asked).items()}
+        wanted = scratch.entered(scratch.encoded({name: _columns(name, some) for name, some in names.items()}))
+        first, rest = [one.first for one in matchings], [rule for one in matchings for rule in one.rest]
+        scratch.prepare([*first, *rest])
+        found = self._applied(scratch, first, (self.E if explicit else self.I).plus(wanted))
+        return found if not rest else found.plus(self._applied(scratch, rest, self.I.plus(found)))
+
+    def _applied(self, scratch: AnyBackend, rules: Sequence[Rule], facts: FactSet) -> FactSet:
+        """What rules that do not depend on their heads derive from some facts."""
+        compiler = scratch.compiler()
+        strata = compile_program(rules, compiler)
+        groupings = make_groupings(strata, scratch.engine, scratch.graphs(), scratch.matcher(), compiler)
+        made = nothing = scratch.engine.empty()
+        for stratum in strata:
+            known = facts.plus(made)
+            more = groupings.begin(stratum, known, nothing)
+            made |= more
+            made |= stratum.nonrecursive.apply(known.plus(more), excluding=nothing)
+        return made
+
+    def answers(self, body: Sequence[BodyLiteral], variables: Sequence[Variable], most: int) -> tuple[list[Row], int]:
+        """Some of the values that variables have where a body holds, at most so many, and how many there are."""
+        answer = Rule(Atom(_ANSWER, tuple(variables)), tuple(body))
+        with self._backend.scratch() as scratch:
+            scratch.prepare([answer])
+            found = self._applied(scratch, [answer], self.I)
+            listed = scratch.listed(found, _ANSWER, len(variables))
+            rows = scratch.rows(scratch.first(listed, most), len(variables))
+            return rows, scratch.size(listed)
+
+    def _matching(self, number: int) -> Matching | None:
+        if number not in self._matchings:
+            self._matchings[number] = matching(self.rules[number], number)
+        return self._matchings[number]
+
+    def _instance(self, number: int, values: tuple[Constant, ...]) -> Instance:
+        sources = self._premises.get(number)
+        if sources is None:
+            places = {variable: place for place, variable in enumerate(self.variables(number))}
+            sources = self._premises[number] = [
+                (atom.predicate, [places[one] if isinstance(one, Variable) else one for one in atom.terms])
+                for atom in self.rules[number].positive
+            ]
+        atoms = (
+            Atom(name, tuple(values[one] if isinstance(one, int) else one for one in terms)) for name, terms in sources
+        )
+        return Instance(number, values, tuple(dict.fromkeys(atoms)))
+
+
+Row = tuple[Value, ...]
+
+
+def _by_predicate(facts: Iterable[Atom]) -> dict[str, list[Atom]]:
+    found: dict[str, list[Atom]] = {}
+    for fact in facts:
+        found.setdefault(fact.predicate, []).append(fact)
+    return found
+
+
+def _columns(predicate: str, facts: Sequence[Atom]) -> Columns:
+    rows = [tuple(term.value for term in fact.terms if isinstance(term, Constant)) for fact in facts]
+    found = columns_of(predicate, rows, len(facts[0].terms))
+    assert found is not None, "there are rows"
+    return found
