@@ -11,7 +11,6 @@ from everlog.explaining.held_facts import HeldFacts
 from everlog.explaining.proof import Failed, Node, cut
 from everlog.explaining.proof_building import ProofBuilder
 from everlog.explaining.proof_search import Ended, Limits, ProofSearch
-from everlog.explaining.rule_index import RuleIndex
 from everlog.explaining.why_not import why_not
 
 
@@ -21,12 +20,11 @@ class Explainer:
     def __init__(
         self,
         held: HeldFacts,
-        index: RuleIndex,
         limits: Limits,
         depth: int | None = None,
         prefixes: Mapping[str, str] | None = None,
     ) -> None:
-        self._held, self._index, self._limits, self._depth = held, index, limits, depth
+        self._held, self._limits, self._depth = held, limits, depth
         self._prefixes = {} if prefixes is None else prefixes
         self._builder = ProofBuilder(held)
         self._ended = False
@@ -56,14 +54,14 @@ class Explainer:
 
     def why_not(self, pattern: Atom) -> Explanation:
         """Why no fact matches a pattern."""
-        found: tuple[Failed, ...] = why_not(self._held, self._index.deriving([pattern]), pattern)
+        found: tuple[Failed, ...] = why_not(self._held, self._held.index.deriving([pattern]), pattern)
         return Explanation(pattern, [], found, 0, lambda: True, self._prefixes)
 
     def _explanation(self, fact: Atom, proofs: list[Node] | Proofs, answers: int) -> Explanation:
         return Explanation(fact, proofs, (), answers, lambda: not self._ended, self._prefixes)
 
     def _search(self) -> ProofSearch:
-        return ProofSearch(self._held, self._index, self._limits)
+        return ProofSearch(self._held, self._limits)
 
     def _shown(self, proof: Node) -> Node:
         return proof if self._depth is None else cut(proof, self._depth)

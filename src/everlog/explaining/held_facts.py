@@ -13,7 +13,8 @@ from everlog.datalog.syntax import HIDDEN, Atom, BodyLiteral, Constant, Rule, Va
 from everlog.datalog.values import Value
 from everlog.engine.algebra import FactSet
 from everlog.engine.backend import Backend
-from everlog.explaining.rule_matching import Matching, asked_about, matching
+from everlog.explaining.rule_index import RuleIndex
+from everlog.explaining.rule_matching import Matching, asked_about
 from everlog.planning.compiled_program import compile_program
 from everlog.reasoning.grouping import make_groupings
 from everlog.sources.fact_columns import Columns, columns_of
@@ -35,11 +36,9 @@ class Instance:
 class HeldFacts:
     """The explicit facts `E` and the materialisation `I` of an engine, and the rules that derive the one from the other."""
 
-    def __init__(self, backend: AnyBackend, E: FactSet, I: FactSet, rules: Sequence[Rule]) -> None:
+    def __init__(self, backend: AnyBackend, E: FactSet, I: FactSet, index: RuleIndex) -> None:
         self._backend, self.E, self.I = backend, E, I
-        self.rules = rules
-        self._matchings: dict[int, Matching | None] = {}
-        self._premises: dict[int, list[tuple[str, list[Constant | int]]]] = {}
+        self.index, self.rules = index, index.rules
 
     def explicit(self, facts: Iterable[Atom]) -> set[Atom]:
         """Those of some facts that are given."""
@@ -62,7 +61,7 @@ class HeldFacts:
 
     def variables(self, rule: int) -> tuple[Variable, ...]:
         """The variables that the values of an instance belong to."""
-        found = self._matching(rule)
+        found = self.index.matching(rule)
         assert found is not None, "there is an instance"
         return found.variables
 
@@ -73,7 +72,7 @@ class HeldFacts:
 
         There are at most so many of each rule; then it is also told that there are more.
         """
-        chosen = [(number, one) for number in sorted(rules) if (one := self._matching(number)) is not None]
+        chosen = [(number, one) for number in sorted(rules) if (one := self.index.matching(number)) is not None]
         if not chosen or not asked:
             return [], False
         more = False
@@ -86,8 +85,8 @@ class HeldFacts:
                 if most is not None:
                     more |= scratch.size(listed) > most
                     listed = scratch.first(listed, most)
-                rows = scratch.rows(listed, arity)
-                instances += [self._instance(number, tuple(map(Constant, row))) for row in rows]
+                values = (tuple(map(Constant, row)) for row in scratch.rows(listed, arity))
+                instances += [Instance(number, some, matched.facts(some)) for some in values]
         return instances, more
 
     def _found(
@@ -97,7 +96,7 @@ class HeldFacts:
         wanted = scratch.entered(scratch.encoded({name: _columns(name, some) for name, some in names.items()}))
         first, rest = [one.first for one in matchings], [rule for one in matchings for rule in one.rest]
         scratch.prepare([*first, *rest])
-        found = self._applied(scratch, first, (self.E if explicit else self.I).plus(wanted))
+        found = scratch.compiler()(first).apply((self.E if explicit else self.I).plus(wanted), self.I)
         return found if not rest else found.plus(self._applied(scratch, rest, self.I.plus(found)))
 
     def _applied(self, scratch: AnyBackend, rules: Sequence[Rule], facts: FactSet) -> FactSet:
@@ -122,24 +121,6 @@ class HeldFacts:
             listed = scratch.listed(found, _ANSWER, len(variables))
             rows = scratch.rows(scratch.first(listed, most), len(variables))
             return rows, scratch.size(listed)
-
-    def _matching(self, number: int) -> Matching | None:
-        if number not in self._matchings:
-            self._matchings[number] = matching(self.rules[number], number)
-        return self._matchings[number]
-
-    def _instance(self, number: int, values: tuple[Constant, ...]) -> Instance:
-        sources = self._premises.get(number)
-        if sources is None:
-            places = {variable: place for place, variable in enumerate(self.variables(number))}
-            sources = self._premises[number] = [
-                (atom.predicate, [places[one] if isinstance(one, Variable) else one for one in atom.terms])
-                for atom in self.rules[number].positive
-            ]
-        atoms = (
-            Atom(name, tuple(values[one] if isinstance(one, int) else one for one in terms)) for name, terms in sources
-        )
-        return Instance(number, values, tuple(dict.fromkeys(atoms)))
 
 
 Row = tuple[Value, ...]

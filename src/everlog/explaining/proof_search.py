@@ -18,9 +18,8 @@ from everlog import clock, interrupts
 from everlog.datalog.substitution import substitute_atom
 from everlog.datalog.syntax import Atom, Constant
 from everlog.explaining.held_facts import HeldFacts, Instance
-from everlog.explaining.rule_index import RuleIndex
 
-_MANY: Final = 2_000
+_MANY: Final = 200
 """From so many instances of a rule on, those with given premises are looked for first."""
 
 
@@ -39,8 +38,8 @@ class Limits:
 class ProofSearch:
     """What is known of the proofs of some facts: their instances, as far as they were looked for, and heights."""
 
-    def __init__(self, held: HeldFacts, index: RuleIndex, limits: Limits) -> None:
-        self.held, self._index, self._limits = held, index, limits
+    def __init__(self, held: HeldFacts, limits: Limits) -> None:
+        self.held, self._index, self._limits = held, held.index, limits
         self._begun = clock.now()
         self.heights: dict[Atom, int] = {}
         """The least heights among what was found; none of facts without a proof yet."""
@@ -82,15 +81,21 @@ class ProofSearch:
         self._look()
         rules = self._index.deriving(waiting)
         found, more = self.held.instances(waiting, rules, most=None if whole else _MANY)
-        if more:
-            given, _ = self.held.instances(waiting, rules, explicit=True, most=_MANY)
-            new = self._note(waiting, given)
+        if not more:
+            return self._note(waiting, found)
+        new = list[Atom]()
+        while more:
+            given, more = self.held.instances(waiting, rules, explicit=True, most=_MANY)
+            before = waiting
+            new += self._note(waiting, given)
             self.partial.update(waiting)
             waiting = [fact for fact in waiting if self.heights.get(fact, 2) > 1]
-            found, _ = self.held.instances(waiting, self._index.deriving(waiting))
-            self.partial.difference_update(waiting)
-            return [*new, *self._note(waiting, found)]
-        return self._note(waiting, found)
+            rules = self._index.deriving(waiting)
+            if len(waiting) == len(before):
+                break
+        found, _ = self.held.instances(waiting, rules)
+        self.partial.difference_update(waiting)
+        return [*new, *self._note(waiting, found)]
 
     def from_given(self, fact: Atom, most: int) -> tuple[list[Instance], bool]:
         """Instances that derive a fact from given ones, so many of each rule, and whether there are more."""

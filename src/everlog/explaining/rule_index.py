@@ -1,4 +1,7 @@
-"""Which rules may derive a fact, by the predicate, property or class of their heads."""
+"""The rules of a program: which of them may derive a fact, and how their instances are found.
+
+It depends on nothing but the rules, so that it is made once for a program.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from typing import Final, TypeAlias
 
 from everlog.datalog.syntax import TRIPLE, Atom, Constant, Rule, Term, Variable
 from everlog.datalog.values import RDF_TYPE
+from everlog.explaining.rule_matching import Matching, matching
 
 _TYPE: Final = Constant(RDF_TYPE)
 _Key: TypeAlias = tuple[str, Term | None, Term | None]
@@ -16,6 +20,8 @@ class RuleIndex:
     """The rules of a program, by their numbers."""
 
     def __init__(self, rules: Sequence[Rule]) -> None:
+        self.rules = rules
+        self._matchings: dict[int, Matching | None] = {}
         self._numbers: dict[_Key, list[int]] = {}
         for number, rule in enumerate(rules):
             self._numbers.setdefault(_key(rule.head), []).append(number)
@@ -30,6 +36,12 @@ class RuleIndex:
                 keys = list(_keys(fact))
             found.update(number for key in keys for number in self._numbers.get(key, ()))
         return found
+
+    def matching(self, number: int) -> Matching | None:
+        """What finds the instances of a rule; None if it has none, whatever the facts are."""
+        if number not in self._matchings:
+            self._matchings[number] = matching(self.rules[number], number)
+        return self._matchings[number]
 
 
 def _key(head: Atom) -> _Key:

@@ -16,6 +16,7 @@ evaluated: the value that the head has must not become a test of equal values.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -51,6 +52,16 @@ class Matching:
     answer: Atom
     """The predicate of the instances that were found, with as many terms as there are variables."""
     variables: tuple[Variable, ...]
+    premises: tuple[tuple[str, tuple[Constant | int, ...]], ...]
+    """The positive atoms of the rule, with the places of their variables among the variables."""
+
+    def facts(self, values: Sequence[Constant]) -> tuple[Atom, ...]:
+        """The positive body facts of an instance, each once."""
+        atoms = (
+            Atom(name, tuple(values[one] if isinstance(one, int) else one for one in terms))
+            for name, terms in self.premises
+        )
+        return tuple(dict.fromkeys(atoms))
 
 
 def visible(rule: Rule) -> tuple[Variable, ...]:
@@ -64,6 +75,11 @@ def visible(rule: Rule) -> tuple[Variable, ...]:
 def matching(rule: Rule, number: int) -> Matching | None:
     """The program that finds instances of a rule, which has a number; None if its body can never hold."""
     variables, size = visible(rule), len(rule.head.terms)
+    at = {variable: place for place, variable in enumerate(variables)}
+    premises = tuple(
+        (atom.predicate, tuple(at[one] if isinstance(one, Variable) else one for one in atom.terms))
+        for atom in rule.positive
+    )
     places = {f"{_WHY}_group{number}_{place}": one for place, one in enumerate(rule.aggregates)}
     groups = iter(places)
     body = tuple(Atom(next(groups), tuple(one.variables())) if isinstance(one, Aggregate) else one for one in rule.body)
@@ -78,7 +94,7 @@ def matching(rule: Rule, number: int) -> Matching | None:
     bound = tuple(dict.fromkeys(variable for one in (*atoms, *now) for variable in one.variables()))
     if not grouped and not solved.negative:
         answer = Atom(f"{_WHY}_rows{number}", values)
-        return Matching(Rule(answer, (*atoms, *now)), (), answer, variables)
+        return Matching(Rule(answer, (*atoms, *now)), (), answer, variables, premises)
     rows = Atom(f"{_WHY}_rows{number}", bound)
     rest: list[Rule] = []
     for atom in grouped:
@@ -93,7 +109,7 @@ def matching(rule: Rule, number: int) -> Matching | None:
         rest.append(Rule(fails, (found, *negation.atoms, *negation.tests)))
         negated.append(Negation((fails,)))
     rest.append(Rule(answer, (found, *negated)))
-    return Matching(Rule(rows, (*atoms, *now)), tuple(rest), answer, variables)
+    return Matching(Rule(rows, (*atoms, *now)), tuple(rest), answer, variables, premises)
 
 
 def _tests(rule: Rule, bound: set[Variable]) -> tuple[list[Test], list[Test]]:

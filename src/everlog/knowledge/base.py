@@ -771,13 +771,16 @@ class KnowledgeBase:
         pattern = self._pattern(fact, values)
         self._check_materialised()
         self._arity(pattern.predicate)  # refuses what is none
-        held, index = self.reasoner.held(self.program), self._rule_index()
-        explainer = Explainer(held, index, Limits(seconds, facts), depth, self.program.prefixes)
-        rows, number = self.reasoner.answers([pattern], 1)
+        held = self.reasoner.held(self._rule_index())
+        explainer = Explainer(held, Limits(seconds, facts), depth, self.program.prefixes)
+        variables = answer_variables([pattern])
+        if variables:
+            rows, number = self.reasoner.answers([pattern], 1)
+        else:
+            rows, number = [()] if held.holding([pattern]) else [], None
         if not rows:
             return explainer.why_not(pattern)
-        chosen = dict(zip(answer_variables([pattern]), map(Constant, rows[0]), strict=True))
-        found = substitute_atom(pattern, chosen)
+        found = substitute_atom(pattern, dict(zip(variables, map(Constant, rows[0]), strict=True)))
         answers = 1 if number is None else number
         if all is False:
             return explainer.least(found, answers)

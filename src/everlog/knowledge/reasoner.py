@@ -21,6 +21,7 @@ from everlog.engine.backend import Backend, Batch, Difference, KeptState, Listed
 from everlog.engine.kept_kinds import CLASSES, TRACE
 from everlog.errors import EverlogError
 from everlog.explaining.held_facts import HeldFacts
+from everlog.explaining.rule_index import RuleIndex
 from everlog.knowledge.choice import Choice, choose, given_up
 from everlog.knowledge.goals import WORTH_SORTING, answer_variables, in_order
 from everlog.knowledge.materialisation import Accept, Materialisation, Outcome, Past
@@ -537,9 +538,9 @@ class Reasoner(Generic[Batch, Listed, Part]):
             facts |= stratum.nonrecursive.apply(facts, excluding=facts)
         return facts
 
-    def held(self, program: Program) -> HeldFacts:
+    def held(self, rules: RuleIndex) -> HeldFacts:
         """What proofs are made of."""
-        return HeldFacts(self.backend, self.E, self._chosen("all"), program.rules)
+        return HeldFacts(self.backend, self.E, self._chosen("all"), rules)
 
     def clashes(self) -> list[str]:
         """What equality contradicts, with facts."""
