@@ -4,45 +4,22 @@ from __future__ import annotations
 
 from itertools import islice
 from random import Random
-from typing import Any
 
 import pytest
 
 from everlog.datalog.reader import parse_program
-from everlog.datalog.syntax import Program
-from everlog.explaining.explanation import Explanation
 from everlog.knowledge.base import KnowledgeBase
 from everlog.planning.modules.module_rules import KINDS
-from oracles import naive
 from oracles.exchange import facts_of, rows_of
-from oracles.naive import Fact
 from oracles.proofs import Tree, World, height
 from support.chain_programs import CHAINS
 from support.computing_programs import computing
 from support.module_programs import PROGRAMS, some_facts
+from support.proving import check_all, explained
 from support.sequences import made
 
 _MOST_TREES = 200
 """Of facts with more proofs, these are compared."""
-
-
-def explained(kb: KnowledgeBase, fact: Fact, **options: Any) -> Explanation:
-    return kb.explain(fact[0], tuple(map(naive.value_of, fact[1])), **options)
-
-
-def check_all(kb: KnowledgeBase, program: Program) -> int:
-    """Checks the least proof of every fact, and gives their number."""
-    world = World(program.rules, facts_of(kb, "explicit"))
-    assert facts_of(kb) == world.facts
-    heights = world.heights()
-    for fact in sorted(world.facts, key=repr):
-        found = explained(kb, fact)
-        assert found.proof is not None
-        assert found.is_least()
-        tree = world.check(found.proof)
-        assert tree[0] == fact
-        assert height(tree) == heights[fact], (tree, heights[fact])
-    return len(world.facts)
 
 
 @pytest.mark.parametrize("seed", range(8))

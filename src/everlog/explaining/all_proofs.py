@@ -12,7 +12,7 @@ from typing import Final
 
 from everlog.datalog.syntax import Atom
 from everlog.explaining.held_facts import Instance
-from everlog.explaining.proof import Given, Node
+from everlog.explaining.proof import Node
 from everlog.explaining.proof_building import ProofBuilder
 from everlog.explaining.proof_search import ProofSearch, order
 
@@ -35,8 +35,10 @@ class AllProofs:
     def __iter__(self) -> Iterator[Node]:
         level = self._search.discover([self._goal])
         yield from self._exactly(self._goal, 0, frozenset())
+        said = set[Instance]()
         for instance in self._from_given():
-            yield self._builder.derived(self._goal, instance, {one: Given(one) for one in instance.premises})
+            said.add(instance)
+            yield self._of_given(instance)
         self._deeper = True
         while self._deeper:
             level = self._search.expand(level, whole=True)
@@ -45,9 +47,16 @@ class AllProofs:
             proofs = self._exactly(self._goal, self._height, frozenset())
             if self._height > 1:
                 yield from proofs
-            else:  # what is derived from given facts is known
-                for _ in proofs:
-                    pass
+                continue
+            for _ in proofs:  # most of these were derived from given facts above
+                pass
+            for instance in self._instances(self._goal):
+                if instance not in said and self._search.height(instance) == 1:
+                    yield self._of_given(instance)
+
+    def _of_given(self, instance: Instance) -> Node:
+        """The proof by an instance whose premises are given."""
+        return self._builder.derived(self._goal, instance, {one: self._builder.given(one) for one in instance.premises})
 
     def _from_given(self) -> Iterator[Instance]:
         """The instances of the goal whose premises are all given, some at a time."""
@@ -65,7 +74,7 @@ class AllProofs:
             if len(path) == self._height and self._search.may_be_derived(fact):
                 self._deeper = True
             if self._search.heights.get(fact) == 0:
-                yield Given(fact)
+                yield self._builder.given(fact)
             return
         below = path | {fact}
         for instance in self._instances(fact):

@@ -33,7 +33,8 @@ class Explainer:
         """Why a fact holds, by a proof of least height."""
         search = self._search()
         try:
-            search.least(fact)
+            while search.least(fact) is None and self._held.try_harder():
+                search = self._search()
         except Ended:
             self._ended = True
         return self._explanation(fact, [self._shown(self._builder.least(search, fact))], answers)

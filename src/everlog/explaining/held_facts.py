@@ -21,13 +21,23 @@ from everlog.sources.fact_columns import Columns, columns_of
 
 AnyBackend = Backend[Any, Any, Any]
 
+RENAMED: Final = -1
+CHAINED: Final = -2
+"""Instead of the number of a rule: the same fact in other names, and equalities that lead from one name to another."""
+
+Row = tuple[Value, ...]
+
 _ANSWER: Final = f"{HIDDEN}why_answer"
 
 
 @dataclass(frozen=True)
 class Instance:
-    """An instance of a rule, which has a number: the values of its variables, and its positive body facts, each once."""
+    """An instance of a rule, which has a number: what it derives, the values of its variables, and its positive body facts.
 
+    Each of these is there once. Two numbers are none of rules, `RENAMED` and `CHAINED`.
+    """
+
+    head: Atom
     rule: int
     values: tuple[Constant, ...]
     premises: tuple[Atom, ...]
@@ -59,6 +69,14 @@ class HeldFacts:
                 for row in scratch.rows(scratch.listed(found, name, len(some[0].terms)), len(some[0].terms))
             }
 
+    def may_be_derived(self, fact: Atom) -> bool:
+        """Whether there may be an instance that derives a fact."""
+        return bool(self.index.deriving([fact]))
+
+    def try_harder(self) -> bool:
+        """Is told that a proof was not found; tells whether more instances are found from now on."""
+        return False
+
     def variables(self, rule: int) -> tuple[Variable, ...]:
         """The variables that the values of an instance belong to."""
         found = self.index.matching(rule)
@@ -70,23 +88,25 @@ class HeldFacts:
     ) -> tuple[list[Instance], bool]:
         """The instances of some rules that derive some facts; their bodies hold or, if so asked, are `explicit`.
 
-        There are at most so many of each rule; then it is also told that there are more.
+        With `most`, there are at most so many of rules with as many variables, and it is told whether there are more.
         """
-        chosen = [(number, one) for number in sorted(rules) if (one := self.index.matching(number)) is not None]
+        chosen = {number: one for number in sorted(rules) if (one := self.index.matching(number)) is not None}
         if not chosen or not asked:
             return [], False
         more = False
         with self._backend.scratch() as scratch:
-            found = self._found(scratch, asked, [one for _, one in chosen], explicit)
+            found = self._found(scratch, asked, list(chosen.values()), explicit)
+            answers = dict.fromkeys((one.answer.predicate, len(one.answer.terms)) for one in chosen.values())
             instances: list[Instance] = []
-            for number, matched in chosen:
-                arity = len(matched.answer.terms)
-                listed = scratch.listed(found, matched.answer.predicate, arity)
-                if most is not None:
-                    more |= scratch.size(listed) > most
-                    listed = scratch.first(listed, most)
-                values = (tuple(map(Constant, row)) for row in scratch.rows(listed, arity))
-                instances += [Instance(number, some, matched.facts(some)) for some in values]
+            for predicate, arity in answers:
+                listed = scratch.listed(found, predicate, arity)
+                rows = scratch.rows(listed if most is None else scratch.first(listed, most + 1), arity)
+                more |= most is not None and len(rows) > most
+                for number, *values in rows[:most]:
+                    assert isinstance(number, int), "it is the number of a rule"
+                    some = tuple(map(Constant, values))
+                    head, premises = chosen[number].facts(some)
+                    instances.append(Instance(head, number, some, premises))
         return instances, more
 
     def _found(
@@ -121,9 +141,6 @@ class HeldFacts:
             listed = scratch.listed(found, _ANSWER, len(variables))
             rows = scratch.rows(scratch.first(listed, most), len(variables))
             return rows, scratch.size(listed)
-
-
-Row = tuple[Value, ...]
 
 
 def _by_predicate(facts: Iterable[Atom]) -> dict[str, list[Atom]]:

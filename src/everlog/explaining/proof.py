@@ -7,8 +7,8 @@ an atom without variables.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import TypeAlias
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias
 
 from everlog.datalog.syntax import Aggregate, Atom, Comparison, Computation, Negation, Rule
 from everlog.datalog.values import Value
@@ -64,17 +64,37 @@ class Derived:
     conditions: tuple[Node | Absent | Tested | Group, ...]
 
 
-Node: TypeAlias = Given | Derived | Unexplored
+@dataclass(frozen=True, eq=False)
+class Renamed:
+    """A fact that holds in other names of the same things, and the equalities of these names."""
+
+    fact: Atom
+    conditions: tuple[Node, ...]
+    """The fact in the other names, and then the equalities."""
+
+
+@dataclass(frozen=True, eq=False)
+class Chained:
+    """Two names that are equal: a chain of equalities, each read forwards or backwards; none if the names are one."""
+
+    fact: Atom
+    conditions: tuple[Node, ...]
+
+
+Node: TypeAlias = Given | Derived | Renamed | Chained | Unexplored
 """Why a fact holds."""
+
+Reasoned: TypeAlias = Derived | Renamed | Chained
+"""Why a fact holds that needs others."""
 
 Condition: TypeAlias = Node | Absent | Tested | Group
 
 
 def premises(node: Condition) -> tuple[Node, ...]:
     """The nodes of the facts that a node needs."""
-    if not isinstance(node, Derived):
+    if not isinstance(node, Derived | Renamed | Chained):
         return ()
-    return tuple(one for one in node.conditions if isinstance(one, Given | Derived | Unexplored))
+    return tuple(one for one in node.conditions if not isinstance(one, Absent | Tested | Group))
 
 
 def nodes(root: Node) -> Iterator[Node]:
@@ -95,7 +115,7 @@ def height(root: Node) -> int:
     """How many rules follow each other at the most; 0 for what is given."""
     heights: dict[int, int] = {}
     for node in nodes(root):
-        above = 1 if isinstance(node, Derived) else 0
+        above = 1 if isinstance(node, Derived) or premises(node) else 0
         heights[id(node)] = above + max((heights[id(one)] for one in premises(node)), default=0)
     return heights[id(root)]
 
@@ -106,7 +126,7 @@ def cut(root: Node, depth: int) -> Node:
     stack = [(root, depth)]
     while stack:
         node, left = stack[-1]
-        if not isinstance(node, Derived):
+        if not isinstance(node, Derived | Renamed | Chained):
             made[id(node), left] = node
         elif left == 0:
             made[id(node), left] = Unexplored(node.fact)
@@ -115,11 +135,8 @@ def cut(root: Node, depth: int) -> Node:
             if missing:
                 stack += missing
                 continue
-            conditions = tuple(
-                made[id(one), left - 1] if isinstance(one, Given | Derived | Unexplored) else one
-                for one in node.conditions
-            )
-            made[id(node), left] = Derived(node.fact, node.rule, node.substitution, conditions)
+            conditions: tuple[Any, ...] = tuple(made.get((id(one), left - 1), one) for one in node.conditions)
+            made[id(node), left] = replace(node, conditions=conditions)
         stack.pop()
     return made[id(root), depth]
 

@@ -17,9 +17,21 @@ from everlog.datalog.syntax import (
     Term,
     Variable,
 )
-from everlog.explaining.held_facts import HeldFacts, Instance
-from everlog.explaining.proof import Absent, Condition, Derived, Given, Group, Node, Tested, Unexplored
+from everlog.explaining.held_facts import CHAINED, RENAMED, HeldFacts, Instance
+from everlog.explaining.proof import (
+    Absent,
+    Chained,
+    Condition,
+    Derived,
+    Given,
+    Group,
+    Node,
+    Renamed,
+    Tested,
+    Unexplored,
+)
 from everlog.explaining.proof_search import ProofSearch
+from everlog.planning.equality_rules import is_equality
 
 _SHOWN_MEMBERS: Final = 3
 """So many members of a group are shown."""
@@ -42,7 +54,7 @@ class ProofBuilder:
             fact = waiting[-1]
             instance = search.best(fact)
             if instance is None:
-                made[fact] = Given(fact)
+                made[fact] = self.given(fact)
             else:
                 missing = [premise for premise in instance.premises if premise not in made]
                 if missing:
@@ -59,8 +71,15 @@ class ProofBuilder:
         known = {premise: Unexplored(premise) for premise in found[0].premises}
         return self.derived(goal, found[0], known)
 
-    def derived(self, fact: Atom, instance: Instance, proofs: Mapping[Atom, Node]) -> Derived:
+    def given(self, fact: Atom) -> Node:
+        """The node of a fact that needs nothing else; a name is equal to itself."""
+        return Chained(fact, ()) if is_equality(fact) and fact.terms[0] == fact.terms[2] else Given(fact)
+
+    def derived(self, fact: Atom, instance: Instance, proofs: Mapping[Atom, Node]) -> Node:
         """The node of an instance, given those of its premises."""
+        if instance.rule in (RENAMED, CHAINED):
+            kind = Renamed if instance.rule == RENAMED else Chained
+            return kind(fact, tuple(proofs[premise] for premise in instance.premises))
         rule, variables = self._held.rules[instance.rule], self._held.variables(instance.rule)
         values = dict(zip(variables, instance.values, strict=True))
         conditions = tuple(

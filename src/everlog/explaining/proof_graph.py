@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from everlog.datalog.printer import print_rule
-from everlog.explaining.proof import Derived, Given, Node, nodes, premises
-from everlog.explaining.proof_text import condition_text, shown
+from everlog.explaining.proof import Chained, Derived, Given, Node, Renamed, nodes, premises
+from everlog.explaining.proof_text import condition_text, reason, shown
 
 if TYPE_CHECKING:
     from everlog.explaining.explanation import Explanation
@@ -28,9 +27,9 @@ def _part(root: Node, start: str, prefixes: Mapping[str, str]) -> Iterator[str]:
         name, fact = places[id(node)], _quoted(shown(node.fact, prefixes))
         style = ', style=filled, fillcolor="#e8f0e0"' if isinstance(node, Given) else ""
         yield f"  {name} [shape=box, label={fact}{style}];"
-        if not isinstance(node, Derived):
+        if not isinstance(node, Derived | Renamed | Chained) or not node.conditions:
             continue
-        yield f"  {name}r [shape=ellipse, label={_quoted(print_rule(node.rule, prefixes))}];"
+        yield f"  {name}r [shape=ellipse, label={_quoted(reason(node, prefixes))}];"
         yield f"  {name}r -> {name};"
         yield from (f"  {places[id(one)]} -> {name}r;" for one in dict.fromkeys(premises(node)))
         others = [one for one in node.conditions if id(one) not in places]

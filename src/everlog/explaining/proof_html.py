@@ -7,8 +7,8 @@ from html import escape
 from typing import TYPE_CHECKING, Final
 
 from everlog.datalog.printer import print_literal, print_rule
-from everlog.explaining.proof import Condition, Derived, Given, Node, Unexplored, nodes
-from everlog.explaining.proof_text import condition_text, failure, remarks, shown
+from everlog.explaining.proof import Chained, Condition, Derived, Node, Renamed, nodes
+from everlog.explaining.proof_text import condition_text, failure, note, reason, remarks, shown
 
 if TYPE_CHECKING:
     from everlog.explaining.explanation import Explanation
@@ -51,23 +51,16 @@ def _tree(root: Node, prefixes: Mapping[str, str]) -> str:
             pieces.append(node)
             continue
         text = escape(condition_text(node, prefixes))
-        if not isinstance(node, Derived) or id(node) in shown_before:
-            pieces.append(f'<li>{text} <span class="note">{_note(node)}</span></li>')
+        seen = id(node) in shown_before
+        if not isinstance(node, Derived | Renamed | Chained) or not node.conditions or seen:
+            pieces.append(f'<li>{text} <span class="note">{note(node, shown_before)}</span></li>')
             continue
         shown_before.add(id(node))
-        rule = escape(print_rule(node.rule, prefixes))
+        rule = escape(reason(node, prefixes))
         pieces.append(f'<li><details{unfolded}><summary>{text} <span class="rule">{rule}</span></summary><ul>')
         stack.append("</ul></details></li>")
         stack += reversed(node.conditions)
     return "".join(pieces)
-
-
-def _note(node: Condition) -> str:
-    if isinstance(node, Given):
-        return "given"
-    if isinstance(node, Unexplored):
-        return "…"
-    return "as above" if isinstance(node, Derived) else ""
 
 
 def _why_not(explanation: Explanation) -> str:

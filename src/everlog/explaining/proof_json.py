@@ -11,8 +11,21 @@ from typing import TYPE_CHECKING, Any, Final
 
 from everlog.datalog.printer import print_literal, print_rule, print_term
 from everlog.datalog.syntax import Constant
-from everlog.explaining.proof import Absent, Condition, Derived, Failed, Group, Node, Tested, height, nodes, premises
-from everlog.explaining.proof_text import shown, test_text
+from everlog.explaining.proof import (
+    Absent,
+    Chained,
+    Condition,
+    Derived,
+    Failed,
+    Group,
+    Node,
+    Renamed,
+    Tested,
+    height,
+    nodes,
+    premises,
+)
+from everlog.explaining.proof_text import reason, shown, test_text
 
 if TYPE_CHECKING:
     from everlog.explaining.explanation import Explanation
@@ -52,7 +65,7 @@ def exchanged(root: Node, prefixes: Mapping[str, str]) -> dict[str, Any]:
     inferences = [
         {
             "conclusion": shown(node.fact, prefixes),
-            "ruleName": print_rule(node.rule, prefixes) if isinstance(node, Derived) else _ASSERTED,
+            "ruleName": reason(node, prefixes) if isinstance(node, Derived | Renamed | Chained) else _ASSERTED,
             "premises": [shown(one.fact, prefixes) for one in dict.fromkeys(premises(node))],
         }
         for node in nodes(root)
@@ -67,6 +80,7 @@ def _node(node: Node, places: Mapping[int, int], prefixes: Mapping[str, str]) ->
         found["substitution"] = {
             name: print_term(Constant(value), prefixes) for name, value in node.substitution.items()
         }
+    if isinstance(node, Derived | Renamed | Chained):
         found["conditions"] = [_condition(one, places, prefixes) for one in node.conditions]
     return found
 

@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from typing import Final
 
 from everlog import clock, interrupts
-from everlog.datalog.substitution import substitute_atom
 from everlog.datalog.syntax import Atom, Constant
 from everlog.explaining.held_facts import HeldFacts, Instance
 
@@ -48,16 +47,16 @@ class ProofSearch:
         self.partial: set[Atom] = set()
         """Expanded facts that have more instances than these."""
         self._seen: set[Atom] = set()
-        self._users: dict[Atom, list[tuple[Atom, Instance]]] = {}
+        self._users: dict[Atom, list[Instance]] = {}
 
-    def least(self, goal: Atom) -> int:
-        """The least height of a proof of a fact that holds."""
+    def least(self, goal: Atom) -> int | None:
+        """The least height of a proof of a fact; None if there is none."""
         level, done = self.discover([goal]), 0
         while self.heights.get(goal, done + 1) > done:
             if not level:
                 break
             level, done = self.expand(level), done + 1
-        return self.heights[goal]
+        return self.heights.get(goal)
 
     def discover(self, facts: Iterable[Atom]) -> list[Atom]:
         """Those of some facts that are new; it is found out which of them are given."""
@@ -104,7 +103,7 @@ class ProofSearch:
 
     def may_be_derived(self, fact: Atom) -> bool:
         """Whether there may be an instance that derives a fact."""
-        return bool(self.instances[fact]) if fact in self.instances else bool(self._index.deriving([fact]))
+        return bool(self.instances[fact]) if fact in self.instances else self.held.may_be_derived(fact)
 
     def _note(self, facts: Sequence[Atom], found: Sequence[Instance]) -> list[Atom]:
         """Takes over instances that derive some facts, and gives their premises that are new."""
@@ -114,20 +113,15 @@ class ProofSearch:
         for number, instance in enumerate(found):
             if number % 1_000 == 0:
                 self._look()
-            fact = self._head(instance)
-            if instance in known[fact]:
+            if instance in known[instance.head]:
                 continue
-            self.instances[fact].append(instance)
+            self.instances[instance.head].append(instance)
             for premise in instance.premises:
-                self._users.setdefault(premise, []).append((fact, instance))
+                self._users.setdefault(premise, []).append(instance)
         new = self.discover(premise for one in found for premise in one.premises)
         for fact in facts:
             self._reconsider(fact)
         return new
-
-    def _head(self, instance: Instance) -> Atom:
-        values = dict(zip(self.held.variables(instance.rule), instance.values, strict=True))
-        return substitute_atom(self.held.rules[instance.rule].head, values)
 
     def _reconsider(self, fact: Atom) -> None:
         heights = [height for one in self.instances[fact] if (height := self.height(one)) is not None]
@@ -139,11 +133,11 @@ class ProofSearch:
         self.heights[fact] = height
         waiting = [fact]
         while waiting:
-            for user, instance in self._users.get(waiting.pop(), ()):
+            for instance in self._users.get(waiting.pop(), ()):
                 found = self.height(instance)
-                if found is not None and found < self.heights.get(user, found + 1):
-                    self.heights[user] = found
-                    waiting.append(user)
+                if found is not None and found < self.heights.get(instance.head, found + 1):
+                    self.heights[instance.head] = found
+                    waiting.append(instance.head)
 
     def height(self, instance: Instance) -> int | None:
         """The least height of a proof that ends with an instance, if there is one yet."""

@@ -7,7 +7,20 @@ from typing import TYPE_CHECKING
 
 from everlog.datalog.printer import print_atom, print_literal, print_rule, print_term
 from everlog.datalog.syntax import Atom, Call, Comparison, Computation, Constant
-from everlog.explaining.proof import Absent, Condition, Derived, Failed, Given, Group, Node, Tested, Unexplored
+from everlog.explaining.proof import (
+    Absent,
+    Chained,
+    Condition,
+    Derived,
+    Failed,
+    Given,
+    Group,
+    Node,
+    Reasoned,
+    Renamed,
+    Tested,
+    Unexplored,
+)
 
 if TYPE_CHECKING:
     from everlog.explaining.explanation import Explanation
@@ -47,23 +60,33 @@ def proof_lines(root: Node, prefixes: Mapping[str, str]) -> Iterator[str]:
     stack: list[tuple[Condition, str, str]] = [(root, "", "")]
     while stack:
         node, lead, below = stack.pop()
-        note = _note(node, seen)
-        yield f"{lead}{condition_text(node, prefixes)}{f'  {note}' if note else ''}"
-        if isinstance(node, Derived) and id(node) not in seen:
+        said = note(node, seen)
+        yield f"{lead}{condition_text(node, prefixes)}{f'  {said}' if said else ''}"
+        if isinstance(node, Derived | Renamed | Chained) and node.conditions and id(node) not in seen:
             seen.add(id(node))
-            yield f"{below}└─ {print_rule(node.rule, prefixes)}"
+            yield f"{below}└─ {reason(node, prefixes)}"
             below += "   "
             inner = [(one, f"{below}├─ ", f"{below}│  ") for one in node.conditions[:-1]]
             inner += [(one, f"{below}└─ ", f"{below}   ") for one in node.conditions[-1:]]
             stack += reversed(inner)
 
 
-def _note(node: Condition, seen: set[int]) -> str:
+def note(node: Condition, seen: set[int]) -> str:
+    """What is said behind a node that has no conditions to show."""
     if isinstance(node, Given):
         return _GIVEN
     if isinstance(node, Unexplored):
         return _DEEPER
-    return _ABOVE if isinstance(node, Derived) and id(node) in seen else ""
+    if isinstance(node, Chained) and not node.conditions:
+        return "one name"
+    return _ABOVE if id(node) in seen else ""
+
+
+def reason(node: Reasoned, prefixes: Mapping[str, str]) -> str:
+    """What makes a fact follow from others: a rule, or equalities."""
+    if isinstance(node, Derived):
+        return print_rule(node.rule, prefixes)
+    return "in other names, which are equal" if isinstance(node, Renamed) else "equal, as these are"
 
 
 def condition_text(node: Condition, prefixes: Mapping[str, str]) -> str:

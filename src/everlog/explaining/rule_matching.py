@@ -6,9 +6,12 @@ the facts, and not the relations. Negations and aggregates are then asked about 
     ¬why_rows(B)      :- ¬why_asked(head), positive atoms, tests .
     ¬why_guard(g)     :- ¬why_rows(B) .
     ¬why_group(g, v)  :- AGGREGATE(¬why_guard(g), body ON g BIND … AS v) .
-    ¬why_found(V)     :- ¬why_rows(B), ¬why_group(g, v), tests .
-    ¬why_fails(s)     :- ¬why_found(V), what is negated .
-    ¬why_holds(V)     :- ¬why_found(V), not ¬why_fails(s) .
+    ¬why_given(V)     :- ¬why_rows(B), ¬why_group(g, v), tests .
+    ¬why_fails(s)     :- ¬why_given(V), what is negated .
+    ¬why_found(n, V)  :- ¬why_given(V), not ¬why_fails(s) .
+
+What is found is marked by the number of the rule, so that rules with as many variables share a relation and are fetched
+together.
 
 Equalities that give a variable its value are substituted before (`datalog/equalities.py`), as they are when a program is
 evaluated: the value that the head has must not become a test of equal values.
@@ -31,6 +34,7 @@ from everlog.datalog.syntax import (
     Constant,
     Negation,
     Rule,
+    Term,
     Test,
     Variable,
 )
@@ -50,18 +54,18 @@ class Matching:
     first: Rule
     rest: tuple[Rule, ...]
     answer: Atom
-    """The predicate of the instances that were found, with as many terms as there are variables."""
+    """The instances that are found: the number of the rule, and the values of its variables."""
     variables: tuple[Variable, ...]
-    premises: tuple[tuple[str, tuple[Constant | int, ...]], ...]
-    """The positive atoms of the rule, with the places of their variables among the variables."""
+    sources: tuple[tuple[str, tuple[Constant | int, ...]], ...]
+    """The head and the positive atoms of the rule, with the places of their variables among the variables."""
 
-    def facts(self, values: Sequence[Constant]) -> tuple[Atom, ...]:
-        """The positive body facts of an instance, each once."""
-        atoms = (
+    def facts(self, values: Sequence[Constant]) -> tuple[Atom, tuple[Atom, ...]]:
+        """What an instance derives, and its positive body facts, each once."""
+        head, *body = (
             Atom(name, tuple(values[one] if isinstance(one, int) else one for one in terms))
-            for name, terms in self.premises
+            for name, terms in self.sources
         )
-        return tuple(dict.fromkeys(atoms))
+        return head, tuple(dict.fromkeys(body))
 
 
 def visible(rule: Rule) -> tuple[Variable, ...]:
@@ -76,9 +80,9 @@ def matching(rule: Rule, number: int) -> Matching | None:
     """The program that finds instances of a rule, which has a number; None if its body can never hold."""
     variables, size = visible(rule), len(rule.head.terms)
     at = {variable: place for place, variable in enumerate(variables)}
-    premises = tuple(
+    sources = tuple(
         (atom.predicate, tuple(at[one] if isinstance(one, Variable) else one for one in atom.terms))
-        for atom in rule.positive
+        for atom in (rule.head, *rule.positive)
     )
     places = {f"{_WHY}_group{number}_{place}": one for place, one in enumerate(rule.aggregates)}
     groups = iter(places)
@@ -93,23 +97,28 @@ def matching(rule: Rule, number: int) -> Matching | None:
     now, later = _tests(solved, {variable for atom in atoms for variable in atom.variables()})
     bound = tuple(dict.fromkeys(variable for one in (*atoms, *now) for variable in one.variables()))
     if not grouped and not solved.negative:
-        answer = Atom(f"{_WHY}_rows{number}", values)
-        return Matching(Rule(answer, (*atoms, *now)), (), answer, variables, premises)
+        answer = _answer(number, values)
+        return Matching(Rule(answer, (*atoms, *now)), (), answer, variables, sources)
     rows = Atom(f"{_WHY}_rows{number}", bound)
     rest: list[Rule] = []
     for atom in grouped:
         rest += _grouping(places[atom.predicate], atom, rows)
     more = (variable for one in (*grouped, *later) for variable in one.variables())
-    found = Atom(f"{_WHY}_found{number}", tuple(dict.fromkeys((*bound, *more))))
+    found = Atom(f"{_WHY}_given{number}", tuple(dict.fromkeys((*bound, *more))))
     rest.append(Rule(found, (rows, *grouped, *later)))
-    answer = Atom(f"{_WHY}_holds{number}", values)
+    answer = _answer(number, values)
     negated: list[Negation] = []
     for place, negation in enumerate(solved.negative):
         fails = Atom(f"{_WHY}_fails{number}_{place}", tuple(dict.fromkeys(negation.variables())))
         rest.append(Rule(fails, (found, *negation.atoms, *negation.tests)))
         negated.append(Negation((fails,)))
     rest.append(Rule(answer, (found, *negated)))
-    return Matching(Rule(rows, (*atoms, *now)), tuple(rest), answer, variables, premises)
+    return Matching(Rule(rows, (*atoms, *now)), tuple(rest), answer, variables, sources)
+
+
+def _answer(number: int, values: tuple[Term, ...]) -> Atom:
+    """What rules with as many variables have in common: the number of the rule, and the values."""
+    return Atom(f"{_WHY}_found{len(values)}", (Constant(number), *values))
 
 
 def _tests(rule: Rule, bound: set[Variable]) -> tuple[list[Test], list[Test]]:

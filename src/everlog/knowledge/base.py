@@ -771,7 +771,7 @@ class KnowledgeBase:
         pattern = self._pattern(fact, values)
         self._check_materialised()
         self._arity(pattern.predicate)  # refuses what is none
-        held = self.reasoner.held(self._rule_index())
+        held = self.reasoner.held(self._rule_index(), self.settings)
         explainer = Explainer(held, Limits(seconds, facts), depth, self.program.prefixes)
         variables = answer_variables([pattern])
         if variables:
