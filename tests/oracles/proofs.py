@@ -10,12 +10,12 @@ from itertools import product
 from typing import NamedTuple, TypeAlias
 
 from everlog.datalog.syntax import Aggregate, Atom, Comparison, Computation, Negation, Rule
-from everlog.explaining.proof import Absent, Derived, Failed, Given, Group, Node, Tested
+from everlog.explaining.proof import Absent, Derived, Failed, Given, Group, Node, Path, Tested
 from oracles import computing, naive
 from oracles.naive import Fact, Facts, Substitution
 
 Tree: TypeAlias = tuple[Fact, int, tuple["Tree", ...]]
-"""A fact, the number of the instance that derives it, -1 if it is given, and the proofs of its premises."""
+"""A fact, the number of the instance that derives it, -1 if it is given, -2 by a path, and proofs of its premises."""
 
 
 class Ground(NamedTuple):
@@ -74,6 +74,11 @@ class World:
         if isinstance(node, Given):
             assert fact in self.explicit, f"{fact} is not given"
             return fact, -1, ()
+        if isinstance(node, Path):
+            steps = [self.check(one, above | {fact}) for one in node.conditions]
+            assert all(rule in self.rules for rule in node.rules)
+            assert fact in naive.materialise(node.rules, frozenset(step[0] for step in steps))
+            return fact, -2, tuple(steps)
         assert isinstance(node, Derived), f"{fact} has no proof"
         values = {name: naive.key(value) for name, value in node.substitution.items()}
         rule = node.rule
@@ -82,7 +87,7 @@ class World:
         proofs: dict[Fact, Tree] = {}
         for literal, why in zip(rule.body, node.conditions, strict=True):
             if isinstance(literal, Atom):
-                assert isinstance(why, Given | Derived)
+                assert isinstance(why, Given | Derived | Path)
                 tree = self.check(why, above | {fact})
                 assert tree[0] == naive.instance_of(literal, values)
                 assert proofs.setdefault(tree[0], tree) == tree
@@ -130,4 +135,4 @@ def _inside(rule: Rule) -> Iterator[object]:
 
 
 def height(tree: Tree) -> int:
-    return 0 if tree[1] < 0 else 1 + max(map(height, tree[2]), default=0)
+    return 0 if tree[1] == -1 else 1 + max(map(height, tree[2]), default=0)

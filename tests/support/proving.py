@@ -25,7 +25,10 @@ def check_all(kb: KnowledgeBase, program: Program, chosen: Iterable[Fact] | None
     heights = world.heights()
     facts = sorted(world.facts if chosen is None else chosen, key=repr)
     for fact in facts:
-        found = explained(kb, fact)
+        folded = explained(kb, fact)
+        assert folded.proof is not None
+        assert world.check(folded.proof)[0] == fact
+        found = explained(kb, fact, paths=False)
         assert found.proof is not None
         assert found.is_least()
         tree = world.check(found.proof)

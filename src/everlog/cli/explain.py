@@ -31,6 +31,9 @@ def explain(
     depth: Annotated[
         int | None, typer.Option(metavar="N", min=1, help="Show no more than N rules on top of each other.")
     ] = None,
+    paths: Annotated[
+        bool, typer.Option("--paths/--no-paths", help="Show paths of transitive relations and the like as one step.")
+    ] = True,
     version: Annotated[
         int | None, typer.Option(metavar="N", help="The version of the store.", show_default="the newest")
     ] = None,
@@ -74,7 +77,7 @@ def explain(
         kb = open_store(store, version=manifest.version, spark=spark, engine=engine, memory=memory)
         progress.step("explaining")
         wanted: bool | int = every if number is None else number
-        found = kb.explain(fact, all=wanted, depth=depth, seconds=seconds, facts=facts)
+        found = kb.explain(fact, all=wanted, depth=depth, paths=paths, seconds=seconds, facts=facts)
         first = found.holds
     if form == "json":
         typer.echo(json.dumps(found.to_json(), ensure_ascii=False, indent=1))

@@ -51,7 +51,8 @@ class AllProofs:
             for _ in proofs:  # most of these were derived from given facts above
                 pass
             for instance in self._instances(self._goal):
-                if instance not in said and self._search.height(instance) == 1:
+                new = instance not in said and self._goal not in instance.premises
+                if new and self._search.height(instance) == 1:
                     yield self._of_given(instance)
 
     def _of_given(self, instance: Instance) -> Node:

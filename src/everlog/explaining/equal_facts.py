@@ -32,6 +32,7 @@ from everlog.datalog.syntax import (
 from everlog.datalog.values import term_order
 from everlog.engine.algebra import FactSet
 from everlog.explaining.held_facts import CHAINED, RENAMED, AnyBackend, HeldFacts, Instance, Row
+from everlog.explaining.path_rules import PathRules
 from everlog.explaining.rule_index import RuleIndex
 from everlog.explaining.rule_matching import visible
 from everlog.planning.equality_rules import is_equality, same
@@ -81,6 +82,9 @@ class RepresentativeRules(RuleIndex):
         super().__init__([_over_representatives(rule, names) for rule in rules])
         self.written = rules
         self._names = names
+
+    def paths(self) -> list[PathRules]:
+        return []  # a path would be one of things, and not of their names
 
     def deriving(self, facts: Iterable[Atom]) -> set[int]:
         return super().deriving(map(self._names.atom, facts))

@@ -23,18 +23,20 @@ class Explainer:
         limits: Limits,
         depth: int | None = None,
         prefixes: Mapping[str, str] | None = None,
+        folding: bool = True,
     ) -> None:
         self._held, self._limits, self._depth = held, limits, depth
         self._prefixes = {} if prefixes is None else prefixes
+        self._folding = folding
         self._builder = ProofBuilder(held)
         self._ended = False
 
     def least(self, fact: Atom, answers: int = 1) -> Explanation:
         """Why a fact holds, by a proof of least height."""
-        search = self._search()
+        search = self._search(self._folding)
         try:
             while search.least(fact) is None and self._held.try_harder():
-                search = self._search()
+                search = self._search(self._folding)
         except Ended:
             self._ended = True
         return self._explanation(fact, [self._shown(self._builder.least(search, fact))], answers)
@@ -61,8 +63,8 @@ class Explainer:
     def _explanation(self, fact: Atom, proofs: list[Node] | Proofs, answers: int) -> Explanation:
         return Explanation(fact, proofs, (), answers, lambda: not self._ended, self._prefixes)
 
-    def _search(self) -> ProofSearch:
-        return ProofSearch(self._held, self._limits)
+    def _search(self, folding: bool = False) -> ProofSearch:
+        return ProofSearch(self._held, self._limits, folding)
 
     def _shown(self, proof: Node) -> Node:
         return proof if self._depth is None else cut(proof, self._depth)

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from everlog.datalog.syntax import HIDDEN, Atom, BodyLiteral, Constant, Rule, Variable
+from everlog.datalog.syntax import HIDDEN, Atom, BodyLiteral, Constant, Rule, Term, Variable
 from everlog.datalog.values import Value
 from everlog.engine.algebra import FactSet
 from everlog.engine.backend import Backend
@@ -23,18 +23,21 @@ AnyBackend = Backend[Any, Any, Any]
 
 RENAMED: Final = -1
 CHAINED: Final = -2
-"""Instead of the number of a rule: the same fact in other names, and equalities that lead from one name to another."""
+FOLDED: Final = -3
+"""Instead of the number of a rule: the same fact in other names; equalities that lead from one name to another; a path."""
 
 Row = tuple[Value, ...]
 
 _ANSWER: Final = f"{HIDDEN}why_answer"
+_THINGS: Final = f"{HIDDEN}why_things"
+_STEP: Final = f"{HIDDEN}why_step"
 
 
 @dataclass(frozen=True)
 class Instance:
     """An instance of a rule, which has a number: what it derives, the values of its variables, and its positive body facts.
 
-    Each of these is there once. Two numbers are none of rules, `RENAMED` and `CHAINED`.
+    Each of these is there once. Some numbers are none of rules, such as `FOLDED`.
     """
 
     head: Atom
@@ -68,6 +71,32 @@ class HeldFacts:
                 for name, some in by_predicate.items()
                 for row in scratch.rows(scratch.listed(found, name, len(some[0].terms)), len(some[0].terms))
             }
+
+    def ends(
+        self, sources: Sequence[tuple[tuple[Term, Term], int, Sequence[BodyLiteral], bool]], things: Sequence[Term]
+    ) -> list[tuple[int, tuple[Constant, Constant]]]:
+        """The pairs of terms that bodies have, with the numbers of these, where one of the two is among some things.
+
+        A source has two terms, the place of the one among them, a body, and whether that is about given facts.
+        """
+        found: list[tuple[int, tuple[Constant, Constant]]] = []
+        with self._backend.scratch() as scratch:
+            wanted = scratch.entered(
+                scratch.encoded({_THINGS: _columns(_THINGS, [Atom(_THINGS, (one,)) for one in things])})
+            )
+            for facts, given in ((self.E, True), (self.I, False)):
+                rules = [
+                    Rule(Atom(_STEP, (Constant(number), *pair)), (Atom(_THINGS, (pair[place],)), *body))
+                    for number, (pair, place, body, mine) in enumerate(sources)
+                    if mine is given
+                ]
+                if rules:
+                    scratch.prepare(rules)
+                    made = self._applied(scratch, rules, facts.plus(wanted))
+                    for number, first, second in scratch.rows(scratch.listed(made, _STEP, 3), 3):
+                        assert isinstance(number, int), "it is the number of a source"
+                        found.append((number, (Constant(first), Constant(second))))
+        return found
 
     def may_be_derived(self, fact: Atom) -> bool:
         """Whether there may be an instance that derives a fact."""
@@ -122,6 +151,8 @@ class HeldFacts:
     def _applied(self, scratch: AnyBackend, rules: Sequence[Rule], facts: FactSet) -> FactSet:
         """What rules that do not depend on their heads derive from some facts."""
         compiler = scratch.compiler()
+        if all(isinstance(literal, Atom) for rule in rules for literal in rule.body) and _are_apart(rules):
+            return compiler(rules).apply(facts)
         strata = compile_program(rules, compiler)
         groupings = make_groupings(strata, scratch.engine, scratch.graphs(), scratch.matcher(), compiler)
         made = nothing = scratch.engine.empty()
@@ -141,6 +172,12 @@ class HeldFacts:
             listed = scratch.listed(found, _ANSWER, len(variables))
             rows = scratch.rows(scratch.first(listed, most), len(variables))
             return rows, scratch.size(listed)
+
+
+def _are_apart(rules: Sequence[Rule]) -> bool:
+    """Whether no rule asks for what another one derives."""
+    heads = {rule.head.predicate for rule in rules}
+    return not any(atom.predicate in heads for rule in rules for atom in rule.positive)
 
 
 def _by_predicate(facts: Iterable[Atom]) -> dict[str, list[Atom]]:

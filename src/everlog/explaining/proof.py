@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from everlog.datalog.syntax import Aggregate, Atom, Comparison, Computation, Negation, Rule
 from everlog.datalog.values import Value
@@ -81,18 +81,30 @@ class Chained:
     conditions: tuple[Node, ...]
 
 
-Node: TypeAlias = Given | Derived | Renamed | Chained | Unexplored
+@dataclass(frozen=True, eq=False)
+class Path:
+    """A fact of a transitive relation, or of another one that rules follow step by step, with the steps of a path."""
+
+    fact: Atom
+    conditions: tuple[Node, ...]
+    rules: tuple[Rule, ...]
+    """The rules that were applied along the path."""
+
+
+Node: TypeAlias = Given | Derived | Renamed | Chained | Path | Unexplored
 """Why a fact holds."""
 
-Reasoned: TypeAlias = Derived | Renamed | Chained
+Reasoned: TypeAlias = Derived | Renamed | Chained | Path
 """Why a fact holds that needs others."""
+
+REASONED: Final = (Derived, Renamed, Chained, Path)
 
 Condition: TypeAlias = Node | Absent | Tested | Group
 
 
 def premises(node: Condition) -> tuple[Node, ...]:
     """The nodes of the facts that a node needs."""
-    if not isinstance(node, Derived | Renamed | Chained):
+    if not isinstance(node, REASONED):
         return ()
     return tuple(one for one in node.conditions if not isinstance(one, Absent | Tested | Group))
 
@@ -126,7 +138,7 @@ def cut(root: Node, depth: int) -> Node:
     stack = [(root, depth)]
     while stack:
         node, left = stack[-1]
-        if not isinstance(node, Derived | Renamed | Chained):
+        if not isinstance(node, REASONED):
             made[id(node), left] = node
         elif left == 0:
             made[id(node), left] = Unexplored(node.fact)

@@ -17,7 +17,7 @@ from everlog.datalog.syntax import (
     Term,
     Variable,
 )
-from everlog.explaining.held_facts import CHAINED, RENAMED, HeldFacts, Instance
+from everlog.explaining.held_facts import CHAINED, FOLDED, RENAMED, HeldFacts, Instance
 from everlog.explaining.proof import (
     Absent,
     Chained,
@@ -26,12 +26,14 @@ from everlog.explaining.proof import (
     Given,
     Group,
     Node,
+    Path,
     Renamed,
     Tested,
     Unexplored,
 )
 from everlog.explaining.proof_search import ProofSearch
 from everlog.planning.equality_rules import is_equality
+from everlog.planning.modules.module_rules import meets
 
 _SHOWN_MEMBERS: Final = 3
 """So many members of a group are shown."""
@@ -80,6 +82,8 @@ class ProofBuilder:
         if instance.rule in (RENAMED, CHAINED):
             kind = Renamed if instance.rule == RENAMED else Chained
             return kind(fact, tuple(proofs[premise] for premise in instance.premises))
+        if instance.rule == FOLDED:
+            return self._path(fact, tuple(proofs[premise] for premise in instance.premises))
         rule, variables = self._held.rules[instance.rule], self._held.variables(instance.rule)
         values = dict(zip(variables, instance.values, strict=True))
         conditions = tuple(
@@ -90,6 +94,10 @@ class ProofBuilder:
         )
         named = {variable.name: one.value for variable, one in values.items()}
         return Derived(fact, rule, named, conditions)
+
+    def _path(self, fact: Atom, steps: tuple[Node, ...]) -> Path:
+        rules = next(one for one in self._held.index.paths() if any(meets(fact, head) for head, _, _ in one.heads))
+        return Path(fact, steps, tuple(self._held.rules[number] for number in sorted(rules.rules)))
 
     def _condition(
         self, literal: BodyLiteral, instance: Instance, place: int, values: Mapping[Variable, Constant]

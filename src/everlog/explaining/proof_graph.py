@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from everlog.explaining.proof import Chained, Derived, Given, Node, Renamed, nodes, premises
+from everlog.explaining.proof import REASONED, Given, Node, nodes, premises
 from everlog.explaining.proof_text import condition_text, reason, shown
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def _part(root: Node, start: str, prefixes: Mapping[str, str]) -> Iterator[str]:
         name, fact = places[id(node)], _quoted(shown(node.fact, prefixes))
         style = ', style=filled, fillcolor="#e8f0e0"' if isinstance(node, Given) else ""
         yield f"  {name} [shape=box, label={fact}{style}];"
-        if not isinstance(node, Derived | Renamed | Chained) or not node.conditions:
+        if not isinstance(node, REASONED) or not node.conditions:
             continue
         yield f"  {name}r [shape=ellipse, label={_quoted(reason(node, prefixes))}];"
         yield f"  {name}r -> {name};"

@@ -7,7 +7,7 @@ from html import escape
 from typing import TYPE_CHECKING, Final
 
 from everlog.datalog.printer import print_literal, print_rule
-from everlog.explaining.proof import Chained, Condition, Derived, Node, Renamed, nodes
+from everlog.explaining.proof import REASONED, Condition, Node, nodes
 from everlog.explaining.proof_text import condition_text, failure, note, reason, remarks, shown
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def _tree(root: Node, prefixes: Mapping[str, str]) -> str:
             continue
         text = escape(condition_text(node, prefixes))
         seen = id(node) in shown_before
-        if not isinstance(node, Derived | Renamed | Chained) or not node.conditions or seen:
+        if not isinstance(node, REASONED) or not node.conditions or seen:
             pieces.append(f'<li>{text} <span class="note">{note(node, shown_before)}</span></li>')
             continue
         shown_before.add(id(node))

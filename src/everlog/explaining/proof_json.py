@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any, Final
 from everlog.datalog.printer import print_literal, print_rule, print_term
 from everlog.datalog.syntax import Constant
 from everlog.explaining.proof import (
+    REASONED,
     Absent,
-    Chained,
     Condition,
     Derived,
     Failed,
     Group,
     Node,
-    Renamed,
+    Path,
     Tested,
     height,
     nodes,
@@ -65,7 +65,7 @@ def exchanged(root: Node, prefixes: Mapping[str, str]) -> dict[str, Any]:
     inferences = [
         {
             "conclusion": shown(node.fact, prefixes),
-            "ruleName": reason(node, prefixes) if isinstance(node, Derived | Renamed | Chained) else _ASSERTED,
+            "ruleName": reason(node, prefixes) if isinstance(node, REASONED) else _ASSERTED,
             "premises": [shown(one.fact, prefixes) for one in dict.fromkeys(premises(node))],
         }
         for node in nodes(root)
@@ -80,7 +80,9 @@ def _node(node: Node, places: Mapping[int, int], prefixes: Mapping[str, str]) ->
         found["substitution"] = {
             name: print_term(Constant(value), prefixes) for name, value in node.substitution.items()
         }
-    if isinstance(node, Derived | Renamed | Chained):
+    if isinstance(node, Path):
+        found["rules"] = [print_rule(rule, prefixes) for rule in node.rules]
+    if isinstance(node, REASONED):
         found["conditions"] = [_condition(one, places, prefixes) for one in node.conditions]
     return found
 

@@ -16,7 +16,8 @@ from typing import Final
 
 from everlog import clock, interrupts
 from everlog.datalog.syntax import Atom, Constant
-from everlog.explaining.held_facts import HeldFacts, Instance
+from everlog.explaining.held_facts import FOLDED, HeldFacts, Instance
+from everlog.explaining.path_search import PathSearch
 
 _MANY: Final = 200
 """From so many instances of a rule on, those with given premises are looked for first."""
@@ -37,7 +38,7 @@ class Limits:
 class ProofSearch:
     """What is known of the proofs of some facts: their instances, as far as they were looked for, and heights."""
 
-    def __init__(self, held: HeldFacts, limits: Limits) -> None:
+    def __init__(self, held: HeldFacts, limits: Limits, folding: bool = False) -> None:
         self.held, self._index, self._limits = held, held.index, limits
         self._begun = clock.now()
         self.heights: dict[Atom, int] = {}
@@ -46,6 +47,7 @@ class ProofSearch:
         """Of facts that were expanded."""
         self.partial: set[Atom] = set()
         """Expanded facts that have more instances than these."""
+        self._paths = PathSearch(held, held.index.paths(), self._look) if folding else None
         self._seen: set[Atom] = set()
         self._users: dict[Atom, list[Instance]] = {}
 
@@ -78,6 +80,26 @@ class ProofSearch:
             waiting += [fact for fact in level if fact in self.partial]
             self.partial.difference_update(level)
         self._look()
+        folded, waiting = self._folded(waiting)
+        return [*folded, *self._unfolded(waiting, whole)]
+
+    def _folded(self, facts: Sequence[Atom]) -> tuple[list[Atom], list[Atom]]:
+        """Finds paths that make facts, or other rules that derive them; gives new premises, and the other facts."""
+        rest, new = list[Atom](), list[Atom]()
+        for fact in facts:
+            rules = None if self._paths is None else self._paths.rules_of(fact)
+            path = None if rules is None or self._paths is None else self._paths.path(rules, fact)
+            if rules is None or path is None:
+                rest.append(fact)
+            elif path == (fact,):
+                found, _ = self.held.instances([fact], self._index.deriving([fact]) - rules.rules)
+                new += self._note([fact], found)
+            else:
+                new += self._note([fact], [Instance(fact, FOLDED, (), tuple(dict.fromkeys(path)))])
+        return new, rest
+
+    def _unfolded(self, waiting: list[Atom], whole: bool) -> list[Atom]:
+        """Finds instances of rules, and gives their premises that are new."""
         rules = self._index.deriving(waiting)
         found, more = self.held.instances(waiting, rules, most=None if whole else _MANY)
         if not more:

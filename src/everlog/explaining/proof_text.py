@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from everlog.datalog.printer import print_atom, print_literal, print_rule, print_term
 from everlog.datalog.syntax import Atom, Call, Comparison, Computation, Constant
 from everlog.explaining.proof import (
+    REASONED,
     Absent,
     Chained,
     Condition,
@@ -16,6 +17,7 @@ from everlog.explaining.proof import (
     Given,
     Group,
     Node,
+    Path,
     Reasoned,
     Renamed,
     Tested,
@@ -62,7 +64,7 @@ def proof_lines(root: Node, prefixes: Mapping[str, str]) -> Iterator[str]:
         node, lead, below = stack.pop()
         said = note(node, seen)
         yield f"{lead}{condition_text(node, prefixes)}{f'  {said}' if said else ''}"
-        if isinstance(node, Derived | Renamed | Chained) and node.conditions and id(node) not in seen:
+        if isinstance(node, REASONED) and node.conditions and id(node) not in seen:
             seen.add(id(node))
             yield f"{below}└─ {reason(node, prefixes)}"
             below += "   "
@@ -86,6 +88,9 @@ def reason(node: Reasoned, prefixes: Mapping[str, str]) -> str:
     """What makes a fact follow from others: a rule, or equalities."""
     if isinstance(node, Derived):
         return print_rule(node.rule, prefixes)
+    if isinstance(node, Path):
+        rules = " ".join(print_rule(rule, prefixes) for rule in node.rules)
+        return f"a path of {len(node.conditions):,} by {rules}"
     return "in other names, which are equal" if isinstance(node, Renamed) else "equal, as these are"
 
 

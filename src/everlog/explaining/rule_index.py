@@ -10,6 +10,7 @@ from typing import Final, TypeAlias
 
 from everlog.datalog.syntax import TRIPLE, Atom, Constant, Rule, Term, Variable
 from everlog.datalog.values import RDF_TYPE
+from everlog.explaining.path_rules import PathRules, path_rules
 from everlog.explaining.rule_matching import Matching, matching
 
 _TYPE: Final = Constant(RDF_TYPE)
@@ -22,6 +23,7 @@ class RuleIndex:
     def __init__(self, rules: Sequence[Rule]) -> None:
         self.rules = rules
         self._matchings: dict[int, Matching | None] = {}
+        self._paths: list[PathRules] | None = None
         self._numbers: dict[_Key, list[int]] = {}
         for number, rule in enumerate(rules):
             self._numbers.setdefault(_key(rule.head), []).append(number)
@@ -36,6 +38,12 @@ class RuleIndex:
                 keys = list(_keys(fact))
             found.update(number for key in keys for number in self._numbers.get(key, ()))
         return found
+
+    def paths(self) -> list[PathRules]:
+        """The rules that connect things by paths."""
+        if self._paths is None:
+            self._paths = path_rules(self.rules)
+        return self._paths
 
     def matching(self, number: int) -> Matching | None:
         """What finds the instances of a rule; None if it has none, whatever the facts are."""

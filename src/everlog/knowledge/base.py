@@ -752,6 +752,7 @@ class KnowledgeBase:
         *,
         all: bool | int = False,
         depth: int | None = None,
+        paths: bool = True,
         seconds: float = 60.0,
         facts: int = 1_000_000,
     ) -> Explanation:
@@ -760,8 +761,10 @@ class KnowledgeBase:
         A fact is text in the rule syntax, `explain("reach(a, d)")`, or a predicate with values, `explain("reach", ("a",
         "d"))`. Of a pattern with variables, `reach(a, ?y)`, the first answer is explained. With `all`, every proof is
         found, those of least height first, when somebody looks at it; a number says how many. What lies deeper than
-        `depth` rules is not shown. A search that takes more than so many `seconds`, or looks at more than so many `facts`,
-        is ended, with the best that was found so far. Nothing is stored for any of this.
+        `depth` rules is not shown. Without `all`, a fact of a transitive relation, or another one that rules follow step by
+        step, is shown with the steps of a shortest path, unless `paths=False` wants every rule. A search that takes more
+        than so many `seconds`, or looks at more than so many `facts`, is ended, with the best that was found so far.
+        Nothing is stored for any of this.
         """
         from everlog.explaining.explainer import Explainer
         from everlog.explaining.proof_search import Limits
@@ -772,7 +775,7 @@ class KnowledgeBase:
         self._check_materialised()
         self._arity(pattern.predicate)  # refuses what is none
         held = self.reasoner.held(self._rule_index(), self.settings)
-        explainer = Explainer(held, Limits(seconds, facts), depth, self.program.prefixes)
+        explainer = Explainer(held, Limits(seconds, facts), depth, self.program.prefixes, paths)
         variables = answer_variables([pattern])
         if variables:
             rows, number = self.reasoner.answers([pattern], 1)
