@@ -269,6 +269,8 @@ class Program:
     rules: tuple[Rule, ...] = ()
     facts: tuple[Atom, ...] = ()
     prefixes: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    origins: Mapping[Rule, str] = field(default_factory=lambda: MappingProxyType({}), compare=False)
+    """What rules come from, where that is known: the file and the line, or an axiom of an ontology."""
 
     def __repr__(self) -> str:
         return f"<Program: {len(self.rules):,} rules, {len(self.facts):,} facts>"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
-from everlog.datalog.syntax import Atom
+from everlog.datalog.syntax import Atom, Program
 from everlog.explaining.all_proofs import AllProofs
 from everlog.explaining.explanation import Explanation, Proofs
 from everlog.explaining.held_facts import HeldFacts
@@ -22,13 +22,14 @@ class Explainer:
         held: HeldFacts,
         limits: Limits,
         depth: int | None = None,
-        prefixes: Mapping[str, str] | None = None,
+        program: Program | None = None,
         folding: bool = True,
     ) -> None:
         self._held, self._limits, self._depth = held, limits, depth
-        self._prefixes = {} if prefixes is None else prefixes
+        program = Program() if program is None else program
+        self._prefixes = program.prefixes
         self._folding = folding
-        self._builder = ProofBuilder(held)
+        self._builder = ProofBuilder(held, program.origins)
         self._ended = False
 
     def least(self, fact: Atom, answers: int = 1) -> Explanation:

@@ -62,6 +62,8 @@ class Derived:
     rule: Rule
     substitution: Mapping[str, Value]
     conditions: tuple[Node | Absent | Tested | Group, ...]
+    origin: str | None = None
+    """What the rule comes from, where that is known: the file and the line, or an axiom of an ontology."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,6 +14,7 @@ from everlog.datalog.syntax import (
     Computation,
     Constant,
     Negation,
+    Rule,
     Term,
     Variable,
 )
@@ -42,8 +43,8 @@ _SHOWN_MEMBERS: Final = 3
 class ProofBuilder:
     """Makes nodes; what is known of a group is looked up once."""
 
-    def __init__(self, held: HeldFacts) -> None:
-        self._held = held
+    def __init__(self, held: HeldFacts, origins: Mapping[Rule, str]) -> None:
+        self._held, self._origins = held, origins
         self._groups: dict[tuple[Instance, int], Group] = {}
 
     def least(self, search: ProofSearch, goal: Atom) -> Node:
@@ -93,7 +94,7 @@ class ProofBuilder:
             for place, literal in enumerate(rule.body)
         )
         named = {variable.name: one.value for variable, one in values.items()}
-        return Derived(fact, rule, named, conditions)
+        return Derived(fact, rule, named, conditions, self._origins.get(rule))
 
     def _path(self, fact: Atom, steps: tuple[Node, ...]) -> Path:
         rules = next(one for one in self._held.index.paths() if any(meets(fact, head) for head, _, _ in one.heads))

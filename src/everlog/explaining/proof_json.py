@@ -77,6 +77,8 @@ def _node(node: Node, places: Mapping[int, int], prefixes: Mapping[str, str]) ->
     found: dict[str, Any] = {"kind": type(node).__name__.lower(), "fact": shown(node.fact, prefixes)}
     if isinstance(node, Derived):
         found["rule"] = print_rule(node.rule, prefixes)
+        if node.origin is not None:
+            found["origin"] = node.origin
         found["substitution"] = {
             name: print_term(Constant(value), prefixes) for name, value in node.substitution.items()
         }

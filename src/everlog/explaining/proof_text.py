@@ -87,7 +87,7 @@ def note(node: Condition, seen: set[int]) -> str:
 def reason(node: Reasoned, prefixes: Mapping[str, str]) -> str:
     """What makes a fact follow from others: a rule, or equalities."""
     if isinstance(node, Derived):
-        return print_rule(node.rule, prefixes)
+        return print_rule(node.rule, prefixes) + ("" if node.origin is None else f"  {node.origin}")
     if isinstance(node, Path):
         rules = " ".join(print_rule(rule, prefixes) for rule in node.rules)
         return f"a path of {len(node.conditions):,} by {rules}"

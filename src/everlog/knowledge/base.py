@@ -775,7 +775,7 @@ class KnowledgeBase:
         self._check_materialised()
         self._arity(pattern.predicate)  # refuses what is none
         held = self.reasoner.held(self._rule_index(), self.settings)
-        explainer = Explainer(held, Limits(seconds, facts), depth, self.program.prefixes, paths)
+        explainer = Explainer(held, Limits(seconds, facts), depth, self.program, paths)
         variables = answer_variables([pattern])
         if variables:
             rows, number = self.reasoner.answers([pattern], 1)
