@@ -22,6 +22,7 @@ LAYERS = [
     ["engine.backend"],  # what a knowledge base asks of an engine; and the memory engine's answers
     [f"engine.memory.{name}" for name in ("memory_backend", "kept_relations", "names", "shelf")] + ["engine.spark"],
     ["reasoning", "sparql"],
+    ["explaining"],
     ["knowledge"],
     [FACADE],  # names of the layers below it
     ["cli", "__main__"],

@@ -47,7 +47,7 @@ def materialise(rules: Sequence[Rule], explicit: Facts) -> Facts:
         derived: Facts = frozenset()
         while True:
             heads = frozenset(
-                instance_of(rule.head, one) for rule in mine for one in _instances(rule.body, known | derived)
+                instance_of(rule.head, one) for rule in mine for one in instances(rule.body, known | derived)
             )
             found = frozenset(_best(heads, known, extremes))
             if found == derived:
@@ -97,7 +97,7 @@ def _ranks(rules: Sequence[Rule]) -> dict[str, int]:
     raise AssertionError("the program is not stratified")
 
 
-def _instances(body: Sequence[BodyLiteral], known: Facts, given: Substitution | None = None) -> list[Substitution]:
+def instances(body: Sequence[BodyLiteral], known: Facts, given: Substitution | None = None) -> list[Substitution]:
     """The substitutions under which a body holds."""
     found = list(matches([one for one in body if isinstance(one, Atom)], known, dict(given or {})))
     for literal in body:
@@ -121,7 +121,7 @@ def _agree(one: Substitution, other: Substitution) -> bool:
 def _fulfilled(negation: Negation, known: Facts, one: Substitution) -> bool:
     local = {variable.name for variable in negation.local}
     shared = {name: value for name, value in one.items() if name not in local}
-    return bool(_instances((*negation.atoms, *negation.tests), known, shared))
+    return bool(instances((*negation.atoms, *negation.tests), known, shared))
 
 
 def _computed(computation: Computation, one: Substitution) -> Substitution | None:
@@ -158,7 +158,7 @@ def _groups(aggregate: Aggregate, known: Facts) -> Iterator[Substitution]:
     """The groups of the matches of a body, each with its values; one without a value is left out."""
     names = [variable.name for variable in aggregate.groups]
     members: dict[tuple[Key, ...], list[Substitution]] = {} if names else {(): []}
-    for one in _instances(aggregate.body, known):
+    for one in instances(aggregate.body, known):
         members.setdefault(tuple(one[name] for name in names), []).append(one)
     for group, mine in members.items():
         found: Substitution = dict(zip(names, group, strict=True))

@@ -33,6 +33,9 @@ WELL_KNOWN: Final[Mapping[str, str]] = MappingProxyType(
     }
 )
 
+ORIGIN: Final = "#@"
+"""How a comment begins that says what the rule in the next line comes from."""
+
 NO_PREFIXES: Final[Mapping[str, str]] = MappingProxyType({})
 
 LOCAL_NAME: Final = re.compile(r"(?:[A-Za-z0-9_](?:[A-Za-z0-9_.\-]*[A-Za-z0-9_\-])?)?")

@@ -16,7 +16,7 @@ from pyoxigraph import BlankNode, Literal, NamedNode
 
 from everlog.datalog.escapes import escape_string
 from everlog.datalog.extremes import written_inside
-from everlog.datalog.prefixes import LOCAL_NAME, NO_PREFIXES, WELL_KNOWN
+from everlog.datalog.prefixes import LOCAL_NAME, NO_PREFIXES, ORIGIN, WELL_KNOWN
 from everlog.datalog.syntax import (
     EQUAL,
     TRIPLE,
@@ -60,10 +60,14 @@ def print_program(program: Program) -> str:
     printer = _Printer(program.prefixes)
     blocks = (
         [f"@prefix {name}: <{namespace}> ." for name, namespace in program.prefixes.items()],
-        [printer.rule(rule) for rule in program.rules],
+        [line for rule in program.rules for line in _with_origin(printer.rule(rule), program.origins.get(rule))],
         [printer.rule(Rule(fact, ())) for fact in program.facts],
     )
     return "\n".join("".join(f"{line}\n" for line in block) for block in blocks if block)
+
+
+def _with_origin(text: str, origin: str | None) -> list[str]:
+    return [text] if origin is None else [f"{ORIGIN} {' '.join(origin.split())}", text]
 
 
 def print_rule(rule: Rule, prefixes: Mapping[str, str] = NO_PREFIXES) -> str:

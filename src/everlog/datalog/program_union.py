@@ -23,6 +23,10 @@ def union(*programs: Program) -> Program:
     for program in reversed(programs):
         prefixes |= program.prefixes
     facts = dict.fromkeys(fact for program in programs for fact in program.facts)
-    result = Program(tuple(rules.values()), tuple(facts), MappingProxyType(prefixes))
+    origins: dict[Rule, str] = {}
+    for program in reversed(programs):
+        origins |= {rules[canonical_rule(rule)]: origin for rule, origin in program.origins.items()}
+    known = MappingProxyType(prefixes), MappingProxyType(origins)
+    result = Program(tuple(rules.values()), tuple(facts), *known)
     check_arities(result)
     return result

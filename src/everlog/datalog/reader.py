@@ -6,6 +6,7 @@ each with `source:line:column`. Stratification is not checked here.
 
 - The n-th `_` of a statement is the variable `_n` (a number that the statement writes itself, as `?_1`, is left out).
   Under a negation it becomes one of its local variables, after those that `NOT EXISTS` names.
+- A comment `#@ …` in the line above a rule says what it comes from; stores keep that so.
 - A predicate written as an IRI is the string `<…>` with the full IRI; one that is no identifier is written in quotes.
 - An IRI without a scheme belongs to the scheme `everlog:`, since RDF terms hold absolute IRIs only.
 """
@@ -29,7 +30,7 @@ from pyoxigraph import BaseDirection, BlankNode, Literal, NamedNode
 from everlog.datalog.arities import check_arities
 from everlog.datalog.escapes import EscapeError, unescape_iri, unescape_string
 from everlog.datalog.extremes import value_variable
-from everlog.datalog.prefixes import NO_PREFIXES, WELL_KNOWN
+from everlog.datalog.prefixes import NO_PREFIXES, ORIGIN, WELL_KNOWN
 from everlog.datalog.safety import check_goal, check_safety
 from everlog.datalog.substitution import canonical_rule
 from everlog.datalog.syntax import (
@@ -120,6 +121,7 @@ class _Reader:
 
     def __init__(self, text: str, source: str, prefixes: Mapping[str, str]) -> None:
         self._text = text
+        self._lines = text.split("\n")
         self._source = source
         self._declared: dict[str, str] = {}
         self._prefixes: dict[str, str] = {**WELL_KNOWN, **prefixes}
@@ -130,6 +132,7 @@ class _Reader:
         rules: dict[Rule, Rule] = {}
         facts: dict[Atom, None] = {}
         places: dict[Rule | Atom, str] = {}
+        origins: dict[Rule, str] = {}
         for statement in cast("list[Tree[Token]]", self._parse("program").children):
             self._begin(statement)
             if statement.data == "prefix":
@@ -138,13 +141,25 @@ class _Reader:
             for rule, where in self._rules(statement):
                 check_safety(rule, where, self._prefixes)
                 if rule.body:
-                    places.setdefault(rules.setdefault(canonical_rule(rule), rule), where)
+                    kept = rules.setdefault(canonical_rule(rule), rule)
+                    places.setdefault(kept, where)
+                    if (origin := self._origin(statement)) is not None:
+                        origins.setdefault(kept, origin)
                 else:
                     facts.setdefault(rule.head)
                     places.setdefault(rule.head, where)
-        program = Program(tuple(rules.values()), tuple(facts), MappingProxyType(self._declared))
+        declared = MappingProxyType(self._declared)
+        program = Program(tuple(rules.values()), tuple(facts), declared, MappingProxyType(origins))
         check_arities(program, places)
         return program
+
+    def _origin(self, statement: Tree[Token]) -> str | None:
+        """What a rule comes from: what a comment `#@ …` in the line above says, or the line of the file."""
+        line = self._line(statement)
+        above = self._lines[line - 2].strip() if line > 1 else ""
+        if above.startswith(ORIGIN):
+            return above.removeprefix(ORIGIN).strip()
+        return None if self._source.startswith("<") else f"{self._source}:{line}"
 
     def goal(self) -> tuple[BodyLiteral, ...]:
         *prefixes, body = cast("list[Tree[Token]]", self._parse("goal").children)
@@ -422,6 +437,11 @@ class _Reader:
 
     def _fail(self, node: Node, message: str, offset: int = 0) -> NoReturn:
         raise SyntaxMistake(f"{self._place(node, offset)}: {message}")
+
+    def _line(self, node: Node) -> int:
+        while not isinstance(node, str):
+            node = node.children[0]
+        return node.line or 1
 
     def _place(self, node: Node, offset: int = 0) -> str:
         while not isinstance(node, str):

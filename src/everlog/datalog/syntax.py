@@ -292,6 +292,8 @@ class Program:
     rules: tuple[Rule, ...] = ()
     facts: tuple[Atom, ...] = ()
     prefixes: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    origins: Mapping[Rule, str] = field(default_factory=lambda: MappingProxyType({}), compare=False)
+    """What rules come from, where that is known: the file and the line, or an axiom of an ontology."""
 
     def __repr__(self) -> str:
         return f"<Program: {counted(len(self.rules), 'rule')}, {counted(len(self.facts), 'fact')}>"

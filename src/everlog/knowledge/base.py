@@ -22,6 +22,7 @@ from everlog import interrupts
 from everlog.datalog.arities import program_arities
 from everlog.datalog.prefixes import with_prefixes
 from everlog.datalog.reader import parse_goal, parse_program
+from everlog.datalog.substitution import substitute_atom
 from everlog.datalog.suspicions import (
     did_you_mean,
     goal_suspicions,
@@ -29,8 +30,8 @@ from everlog.datalog.suspicions import (
     nothing_to_delete,
     suspicions,
 )
-from everlog.datalog.syntax import HIDDEN, TRIPLE, Atom, Constant, Program, parts
-from everlog.datalog.values import Value
+from everlog.datalog.syntax import HIDDEN, TRIPLE, Atom, Constant, Program, Rule, Variable, parts
+from everlog.datalog.values import Value, normalise
 from everlog.engine.backend import Batch, Progress, Which
 from everlog.errors import ArityMistake, EverlogError
 from everlog.knowledge.answer_rows import Answers
@@ -64,6 +65,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
+    from everlog.explaining.explanation import Explanation
+    from everlog.explaining.proof import Node
+    from everlog.explaining.rule_index import RuleIndex
     from everlog.knowledge.reasoner import Reasoner
     from everlog.knowledge.sparql_answers import SparqlAnswer
     from everlog.sources.read_facts import Read
@@ -217,6 +221,7 @@ class KnowledgeBase:
         self._violated: list[str] | None = None
         """What the facts contradict, once it was looked for."""
         self._profile: Profile | None = None
+        self._rules_by_head: tuple[tuple[Rule, ...], RuleIndex] | None = None
         self._guarded = interrupts.Guarded("knowledge base")
 
     def __repr__(self) -> str:
@@ -760,6 +765,87 @@ class KnowledgeBase:
         self._check_materialised()
         limits = Limits(seconds, rows)
         return SparqlAnswer(run_query(text, base, ReasonedFacts(self.reasoner, limits), limits))
+
+    # ------------------------------------------------------------------------------------ why
+
+    @guarded("explaining")
+    def explain(
+        self,
+        fact: str,
+        values: Sequence[Any] | None = None,
+        *,
+        all: bool | int = False,
+        depth: int | None = None,
+        paths: bool = True,
+        seconds: float = 60.0,
+        facts: int = 1_000_000,
+    ) -> Explanation:
+        """Why a fact holds, by a proof of least height; or, if it does not hold, why not.
+
+        A fact is text in the rule syntax, `explain("reach(a, d)")`, or a predicate with values, `explain("reach", ("a",
+        "d"))`. Of a pattern with variables, `reach(a, ?y)`, the first answer is explained. With `all`, every proof is
+        found, those of least height first, when somebody looks at it; a number says how many. What lies deeper than
+        `depth` rules is not shown. Without `all`, a fact of a transitive relation, or another one that rules follow step by
+        step, is shown with the steps of a shortest path, unless `paths=False` wants every rule. A search that takes more
+        than so many `seconds`, or looks at more than so many `facts`, is ended, with the best that was found so far.
+        Nothing is stored for any of this.
+        """
+        from everlog.explaining.explainer import Explainer
+        from everlog.explaining.proof_search import Limits
+
+        if depth is not None and depth < 1:
+            raise EverlogError(f"a depth is at least 1, not {depth}")
+        pattern = self._pattern(fact, values)
+        self._check_materialised()
+        self._arity(pattern.predicate)  # refuses what is none
+        held = self.reasoner.held(self._rule_index(), self.settings)
+        explainer = Explainer(held, Limits(seconds, facts), depth, self.program, paths)
+        variables = answer_variables([pattern])
+        if variables:
+            rows, number = self.reasoner.answers([pattern], 1)
+        else:
+            rows, number = [()] if held.holding([pattern]) else [], None
+        if not rows:
+            return explainer.why_not(pattern)
+        found = substitute_atom(pattern, dict(zip(variables, map(Constant, rows[0]), strict=True)))
+        answers = 1 if number is None else number
+        if all is False:
+            return explainer.least(found, answers)
+        proofs = explainer.every(found, answers, None if all is True else all)
+        return explainer.explanation(found, self._unhurried(proofs), answers)
+
+    def _pattern(self, fact: str, values: Sequence[Any] | None) -> Atom:
+        """What is to be explained; a variable without a name gets one."""
+        if values is not None:
+            return Atom(fact, tuple(Constant(normalise(value)) for value in values))
+        literals = parse_goal(fact, self.program.prefixes)
+        if len(literals) != 1 or not isinstance(literals[0], Atom):
+            raise EverlogError(f"`{fact}` is not a fact: give one atom, such as reach(a, d) or reach(a, ?y)")
+        return literals[0].mapped(
+            lambda term: Variable(f"any{term.name}") if isinstance(term, Variable) and term.name[0] == "_" else term
+        )
+
+    def _rule_index(self) -> RuleIndex:
+        """Which rules derive what; it is made when it is first asked for."""
+        from everlog.explaining.rule_index import RuleIndex
+
+        if self._rules_by_head is None or self._rules_by_head[0] is not self.program.rules:
+            self._rules_by_head = self.program.rules, RuleIndex(self.program.rules)
+        return self._rules_by_head[1]
+
+    def _unhurried(self, found: Iterator[Node]) -> Iterator[Node]:
+        """What is found when somebody asks for it, as long as nothing changes."""
+        facts = self.reasoner.I
+        while True:
+            with self.during("explaining"):
+                if self.reasoner.I is not facts:
+                    raise EverlogError(
+                        "the knowledge base has changed since these proofs were asked for: explain again"
+                    )
+                proof = next(found, None)
+            if proof is None:
+                return
+            yield proof
 
     # ------------------------------------------------------------------------------------ stores
 

@@ -88,4 +88,5 @@ def ontology(
     read = read_ontologies([Path(path) for path in documents], () if text is None else (text,))
     found = translate(read, profile, Options(owl_thing, sameas_rules, with_schema))
     program = with_prefixes(found.program, read.declared)
-    return Ontology(program.rules, program.facts, program.prefixes, translation=found, source=read)
+    origins = {rule: "; ".join(axioms) for rule, axioms in found.origins.items()}
+    return Ontology(program.rules, program.facts, program.prefixes, origins, translation=found, source=read)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, Self
 
 from everlog import clock, interrupts
 from everlog.datalog.arities import program_arities
-from everlog.datalog.syntax import HIDDEN, TRIPLE, Atom, BodyLiteral, Program, Rule, Variable
+from everlog.datalog.syntax import HIDDEN, TRIPLE, Atom, BodyLiteral, Constant, Program, Rule, Variable
 from everlog.datalog.values import Value
 from everlog.engine.algebra import Engine, FactSet
 from everlog.engine.backend import (
@@ -32,6 +32,9 @@ from everlog.engine.backend import (
 )
 from everlog.engine.kept_kinds import CLASSES, TRACE
 from everlog.errors import EverlogError
+from everlog.explaining.equal_facts import EqualFacts, EqualNames, RepresentativeRules
+from everlog.explaining.held_facts import HeldFacts
+from everlog.explaining.rule_index import RuleIndex
 from everlog.knowledge.choice import Choice, choose, given_up
 from everlog.knowledge.goals import WORTH_SORTING, answer_variables, in_order
 from everlog.knowledge.materialisation import Accept, Materialisation, Outcome, Past
@@ -43,7 +46,7 @@ from everlog.knowledge.settings import Settings
 from everlog.planning.compiled_program import compile_program, prepared
 from everlog.planning.decomposition.decomposition_choice import Decomposer
 from everlog.planning.decomposition.size_estimates import Statistics
-from everlog.planning.equality_rules import UNEQUATED, axiomatised
+from everlog.planning.equality_rules import UNEQUATED, axiomatised, mergeable, same
 from everlog.planning.modules.module_choice import Verdicts, refusing
 from everlog.planning.modules.module_rules import relation_name
 from everlog.reasoning.algorithms import needed
@@ -564,6 +567,17 @@ class Reasoner(Generic[Batch, Listed, Part]):
         for stratum in compile_program([rule], backend.compiler()):
             facts |= stratum.nonrecursive.apply(facts, excluding=facts)
         return facts
+
+    def held(self, rules: RuleIndex, settings: Settings) -> HeldFacts:
+        """What proofs are made of."""
+        I = self._chosen("all")
+        if settings.equality != "axioms":
+            return HeldFacts(self.backend, self.E, I, rules)
+        pairs, _ = self.answers([same(Variable("x"), Variable("y"))])
+        names = EqualNames.closed(
+            (Constant(one), Constant(other)) for one, other in pairs if mergeable(one) and mergeable(other)
+        )
+        return EqualFacts(self.backend, self.E, I, RepresentativeRules(rules.rules, names), names)
 
     def clashes(self) -> list[str]:
         """What equality contradicts, with facts."""

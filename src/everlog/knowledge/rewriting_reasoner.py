@@ -21,12 +21,15 @@ from typing import Final, Generic, Literal, NamedTuple, Self, TypeAlias
 
 from everlog import clock, interrupts
 from everlog.datalog.arities import program_arities
-from everlog.datalog.syntax import HIDDEN, Atom, BodyLiteral, Program, Rule
+from everlog.datalog.syntax import HIDDEN, Atom, BodyLiteral, Constant, Program, Rule
 from everlog.datalog.values import SAME_AS, Value
 from everlog.engine.algebra import Classes, Engine, FactSet
 from everlog.engine.backend import Backend, Batch, Difference, Listed, Names, Part, Which, World
 from everlog.engine.contradictions import CONTRADICTORY, Contradiction
 from everlog.engine.kept_kinds import CLASSES, NONRECURSIVE, RECURSIVE, TRACE
+from everlog.explaining.equal_facts import EqualFacts, EqualNames, RepresentativeRules
+from everlog.explaining.held_facts import HeldFacts
+from everlog.explaining.rule_index import RuleIndex
 from everlog.knowledge.choice import Choice
 from everlog.knowledge.goals import answer_variables, in_order
 from everlog.knowledge.materialisation import Materialisation, Outcome
@@ -431,6 +434,11 @@ class RewritingReasoner(Reasoner[Batch, Listed, Part]):
             found = self._with_answers(scratch, rule, self.I)
             rows = self.names.answers(scratch, found, answer.predicate, variables, goal, self.E)
             return in_order(rows)[:limit], len(rows)
+
+    def held(self, rules: RuleIndex, settings: Settings) -> HeldFacts:
+        pairs = [] if self._names is None else self.backend.rows(self._names.pairs(), 2)
+        names = EqualNames((Constant(one), Constant(other)) for one, other in pairs)
+        return EqualFacts(self.backend, self.E, self._chosen("all"), RepresentativeRules(rules.rules, names), names)
 
     def _contradictions(self, I: FactSet, settings: Settings) -> list[str]:
         return self.names.clashes(I)

@@ -77,8 +77,9 @@ def mergeable(value: Value) -> bool:
 
 def with_same_as(program: Program) -> Program:
     """The program with triples instead of equalities in heads."""
-    rules = tuple(replace(rule, head=_as_triple(rule.head)) for rule in program.rules)
-    return Program(rules, tuple(map(_as_triple, program.facts)), program.prefixes)
+    rules = {rule: replace(rule, head=_as_triple(rule.head)) for rule in program.rules}
+    origins = {rules[rule]: origin for rule, origin in program.origins.items() if rule in rules}
+    return Program(tuple(rules.values()), tuple(map(_as_triple, program.facts)), program.prefixes, origins)
 
 
 def _as_triple(atom: Atom) -> Atom:

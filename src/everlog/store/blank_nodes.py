@@ -40,4 +40,5 @@ def _renamed(program: Program, name: Callable[[str], str]) -> Program:
         program,
         rules=tuple(map(renamed, program.rules)),
         facts=tuple(fact.mapped(term) for fact in program.facts),
+        origins={renamed(rule): origin for rule, origin in program.origins.items()},
     )
