@@ -745,8 +745,8 @@ class KnowledgeBase:
         """The answer to a SPARQL 1.1 query over the triples, and over `quad` for named graphs.
 
         Relative IRIs are resolved by a `base`. A query that takes longer than some `seconds`, or has more than some `rows`
-        of solutions at any time on its way, is given up with an error. The answer has `variables`, can be iterated over, and
-        becomes a table (`to_arrow()`, `to_pandas()`, `dataframe(spark)`) or text: `serialize("json")`.
+        of solutions at any time on its way, is given up with an error. The answer has `variables`, can be iterated over,
+        and becomes a table (`to_arrow()`, `to_pandas()`, `dataframe(spark)`) or text: `serialize("json")`.
         """
         from everlog.knowledge.sparql_answers import ReasonedFacts, SparqlAnswer
         from everlog.sparql.query_limits import Limits
