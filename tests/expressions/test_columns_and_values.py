@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from everlog.datalog.syntax import Call, Expression, Variable
+from everlog.datalog.syntax import Call, Constant, Expression, Variable
 from everlog.datalog.values import Value, identity
 from everlog.expressions.columns import Booleans, Column, Doubles, Integers, Strings, Terms, column_of, terms_of
 from everlog.expressions.evaluation import evaluate, holds
@@ -135,6 +135,11 @@ def test_combinations_of_many_distinct_values_are_told_apart() -> None:
     columns.update((one, terms_of([*rows, *rows])) for one in others)
     expected = [f"{one}{other * 8}" for one, other in zip(columns[first].values(), [*rows, *rows], strict=True)]
     assert evaluate(call("CONCAT", *variables), columns, 512).values() == expected
+
+
+def test_what_is_there_for_all_rows_after_something_was_missing_is_there() -> None:
+    first = call("COALESCE", X, Constant(1))
+    assert evaluate(call("+", first, Constant(1)), {}, 2).values() == [2, 2]
 
 
 def test_a_condition_holds_where_it_is_true() -> None:

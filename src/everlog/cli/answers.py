@@ -77,9 +77,12 @@ def json_value(value: Value, names: Names | None = None) -> object:
 
 
 def print_table(
-    variables: Sequence[str], rows: Sequence[Row], names: Names | None = None, number: int | None = None
+    variables: Sequence[str],
+    rows: Sequence[Sequence[Value | None]],
+    names: Names | None = None,
+    number: int | None = None,
 ) -> None:
-    """A table for people, of some rows of a `number`. In a pipe nothing is wrapped or cut."""
+    """A table for people, of some rows of a `number`; what is None is left empty. In a pipe nothing is wrapped or cut."""
     from rich import box
     from rich.console import Console
     from rich.table import Table
@@ -92,7 +95,7 @@ def print_table(
     for name in variables:
         table.add_column(Text(name), overflow="fold")
     for row in rows:
-        table.add_row(*(Text(field(value, names)) for value in row))
+        table.add_row(*(Text("" if value is None else field(value, names)) for value in row))
     console.print(table)
     some = f"{len(rows):,} of " if number is not None and number > len(rows) else ""
     console.print(f"{some}{counted(len(rows) if number is None else number, 'answer')}", highlight=False)

@@ -25,6 +25,7 @@ from everlog.cli import (
     ontology_rules,
     query,
     run,
+    sparql_query,
     update,
 )
 from everlog.cli.outcome import guarded, let_termination_clean_up
@@ -67,6 +68,7 @@ _add("init", init.init, "everlog init graph.store rules.dlog --facts data/")
 _add("update", update.update, "everlog update graph.store --add new.csv --delete old.csv --changes changes/")
 _add("query", query.query, 'everlog query graph.store "reach(a, ?y), not blocked(?y)" --format csv')
 _add("explain", explain.explain, 'everlog explain graph.store "reach(a, d)"')
+_add("sparql", sparql_query.sparql, 'everlog sparql graph.store "SELECT * { ?x ?p ?y } LIMIT 5" --format json')
 _add("export", export.export, "everlog export graph.store --out derived/ --format parquet --derived")
 _add("info", info.info, "everlog info graph.store")
 _add("check", check.check, "everlog check graph.store")

@@ -16,7 +16,7 @@ from everlog.engine.backend import Backend
 from everlog.explaining.rule_index import RuleIndex
 from everlog.explaining.rule_matching import Matching, asked_about
 from everlog.planning.compiled_program import compile_program
-from everlog.reasoning.grouping import make_groupings
+from everlog.reasoning.boundaries import make_boundaries
 from everlog.sources.fact_columns import Columns, columns_of
 
 AnyBackend = Backend[Any, Any, Any]
@@ -154,11 +154,11 @@ class HeldFacts:
         if all(isinstance(literal, Atom) for rule in rules for literal in rule.body) and _are_apart(rules):
             return compiler(rules).apply(facts)
         strata = compile_program(rules, compiler)
-        groupings = make_groupings(strata, scratch.engine, scratch.graphs(), scratch.matcher(), compiler)
+        boundaries = make_boundaries(strata, scratch.engine, scratch.graphs(), scratch.matcher(), compiler)
         made = nothing = scratch.engine.empty()
         for stratum in strata:
             known = facts.plus(made)
-            more = groupings.begin(stratum, known, nothing)
+            more, _ = boundaries.begin(stratum, known, nothing, nothing, lambda *_: None)
             made |= more
             made |= stratum.nonrecursive.apply(known.plus(more), excluding=nothing)
         return made

@@ -40,7 +40,7 @@ def strict(
     """
 
     def apply(columns: Sequence[Column]) -> Column:
-        if any(column.length == 1 and column.missing is not None for column in columns):
+        if any(column.length == 1 and (gaps := column.missing) is not None and gaps[0] for column in columns):
             return terms_of([None])
         known = None if of_columns is None else of_columns(*columns)
         return _value_by_value(of_values, columns) if known is None else known

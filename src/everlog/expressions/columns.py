@@ -40,7 +40,7 @@ class Column(ABC):
     @property
     @abstractmethod
     def missing(self) -> Mask | None:
-        """True where there is no value; None if there is one everywhere."""
+        """True where there is no value; None only if there is one everywhere."""
 
     @abstractmethod
     def take(self, places: Places) -> Column:

@@ -36,15 +36,28 @@ class ReasonedFacts:
     def __init__(self, reasoner: Reasoner[Any, Any, Any], limits: Limits) -> None:
         dictionary, grows = reasoner.backend.query_dictionary()
         self._reasoner, self.terms = reasoner, QueryTerms(dictionary, grows)
+        self._fetched: dict[tuple[tuple[Atom, ...], tuple[Variable, ...]], tuple[int, NDArray[np.int32]]] = {}
+        """What was fetched from Spark, where seeds are of no use."""
         self._limits = replace(limits, rows=_FETCHED) if grows and limits.rows is None else limits
 
     def matches(self, atoms: Sequence[Atom], variables: Sequence[Variable], seeds: Solutions | None) -> Solutions:
         mentioned = {term for atom in atoms for term in atom.terms if isinstance(term, Variable)}
         known = {} if seeds is None else self._seeds(seeds, mentioned)
         every = [*variables, *sorted(mentioned.difference(variables), key=repr)]
-        number, ids = self._reasoner.matches(atoms, every, known, self.terms.known, self._limits.check_rows)
+        number, ids = self._matched(tuple(atoms), tuple(every), known)
         columns = {variable: ids[at].astype(np.int64) for at, variable in enumerate(every) if variable in variables}
         return Solutions(number, columns)
+
+    def _matched(
+        self, atoms: tuple[Atom, ...], every: tuple[Variable, ...], seeds: dict[Variable, NDArray[np.int32]]
+    ) -> tuple[int, NDArray[np.int32]]:
+        key = atoms, every
+        if key not in self._fetched:
+            found = self._reasoner.matches(atoms, every, seeds, self.terms.known, self._limits.check_rows)
+            if not self.terms.grows:
+                return found
+            self._fetched[key] = found
+        return self._fetched[key]
 
     def _seeds(self, seeds: Solutions, mentioned: set[Variable]) -> dict[Variable, NDArray[np.int32]]:
         """Those columns of some solutions that can be looked up: bound, and known to the knowledge base."""

@@ -53,7 +53,7 @@ from everlog.sparql.query_tree import (
 )
 from everlog.sparql.solution_joins import has_partner, join, merged, pairs
 from everlog.sparql.solution_order import sorted_places
-from everlog.sparql.solutions import UNBOUND, UNIT, Ids, Mask, Solutions, group_numbers, stacked
+from everlog.sparql.solutions import NOTHING, UNBOUND, UNIT, Ids, Mask, Solutions, group_numbers, stacked
 from everlog.sparql.variable_scopes import is_closed, mentioned
 
 _SEEDS: Final = 1_000_000
@@ -216,13 +216,15 @@ class Evaluation:
         inside_setting = Setting(setting.graph, around, (*setting.hidden, number), setting.bound | frozenset(shared))
         solved = self.solve(pattern, inside_setting)
         there = np.zeros(len(some), np.bool_)
-        there[solved.columns[number]] = True
+        there[solved.column(number)] = True
         return there[numbers]
 
     # ------------------------------------------------------------------------------------ graphs and paths
 
     def _in_graph(self, name: Term, inner: Pattern, setting: Setting, seeds: Solutions | None) -> Solutions:
         if isinstance(name, Constant):
+            if not _names_graph(inner) and not np.isin(self.terms.encode([name.value]), setting.graph.names()).any():
+                return NOTHING.project(setting.hidden)
             return self.solve(inner, replace(setting, graph=setting.graph.called(name)), seeds)
         hidden = Variable(f"#graph{next(self._names)}")
         graph = setting.graph.called(hidden)
@@ -232,7 +234,7 @@ class Evaluation:
             around = join(around or UNIT, Solutions(len(names), {hidden: names}))
         inside = replace(setting, graph=graph, around=around, hidden=(*setting.hidden, hidden))
         found = self.solve(inner, inside, _renamed(seeds, name, hidden))
-        ids = found.columns[hidden]
+        ids = found.column(hidden)
         rest = found.without((hidden,))
         if name not in rest.columns:
             return rest.extended(name, ids)
