@@ -17,7 +17,7 @@ from typing import Final
 from everlog import clock, interrupts
 from everlog.datalog.syntax import Atom, Constant
 from everlog.explaining.held_facts import FOLDED, HeldFacts, Instance
-from everlog.explaining.path_search import PathSearch
+from everlog.explaining.shortest_path import PathSearch
 
 _MANY: Final = 200
 """From so many instances of a rule on, those with given premises are looked for first."""
