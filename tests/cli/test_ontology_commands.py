@@ -160,6 +160,9 @@ def test_a_store_and_contradictions(tmp_path: Path) -> None:
     assert "  ex:abel" in done("query", store, "violation(?axiom, ?x)")
     for arguments in (("--no-prefixes",), ("--format", "csv")):
         assert "<http://ex.org/abel>" in done("query", store, "violation(?axiom, ?x)", *arguments)
+    ended = everlog("export", store, "--out", tmp_path / "all", "--format", "nt")
+    assert f"exported: {files(tmp_path / 'all')['triples.nt'].count(' .')} facts" in ended.out
+    assert "left out: violation" in ended.err
 
     again = everlog(
         "init", tmp_path / "other", "--ontology", ontology, "--facts", facts, "--facts", bad, "--fail-on-violation"

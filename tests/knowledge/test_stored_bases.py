@@ -252,5 +252,7 @@ def test_facts_to_delete_that_are_not_there(spark: SparkSession, tmp_path: Path)
     assert report.warnings[0].startswith("the fact to delete is not among the explicit facts; are the values")
     report, _ = update_store(store, None, read_of(spark, {"p": [("5",), (5,)]}), spark=spark)
     assert report.warnings == []
+    report, _ = update_store(store, None, read_of(spark, {"pp": [(5,)]}), spark=spark)
+    assert report.warnings == ["there are no facts of pp to delete"]
     report, _ = update_store(store, read_of(spark, {"new": [(1,)]}), None, spark=spark)
     assert report.warnings == ["no rule mentions new, of which there are facts"]

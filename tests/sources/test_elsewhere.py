@@ -82,6 +82,18 @@ def test_results_elsewhere(spark: SparkSession, place: Path, tmp_path: Path) -> 
     assert not [name for name in (*shown(place), *shown(place / "out")) if name.startswith(".")]
 
 
+def test_addresses_that_lead_nowhere(spark: SparkSession, tmp_path: Path) -> None:
+    program = written(tmp_path / "reach.dlog", REACH)
+    facts = written(tmp_path / "edge.csv", "a,b\n")
+    for address, why in (
+        ("hdfs://none.invalid/x", "no machine called none.invalid"),
+        ("s3a://b/x", "no S3AFileSystem"),
+    ):
+        refused = everlog("run", program, "--facts", facts, "--out", address)
+        assert refused.code == 1 and f"--out {address}: " in refused.err and why in refused.err
+        assert not refused.out
+
+
 def test_a_failure_leaves_nothing_elsewhere(spark: SparkSession, place: Path) -> None:
     with pytest.raises(ZeroDivisionError), new_remote_folder(spark, f"{HERE}/failed") as folder:
         (folder / "x").touch()

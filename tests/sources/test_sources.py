@@ -113,6 +113,9 @@ def test_headers_are_no_facts(spark: SparkSession, tmp_path: Path) -> None:
     (tmp_path / "edge.csv").write_text("from,to\n1,2,3\n", encoding="utf-8")
     with pytest.raises(SourceMistake, match=r"edge.csv:2: 3 fields, where 2 fields are expected"):
         read_paths(spark, [tmp_path / "edge.csv"], header=True)
+    (tmp_path / "edge.csv").write_bytes(b"n\xe4me,to\n1,2\n")
+    with pytest.raises(SourceMistake, match=r"edge.csv:1: byte 2 of the line \(0xe4\) is not UTF-8"):
+        read_paths(spark, [tmp_path / "edge.csv"], header=True)
 
 
 def test_blank_lines_are_read_by_the_arity(read: Read) -> None:

@@ -171,7 +171,8 @@ def update_store(
         wanted = None if algorithm == "auto" else algorithm
         with kb.during("an update", changes=True):
             report = kb.update_encoded(added, deleted, arities, wanted, progress, started, remarks, profile)
-        missed = [] if delete is None or chosen.name == "spark" else _missed(kb, sum(delete.sizes.values()))
+        asked = 0 if delete is None else sum(size for name, size in delete.sizes.items() if name in arities)
+        missed = [] if chosen.name == "spark" else _missed(kb, asked)
         report = replace(report, reasons=[*chosen.reasons, *report.reasons], warnings=[*missed, *report.warnings])
         if check is not None:
             check(kb)

@@ -23,6 +23,7 @@ _READING_REMOTE = re.compile(r"while reading file (\S+)")
 _FOOTER = re.compile(r"file:/*(/[^\s,;]+)")
 _MISSING = re.compile(r"Path does not exist: (?:file:/*)?(\S+?)\.? ")
 _FILE_SYSTEM = re.compile(r"(\w+FileSystem) not found")
+_UNKNOWN_HOST = re.compile(r"UnknownHostException: (?:Invalid host name: .*?\()?([\w.-]+)")
 _IN_PYTHON = re.compile(r"^\s*((?:\w+\.)*[A-Z]\w*(?:Error|Exception|Exit|Interrupt)): (.*)", re.MULTILINE)
 _OWN = re.compile(r"^\s*everlog\.[\w.]+: (.*)", re.MULTILINE)
 """What Everlog itself says in a task."""
@@ -61,6 +62,11 @@ def as_everlog_error(failure: Exception, doing: str) -> EverlogError:
         return Failure(
             f"{doing}: this Spark has no {missing[1]}; give it the package that has it, for s3a:// "
             "--conf spark.jars.packages=org.apache.hadoop:hadoop-aws:VERSION, with the version of Spark's Hadoop"
+        )
+    if unknown := _UNKNOWN_HOST.search(text):
+        return Failure(
+            f"{doing}: there is no machine called {unknown[1]}; is the address right, and if it is the name of a "
+            "cluster's file system, does the session know that (--conf spark.hadoop.…)?"
         )
     if said := _OWN.search(text):
         return Failure(said[1].strip())
