@@ -1,17 +1,16 @@
 """`script/bench run pipeline`: from files to answers and back, on generated universities, with a floor beside each figure.
 
 The floor is a bare PySpark session with one `mapInArrow` job, in a process of its own. Whole commands run in processes of
-their own, too; reading, parsing and encoding are measured in a session that is warm.
+their own, too; reading, parsing and encoding are measured in a session that is warm. Beside seconds by the clock there are
+those of processors, all processes together: they say more on a machine that others use.
 """
 
 from __future__ import annotations
 
-import os
 import shutil
-import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,10 +18,11 @@ from statistics import median
 from time import perf_counter
 from typing import TYPE_CHECKING, Final
 
+import everlog
 from benchmarks.generators.universities import VOCABULARY, write_universities
 from benchmarks.lubm_data import measured
+from benchmarks.process_tree import Cost, processor_seconds, run_tree
 from benchmarks.workload import BenchmarkMistake
-from everlog.errors import Failure
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -38,7 +38,7 @@ ub:subOrganizationOf[?x, ?z] :- ub:subOrganizationOf[?x, ?y], ub:subOrganization
 ub:memberOf[?x, ?z] :- ub:memberOf[?x, ?y], ub:subOrganizationOf[?y, ?z] .
 """
 CHAIN: Final = "reach(?x, ?y) :- edge(?x, ?y) . reach(?x, ?z) :- reach(?x, ?y), edge(?y, ?z) ."
-ROWS: Final = ("start", "read", "store", "nemo")
+ROWS: Final = ("start", "notebook", "read", "shuffle", "store", "nemo")
 FORMS: Final = ("nt", "csv", "parquet")
 
 _TYPE: Final = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"
@@ -49,9 +49,28 @@ session.range(10).mapInArrow(lambda batches: batches, "id bigint").collect()
 """
 _OPEN: Final = """
 import sys, time, everlog
-begun = time.perf_counter()
+begun = time.perf_counter(), time.process_time()
 everlog.open(sys.argv[1])
-print(time.perf_counter() - begun)
+print(time.perf_counter() - begun[0], time.process_time() - begun[1])
+"""
+_TEN: Final = f"""
+import everlog, time
+begun = time.perf_counter(), time.process_time()
+kb = everlog.KnowledgeBase({CHAIN!r})
+kb.add({{"edge": [(f"n{{n}}", f"n{{n + 1}}") for n in range(10)]}})
+kb.materialise()
+print(time.perf_counter() - begun[0], time.process_time() - begun[1])
+"""
+_SAVE: Final = f"""
+import everlog, sys, time
+kb = everlog.KnowledgeBase({CHAIN!r})
+kb.add({{"edge": [(f"n{{n}}", f"m{{n % 100}}") for n in range(20_000)]}})
+kb.materialise()
+begun = time.perf_counter(), time.process_time()
+kb.save(sys.argv[1])
+everlog.open(sys.argv[1])
+print(time.perf_counter() - begun[0], time.process_time() - begun[1])
+assert "pyspark" not in sys.modules
 """
 _NEMO: Final = """
 import sys, nmo_python
@@ -82,35 +101,56 @@ def run_pipeline(request: Request, say: Say) -> None:
         )
     with tempfile.TemporaryDirectory(prefix="everlog-bench-") as scratch:
         place = Path(scratch)
-        floor = median(_seconds([sys.executable, "-c", _FLOOR]) for _ in range(request.repeat))
-        say(f"floor: a bare PySpark session with one job                      {floor:8.2f} s")
-        if "start" in request.rows:
-            _start(place, request.repeat, floor, say)
-        if set(request.rows) != {"start"}:
+        floor = _middle(run_tree([sys.executable, "-c", _FLOOR]) for _ in range(request.repeat))
+        say(f"floor: a bare PySpark session with one job                    {_shown(floor)}")
+        if {"start", "store"} & set(request.rows):
+            start = _start(place, request.repeat, floor, say)
+        if "notebook" in request.rows:
+            _notebook(place, request.repeat, say)
+        if set(request.rows) - {"start", "notebook"}:
             with _session() as spark:
                 folders = [_data(spark, count, request.data or place) for count in request.universities]
                 if "read" in request.rows:
                     _read(spark, folders, place, request.repeat, say)
+            if "shuffle" in request.rows:
+                _shuffle(folders[0], say)
             if "store" in request.rows:
                 for folder in folders:
-                    _store(folder, place, request.repeat, floor, say)
+                    _store(folder, place, request.repeat, (floor, start), say)
             if "nemo" in request.rows:
-                _nemo(folders[0], place, say)
+                _nemo(folders, place, say)
 
 
 # ---------------------------------------------------------------------------------------- rows
 
 
-def _start(place: Path, repeat: int, floor: float, say: Say) -> None:
-    """A command on next to nothing."""
+def _start(place: Path, repeat: int, floor: Cost, say: Say) -> Cost:
+    """A command on next to nothing. Spark's classes are archived by its second start, which is not measured."""
     (place / "chain.dlog").write_text(CHAIN)
     (place / "edge.csv").write_text("".join(f"{number},{number + 1}\n" for number in range(10)))
     command = _everlog("run", place / "chain.dlog", "--facts", place / "edge.csv", "--out", place / "out")
     taken = []
-    for _ in range(repeat):
+    for _ in range(repeat + 2):
         shutil.rmtree(place / "out", ignore_errors=True)
-        taken.append(_seconds(command))
-    say(f"everlog run on ten facts                                      {median(taken):8.2f} s, {_ratio(taken, floor)}")
+        taken.append(run_tree(command))
+    cost = _middle(taken[2:])
+    say(f"everlog run on ten facts                                      {_shown(cost)}, {_ratio(cost, floor)}")
+    return cost
+
+
+def _notebook(place: Path, repeat: int, say: Say) -> None:
+    """Without Spark: ten facts on a new installation, ten facts later, and 20,000 facts saved and opened."""
+    fresh = place / "fresh"
+    package = Path(everlog.__file__).parent
+    shutil.copytree(package, fresh / "everlog", ignore=shutil.ignore_patterns("__pycache__"))
+    try:
+        for what, times in (("first", 1), ("later", repeat)):
+            cost = _middle(_told(_TEN, at=fresh) for _ in range(times))
+            say(f"ten facts materialised, {what} on this installation            {_shown(cost)}")
+        cost = _middle(_told(_SAVE, str(place / f"{number}.store"), at=fresh) for number in range(repeat))
+        say(f"20,000 facts and what follows saved and opened, no Spark      {_shown(cost)}")
+    finally:
+        shutil.rmtree(fresh)
 
 
 def _read(spark: SparkSession, folders: Sequence[Path], place: Path, repeat: int, say: Say) -> None:
@@ -123,63 +163,104 @@ def _read(spark: SparkSession, folders: Sequence[Path], place: Path, repeat: int
             triples, size = measured(folder)
             source = folder if form == "nt" else _converted(spark, folder, place / folder.name, form)
             taken = []
-            for number in range(repeat + 1):
-                begun = perf_counter()
+            for _ in range(repeat + 1):
+                begun, used = perf_counter(), processor_seconds()
                 read = read_paths(spark, [source])
                 _encoded(read)
-                taken += [perf_counter() - begun] if number else []
+                taken.append(Cost(perf_counter() - begun, processor_seconds() - used))
                 read.release()
-            each = median(taken) / triples
-            first = first or each
+            cost = _middle(taken[1:])
+            first = first or cost.processor / triples
             say(
-                f"read {form:7} {triples:12,} triples, {size / 1e6:7,.0f} MB as N-Triples     {median(taken):8.2f} s, "
-                f"{1 / each:12,.0f} a second, {each / first:.2f} times the first size's time a triple"
+                f"read {form:7} {triples:12,} triples, {size / 1e6:7,.0f} MB as N-Triples   {_shown(cost)}: "
+                f"{_rate(cost, triples)}, {cost.processor / triples / first:.2f} times the first size's a triple"
             )
 
 
-def _store(data: Path, place: Path, repeat: int, floor: float, say: Say) -> None:
-    """A store: made, updated, opened, exported."""
-    triples, _ = measured(data)
+def _shuffle(data: Path, say: Say) -> None:
+    """The bytes that the Spark engine shuffles to encode triples, and those of their texts."""
+    from everlog.engine.spark.spark_backend import SparkBackend
+    from everlog.engine.spark.terms import SparkTerms
+    from everlog.sources.read_facts import read_paths
+    from everlog.spark.metrics import event_log, works
+
+    _, size = measured(data)
+    with _session(events=True) as spark, tempfile.TemporaryDirectory(prefix="everlog-bench-") as scratch:
+        numbers = iter(range(1000))
+
+        def folder() -> Path:
+            return Path(scratch, str(next(numbers)))
+
+        backend = SparkBackend(spark, SparkTerms(spark, [], 0, folder), folder)
+        begun, used = perf_counter(), processor_seconds()
+        facts = backend.entered(backend.encoded({}, read_paths(spark, [data])))
+        found = len(facts)
+        cost = Cost(perf_counter() - begun, processor_seconds() - used)
+        log = event_log(spark)
+        assert log is not None, "the session is ours"
+        jobs = works(log)
+        shuffled = sum(work["shuffled_bytes"] for _, work in jobs)
+        say(
+            f"Spark engine, {found:,} distinct triples encoded              {_shown(cost)}, {len(jobs)} jobs, "
+            f"{shuffled / 1e6:,.1f} MB shuffled of {size / 1e6:,.0f} MB of N-Triples"
+        )
+
+
+def _store(data: Path, place: Path, repeat: int, least: tuple[Cost, Cost], say: Say) -> None:
+    """A store: made, updated, opened, exported. What is least are the floor, and a command that does next to nothing.
+
+    Java of a command that does little is told to compile little, so that such a command ends before the floor does: rates
+    are what a command does beyond that.
+    """
+    floor, start = least
+    triples, size = measured(data)
     store, out = place / f"{data.name}.store", place / "export"
     (place / "program.dlog").write_text(PROGRAM)
     taken = []
     for _ in range(repeat):
         shutil.rmtree(store, ignore_errors=True)
-        taken.append(_seconds(_everlog("init", store, place / "program.dlog", "--facts", data)))
-    say(f"init    {triples:12,} triples                                {median(taken):8.2f} s, {_less(taken, floor)}")
+        taken.append(run_tree(_everlog("init", store, place / "program.dlog", "--facts", data), memory=True))
+    cost = _middle(taken)
+    say(
+        f"init    {triples:12,} triples                              {_shown(cost)}, {_less(cost, floor)}, "
+        f"{_rate(_beyond(cost, start), triples)}"
+    )
+    say(
+        f"    memory of all its processes, {size / 1e6:,.0f} MB of N-Triples, store {_bytes(store) / 1e6:,.0f} MB:"
+        f" {cost.peak_bytes / 1e6:8,.0f} MB"
+    )
     added = place / "add.nt"
     student = f"{_TYPE} <{VOCABULARY}UndergraduateStudent> ."
     taken = []
     for number in range(repeat):
         added.write_text("".join(f"<http://www.Department0.edu/New{number}-{one}> {student}\n" for one in range(1000)))
-        taken.append(_seconds(_everlog("update", store, "--add", added)))
-    say(f"update of 1,000 facts                                         {median(taken):8.2f} s, {_ratio(taken, floor)}")
-    opening = (
-        "import sys, time, everlog; t = time.perf_counter(); everlog.open(sys.argv[1]); print(time.perf_counter() - t)"
-    )
-    opened = [float(_output([sys.executable, "-c", opening, str(store)])) for _ in range(repeat)]
-    say(f"open, without Spark                                           {median(opened):8.2f} s")
+        taken.append(run_tree(_everlog("update", store, "--add", added)))
+    cost = _middle(taken)
+    say(f"update of 1,000 facts                                         {_shown(cost)}, {_ratio(cost, floor)}")
+    opened = _middle(_told(_OPEN, str(store)) for _ in range(repeat))
+    say(f"open, without Spark                                           {_shown(opened)}")
     for form in ("nt", "csv"):
         taken = []
         for _ in range(repeat):
             shutil.rmtree(out, ignore_errors=True)
-            taken.append(_seconds(_everlog("export", store, "--format", form, "--out", out)))
+            taken.append(run_tree(_everlog("export", store, "--format", form, "--out", out)))
         lines = sum(file.read_bytes().count(b"\n") for file in out.iterdir())
-        rate = lines / max(median(taken) - floor, 0.01)
+        cost = _middle(taken)
         say(
-            f"export --format {form:3} {lines:12,} facts                       {median(taken):8.2f} s, "
-            f"{_less(taken, floor)}: {rate:,.0f} a second"
+            f"export --format {form:3} {lines:12,} facts                     {_shown(cost)}, "
+            f"{_less(cost, floor)}: {_rate(_beyond(cost, start), lines)}"
         )
 
 
-def _nemo(data: Path, place: Path, say: Say) -> None:
-    """The same rules over the same file, read and reasoned by Nemo."""
-    whole = place / "all.nt"
-    with whole.open("wb") as out:
-        for file in sorted(data.glob("*.nt")):
-            out.write(file.read_bytes())
+def _nemo(folders: Sequence[Path], place: Path, say: Say) -> None:
+    """The same rules over the same triples, read and reasoned by Nemo."""
     ub = VOCABULARY
-    rules = f"""
+    for data in folders:
+        whole = place / "all.nt"
+        with whole.open("wb") as out:
+            for file in sorted(data.glob("*.nt")):
+                out.write(file.read_bytes())
+        rules = f"""
 @import t :- ntriples{{resource="{whole}"}} .
 kind(?x, <{ub}Student>) :- t(?x, {_TYPE}, <{ub}UndergraduateStudent>) .
 kind(?x, <{ub}Student>) :- t(?x, {_TYPE}, <{ub}GraduateStudent>) .
@@ -189,10 +270,9 @@ part(?x, ?z) :- part(?x, ?y), part(?y, ?z) .
 out(?x, ?y) :- t(?x, <{ub}memberOf>, ?y) .
 out(?x, ?z) :- out(?x, ?y), part(?y, ?z) .
 """
-    (place / "nemo.rls").write_text(rules)
-    begun = perf_counter()
-    found = int(_output([sys.executable, "-c", _NEMO, str(place / "nemo.rls")]))
-    say(f"Nemo, reading and reasoning ({found:,} memberships)           {perf_counter() - begun:8.2f} s")
+        (place / "nemo.rls").write_text(rules)
+        cost = run_tree([sys.executable, "-c", _NEMO, str(place / "nemo.rls")])
+        say(f"Nemo, reading and reasoning ({int(cost.output):,} memberships)         {_shown(cost)}")
 
 
 # ---------------------------------------------------------------------------------------- how
@@ -234,10 +314,10 @@ def _converted(spark: SparkSession, folder: Path, place: Path, form: str) -> Pat
 
 
 @contextmanager
-def _session() -> Iterator[SparkSession]:
+def _session(events: bool = False) -> Iterator[SparkSession]:
     from everlog.spark.session import start_session
 
-    spark = start_session()
+    spark = start_session(events=events)
     try:
         yield spark
     finally:
@@ -260,23 +340,44 @@ def _everlog(*arguments: str | Path) -> list[str]:
     return [sys.executable, "-m", "everlog", *map(str, arguments)]
 
 
-def _seconds(command: Sequence[str]) -> float:
-    begun = perf_counter()
-    _output(command)
-    return perf_counter() - begun
+def _told(program: str, *arguments: str, at: Path | None = None) -> Cost:
+    """A program in a process of its own that prints its seconds, by the clock and of the processor."""
+    path = {} if at is None else {"PYTHONPATH": str(at)}
+    seconds, processor = map(float, run_tree([sys.executable, "-c", program, *arguments], path).output.split())
+    return Cost(seconds, processor)
 
 
-def _output(command: Sequence[str]) -> str:
-    environment = {**os.environ, "PYSPARK_PYTHON": sys.executable}
-    ended = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
-    if ended.returncode:
-        raise Failure(f"{' '.join(command[:5])} … failed: {ended.stderr.strip()[-500:]}")
-    return ended.stdout
+def _middle(costs: Iterable[Cost]) -> Cost:
+    """The medians."""
+    found = list(costs)
+    return Cost(
+        median(cost.seconds for cost in found),
+        median(cost.processor for cost in found),
+        max(cost.peak_bytes for cost in found),
+    )
 
 
-def _ratio(taken: Sequence[float], floor: float) -> str:
-    return f"{median(taken) / floor:.2f} times the floor"
+def _beyond(cost: Cost, start: Cost) -> Cost:
+    return Cost(cost.seconds - start.seconds, cost.processor - start.processor)
 
 
-def _less(taken: Sequence[float], floor: float) -> str:
-    return f"{median(taken) - floor:.2f} s more than the floor"
+def _bytes(folder: Path) -> int:
+    return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
+
+
+def _shown(cost: Cost) -> str:
+    return f"{cost.seconds:8.2f} s, {cost.processor:7.2f} of processors"
+
+
+def _ratio(cost: Cost, floor: Cost) -> str:
+    return f"{cost.seconds / floor.seconds:.2f} and {cost.processor / floor.processor:.2f} times the floor"
+
+
+def _less(cost: Cost, floor: Cost) -> str:
+    return f"{cost.seconds - floor.seconds:.2f} and {cost.processor - floor.processor:.2f} more than the floor"
+
+
+def _rate(cost: Cost, facts: int) -> str:
+    """By the clock; and where two cores would be busy with nothing else, if all of it were done on both."""
+    alone = 2 * facts / max(cost.processor, 0.01)
+    return f"{facts / max(cost.seconds, 0.01):,.0f} a second, {alone:,.0f} by processors of two"

@@ -7,19 +7,21 @@ import gzip
 import io
 from pathlib import Path
 
+import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyoxigraph import RdfFormat, parse
 
 from everlog.sources import line_blocks
-from everlog.sources.blocks import Block
+from everlog.sources.blocks import Block, InBlocks
 from everlog.sources.csv_fields import csv_field, field_term
 from everlog.sources.csv_lines import CsvLines
 from everlog.sources.facts_lines import FactsLines
 from everlog.sources.line_blocks import Lines, Split, line_count, splits_of
 from everlog.sources.parsed_rows import Parsed
+from everlog.sources.problems import problems_from_json
 from everlog.sources.rdf_lines import RdfLines
-from everlog.sources.text_lines import LineParser
+from everlog.sources.text_lines import LineFile, LineParser, _ParseSplits
 
 END = st.sampled_from(["\n", "\n", "\r\n", "\r"])
 SIZES = st.integers(1, 60)
@@ -165,3 +167,36 @@ def test_packed_files_come_in_blocks_of_whole_lines(tmp_path: Path, monkeypatch)
     blocks = list(split.blocks())
     assert b"".join(blocks) == data[3:]
     assert len(blocks) > 5 and all(block.endswith(b"\n") for block in blocks[:-1])
+
+
+FORMS = {
+    "nt": (RdfLines("nt", few=0), "<http://s> <http://p> <http://o{}> .", ["<http://s> oops", "<a> <http://p> .", "é"]),
+    "csv": (CsvLines(",", 2, few=0), "a,{}", ["one", "a,b,c", 'x"y,1', "<a b>,1"]),
+}
+
+
+@settings(max_examples=80, deadline=None)
+@given(
+    st.sampled_from(sorted(FORMS)),
+    st.lists(st.integers(-3, 5), min_size=1, max_size=14),
+    st.sampled_from(["\n", "\r\n", "\r"]),
+    st.tuples(st.booleans(), st.booleans(), st.booleans()),
+    st.one_of(SIZES, st.just(1 << 20)),
+)
+def test_mistakes_have_their_lines_wherever_a_file_is_cut(tmp_path_factory, form, kinds, end, how, size) -> None:  # type: ignore[no-untyped-def]
+    parser, good, bad = FORMS[form]
+    mark, packed, last = how
+    lines = [good.format(kind) if kind >= 0 else bad[kind] for kind in kinds]
+    data = (b"\xef\xbb\xbf" if mark else b"") + (end.join(lines) + (end if last else "")).encode()
+    file = tmp_path_factory.mktemp("cut") / (f"a.{form}.gz" if packed else f"a.{form}")
+    file.write_bytes(gzip.compress(data) if packed else data)
+    splits = splits_of([str(file)], size)
+    task = InBlocks(_ParseSplits({str(file): [LineFile(0, parser, "f00")]}, splits))
+    numbers = pa.RecordBatch.from_pydict({"id": list(range(len(splits)))})
+    once, again = (list(task(iter([numbers]))) for _ in range(2))
+    found = [row for batch in once for row in batch.to_pylist()]
+    problems = [one for row in found if row["problem"] for one in problems_from_json(row["problem"])]
+    expected = [(str(file), number, line) for number, line in enumerate(lines, start=1) if kinds[number - 1] < 0]
+    assert [(one.file, one.line, one.text) for one in problems] == expected
+    assert sum(row["facts"] for row in found) == len(lines) - len(expected)
+    assert once == again, "a task that Spark runs again gives the same, to the last byte"
