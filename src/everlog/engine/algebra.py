@@ -19,6 +19,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from everlog.datalog.syntax import Atom, Comparison, Rule, Variable
 
@@ -343,6 +344,16 @@ class Groups(ABC):
         """
 
 
+class Steps(NamedTuple):
+    """Facts of an atom that lead from the group at one of its variables to that at another, and may add something."""
+
+    atom: Atom
+    facts: FactSet
+    start: Variable
+    end: Variable
+    added: Variable | None
+
+
 class BestFacts(ABC):
     """The best of facts that agree in all but one term: facts of an atom, and candidates of another with the same terms."""
 
@@ -353,6 +364,13 @@ class BestFacts(ABC):
     @abstractmethod
     def kinds(self, candidates: FactSet, facts: FactSet) -> frozenset[str]:
         """The kinds of numbers that are among the values: `integer`, `double`, and `other`."""
+
+    def settled(self, candidates: FactSet, facts: FactSet, steps: Sequence[Steps]) -> FactSet | None:
+        """The best facts that follow from candidates and facts by steps; None if they are not found that way.
+
+        Groups have one term.
+        """
+        return None
 
 
 Moves = tuple[Sequence[Mapping[int, int]], frozenset[int]]

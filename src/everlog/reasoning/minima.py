@@ -18,17 +18,22 @@ same facts, and so comes to the same result.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
 from everlog.datalog.printer import print_rule
 from everlog.datalog.syntax import HIDDEN, Atom, Rule, Term, Variable
-from everlog.engine.algebra import BestFacts, Engine, FactSet, Graphs, Labelled, Matcher, Region, Rules
+from everlog.engine.algebra import BestFacts, Engine, FactSet, Graphs, Labelled, Matcher, Region, Rules, Steps
 from everlog.errors import EverlogError
 from everlog.planning.compiled_program import CompiledMinima, Compiler
 from everlog.planning.hidden_predicates import named_after
+from everlog.planning.steps import Step, steps_of
 
 _TOUCHED: Final = f"{HIDDEN}touched"
+_STEP: Final = f"{HIDDEN}step"
+_FEW: Final = 10_000
+_SHARE: Final = 32
+"""Where everything can be settled in order, no more than so many facts, or one in so many, are taken away one by one."""
 _PATIENCE: Final = 64
 """So many rounds nobody wonders about."""
 
@@ -107,8 +112,13 @@ class Minima:
         }
         self._plain = Region(tuple(atom for atom in compiled.region.patterns if atom.predicate not in chosen))
         self._again: Rules | None = None
+        one = compiled.choices[0] if len(compiled.choices) == 1 and not self._plain.patterns else None
+        self._steps = None if one is None else steps_of(one, compiled.recursive.rules)
+        self._matcher = matcher
         self._kinds: frozenset[str] | None = None
         """The kinds of numbers that there are; None if nobody has looked."""
+        self._size = 0
+        """About how many facts there are."""
 
     # ------------------------------------------------------------------------------------ from the beginning
 
@@ -117,9 +127,33 @@ class Minima:
         given = E.within(self._compiled.region)
         state = _State(I, self._nothing, self._nothing, self._nothing, self._nothing)
         state.explicit = given
-        self._settle(state, self._compiled.nonrecursive.apply(I), given, note, None)
-        self._kinds = self._kinds_of(state.A)
+        found = self._compiled.nonrecursive.apply(I)
+        settled = None if self._steps is None else self._settled(I, found, given, self._steps)
+        if settled is None:
+            self._settle(state, found, given, note, None)
+        else:
+            self._forget()
+            state.A = settled.plus(given)
+            note(state.A)
+        self._kinds, self._size = self._kinds_of(state.A), len(state.A)
         return state.A
+
+    def _settled(self, I: FactSet, found: FactSet, given: FactSet, steps: Sequence[Step]) -> FactSet | None:
+        """All best facts at once, where an engine can settle them in order."""
+        (choice,) = self._choices
+        taken: list[Steps] = []
+        hidden: list[str] = []
+        for step in steps:
+            atom, facts = step.atoms[0], I
+            if len(step.atoms) > 1 or len(set(atom.variables())) < len(atom.terms):
+                atom = Atom(named_after(_STEP, step), step.variables)
+                facts = self._matcher.match([Labelled(one, I) for one in step.atoms]).facts(atom)
+                hidden.append(atom.predicate)
+            taken.append(Steps(atom, facts.within(Region((atom,))), step.start, step.end, step.added))
+        best = choice.best.settled(found.within(choice.candidates), given, taken)
+        for predicate in hidden:
+            self._engine.forget(predicate)
+        return best
 
     # ------------------------------------------------------------------------------------ updates
 
@@ -132,14 +166,19 @@ class Minima:
         try:
             if self._kinds is None:
                 self._kinds = self._kinds_of(below.I)
+                self._size = len(below.I.within(region))
             self._uniform(self._kinds)
             return self._maintained(below, minus, plus, self._kinds, note)
         except _Again:
             return self._computed_again(below, note)
 
     def _computed_again(self, below: Below, note: Note) -> tuple[FactSet, FactSet]:
+        """All best facts anew: that is as good as it gets, so an update is not given up for it."""
         mine = below.I.within(self._compiled.region)
+        before, guard = self._engine.derivations, self._engine.guard
+        self._engine.guard = None
         now = self.begin(((below.I - mine) - below.D) | below.A, (below.E - below.minus) | below.plus, note)
+        self._engine.derivations, self._engine.guard = before, guard
         return mine.minus(now), now.minus(mine)
 
     def _maintained(
@@ -170,6 +209,8 @@ class Minima:
             found = self._compiled.recursive.apply(state.survivors, state.I | state.below_A, some=[(Δ, self._nothing)])
             state.D |= Δ
             note(Δ)
+            if self._steps is not None and len(state.D) > max(_FEW, self._size // _SHARE):
+                raise _Again
             Δ = self._lost(found, state.survivors).minus(state.explicit)
 
     def _lost(self, found: FactSet, facts: FactSet) -> FactSet:
