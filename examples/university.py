@@ -1,4 +1,4 @@
-"""The main job in one file: data, rules, a store, an update, a query. `script/demo` runs it.
+"""The main job in one file: data, rules, a store, an update, a query, and why. `script/demo` runs it.
 
 The same from the shell, command by command, is in docs/commands.md.
 """
@@ -44,10 +44,12 @@ def main(folder: Path) -> None:
         kb = open_store(store, spark=spark)
         goal = "ub:headOf[?who, <http://www.Department0.University0.edu>], ub:memberOf[?who, ?where]"
         answers = kb.query(goal)
+        why = kb.explain("ub:memberOf[{}, {}]".format(*answers[-1]))
     show(done)
     print(f"\n{goal}\n")
     print_table(["who", "where"], answers)
     without = len(kb.query("unsupervised(?student, _)"))
+    print(f"\nWhy?\n\n{why}")
     print(
         f"\n{without:,} students have no advisor. Version 1 of the store is still there: everlog.open(path, version=1)."
     )

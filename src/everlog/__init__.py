@@ -11,6 +11,7 @@
 from everlog.datalog.program_union import union
 from everlog.datalog.reader import parse_program
 from everlog.errors import EverlogError
+from everlog.explaining.explanation import Explanation
 from everlog.knowledge.answer_rows import Answers
 from everlog.knowledge.base import KnowledgeBase
 from everlog.knowledge.ontology import Ontology, ontology
@@ -21,6 +22,7 @@ from everlog.knowledge.version_changes import diff
 __all__ = [
     "Answers",
     "EverlogError",
+    "Explanation",
     "KnowledgeBase",
     "Ontology",
     "Report",

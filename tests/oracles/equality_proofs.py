@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from everlog.datalog.syntax import TRIPLE, Atom, Comparison, Negation, Program
 from everlog.datalog.values import SAME_AS
-from everlog.explaining.proof import Absent, Chained, Derived, Given, Node, Renamed, Tested
+from everlog.explaining.proof import Absent, Chained, Derived, Given, Node, Path, Renamed, Tested
 from everlog.planning.equality_rules import with_same_as
 from oracles import computing, equality, naive
 from oracles.naive import Fact, Facts, Key
@@ -27,15 +27,18 @@ class EqualWorld:
         if isinstance(node, Given):
             assert fact in self.explicit
             return fact
-        assert isinstance(node, Derived | Renamed | Chained), f"{fact} has no proof"
+        assert isinstance(node, Derived | Renamed | Chained | Path), f"{fact} has no proof"
         known = {
             id(one): self.check(one, above | {fact})
             for one in node.conditions
-            if isinstance(one, Given | Derived | Renamed | Chained)
+            if isinstance(one, Given | Derived | Renamed | Chained | Path)
         }
         facts = [known.get(id(one)) for one in node.conditions]
         if isinstance(node, Derived):
             self._check_rule(node, fact, facts)
+        elif isinstance(node, Path):
+            assert all(rule in self.rules for rule in node.rules)
+            assert fact in naive.materialise(node.rules, frozenset(one for one in facts if one is not None))
         elif isinstance(node, Renamed):
             original, *equalities = facts
             assert original is not None

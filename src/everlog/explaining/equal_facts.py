@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice, product
+from math import prod
 from typing import Final
 
 from everlog.datalog.substitution import substitute_atom
@@ -84,7 +85,8 @@ class RepresentativeRules(RuleIndex):
         self._names = names
 
     def paths(self) -> list[PathRules]:
-        return []  # a path would be one of things, and not of their names
+        """Those about relations other than equality; steps have the names of given facts, or of representatives."""
+        return [one for one in super().paths() if not any(is_equality(head) for head, _, _ in one.heads)]
 
     def deriving(self, facts: Iterable[Atom]) -> set[int]:
         return super().deriving(map(self._names.atom, facts))
@@ -131,6 +133,9 @@ class EqualFacts(HeldFacts):
     def try_harder(self) -> bool:
         before, self.thorough = self.thorough, True
         return not before
+
+    def folds(self) -> bool:
+        return not self.thorough
 
     def instances(
         self, asked: Sequence[Atom], rules: Iterable[int], explicit: bool = False, most: int | None = None
@@ -181,9 +186,11 @@ class EqualFacts(HeldFacts):
         for fact in asked:
             classes = [self._names.all(term) for term in fact.terms]
             if not is_equality(fact) and any(len(names) > 1 for names in classes):
-                others = (Atom(fact.predicate, terms) for terms in islice(product(*classes), 100 * _NAMES))
-                for given in super().explicit(one for one in others if one != fact):
-                    yield self._renaming(fact, given)
+                if prod(map(len, classes)) > _NAMES:
+                    found = self.given_among(fact.predicate, classes)
+                else:
+                    found = super().explicit(Atom(fact.predicate, terms) for terms in product(*classes))
+                yield from (self._renaming(fact, given) for given in found if given != fact)
 
     def _renaming(self, wanted: Atom, known: Atom) -> Instance:
         pairs = zip(wanted.terms, known.terms, strict=True)
@@ -211,14 +218,13 @@ class EqualFacts(HeldFacts):
         before: dict[Term, Atom | None] = {start: None}
         level = [start]
         rules = sorted(self.index.deriving([same(start, end)]))
+        direct = [same(start, end), same(end, start)]
+        if at_once := [*super().explicit(direct), *(one.head for one in self._from_given(direct, rules))]:
+            return at_once[:1]
         while level and end not in before:
             left = [name for name in names if name not in before]
             wanted = [atom for one in level for other in left for atom in (same(one, other), same(other, one))]
-            known = super().explicit(wanted)
-            if len(level) == 1 and any(end in (step.terms[0], step.terms[2]) for step in known):
-                found = [step for step in known if end in (step.terms[0], step.terms[2])]
-            else:
-                found = [*known, *(one.head for one in self._from_given(wanted, rules))]
+            found = [*super().explicit(wanted), *(one.head for one in self._from_given(wanted, rules))]
             after = []
             for step in sorted(found, key=repr):
                 for here, there in ((step.terms[0], step.terms[2]), (step.terms[2], step.terms[0])):

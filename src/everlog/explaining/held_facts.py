@@ -30,6 +30,7 @@ Row = tuple[Value, ...]
 
 _ANSWER: Final = f"{HIDDEN}why_answer"
 _THINGS: Final = f"{HIDDEN}why_things"
+_PLACES: Final = f"{HIDDEN}why_place"
 _STEP: Final = f"{HIDDEN}why_step"
 
 
@@ -72,6 +73,22 @@ class HeldFacts:
                 for row in scratch.rows(scratch.listed(found, name, len(some[0].terms)), len(some[0].terms))
             }
 
+    def given_among(self, predicate: str, places: Sequence[Sequence[Constant]]) -> set[Atom]:
+        """The given facts of a predicate that have one of some values at each place."""
+        names = [f"{_PLACES}{number}" for number in range(len(places))]
+        variables = tuple(Variable(str(number)) for number in range(len(places)))
+        body = [Atom(name, (variable,)) for name, variable in zip(names, variables, strict=True)]
+        rule = Rule(Atom(_ANSWER, variables), (*body, Atom(predicate, variables)))
+        with self._backend.scratch() as scratch:
+            columns = {
+                name: _columns(name, [Atom(name, (one,)) for one in some])
+                for name, some in zip(names, places, strict=True)
+            }
+            scratch.prepare([rule])
+            made = self._applied(scratch, [rule], self.E.plus(scratch.entered(scratch.encoded(columns))))
+            rows = scratch.rows(scratch.listed(made, _ANSWER, len(places)), len(places))
+            return {Atom(predicate, tuple(map(Constant, row))) for row in rows}
+
     def ends(
         self, sources: Sequence[tuple[tuple[Term, Term], int, Sequence[BodyLiteral], bool]], things: Sequence[Term]
     ) -> list[tuple[int, tuple[Constant, Constant]]]:
@@ -105,6 +122,10 @@ class HeldFacts:
     def try_harder(self) -> bool:
         """Is told that a proof was not found; tells whether more instances are found from now on."""
         return False
+
+    def folds(self) -> bool:
+        """Whether paths are looked for."""
+        return True
 
     def variables(self, rule: int) -> tuple[Variable, ...]:
         """The variables that the values of an instance belong to."""

@@ -47,7 +47,7 @@ class ProofSearch:
         """Of facts that were expanded."""
         self.partial: set[Atom] = set()
         """Expanded facts that have more instances than these."""
-        self._paths = PathSearch(held, held.index.paths(), self._look) if folding else None
+        self._paths = PathSearch(held, held.index.paths(), self._look) if folding and held.folds() else None
         self._seen: set[Atom] = set()
         self._users: dict[Atom, list[Instance]] = {}
 

@@ -63,6 +63,10 @@ _NEW_PREDICATE: Final = "everything was computed anew, since there is a new pred
 _BECAME_EQUAL: Final = "names became equal, and are rewritten from now on"
 
 
+_NamedRules: TypeAlias = tuple[RuleIndex, Names[Batch, Listed, Part] | None, RepresentativeRules, EqualNames]
+"""What explanations were made of last: rules, as they were written, the names of that time, and what follows from both."""
+
+
 class _Equal(Exception):
     """There is an equality."""
 
@@ -101,6 +105,7 @@ class RewritingReasoner(Reasoner[Batch, Listed, Part]):
         self.phase = phase
         self._core: _Core | None = None
         self._total: int | None = None
+        self._named_rules: _NamedRules[Batch, Listed, Part] | None = None
 
     @classmethod
     def restored(
@@ -436,9 +441,12 @@ class RewritingReasoner(Reasoner[Batch, Listed, Part]):
             return in_order(rows)[:limit], len(rows)
 
     def held(self, rules: RuleIndex, settings: Settings) -> HeldFacts:
-        pairs = [] if self._names is None else self.backend.rows(self._names.pairs(), 2)
-        names = EqualNames((Constant(one), Constant(other)) for one, other in pairs)
-        return EqualFacts(self.backend, self.E, self._chosen("all"), RepresentativeRules(rules.rules, names), names)
+        known = self._named_rules
+        if known is None or known[0] is not rules or known[1] is not self._names:
+            pairs = [] if self._names is None else self.backend.rows(self._names.pairs(), 2)
+            names = EqualNames((Constant(one), Constant(other)) for one, other in pairs)
+            known = self._named_rules = rules, self._names, RepresentativeRules(rules.rules, names), names
+        return EqualFacts(self.backend, self.E, self._chosen("all"), *known[2:])
 
     def _contradictions(self, I: FactSet, settings: Settings) -> list[str]:
         return self.names.clashes(I)

@@ -1,0 +1,125 @@
+"""`script/bench run explain`: how long it takes to say why a fact holds, in an open knowledge base.
+
+A row is a program with data. Random derived facts are explained one after the other, and every proof is checked
+(`proof_check.py`) before times are shown. The first few explanations make indexes, and are not counted.
+"""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+
+from benchmarks.data import data_file
+from benchmarks.equality import one_class
+from benchmarks.proof_check import check_proofs
+from benchmarks.workload import BenchmarkMistake, Instance
+from benchmarks.workloads import workload
+from everlog import KnowledgeBase
+
+_WARMING: Final = 20
+_PROOFS: Final = 100_000
+
+Say = Callable[[str], None]
+
+
+def gene_ontology() -> Instance:
+    """What is above what, in a branch of the Gene Ontology."""
+    program = """
+        above(?child, ?parent) :- edge(?child, ?kind, ?parent) .
+        above(?child, ?ancestor) :- above(?child, ?parent), edge(?parent, ?kind, ?ancestor) .
+    """
+    with gzip.open(data_file("go/trixie_mf_edges.tsv.gz"), "rt", encoding="utf-8") as lines:
+        rows = [line.rstrip("\n").split("\t") for line in lines]
+    return Instance(program, {"edge": pa.table([list(column) for column in zip(*rows, strict=True)], ["a", "b", "c"])})
+
+
+def lubm_extended(k: int) -> Instance:
+    """LUBM_LE over copies of a university."""
+    return Instance(
+        data_file("programs/LUBM_LE.dlog").read_text(encoding="utf-8"), workload("lubm").instance(k=k).facts
+    )
+
+
+ROWS: Final[Mapping[str, tuple[Callable[[int], Instance], dict[str, Any]]]] = {
+    "lubm": (lambda scale: workload("lubm").instance(k=100 // scale), {}),
+    "lubm-extended": (lambda scale: lubm_extended(max(1, 10 // scale)), {}),
+    "claros-extended": (lambda scale: workload("claros-extended").instance(collections=max(2, 40 // scale)), {}),
+    "relations": (lambda scale: workload("relations").instance(), {}),
+    "go": (lambda scale: gene_ontology(), {}),
+    "dag": (lambda scale: workload("dag").instance(nodes=10_000 // scale, edges=100_000 // scale), {}),
+    "uobm": (lambda scale: workload("uobm").instance(universities=max(1, 4 // scale)), {"equality": "rewrite"}),
+    "one-class": (lambda scale: one_class(500 // scale, 200_000 // scale), {"equality": "rewrite"}),
+}
+"""What is explained, at the size of a scale, and options of the knowledge base."""
+MANY: Final = "many-proofs"
+
+
+@dataclass(frozen=True)
+class Request:
+    """Which rows, how many facts of each, and by how much everything is smaller."""
+
+    rows: Sequence[str] = (*ROWS, MANY)
+    facts: int = 1_000
+    scale: int = 1
+
+
+def run_explain(request: Request, say: Say) -> None:
+    """Measures, and says a line for each row as soon as it is known."""
+    unknown = set(request.rows) - {*ROWS, MANY}
+    if unknown or request.facts < 1 or request.scale < 1:
+        raise BenchmarkMistake(f"rows are some of {', '.join((*ROWS, MANY))}, of 1 fact and scale 1 at the least")
+    for row in request.rows:
+        if row == MANY:
+            say(_many(_PROOFS // request.scale))
+        else:
+            make, options = ROWS[row]
+            say(f"{row}: {_measured(make(request.scale), options, request.facts)}")
+
+
+def _measured(instance: Instance, options: Mapping[str, Any], number: int) -> str:
+    kb = KnowledgeBase(instance.program, **{"engine": "memory", **options})
+    kb.add(instance.facts)
+    total = kb.materialise().facts["total"]
+    chosen = _sample(kb, number + _WARMING)
+    for predicate, values in chosen[:_WARMING]:
+        kb.explain(predicate, values)
+    times, proofs = [], []
+    for predicate, values in chosen[_WARMING:]:
+        begun = perf_counter()
+        found = kb.explain(predicate, values)
+        times.append(perf_counter() - begun)
+        proofs.append(found.proofs[0])
+    given = check_proofs(kb, instance.facts, proofs)
+    middle, late, most = (1_000 * float(np.quantile(times, share)) for share in (0.5, 0.99, 1.0))
+    return (
+        f"{len(times):,} of {total:,} facts: median {middle:.1f} ms, 99th percentile {late:.1f} ms, most {most:.1f} ms; "
+        f"all proofs checked, down to {given:,} given facts"
+    )
+
+
+def _sample(kb: KnowledgeBase, number: int) -> list[tuple[str, tuple[Any, ...]]]:
+    """Random derived facts."""
+    random = np.random.default_rng(1)
+    reasoner, backend = kb.reasoner, kb.reasoner.backend
+    listed = {name: reasoner.listed(name, "derived", kb.arity(name)) for name in kb.predicates()}
+    sizes = {name: backend.size(one) for name, one in listed.items() if backend.size(one)}
+    drawn = random.choice(list(sizes), number, p=np.array(list(sizes.values())) / sum(sizes.values()))
+    places = ((str(name), int(random.integers(sizes[str(name)]))) for name in drawn)
+    return [(name, backend.rows(listed[name][:, at : at + 1], kb.arity(name))[0]) for name, at in places]
+
+
+def _many(proofs: int) -> str:
+    kb = KnowledgeBase("p(?x) :- q(?x, ?y), r(?y) .", engine="memory")
+    kb.add({"q": [(0, number) for number in range(proofs)], "r": [(number,) for number in range(proofs)]})
+    kb.materialise()
+    next(iter(kb.explain("p", (0,), all=1).proofs))
+    begun = perf_counter()
+    found = kb.explain("p", (0,), all=True).proofs[:10]
+    seconds = perf_counter() - begun
+    return f"{MANY}: the first {len(found)} of {proofs:,} proofs of a fact: {1_000 * seconds:.1f} ms"
