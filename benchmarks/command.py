@@ -49,6 +49,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             return _pipeline(arguments)
         if arguments.command == "run" and arguments.name == "compute":
             return _compute(arguments)
+        if arguments.command == "run" and arguments.name == "sparql":
+            return _sparql(arguments)
         if arguments.command == "run" and arguments.name == "ontologies":
             return _ontologies(arguments)
         result = run(_request(arguments))
@@ -100,7 +102,7 @@ def _parser() -> argparse.ArgumentParser:
     runs.add_argument(
         "--rows",
         metavar="A,B",
-        help="updates, modules, complex, equality, spark, pipeline, compute: what to run (all); ontologies: sizes",
+        help="updates, modules, complex, equality, spark, pipeline, compute, sparql: what to run (all); ontologies: sizes",
     )
     runs.add_argument("--algorithms", metavar="A,B", help="updates: the algorithms to run (all)")
     runs.add_argument("--changed", metavar="N,M", help="updates: how many facts to delete and add again (100,1000)")
@@ -143,6 +145,15 @@ def _compute(arguments: argparse.Namespace) -> int:
     )
     rows = ROWS if arguments.rows is None else tuple(filter(None, arguments.rows.split(",")))
     run_compute(Request(rows, size, groups, arguments.repeat or 3), lambda line: print(line, flush=True))
+    return 0
+
+
+def _sparql(arguments: argparse.Namespace) -> int:
+    from benchmarks.sparql import QUERIES, Request, run_sparql
+
+    copies = _integer("k", dict(map(_assignment, arguments.set)).get("k", "100"))
+    rows = tuple(QUERIES) if arguments.rows is None else tuple(filter(None, arguments.rows.split(",")))
+    run_sparql(Request(rows, copies, arguments.repeat or 3), lambda line: print(line, flush=True))
     return 0
 
 

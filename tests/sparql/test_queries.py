@@ -177,6 +177,12 @@ def test_mistakes_are_named(kb: everlog.KnowledgeBase, text: str, message: str) 
         kb.sparql(text)
 
 
+def test_an_unknown_function_has_no_value_and_is_named_each_time(kb: everlog.KnowledgeBase) -> None:
+    for _ in range(2):
+        with pytest.warns(UserWarning, match="no function <http://example.org/f> of 1 arguments"):
+            assert rows(kb, "SELECT (:f(1) AS ?x) (COALESCE(:f(1), 2) AS ?y) {}") == [(None, 2)]
+
+
 def test_limits(kb: everlog.KnowledgeBase) -> None:
     cross = "SELECT * { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l }"
     with pytest.raises(EverlogError, match="more than 1,000 solutions"):

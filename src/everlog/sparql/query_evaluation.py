@@ -299,9 +299,13 @@ class Evaluation:
             always = always.distinct() if setting.hidden else always
         numbers, groups = groups_of(found, keys, always)
         for aggregation, arguments in zip(pattern.aggregations, pattern.arguments, strict=True):
-            argument = None
+            argument: Column | Ids | None = None
             if arguments:
-                argument = self._values(arguments[0], found, setting).widened(found.length)
+                expression = arguments[0].expression
+                if aggregation.function == "COUNT" and isinstance(expression, Variable) and not arguments[0].exists:
+                    argument = found.column(expression)
+                else:
+                    argument = self._values(arguments[0], found, setting).widened(found.length)
             column = aggregate(aggregation, self.terms, found, numbers, groups.length, argument)
             groups = groups.extended(aggregation.result, self.terms.ids(column.widened(groups.length)))
         return groups

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from functools import cache
+from dataclasses import replace
+from functools import cache, lru_cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -51,10 +52,11 @@ _ESCAPE: Final = re.compile(r"\\(?:\\|u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8}))")
 _SOURCE: Final = "<query>"
 
 
-def read_query(text: str, base: str | None, now: Value) -> Query:
-    """The query of a text; relative IRIs are resolved by a base, and `NOW()` is a value."""
+@lru_cache(maxsize=256)
+def read_query(text: str, base: str | None) -> Query:
+    """The query of a text; relative IRIs are resolved by a base. The same are asked again and again."""
     text = _ESCAPE.sub(_character, text)
-    return _Reader(base, now).query(_parsed(text))
+    return _Reader(base).read(_parsed(text))
 
 
 def _character(match: re.Match[str]) -> str:
@@ -92,15 +94,18 @@ def _parsed(text: str) -> Node:
 class _Reader:
     """Walks the syntax tree of one query."""
 
-    def __init__(self, base: str | None, now: Value) -> None:
+    def __init__(self, base: str | None) -> None:
         self._terms = TermSyntax(IriNames(base))
-        self._expressions = ExpressionSyntax(self._terms, self._group, now)
+        self._expressions = ExpressionSyntax(self._terms, self._group)
         self._labels: dict[Variable, int] = {}
         """The basic graph pattern that the label of a blank node belongs to."""
         self._patterns = 0
         """How many basic graph patterns there were."""
 
-    def query(self, tree: Node) -> Query:
+    def read(self, tree: Node) -> Query:
+        return replace(self._query(tree), suspicions=tuple(dict.fromkeys(self._expressions.suspicions)))
+
+    def _query(self, tree: Node) -> Query:
         prologue, body, *values = children_of(tree)
         self._prologue(prologue)
         kind = kind_of(body)
