@@ -77,6 +77,10 @@ def test_exists_sees_what_is_bound_around_it(kb: everlog.KnowledgeBase) -> None:
     ]
 
 
+def test_a_filter_does_not_end_a_pattern(kb: everlog.KnowledgeBase) -> None:
+    assert rows(kb, "SELECT ?n { _:a :age 71 FILTER EXISTS { _:b :age 71 } _:a :name ?n }") == [("Ann",)]
+
+
 def test_groups(kb: everlog.KnowledgeBase) -> None:
     assert rows(kb, "SELECT (COUNT(*) AS ?n) { ?x :nothing ?y }") == [(0,)]
     assert rows(kb, "SELECT ?x (COUNT(*) AS ?n) { ?x :nothing ?y } GROUP BY ?x") == []

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cache, lru_cache
 from importlib.resources import files
+from itertools import count
 from typing import TYPE_CHECKING, Final, Literal
 
 from everlog.datalog.syntax import Call, Constant, Variable, terms_of
@@ -99,8 +100,8 @@ class _Reader:
         self._expressions = ExpressionSyntax(self._terms, self._group)
         self._labels: dict[Variable, int] = {}
         """The basic graph pattern that the label of a blank node belongs to."""
-        self._patterns = 0
-        """How many basic graph patterns there were."""
+        self._patterns = count(1)
+        """Numbers of basic graph patterns."""
 
     def read(self, tree: Node) -> Query:
         return replace(self._query(tree), suspicions=tuple(dict.fromkeys(self._expressions.suspicions)))
@@ -180,7 +181,7 @@ class _Reader:
         (inner,) = children_of(node)
         if kind_of(inner) == "subselect":
             return self._subselect(inner), []
-        self._patterns += 1
+        number = next(self._patterns)
         found: Pattern = Basic()
         triples: list[Triple] = []
         others: list[Pattern] = []
@@ -189,7 +190,7 @@ class _Reader:
             kind = kind_of(child)
             if kind == "triples_block":
                 more, paths = self._terms.patterns(child)
-                self._check_labels(more, paths)
+                self._check_labels(more, paths, number)
                 triples += more
                 others += paths
                 continue
@@ -198,7 +199,7 @@ class _Reader:
                 continue
             found, triples, others = _joined(found, conjunction(triples, others)), [], []
             found = self._part(kind, child, found)
-            self._patterns += 1
+            number = next(self._patterns)
         return _joined(found, conjunction(triples, others)), conditions
 
     def _part(self, kind: str, node: Node, found: Pattern) -> Pattern:
@@ -223,11 +224,11 @@ class _Reader:
             return _joined(found, self._inline(children[0]))
         raise EverlogError("SERVICE asks other servers, which Everlog does not do: load their data")
 
-    def _check_labels(self, triples: Iterable[Triple], others: Iterable[Pattern]) -> None:
-        """A blank node belongs to one basic graph pattern."""
+    def _check_labels(self, triples: Iterable[Triple], others: Iterable[Pattern], number: int) -> None:
+        """A blank node belongs to one basic graph pattern, here to that with a number."""
         found = (term for triple in triples for term in triple if isinstance(term, Variable))
         for variable in (*found, *(variable for other in others for variable in in_scope(other))):
-            if variable.name.startswith("_:") and self._labels.setdefault(variable, self._patterns) != self._patterns:
+            if variable.name.startswith("_:") and self._labels.setdefault(variable, number) != number:
                 raise SyntaxMistake(
                     f"the blank node {variable.name} is in two groups of triples: use a variable instead"
                 )
