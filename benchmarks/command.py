@@ -51,6 +51,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             return _compute(arguments)
         if arguments.command == "run" and arguments.name == "explain":
             return _explain(arguments)
+        if arguments.command == "run" and arguments.name == "sparql":
+            return _sparql(arguments)
         if arguments.command == "run" and arguments.name == "ontologies":
             return _ontologies(arguments)
         result = run(_request(arguments))
@@ -102,7 +104,8 @@ def _parser() -> argparse.ArgumentParser:
     runs.add_argument(
         "--rows",
         metavar="A,B",
-        help="updates, modules, complex, equality, spark, pipeline, compute, explain: what to run (all); ontologies: sizes",
+        help="updates, modules, complex, equality, spark, pipeline, compute, explain,"
+        " sparql: what to run (all); ontologies: sizes",
     )
     runs.add_argument("--algorithms", metavar="A,B", help="updates: the algorithms to run (all)")
     runs.add_argument("--changed", metavar="N,M", help="updates: how many facts to delete and add again (100,1000)")
@@ -155,6 +158,15 @@ def _explain(arguments: argparse.Namespace) -> int:
     facts, scale = (_integer(name, asked.get(name, most)) for name, most in (("facts", "1000"), ("scale", "1")))
     rows = Request.rows if arguments.rows is None else tuple(filter(None, arguments.rows.split(",")))
     run_explain(Request(rows, facts, scale), lambda line: print(line, flush=True))
+    return 0
+
+
+def _sparql(arguments: argparse.Namespace) -> int:
+    from benchmarks.sparql import QUERIES, Request, run_sparql
+
+    copies = _integer("k", dict(map(_assignment, arguments.set)).get("k", "100"))
+    rows = tuple(QUERIES) if arguments.rows is None else tuple(filter(None, arguments.rows.split(",")))
+    run_sparql(Request(rows, copies, arguments.repeat or 3), lambda line: print(line, flush=True))
     return 0
 
 

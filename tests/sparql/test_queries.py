@@ -77,6 +77,10 @@ def test_exists_sees_what_is_bound_around_it(kb: everlog.KnowledgeBase) -> None:
     ]
 
 
+def test_a_filter_does_not_end_a_pattern(kb: everlog.KnowledgeBase) -> None:
+    assert rows(kb, "SELECT ?n { _:a :age 71 FILTER EXISTS { _:b :age 71 } _:a :name ?n }") == [("Ann",)]
+
+
 def test_groups(kb: everlog.KnowledgeBase) -> None:
     assert rows(kb, "SELECT (COUNT(*) AS ?n) { ?x :nothing ?y }") == [(0,)]
     assert rows(kb, "SELECT ?x (COUNT(*) AS ?n) { ?x :nothing ?y } GROUP BY ?x") == []
@@ -175,6 +179,12 @@ def test_answers_become_tables_and_texts(kb: everlog.KnowledgeBase) -> None:
 def test_mistakes_are_named(kb: everlog.KnowledgeBase, text: str, message: str) -> None:
     with pytest.raises(EverlogError, match=message):
         kb.sparql(text)
+
+
+def test_an_unknown_function_has_no_value_and_is_named_each_time(kb: everlog.KnowledgeBase) -> None:
+    for _ in range(2):
+        with pytest.warns(UserWarning, match="no function <http://example.org/f> of 1 arguments"):
+            assert rows(kb, "SELECT (:f(1) AS ?x) (COALESCE(:f(1), 2) AS ?y) {}") == [(None, 2)]
 
 
 def test_limits(kb: everlog.KnowledgeBase) -> None:

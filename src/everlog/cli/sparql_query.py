@@ -61,9 +61,7 @@ def sparql(
 
     text = _text(query)
     opened = Store.open(store, version)
-    with catch_warnings():
-        simplefilter("ignore")
-        read_query(text, base, "")  # before anything else, as it may have a mistake
+    read_query(text, base)  # before anything else, as it may have a mistake
     with ProgressDisplay() as progress:
         progress.step("opening the store")
         from everlog.knowledge.stores import open_store

@@ -93,15 +93,15 @@ class Evaluation:
     def _solved(self, pattern: Pattern, setting: Setting, seeds: Solutions | None) -> Solutions:
         match pattern:
             case Basic(triples):
-                return _within(setting, setting.graph.matches(triples, seeds) if triples else UNIT)
+                return self._within(setting, setting.graph.matches(triples, seeds) if triples else UNIT)
             case PathPattern():
-                return _within(setting, self._path(pattern, setting, seeds))
+                return self._within(setting, self._path(pattern, setting, seeds))
             case Inline(variables, rows):
                 values = [[None if term is None else term.value for term in row] for row in rows]
                 columns = {
                     variable: self.terms.encode([row[at] for row in values]) for at, variable in enumerate(variables)
                 }
-                return _within(setting, Solutions(len(rows), columns))
+                return self._within(setting, Solutions(len(rows), columns))
             case Join():
                 return self._join(pattern, setting, seeds)
             case LeftJoin(left, right, condition):
@@ -131,6 +131,10 @@ class Evaluation:
             case Slice(inner, offset, limit):
                 return _sliced(self.solve(inner, setting), offset, limit, setting)
 
+    def _within(self, setting: Setting, found: Solutions) -> Solutions:
+        """The solutions of a leaf, with what is bound around it."""
+        return found if setting.around is None else join(setting.around, found, self.limits.check_rows)
+
     # ------------------------------------------------------------------------------------ joins
 
     def _join(self, pattern: Join, setting: Setting, seeds: Solutions | None) -> Solutions:
@@ -141,14 +145,14 @@ class Evaluation:
             left, right = right, left
         found = self.solve(left, setting, seeds).without((ROW,))
         other = self.solve(right, _beside(right, setting), _seeds(found)).without((ROW,))
-        return join(found, other)
+        return join(found, other, self.limits.check_rows)
 
     def _left_join(
         self, left: Pattern, right: Pattern, condition: Formula | None, setting: Setting, seeds: Solutions | None
     ) -> Solutions:
         found = self.solve(left, setting, seeds).without((ROW,))
         other = self.solve(right, _beside(right, setting), _seeds(found)).without((ROW,))
-        mine, others = pairs(found, other)
+        mine, others = pairs(found, other, self.limits.check_rows)
         both = merged(found, other, mine, others)
         if condition is not None:
             kept = np.flatnonzero(self._holds(condition, both, setting))
@@ -299,20 +303,19 @@ class Evaluation:
             always = always.distinct() if setting.hidden else always
         numbers, groups = groups_of(found, keys, always)
         for aggregation, arguments in zip(pattern.aggregations, pattern.arguments, strict=True):
-            argument = None
+            argument: Column | Ids | None = None
             if arguments:
-                argument = self._values(arguments[0], found, setting).widened(found.length)
+                expression = arguments[0].expression
+                if aggregation.function == "COUNT" and isinstance(expression, Variable) and not arguments[0].exists:
+                    argument = found.column(expression)
+                else:
+                    argument = self._values(arguments[0], found, setting).widened(found.length)
             column = aggregate(aggregation, self.terms, found, numbers, groups.length, argument)
             groups = groups.extended(aggregation.result, self.terms.ids(column.widened(groups.length)))
         return groups
 
 
 # ------------------------------------------------------------------------------------ settings and seeds
-
-
-def _within(setting: Setting, found: Solutions) -> Solutions:
-    """The solutions of a leaf, with what is bound around it."""
-    return found if setting.around is None else join(setting.around, found)
 
 
 def _beside(pattern: Pattern, setting: Setting) -> Setting:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
-from warnings import warn
 
 from everlog.datalog.syntax import Aggregation, Call, Constant, Expression, Variable
-from everlog.datalog.values import Value
 from everlog.errors import SyntaxMistake
 from everlog.expressions.functions import FUNCTIONS
 from everlog.sparql.query_tree import Formula, Pattern
@@ -33,8 +31,10 @@ class Aggregates:
 class ExpressionSyntax:
     """Makes expressions of nodes. `group` translates the pattern of an EXISTS."""
 
-    def __init__(self, terms: TermSyntax, group: Callable[[Node], Pattern], now: Value) -> None:
-        self._terms, self._group, self._now = terms, group, now
+    def __init__(self, terms: TermSyntax, group: Callable[[Node], Pattern]) -> None:
+        self._terms, self._group = terms, group
+        self.suspicions: list[str] = []
+        """What may be a mistake."""
 
     def formula(self, node: Node, aggregates: Aggregates | None = None) -> Formula:
         """The expression of a node; aggregates are refused where there is nothing to collect them."""
@@ -85,8 +85,6 @@ class ExpressionSyntax:
         return self._function(name, tuple(inner(child) for child in given if kind_of(child) != "NIL"))
 
     def _function(self, name: str, arguments: tuple[Expression, ...]) -> Expression:
-        if name == "NOW":
-            return Constant(self._now)
         if name in _BY_ROW:
             return Call(name, (ROW, *arguments))
         if name in ("IRI", "URI"):
@@ -103,7 +101,7 @@ class ExpressionSyntax:
         arguments = tuple(map(inner, given))
         function = FUNCTIONS.get(name)
         if function is None or not function.least <= len(arguments) <= (function.most or len(arguments)):
-            warn(f"there is no function <{name}> of {len(arguments)} arguments: it has no value", stacklevel=2)
+            self.suspicions.append(f"there is no function <{name}> of {len(arguments)} arguments: it has no value")
             return Call("MISSING", ())
         return Call(name, arguments)
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import random
 import uuid
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Final
 
 import numpy as np
 from pyoxigraph import BlankNode, NamedNode
 
-from everlog.datalog.values import Value
+from everlog.datalog.values import Value, normalise
 from everlog.expressions.application import Function, strict
 from everlog.expressions.columns import Booleans, Column, terms_of
 from everlog.expressions.functions import FUNCTIONS
@@ -35,7 +36,8 @@ def _resolve(value: Value, base: Value) -> NamedNode | None:
 
 
 def query_functions() -> Mapping[str, Function]:
-    """All functions for one query, within which a label names one blank node in each row."""
+    """All functions for one query, which has one time, and in which a label names one blank node in each row."""
+    now = normalise(datetime.now(UTC))
     labelled: dict[tuple[Value, Value], BlankNode] = {}
 
     def blank(row: Value, label: Value | None = None) -> BlankNode | None:
@@ -43,7 +45,7 @@ def query_functions() -> Mapping[str, Function]:
             return BlankNode()
         return labelled.setdefault((row, label), BlankNode()) if isinstance(label, str) else None
 
-    return {**_ALWAYS, "BNODE": strict(blank, 1, optional=1)}
+    return {**_ALWAYS, "BNODE": strict(blank, 1, optional=1), "NOW": strict(lambda: now, 0)}
 
 
 _ALWAYS: Final[Mapping[str, Function]] = {

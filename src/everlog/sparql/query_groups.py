@@ -12,7 +12,7 @@ from everlog.expressions.aggregation import aggregated
 from everlog.expressions.columns import Column, Integers, either
 from everlog.expressions.functions import FUNCTIONS
 from everlog.sparql.query_terms import QueryTerms
-from everlog.sparql.solutions import Mask, Places, Solutions, first_places, group_numbers
+from everlog.sparql.solutions import UNBOUND, Ids, Mask, Places, Solutions, first_places, group_numbers
 
 _FAILING: Final = frozenset({"SUM", "AVG", "MIN", "MAX", "GROUP_CONCAT"})
 """Aggregates that have no value if one of their arguments has none; others pass it over."""
@@ -39,14 +39,22 @@ def aggregate(
     solutions: Solutions,
     numbers: Places,
     count: int,
-    argument: Column | None,
+    argument: Column | Ids | None,
 ) -> Column:
-    """The values of an aggregate for so many groups; without an argument it is about whole solutions."""
+    """The values of an aggregate for so many groups; without an argument it is about whole solutions.
+
+    Of a variable's values the ids are enough where they are only counted.
+    """
     function, rows = aggregation.function, np.arange(solutions.length)
     if argument is None:
         if aggregation.distinct:
             own = [column for name, column in solutions.columns.items() if not name.name.startswith(("#", "_:"))]
             rows = first_places([numbers.astype(np.int64), *own], solutions.length)
+        return aggregated("COUNT", numbers[rows], count, [])
+    if not isinstance(argument, Column):
+        rows = np.flatnonzero(argument != UNBOUND)
+        if aggregation.distinct:
+            rows = rows[first_places([numbers[rows].astype(np.int64), argument[rows]], len(rows))]
         return aggregated("COUNT", numbers[rows], count, [])
     failed = _failed(argument, numbers, count) if function in _FAILING else None
     if aggregation.distinct:

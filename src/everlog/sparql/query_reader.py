@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from functools import cache
+from dataclasses import replace
+from functools import cache, lru_cache
 from importlib.resources import files
+from itertools import count
 from typing import TYPE_CHECKING, Final, Literal
 
 from everlog.datalog.syntax import Call, Constant, Variable, terms_of
@@ -51,10 +53,11 @@ _ESCAPE: Final = re.compile(r"\\(?:\\|u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8}))")
 _SOURCE: Final = "<query>"
 
 
-def read_query(text: str, base: str | None, now: Value) -> Query:
-    """The query of a text; relative IRIs are resolved by a base, and `NOW()` is a value."""
+@lru_cache(maxsize=256)
+def read_query(text: str, base: str | None) -> Query:
+    """The query of a text; relative IRIs are resolved by a base. The same are asked again and again."""
     text = _ESCAPE.sub(_character, text)
-    return _Reader(base, now).query(_parsed(text))
+    return _Reader(base).read(_parsed(text))
 
 
 def _character(match: re.Match[str]) -> str:
@@ -92,15 +95,18 @@ def _parsed(text: str) -> Node:
 class _Reader:
     """Walks the syntax tree of one query."""
 
-    def __init__(self, base: str | None, now: Value) -> None:
+    def __init__(self, base: str | None) -> None:
         self._terms = TermSyntax(IriNames(base))
-        self._expressions = ExpressionSyntax(self._terms, self._group, now)
+        self._expressions = ExpressionSyntax(self._terms, self._group)
         self._labels: dict[Variable, int] = {}
         """The basic graph pattern that the label of a blank node belongs to."""
-        self._patterns = 0
-        """How many basic graph patterns there were."""
+        self._patterns = count(1)
+        """Numbers of basic graph patterns."""
 
-    def query(self, tree: Node) -> Query:
+    def read(self, tree: Node) -> Query:
+        return replace(self._query(tree), suspicions=tuple(dict.fromkeys(self._expressions.suspicions)))
+
+    def _query(self, tree: Node) -> Query:
         prologue, body, *values = children_of(tree)
         self._prologue(prologue)
         kind = kind_of(body)
@@ -175,7 +181,7 @@ class _Reader:
         (inner,) = children_of(node)
         if kind_of(inner) == "subselect":
             return self._subselect(inner), []
-        self._patterns += 1
+        number = next(self._patterns)
         found: Pattern = Basic()
         triples: list[Triple] = []
         others: list[Pattern] = []
@@ -184,7 +190,7 @@ class _Reader:
             kind = kind_of(child)
             if kind == "triples_block":
                 more, paths = self._terms.patterns(child)
-                self._check_labels(more, paths)
+                self._check_labels(more, paths, number)
                 triples += more
                 others += paths
                 continue
@@ -193,7 +199,7 @@ class _Reader:
                 continue
             found, triples, others = _joined(found, conjunction(triples, others)), [], []
             found = self._part(kind, child, found)
-            self._patterns += 1
+            number = next(self._patterns)
         return _joined(found, conjunction(triples, others)), conditions
 
     def _part(self, kind: str, node: Node, found: Pattern) -> Pattern:
@@ -218,11 +224,11 @@ class _Reader:
             return _joined(found, self._inline(children[0]))
         raise EverlogError("SERVICE asks other servers, which Everlog does not do: load their data")
 
-    def _check_labels(self, triples: Iterable[Triple], others: Iterable[Pattern]) -> None:
-        """A blank node belongs to one basic graph pattern."""
+    def _check_labels(self, triples: Iterable[Triple], others: Iterable[Pattern], number: int) -> None:
+        """A blank node belongs to one basic graph pattern, here to that with a number."""
         found = (term for triple in triples for term in triple if isinstance(term, Variable))
         for variable in (*found, *(variable for other in others for variable in in_scope(other))):
-            if variable.name.startswith("_:") and self._labels.setdefault(variable, self._patterns) != self._patterns:
+            if variable.name.startswith("_:") and self._labels.setdefault(variable, number) != number:
                 raise SyntaxMistake(
                     f"the blank node {variable.name} is in two groups of triples: use a variable instead"
                 )

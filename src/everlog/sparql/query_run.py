@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Literal
+from warnings import warn
 
 import numpy as np
 
 from everlog.datalog.syntax import Constant, Variable
-from everlog.datalog.values import Value, normalise
+from everlog.datalog.values import Value
 from everlog.sparql.active_graph import ActiveGraph
 from everlog.sparql.constructed_graphs import PARTS, constructed, described
 from everlog.sparql.graph_facts import GraphFacts
@@ -39,7 +39,9 @@ class QueryResult:
 
 def run_query(text: str, base: str | None, facts: GraphFacts, limits: Limits) -> QueryResult:
     """The result of a query about some facts."""
-    query = read_query(text, base, normalise(datetime.now(UTC)))
+    query = read_query(text, base)
+    for message in query.suspicions:
+        warn(message, stacklevel=4)
     evaluation = Evaluation(facts.terms, limits)
     graph = ActiveGraph(facts, query.dataset)
     found = evaluation.solve(query.pattern, Setting(graph))

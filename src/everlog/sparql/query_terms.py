@@ -11,11 +11,12 @@ from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from everlog.datalog.values import Value
 from everlog.engine.memory.dictionary import Dictionary
-from everlog.engine.memory.term_kinds import STRING
+from everlog.engine.memory.term_kinds import IRI, STRING
 from everlog.engine.memory.value_columns import column_of_ids
 from everlog.expressions.columns import Column, Terms, column_of, terms_of
 from everlog.sparql.solutions import UNBOUND, Ids
@@ -93,6 +94,16 @@ class QueryTerms:
         found[own] = _objects(self._own.values((ids[own] - _OWN).astype(np.int32)))
         values: list[Value | None] = found.tolist()
         return values
+
+    def iri_texts(self, ids: Ids) -> list[str] | None:
+        """The texts of some ids, if they are all of IRIs that the knowledge base has: no term is made of them."""
+        if not len(ids) or int(ids.min()) < 0 or int(ids.max()) >= _OWN:
+            return None
+        narrow = ids.astype(np.int32)
+        if not (self.known.kinds(narrow) == IRI).all():
+            return None
+        texts: list[str] = pc.utf8_slice_codeunits(self.known.ntriples_column(narrow), 1, -1).to_pylist()
+        return texts
 
     def kinds(self, ids: Ids) -> NDArray[np.uint8]:
         """The kinds of the values of some ids, which are all bound (`term_kinds.py`)."""

@@ -220,3 +220,5 @@ class Query:
     template: tuple[Triple, ...] = ()
     """What to construct; blank nodes are variables that start with `_:`."""
     described: tuple[Term, ...] = ()
+    suspicions: tuple[str, ...] = ()
+    """What may be a mistake in it."""

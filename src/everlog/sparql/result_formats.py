@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Final
+from typing import Final, TypeAlias
 from xml.sax.saxutils import escape, quoteattr
 
 import pyarrow as pa
@@ -19,6 +19,8 @@ from everlog.datalog.values import XSD, Value
 from everlog.errors import EverlogError
 from everlog.expressions.term_functions import datatype, string
 from everlog.sparql.query_run import QueryResult
+
+OfIri: TypeAlias = Callable[[str], str]
 
 _XML: Final = "http://www.w3.org/2005/sparql-results#"
 _QUOTED: Final = re.compile(r'[",\r\n]')
@@ -39,21 +41,26 @@ def serialized(result: QueryResult, format: str) -> str:
     return known[format](result)
 
 
-def _texts(result: QueryResult, write: Callable[[Value], str]) -> list[list[str | None]]:
-    """The columns of a result, as texts."""
+def _texts(result: QueryResult, write: Callable[[Value], str], write_iri: OfIri) -> list[list[str | None]]:
+    """The columns of a result, as texts; `write_iri` takes the text of an IRI."""
     found = []
     for variable in result.variables:
         encoded = pa.array(result.solutions.column(variable)).dictionary_encode()
-        values = result.terms.values(encoded.dictionary.to_numpy())
-        texts = [None if value is None else write(value) for value in values]
+        ids = encoded.dictionary.to_numpy()
+        iris = result.terms.iri_texts(ids)
+        texts: list[str | None]
+        if iris is None:
+            texts = [None if value is None else write(value) for value in result.terms.values(ids)]
+        else:
+            texts = [write_iri(iri) for iri in iris]
         found.append([texts[place] for place in encoded.indices.to_pylist()])
     return found
 
 
-def _rows(result: QueryResult, write: Callable[[Value], str]) -> Iterator[tuple[str | None, ...]]:
+def _rows(result: QueryResult, write: Callable[[Value], str], write_iri: OfIri) -> Iterator[tuple[str | None, ...]]:
     if not result.variables:
         return iter([()] * result.solutions.length)
-    return zip(*_texts(result, write), strict=True)
+    return zip(*_texts(result, write, write_iri), strict=True)
 
 
 def _text(value: Value) -> str:
@@ -66,6 +73,10 @@ def _text(value: Value) -> str:
 
 
 # ------------------------------------------------------------------------------------ JSON
+
+
+def _json_iri(iri: str) -> str:
+    return f'{{"type":"uri","value":{json.dumps(iri, ensure_ascii=False)}}}'
 
 
 def _json_term(value: Value) -> str:
@@ -87,12 +98,16 @@ def _json(result: QueryResult) -> str:
     names = [json.dumps(variable.name, ensure_ascii=False) for variable in result.variables]
     rows = (
         "{" + ",".join(f"{name}:{text}" for name, text in zip(names, row, strict=True) if text is not None) + "}"
-        for row in _rows(result, _json_term)
+        for row in _rows(result, _json_term, _json_iri)
     )
     return f'{{"head":{{"vars":[{",".join(names)}]}},"results":{{"bindings":[{",".join(rows)}]}}}}'
 
 
 # ------------------------------------------------------------------------------------ XML
+
+
+def _xml_iri(iri: str) -> str:
+    return f"<uri>{escape(iri)}</uri>"
 
 
 def _xml_term(value: Value) -> str:
@@ -120,7 +135,7 @@ def _xml(result: QueryResult) -> str:
             f"<binding name={name}>{text}</binding>" for name, text in zip(names, row, strict=True) if text is not None
         )
         + "</result>"
-        for row in _rows(result, _xml_term)
+        for row in _rows(result, _xml_term, _xml_iri)
     )
     return f"{start}<head>{head}</head><results>{rows}</results></sparql>\n"
 
@@ -129,7 +144,10 @@ def _xml(result: QueryResult) -> str:
 
 
 def _csv_term(value: Value) -> str:
-    text = f"_:{value.value}" if isinstance(value, BlankNode) else _text(value)
+    return _csv_text(f"_:{value.value}" if isinstance(value, BlankNode) else _text(value))
+
+
+def _csv_text(text: str) -> str:
     return '"' + text.replace('"', '""') + '"' if _QUOTED.search(text) else text
 
 
@@ -150,13 +168,15 @@ def _lines(heads: Sequence[str], rows: Iterator[tuple[str | None, ...]], between
 def _csv(result: QueryResult) -> str:
     if result.form == "ask":
         return "true" if result.solutions.length else "false"
-    return _lines([variable.name for variable in result.variables], _rows(result, _csv_term), ",", "\r\n")
+    return _lines([variable.name for variable in result.variables], _rows(result, _csv_term, _csv_text), ",", "\r\n")
 
 
 def _tsv(result: QueryResult) -> str:
     if result.form == "ask":
         return "true" if result.solutions.length else "false"
-    return _lines([f"?{variable.name}" for variable in result.variables], _rows(result, _tsv_term), "\t", "\n")
+    return _lines(
+        [f"?{variable.name}" for variable in result.variables], _rows(result, _tsv_term, "<{}>".format), "\t", "\n"
+    )
 
 
 # ------------------------------------------------------------------------------------ graphs

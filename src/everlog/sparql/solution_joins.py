@@ -6,7 +6,8 @@ are first divided by which of them they bind; there are few such kinds.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from typing import TypeAlias
 
 import numpy as np
 
@@ -15,14 +16,20 @@ from everlog.datalog.syntax import Variable
 from everlog.engine.group_numbers import numbered
 from everlog.sparql.solutions import UNBOUND, Ids, Mask, Places, Solutions
 
+Check: TypeAlias = Callable[[int], None]
 
-def join(left: Solutions, right: Solutions) -> Solutions:
-    """All compatible pairs, merged."""
+
+def _anything(number: int) -> None:
+    pass
+
+
+def join(left: Solutions, right: Solutions, check: Check = _anything) -> Solutions:
+    """All compatible pairs, merged. `check` is told how many there are before they are made, and may raise."""
     if not left.columns and left.length == 1:
         return right
     if not right.columns and right.length == 1:
         return left
-    return merged(left, right, *pairs(left, right))
+    return merged(left, right, *pairs(left, right, check))
 
 
 def merged(left: Solutions, right: Solutions, mine: Places, others: Places) -> Solutions:
@@ -37,15 +44,19 @@ def merged(left: Solutions, right: Solutions, mine: Places, others: Places) -> S
     return Solutions(len(mine), columns)
 
 
-def pairs(left: Solutions, right: Solutions) -> tuple[Places, Places]:
-    """The places of compatible pairs."""
+def pairs(left: Solutions, right: Solutions, check: Check = _anything) -> tuple[Places, Places]:
+    """The places of compatible pairs; `check` is told how many there are before they are made."""
     shared = [variable for variable in left.columns if variable in right.columns]
     mine: list[Places] = []
     others: list[Places] = []
     for rows, partners, keys in _kinds(left, right, shared):
         interrupts.look()
         one, other = _equal_pairs(
-            [left.columns[key][rows] for key in keys], [right.columns[key][partners] for key in keys], rows, partners
+            [left.columns[key][rows] for key in keys],
+            [right.columns[key][partners] for key in keys],
+            rows,
+            partners,
+            check,
         )
         mine.append(one)
         others.append(other)
@@ -91,26 +102,30 @@ def _by_bound(solutions: Solutions, shared: Sequence[Variable]) -> Iterator[tupl
         yield np.flatnonzero(numbers == number), set(shared) - gone
 
 
-def _equal_pairs(mine: Sequence[Ids], others: Sequence[Ids], rows: Places, partners: Places) -> tuple[Places, Places]:
+def _equal_pairs(
+    mine: Sequence[Ids], others: Sequence[Ids], rows: Places, partners: Places, check: Check
+) -> tuple[Places, Places]:
     """The pairs of rows and partners whose keys are equal."""
     if not len(rows) or not len(partners):
         return rows[:0], partners[:0]
     if not mine:
+        check(len(rows) * len(partners))
         return np.repeat(rows, len(partners)), np.tile(partners, len(rows))
     one, other = _one_key(mine, others)
     if len(one) < len(other):
-        found, places = look_up(other, one)
+        found, places = look_up(other, one, check)
         return rows[places], partners[found]
-    found, places = look_up(one, other)
+    found, places = look_up(one, other, check)
     return rows[found], partners[places]
 
 
-def look_up(keys: Ids, among: Ids) -> tuple[Places, Places]:
+def look_up(keys: Ids, among: Ids, check: Check = _anything) -> tuple[Places, Places]:
     """The places of equal pairs: of keys, and of those that they are looked up among."""
     order = np.argsort(among, kind="stable")
     ordered = among[order]
     first = np.searchsorted(ordered, keys, "left")
     counts = np.searchsorted(ordered, keys, "right") - first
+    check(int(counts.sum()))
     found = np.repeat(np.arange(len(keys)), counts)
     starts = np.repeat(first - (np.cumsum(counts) - counts), counts)
     return found, order[starts + np.arange(len(found))]

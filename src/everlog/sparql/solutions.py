@@ -72,10 +72,10 @@ NOTHING: Final = Solutions(0, {})
 def first_places(columns: Sequence[Ids], length: int) -> Places:
     """For each distinct row of some columns the place of its first occurrence, in order."""
     numbers, some = group_numbers(columns, length)
-    first = np.full(len(some), length, np.intp)
-    np.minimum.at(first, numbers, np.arange(length))
-    found: Places = np.sort(first)
-    return found
+    first = np.empty(len(some), np.intp)
+    first[numbers[::-1]] = np.arange(length - 1, -1, -1)  # the last one that is written stays
+    first.sort()
+    return first
 
 
 def group_numbers(columns: Sequence[Ids], length: int) -> tuple[Places, Places]:
