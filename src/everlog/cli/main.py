@@ -24,6 +24,7 @@ from everlog.cli import (
     ontology_rules,
     query,
     run,
+    serve,
     update,
 )
 from everlog.cli.outcome import guarded, let_termination_clean_up
@@ -65,6 +66,7 @@ _add("run", run.run, "everlog run rules.dlog --facts edges.csv --out result/")
 _add("init", init.init, "everlog init graph.store rules.dlog --facts data/")
 _add("update", update.update, "everlog update graph.store --add new.csv --delete old.csv --changes changes/")
 _add("query", query.query, 'everlog query graph.store "reach(a, ?y), not blocked(?y)" --format csv')
+_add("serve", serve.serve, "everlog serve graph.store --port 7878")
 _add("export", export.export, "everlog export graph.store --out derived/ --format parquet --derived")
 _add("info", info.info, "everlog info graph.store")
 _add("check", check.check, "everlog check graph.store")
