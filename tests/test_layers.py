@@ -25,6 +25,7 @@ LAYERS = [
     ["explaining"],
     ["knowledge"],
     [FACADE],  # names of the layers below it
+    ["server"],
     ["cli", "__main__"],
 ]
 HEIGHT = {name: height for height, layer in enumerate(LAYERS) for name in layer}

@@ -54,6 +54,10 @@ class Interrupted(EverlogError):
     """Something that was left half changed is used again."""
 
 
+class TimeOver(EverlogError):
+    """Work that took longer than it was allowed."""
+
+
 class _Abandoned(BaseException):
     """Ends the work of a thread that helps another one, which was interrupted."""
 
@@ -341,10 +345,10 @@ class Block:
 
 
 class Team:
-    """Some threads that help this one with its work."""
+    """Some threads that help this one with its work; they look for its end if this one does, or if they are `watched`."""
 
-    def __init__(self) -> None:
-        self._is_watched = is_watched()
+    def __init__(self, watched: bool = False) -> None:
+        self._is_watched = watched or is_watched()
 
     def run(self, job: Callable[[], None]) -> None:
         """Does a job of the team on another thread; looking ends it when the team is given up."""
@@ -398,6 +402,27 @@ def aside(steps: int, work: Callable[..., T], *arguments: Any) -> T:
         raise
     if failure:
         raise failure[0]
+    return found[0]
+
+
+def within(seconds: float, work: Callable[..., T], *arguments: Any) -> T:
+    """The result of work that changes nothing, done here; `TimeOver` if it looks after so many seconds.
+
+    That is for threads which nobody interrupts, so not for the main one.
+    """
+    found: list[T] = []
+    team = Team(watched=True)
+    timer = threading.Timer(seconds, team.give_up)
+    timer.daemon = True
+    timer.start()
+    try:
+        team.run(lambda: found.append(work(*arguments)))
+    except _Abandoned:
+        raise TimeOver(f"it was given up after {seconds:.3g} seconds; ask for less, or allow more") from None
+    finally:
+        timer.cancel()
+        timer.join()  # or it could give up later, when nobody forgets about it any more
+        team.disband()
     return found[0]
 
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping, Sequence
 from typing import Literal, TypeAlias
 
-from pyoxigraph import BlankNode, NamedNode
 from pyoxigraph import Literal as RdfLiteral
+from pyoxigraph import NamedNode
 
+from everlog.datalog.json_values import json_value as plain_json_value
 from everlog.datalog.ntriples import write_term
 from everlog.datalog.prefixes import LOCAL_NAME, WELL_KNOWN
-from everlog.datalog.values import XSD, Value, canonical_double
+from everlog.datalog.values import Value
 from everlog.rdf.turtle import TurtleTerms
 from everlog.wording import counted
 
@@ -63,17 +63,10 @@ def field(value: Value, names: Names | None = None) -> str:
 
 
 def json_value(value: Value, names: Names | None = None) -> object:
-    """Strings, numbers and truth values as they are; what JSON has no value for, as SPARQL's results in JSON have it."""
-    if isinstance(value, float) and not math.isfinite(value):
-        return {"type": "literal", "value": canonical_double(value), "datatype": f"{XSD}double"}
+    """A value as JSON has it (`datalog/json_values.py`), perhaps with short names."""
     if isinstance(value, NamedNode) and names is not None:
         return {"type": "uri", "value": names.short(str(value)).strip("<>")}
-    if isinstance(value, NamedNode | BlankNode):
-        return {"type": "uri" if isinstance(value, NamedNode) else "bnode", "value": value.value}
-    if isinstance(value, RdfLiteral):
-        kind = {"xml:lang": value.language} if value.language else {"datatype": value.datatype.value}
-        return {"type": "literal", "value": value.value, **kind}
-    return value
+    return plain_json_value(value)
 
 
 def print_table(

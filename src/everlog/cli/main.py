@@ -25,6 +25,7 @@ from everlog.cli import (
     ontology_rules,
     query,
     run,
+    serve,
     sparql_query,
     update,
 )
@@ -69,6 +70,7 @@ _add("update", update.update, "everlog update graph.store --add new.csv --delete
 _add("query", query.query, 'everlog query graph.store "reach(a, ?y), not blocked(?y)" --format csv')
 _add("explain", explain.explain, 'everlog explain graph.store "reach(a, d)"')
 _add("sparql", sparql_query.sparql, 'everlog sparql graph.store "SELECT * { ?x ?p ?y } LIMIT 5" --format json')
+_add("serve", serve.serve, "everlog serve graph.store --port 7878")
 _add("export", export.export, "everlog export graph.store --out derived/ --format parquet --derived")
 _add("info", info.info, "everlog info graph.store")
 _add("check", check.check, "everlog check graph.store")

@@ -6,6 +6,7 @@ since the version before is written; how, is the business of the engine's `Shelf
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
@@ -112,8 +113,9 @@ def written(
 
 
 def _reported(manifest: Manifest, report: Report) -> Manifest:
+    """A manifest with what was done, in values as JSON has them, so that it equals the one that is read."""
     statistics = {key: value for key, value in report.stats().items() if key not in _PASSING}
-    return replace(manifest, statistics=statistics)
+    return replace(manifest, statistics=json.loads(json.dumps(statistics)))
 
 
 class _Making:

@@ -16,6 +16,7 @@ from everlog.sparql.query_limits import Limits
 from everlog.sparql.query_run import QueryResult
 from everlog.sparql.query_terms import QueryTerms
 from everlog.sparql.result_formats import serialized
+from everlog.sparql.result_pieces import serialized_pieces
 from everlog.sparql.solutions import Solutions
 
 if TYPE_CHECKING:
@@ -138,3 +139,7 @@ class SparqlAnswer:
     def serialize(self, format: str) -> str:
         """The answer as text: `json`, `xml`, `csv` or `tsv`; of CONSTRUCT and DESCRIBE, `nt` or `ttl`."""
         return serialized(self._result, format)
+
+    def pieces(self, format: str, rows: int = 10_000) -> Iterator[str]:
+        """The same text in pieces of so many rows each, for those who send it on; of a graph, one that means the same."""
+        return serialized_pieces(self._result, format, rows)

@@ -14,7 +14,9 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
+from collections import deque
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -56,6 +58,9 @@ STEPS: Final = (
 )
 
 
+_SYNCED_AT_ONCE: Final = 16
+
+
 class Writing:
     """The one writer of a store: hands out folders for new files, and commits."""
 
@@ -85,10 +90,8 @@ class Writing:
         assert manifest.version == self.version
         step("files-written")
         named = {self.path / file for file in manifest.all_files()}
-        for folder in self._folders:
-            _sync_tree(folder, named)
-        for section in SECTIONS:
-            _sync(self.path / section)
+        written = [path for folder in self._folders for path in _kept_paths(folder, named)]
+        _sync_all([*written, *(self.path / section for section in SECTIONS)])
         known = fingerprints(self.path, manifest, self.before)
         now = datetime.now(UTC).isoformat(timespec="seconds")
         manifest = replace(manifest, fingerprints=known, written=now, format=FORMAT)
@@ -106,16 +109,18 @@ class Writing:
 
 
 @contextmanager
-def writing(path: Path, wait: float = 0.0) -> Iterator[Writing]:
+def writing(path: Path, wait: float = 0.0, clean: bool = True) -> Iterator[Writing]:
     """Writes the next version of a store, whose newest is whole; what was not committed at the end is gone.
 
-    Another writer is waited for some seconds.
+    Another writer is waited for some seconds. To `clean` up after dead writers takes a look at every version; who writes
+    one version after the other may leave that out, since what is left does no harm.
     """
     current_version(path)  # before a lock is put where there is no store
     with disk_failures(path), locked(path, wait):
         before = current_manifest(path)
         check_files(path, before)
-        _clean(path)
+        if clean:
+            _clean(path)
         with _writer(path, before, before.version + 1) as writer:
             yield writer
 
@@ -246,20 +251,27 @@ def _replace(path: Path, text: str, what: str) -> None:
     step(f"{what}-named")
 
 
-def _sync_tree(folder: Path, named: set[Path]) -> None:
+def _kept_paths(folder: Path, named: set[Path]) -> list[Path]:
+    """The files of a new folder that are named, and the folders that they are in; whatever else there is is removed."""
+    kept = []
     for parent, _, files in os.walk(folder, topdown=False):
         for name in files:
             file = Path(parent, name)
             if file in named:
-                _sync(file)
+                kept.append(file)
             else:
                 file.unlink()
-        if parent != str(folder) and not any(os.scandir(parent)):
-            os.rmdir(parent)
+        if any(os.scandir(parent)):
+            kept.append(Path(parent))
         else:
-            _sync(Path(parent))
-    if folder.is_dir() and not any(folder.iterdir()):
-        folder.rmdir()
+            os.rmdir(parent)
+    return kept
+
+
+def _sync_all(paths: list[Path]) -> None:
+    """Has files and folders on disk when it returns; file systems do in one go what they are asked for at once."""
+    with ThreadPoolExecutor(min(len(paths), _SYNCED_AT_ONCE)) as threads:
+        deque(threads.map(_sync, paths), maxlen=0)
 
 
 def _sync(path: Path) -> None:

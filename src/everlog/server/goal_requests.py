@@ -1,0 +1,80 @@
+"""`/goal`: goals in the rule syntax, by GET, or by POST as a form or as JSON.
+
+Answers are as `everlog query --format json` has them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Final
+
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+
+from everlog.datalog.json_values import json_value
+from everlog.knowledge.answer_rows import Answers
+from everlog.knowledge.base import KnowledgeBase
+from everlog.server.request_bodies import FORM, JSON, body, json_of, media_type, once, parameters, text_of, whole
+from everlog.server.request_limits import Refusal
+from everlog.server.served_store import ServedStore
+
+_KNOWN: Final = ("goal", "limit", "version")
+_ROWS: Final = 10_000
+"""Answers that are one piece of the text."""
+
+
+async def goal(request: Request) -> Response:
+    """Answers a goal; `Everlog-Version` says of which version, `Everlog-Answers` how many there are without a limit."""
+    store: ServedStore = request.app.state.store
+    found = await asked(request, _KNOWN, store)
+    text, version = once(found, "goal"), whole(once(found, "version"), "version", 1)
+    if text is None:
+        raise Refusal(400, "there is no goal: give it as the parameter goal")
+    limit, most = whole(once(found, "limit"), "limit", 1), store.limits.rows
+
+    def answered(kb: KnowledgeBase) -> tuple[Answers, int]:
+        return kb.first_answers(text, most if limit is None else min(limit, most))
+
+    (rows, total), number = await store.read(version, answered)
+    if total > most and (limit is None or limit > most):
+        raise Refusal(422, f"there are {total:,} answers, and at most {most:,} are given: ask for fewer with limit")
+    headers = {"Everlog-Version": str(number), "Everlog-Answers": str(total)}
+    return StreamingResponse(_pieces(rows), media_type=JSON, headers=headers)
+
+
+async def asked(request: Request, known: tuple[str, ...], store: ServedStore) -> dict[str, list[str]]:
+    """The parameters of a request: those of its address, and those of its body, a form or an object of JSON."""
+    found = parameters(request.url.query, known)
+    if request.method == "POST":
+        kind, data = media_type(request), await body(request, store.limits)
+        if kind == FORM:
+            more = parameters(text_of(data), known)
+        elif kind == JSON:
+            given = json_of(data)
+            if not isinstance(given, dict) or any(
+                name not in known or not isinstance(value, str | int) or isinstance(value, bool)
+                for name, value in given.items()
+            ):
+                raise Refusal(400, f"the JSON is an object with texts and numbers of {', '.join(known)}")
+            more = {name: [str(value)] for name, value in given.items()}
+        else:
+            raise Refusal(415, f"this is posted as {FORM} or {JSON}, not as {kind or 'nothing'}")
+        for name, values in more.items():
+            found.setdefault(name, []).extend(values)
+    return found
+
+
+def _pieces(answers: Answers) -> Iterator[bytes]:
+    """The answers as an array of objects, or, where there are no variables, whether there is one."""
+    if not answers.variables:
+        yield b"true" if answers else b"false"
+        return
+    yield b"["
+    for first in range(0, len(answers), _ROWS):
+        objects = (
+            json.dumps(dict(zip(answers.variables, map(json_value, row), strict=True)), ensure_ascii=False)
+            for row in answers[first : first + _ROWS]
+        )
+        yield ((",\n " if first else "\n ") + ",\n ".join(objects)).encode()
+    yield b"\n]"

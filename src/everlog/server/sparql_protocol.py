@@ -1,0 +1,57 @@
+"""`/sparql`: queries as the SPARQL 1.1 Protocol has them, by GET, and by POST as a form or as the text of a query."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+
+from everlog.knowledge.base import KnowledgeBase
+from everlog.knowledge.sparql_answers import SparqlAnswer
+from everlog.server.content_types import GRAPHS, SOLUTIONS, chosen
+from everlog.server.request_bodies import FORM, body, media_type, once, parameters, text_of, whole
+from everlog.server.request_limits import Refusal
+from everlog.server.served_store import ServedStore
+
+QUERY: Final = "application/sparql-query"
+_GRAPHS: Final = ("default-graph-uri", "named-graph-uri")
+
+
+async def sparql(request: Request) -> Response:
+    """Answers a query; the header `Everlog-Version` says of which version."""
+    store: ServedStore = request.app.state.store
+    limits = store.limits
+    known = ("query", "version", "update", *_GRAPHS)
+    found = parameters(request.url.query, known)
+    if request.method == "POST":
+        kind = media_type(request)
+        text = text_of(await body(request, limits))
+        if kind == FORM:
+            for name, values in parameters(text, known).items():
+                found.setdefault(name, []).extend(values)
+        elif kind == QUERY:
+            found.setdefault("query", []).append(text)
+        else:
+            raise Refusal(415, f"a query is posted as {FORM} or {QUERY}, not as {kind or 'nothing'}")
+    if "update" in found:
+        raise Refusal(400, "SPARQL Update is not there: POST facts to /update")
+    if any(name in found for name in _GRAPHS):
+        raise Refusal(400, f"{' and '.join(_GRAPHS)} are not there: write FROM and FROM NAMED in the query")
+    query, version = once(found, "query"), whole(once(found, "version"), "version", 1)
+    if query is None:
+        raise Refusal(400, "there is no query: give it as the parameter query")
+
+    def answered(kb: KnowledgeBase) -> SparqlAnswer:
+        return kb.sparql(query, seconds=limits.seconds, rows=limits.rows)
+
+    answer, number = await store.read(version, answered)
+    offered = SOLUTIONS if answer.form in ("select", "ask") else GRAPHS
+    kind, format = chosen(request.headers.getlist("accept"), offered)
+    headers = {"Everlog-Version": str(number), "Vary": "Accept"}
+    return StreamingResponse(_bytes(answer, format), media_type=kind, headers=headers)
+
+
+def _bytes(answer: SparqlAnswer, format: str) -> Iterator[bytes]:
+    return (piece.encode() for piece in answer.pieces(format))
