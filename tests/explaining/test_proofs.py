@@ -97,3 +97,18 @@ def test_why_not_names_a_condition_that_fails(seed: int) -> None:
             assert not found.holds
             for one in found.why_not:
                 world.check_failed(one)
+
+
+def test_best_facts_are_explained_and_others_by_what_is_better() -> None:
+    program = "dist(?x, 0) :- source(?x) . dist(?y, MIN(?d + ?w)) :- dist(?x, ?d), edge(?x, ?y, ?w) ."
+    kb = KnowledgeBase(program, engine="memory", workers=1)
+    kb.add({"source": [("a",)], "edge": [("a", "b", 1), ("b", "c", 2), ("a", "c", 5), ("c", "a", 0)]})
+    kb.materialise()
+    assert [line.strip("─│├└ ") for line in str(kb.explain("dist(c, ?d)")).splitlines()][:3] == [
+        "dist(c, 3)",
+        "dist(?y, MIN(?d + ?w)) :- dist(?x, ?d), edge(?x, ?y, ?w) .",
+        "dist(b, 1)",
+    ]
+    assert "5 <= 3" in str(kb.explain("dist(c, 5)"))
+    kb.update(delete={"edge": [("b", "c", 2)]})
+    assert "edge(a, c, 5)" in str(kb.explain("dist(c, 5)"))

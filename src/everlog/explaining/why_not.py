@@ -2,7 +2,7 @@
 
 The conditions of a rule are taken in an order in which each can be decided: positive atoms as they are written, tests as
 soon as their variables have values, then aggregates and negations. As many of them as hold together, for some values, do
-hold; the next one fails for all of these.
+hold; the next one fails for all of these. Last, `MIN` and `MAX` in a head ask that no fact of the group is better.
 """
 
 from __future__ import annotations
@@ -56,7 +56,12 @@ def _failed(held: HeldFacts, rule: Rule, pattern: Atom) -> Failed | None:
         else:
             most = half - 1
     if least == len(conditions):
-        return None  # the pattern wants more than constants say
+        better = _better(held, rule, pattern)  # otherwise the pattern wants more than constants say
+        return (
+            None
+            if better is None
+            else Failed(rule, tuple(_shown(one, {**values, **example}) for one in conditions), better)
+        )
     chosen = {**values, **example}
     return Failed(
         rule,
@@ -64,6 +69,18 @@ def _failed(held: HeldFacts, rule: Rule, pattern: Atom) -> Failed | None:
         _shown(conditions[least], chosen),
         number,
     )
+
+
+def _better(held: HeldFacts, rule: Rule, pattern: Atom) -> Comparison | None:
+    """What a fact that is derived does not meet, where only the best of a group are kept: to be as good as that one."""
+    if rule.extreme is None or any(isinstance(term, Variable) for term in pattern.terms):
+        return None
+    place, value = rule.extreme.place, Variable("best")
+    group = tuple(value if number == place else term for number, term in enumerate(pattern.terms))
+    rows, _ = held.answers([Atom(pattern.predicate, group)], [value], 1)
+    if not rows:
+        return None
+    return Comparison("<=" if rule.extreme.function == "MIN" else ">=", pattern.terms[place], Constant(rows[0][0]))
 
 
 def _fitting(head: Atom, pattern: Atom) -> dict[Variable, Term] | None:
