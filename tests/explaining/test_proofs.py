@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import islice
 from random import Random
 
@@ -13,7 +14,8 @@ from everlog.planning.modules.module_rules import KINDS
 from oracles.exchange import facts_of, rows_of
 from oracles.proofs import Tree, World, height
 from support.chain_programs import CHAINS
-from support.computing_programs import computing
+from support.computing_programs import Computing, computing
+from support.minimum_programs import with_minima
 from support.module_programs import PROGRAMS, some_facts
 from support.proving import check_all, explained
 from support.sequences import made
@@ -47,9 +49,10 @@ def test_modules(text: str) -> None:
     check_all(kb, program)
 
 
-@pytest.mark.parametrize("seed", range(8))
-def test_rules_that_compute(seed: int) -> None:
-    case = computing(Random(f"why {seed}"), updates=1)
+@pytest.mark.parametrize("make", [computing, with_minima])
+@pytest.mark.parametrize("seed", range(6))
+def test_rules_that_compute(make: Callable[..., Computing], seed: int) -> None:
+    case = make(Random(f"why {seed}"), updates=1)
     kb = KnowledgeBase(case.program, engine="memory", workers=1)
     kb.add(case.facts)
     kb.materialise()
