@@ -50,7 +50,7 @@ def read(store: Path, layers: tuple[Layer, ...]) -> set[Fact]:
 def test_changes_are_merged_by_spark(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A large first layer and small changes: later layers are merged with each other, and at last with the first."""
     monkeypatch.setattr(spark_layers, "FEW", 0)  # no change is so small that this process would merge it
-    random, writer = Random(1), Writing(tmp_path, None)
+    random, writer = Random(1), Writing(tmp_path, None, 1)
     facts = {one for one in EVERYTHING if random.random() < 0.8}
     layers: tuple[Layer, ...] = write_rows(spark, writer, "explicit", (), rows(spark, facts), None, ARITIES)
     merged = 0
