@@ -1,4 +1,4 @@
-"""`script/bench run compute`: groups and expressions over generated rows in memory, with DuckDB beside them.
+"""`script/bench run compute`: groups, expressions and paths over generated rows in memory, with DuckDB beside them.
 
 The rows are sales with a group, a quantity and a price. DuckDB has the same columns in memory; its results stay there.
 Everlog's times are of `materialise` and of `update`, with the rows encoded already.
@@ -15,13 +15,42 @@ from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from benchmarks.workload import BenchmarkMistake
 from everlog import KnowledgeBase
 
-ROWS: Final = ("groups", "updates", "hub", "bind")
+ROWS: Final = ("groups", "updates", "hub", "bind", "paths", "labels")
 GROUPED: Final = "seen(?g, ?n, ?s) :- AGGREGATE(sale(?i, ?g, ?q, ?p) ON ?g BIND COUNT(*) AS ?n BIND SUM(?q) AS ?s) ."
 COMPUTED: Final = "cost(?i, ?c) :- sale(?i, ?g, ?q, ?p), BIND(?q * ?p AS ?c) ."
+PATHS: Final = """
+    dist(?x, MIN(0)) :- source(?x) .
+    dist(?y, MIN(?d + ?w)) :- dist(?x, ?d), edge(?x, ?y, ?w) .
+"""
+LABELS: Final = """
+    label(?x, MIN(?x)) :- edge(?x, _, _) .
+    label(?y, MIN(?y)) :- edge(_, ?y, _) .
+    label(?y, MIN(?l)) :- label(?x, ?l), edge(?x, ?y, _) .
+    label(?x, MIN(?l)) :- label(?y, ?l), edge(?x, ?y, _) .
+"""
+_PATHS: Final = """
+    WITH RECURSIVE dist(node, d) USING KEY (node) AS (
+        SELECT 0::BIGINT, 0::BIGINT
+        UNION
+        SELECT edge.y, min(now.d + edge.w) FROM dist now JOIN edge ON edge.x = now.node
+            LEFT JOIN recurring.dist before ON before.node = edge.y
+            WHERE before.d IS NULL OR now.d + edge.w < before.d GROUP BY edge.y
+    ) SELECT * FROM dist
+"""
+_LABELS: Final = """
+    WITH RECURSIVE label(node, l) USING KEY (node) AS (
+        SELECT x, x FROM (SELECT x FROM edge UNION SELECT y FROM edge)
+        UNION
+        SELECT step.y, min(now.l) FROM label now JOIN step ON step.x = now.node
+            JOIN recurring.label before ON before.node = step.y WHERE now.l < before.l GROUP BY step.y
+    ) SELECT * FROM label
+"""
+_DEGREE: Final = 10
 _CHANGED: Final = 1_000
 
 Say = Callable[[str], None]
@@ -45,7 +74,15 @@ def run_compute(request: Request, say: Say) -> None:
             f"rows are some of {', '.join(ROWS)}; there are {2 * _CHANGED} rows, a group and a run at the least"
         )
     for row in request.rows:
-        {"groups": _groups, "updates": _updates, "hub": _hub, "bind": _bind}[row](request, say)
+        measures = {
+            "groups": _groups,
+            "updates": _updates,
+            "hub": _hub,
+            "bind": _bind,
+            "paths": _paths,
+            "labels": _labels,
+        }
+        measures[row](request, say)
 
 
 def sales(size: int, groups: int, hub: int = 0, doubles: bool = False) -> pa.Table:
@@ -98,6 +135,77 @@ def _bind(request: Request, say: Say) -> None:
         theirs = _medians(request, partial(_by_duckdb, "SELECT i, q * p FROM sale", table))
         rate = request.size / mine / 1e6
         say(f"bind: products of {kind}: {mine:.2f} s, {rate:.1f} M rows/s; DuckDB {theirs:.2f} s")
+
+
+def graph(size: int) -> pa.Table:
+    """Random edges of the relation `edge`, ten for each node, with weights."""
+    random = np.random.default_rng(0)
+    ends = random.integers(0, max(1, size // _DEGREE), (2, size))
+    return pa.table({"x": ends[0], "y": ends[1], "w": random.integers(1, 1_000, size)})
+
+
+def _paths(request: Request, say: Say) -> None:
+    edges = graph(request.size)
+    facts = {"edge": edges, "source": [(0,)]}
+    mine = [_settled(PATHS, facts) for _ in range(request.repeat)]
+    theirs, found = _walked_by_duckdb(_PATHS, edges)
+    kb = mine[-1][1]
+    _agree("shortest paths", kb.facts("dist"), found)
+    gone = edges.take(np.random.default_rng(1).choice(edges.num_rows, _CHANGED, replace=False))
+    deleted, first = _deleted(request, kb, gone)
+    seconds = median(one for one, _ in mine)
+    say(
+        f"paths: shortest ones from one of {request.size // _DEGREE:,} nodes over {request.size:,} edges: {seconds:.2f} s; "
+        f"DuckDB {theirs:.2f} s; {_CHANGED:,} edges deleted: {1000 * deleted:.0f} ms, the first time {first:.2f} s"
+    )
+
+
+def _labels(request: Request, say: Say) -> None:
+    edges = graph(request.size)
+    mine = [_settled(LABELS, {"edge": edges}) for _ in range(request.repeat)]
+    theirs, found = _walked_by_duckdb(_LABELS, edges)
+    _agree("labels", mine[-1][1].facts("label"), found)
+    deleted, _ = _deleted(request, mine[-1][1], edges.slice(0, _CHANGED))
+    seconds = median(one for one, _ in mine)
+    say(
+        f"labels: components of {request.size:,} edges by their least nodes: {seconds:.2f} s; DuckDB {theirs:.2f} s; "
+        f"{_CHANGED:,} edges deleted: {deleted:.2f} s"
+    )
+
+
+def _settled(program: str, facts: dict[str, Any]) -> tuple[float, KnowledgeBase]:
+    kb = KnowledgeBase(program, engine="memory")
+    kb.add(facts)
+    assert kb.reasoner is not None, "which has encoded the rows"
+    return kb.materialise().seconds["reasoning"], kb
+
+
+def _deleted(request: Request, kb: KnowledgeBase, edges: pa.Table) -> tuple[float, float]:
+    """What it takes to delete some edges, and the first time, when indexes are made; they come back in between."""
+    found = []
+    for _ in range(request.repeat + 1):
+        found.append(_seconds(lambda: kb.update(delete={"edge": edges})))
+        kb.update(add={"edge": edges})
+    return median(found[1:]), found[0]
+
+
+def _agree(what: str, facts: pa.Table, theirs: tuple[int, int]) -> None:
+    mine = facts.num_rows, pc.sum(facts.column("a1")).as_py()
+    if mine != theirs:
+        raise BenchmarkMistake(f"{what}: facts and the sum of their values are {mine} here and {theirs} in DuckDB")
+
+
+def _walked_by_duckdb(query: str, edges: pa.Table) -> tuple[float, tuple[int, int]]:
+    """The seconds that DuckDB takes, how many rows it finds, and the sum of their values."""
+    import duckdb
+
+    connection = duckdb.connect()
+    connection.register("given", edges)
+    connection.execute("CREATE TABLE edge AS SELECT * FROM given")
+    connection.execute("CREATE TABLE step AS SELECT x, y FROM edge UNION ALL SELECT y, x FROM edge")
+    seconds = _seconds(lambda: connection.execute(f"CREATE TABLE found AS {query}"))
+    (row,) = connection.execute("SELECT count(*), sum(COLUMNS('^(d|l)$')) FROM found").fetchall()
+    return seconds, row
 
 
 def _computed(table: pa.Table) -> float:

@@ -18,7 +18,8 @@ same facts, and so comes to the same result.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from typing import Final, NamedTuple
 
 from everlog.datalog.printer import print_rule
@@ -163,23 +164,33 @@ class Minima:
         minus, plus = below.minus.within(region), below.plus.within(region)
         if not (minus or plus or below.D or below.A):
             return self._nothing, self._nothing
+        with nullcontext() if self._steps is None else self._unlimited():
+            return self._updated(below, minus, plus, note)
+
+    def _updated(self, below: Below, minus: FactSet, plus: FactSet, note: Note) -> tuple[FactSet, FactSet]:
         try:
             if self._kinds is None:
                 self._kinds = self._kinds_of(below.I)
-                self._size = len(below.I.within(region))
+                self._size = len(below.I.within(self._compiled.region))
             self._uniform(self._kinds)
             return self._maintained(below, minus, plus, self._kinds, note)
         except _Again:
             return self._computed_again(below, note)
 
     def _computed_again(self, below: Below, note: Note) -> tuple[FactSet, FactSet]:
-        """All best facts anew: that is as good as it gets, so an update is not given up for it."""
         mine = below.I.within(self._compiled.region)
+        now = self.begin(((below.I - mine) - below.D) | below.A, (below.E - below.minus) | below.plus, note)
+        return mine.minus(now), now.minus(mine)
+
+    @contextmanager
+    def _unlimited(self) -> Iterator[None]:
+        """What can be settled in order ends in good time by itself: no update is given up for it."""
         before, guard = self._engine.derivations, self._engine.guard
         self._engine.guard = None
-        now = self.begin(((below.I - mine) - below.D) | below.A, (below.E - below.minus) | below.plus, note)
-        self._engine.derivations, self._engine.guard = before, guard
-        return mine.minus(now), now.minus(mine)
+        try:
+            yield
+        finally:
+            self._engine.derivations, self._engine.guard = before, guard
 
     def _maintained(
         self, below: Below, minus: FactSet, plus: FactSet, kinds: frozenset[str], note: Note
@@ -206,11 +217,11 @@ class Minima:
         """Takes away what has lost an instance, unless it is explicit, and what follows from it."""
         Δ = self._lost(found, state.I).plus(minus).minus(state.explicit)
         while Δ:
+            if self._steps is not None and len(state.D) + len(Δ) > max(_FEW, self._size // _SHARE):
+                raise _Again
             found = self._compiled.recursive.apply(state.survivors, state.I | state.below_A, some=[(Δ, self._nothing)])
             state.D |= Δ
             note(Δ)
-            if self._steps is not None and len(state.D) > max(_FEW, self._size // _SHARE):
-                raise _Again
             Δ = self._lost(found, state.survivors).minus(state.explicit)
 
     def _lost(self, found: FactSet, facts: FactSet) -> FactSet:
