@@ -109,7 +109,7 @@ class HeldFacts:
                 ]
                 if rules:
                     scratch.prepare(rules)
-                    made = self._applied(scratch, rules, facts.plus(wanted))
+                    made = self._applied(scratch, rules, facts.plus(wanted), wanted)
                     for number, first, second in scratch.rows(scratch.listed(made, _STEP, 3), 3):
                         assert isinstance(number, int), "it is the number of a source"
                         found.append((number, (Constant(first), Constant(second))))
@@ -166,14 +166,19 @@ class HeldFacts:
         wanted = scratch.entered(scratch.encoded({name: _columns(name, some) for name, some in names.items()}))
         first, rest = [one.first for one in matchings], [rule for one in matchings for rule in one.rest]
         scratch.prepare([*first, *rest])
-        found = scratch.compiler()(first).apply((self.E if explicit else self.I).plus(wanted), self.I)
+        known = (self.E if explicit else self.I).plus(wanted)
+        # Every instance has a fact that is asked about: these drive the joins, however large the other relations are.
+        found = scratch.compiler()(first).apply(known, self.I, some=[(wanted, scratch.engine.empty())])
         return found if not rest else found.plus(self._applied(scratch, rest, self.I.plus(found)))
 
-    def _applied(self, scratch: AnyBackend, rules: Sequence[Rule], facts: FactSet) -> FactSet:
-        """What rules that do not depend on their heads derive from some facts."""
+    def _applied(
+        self, scratch: AnyBackend, rules: Sequence[Rule], facts: FactSet, driving: FactSet | None = None
+    ) -> FactSet:
+        """What rules that do not depend on their heads derive from some facts; each instance has one that is `driving`."""
         compiler = scratch.compiler()
         if all(isinstance(literal, Atom) for rule in rules for literal in rule.body) and _are_apart(rules):
-            return compiler(rules).apply(facts)
+            some = [] if driving is None else [(driving, scratch.engine.empty())]
+            return compiler(rules).apply(facts, some=some)
         strata = compile_program(rules, compiler)
         boundaries = make_boundaries(strata, scratch.engine, scratch.graphs(), scratch.matcher(), compiler)
         made = nothing = scratch.engine.empty()
