@@ -52,7 +52,7 @@ def _texts(result: QueryResult, write: Callable[[Value], str], write_iri: OfIri)
         if iris is None:
             texts = [None if value is None else write(value) for value in result.terms.values(ids)]
         else:
-            texts = [write_iri(iri) for iri in iris]
+            texts = [write_iri(iri) for iri in iris.to_pylist()]
         found.append([texts[place] for place in encoded.indices.to_pylist()])
     return found
 
