@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from pyoxigraph import BlankNode, NamedNode, Quad, RdfFormat, parse
+from pyoxigraph import BlankNode, NamedNode, Quad, QueryResultsFormat, RdfFormat, parse, parse_query_results
 
 import everlog
 from everlog.errors import EverlogError, SyntaxMistake
@@ -158,6 +158,16 @@ def test_answers_become_tables_and_texts(kb: everlog.KnowledgeBase) -> None:
     assert kb.sparql("ASK {}").serialize("json") == '{"head":{},"boolean":true}'
     with pytest.raises(EverlogError, match="written as one of json, xml, csv, tsv, not as ttl"):
         answer.serialize("ttl")
+
+
+def test_iris_are_written_with_what_each_format_escapes() -> None:
+    iri = NamedNode("http://example.org/a,b&c'd")
+    kb = knowledge_base([Quad(iri, iri, iri)])
+    answer = kb.sparql("SELECT ?x { ?x ?p ?y }")
+    assert answer.serialize("csv") == f'x\r\n"{iri.value}"\r\n'
+    assert answer.serialize("tsv") == f"?x\n<{iri.value}>\n"
+    for form, format in (("xml", QueryResultsFormat.XML), ("json", QueryResultsFormat.JSON)):
+        assert [row[0] for row in parse_query_results(answer.serialize(form), format=format)] == [iri]
 
 
 @pytest.mark.parametrize(

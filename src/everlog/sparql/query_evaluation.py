@@ -20,9 +20,9 @@ from typing import Final
 import numpy as np
 
 from everlog import interrupts
-from everlog.datalog.syntax import Constant, Term, Variable, terms_of
+from everlog.datalog.syntax import Call, Constant, Expression, Term, Variable, terms_of
 from everlog.expressions.application import Function
-from everlog.expressions.columns import Booleans, Column, Integers
+from everlog.expressions.columns import Booleans, Column, Integers, Strings
 from everlog.expressions.columns import terms_of as column_of_terms
 from everlog.expressions.evaluation import evaluate, holds
 from everlog.sparql.active_graph import ActiveGraph
@@ -194,7 +194,10 @@ class Evaluation:
             return column_of_terms([])
         columns: dict[Variable, Column] = {}
         patterns = dict(formula.exists)
-        for variable in {term for term in terms_of(formula.expression) if isinstance(term, Variable)}:
+        expression = self._with_texts(formula.expression, found, columns)
+        for variable in {term for term in terms_of(expression) if isinstance(term, Variable)}:
+            if variable in columns:
+                continue
             if variable in patterns:
                 columns[variable] = Booleans(self._exists(patterns[variable], found, setting))
             elif variable == ROW:
@@ -202,7 +205,20 @@ class Evaluation:
                 columns[variable] = Integers(np.arange(found.length) if column is None else column)
             elif variable in found.columns:
                 columns[variable] = self.terms.column(found.columns[variable])
-        return evaluate(formula.expression, columns, found.length, self.functions)
+        return evaluate(expression, columns, found.length, self.functions)
+
+    def _with_texts(self, expression: Expression, found: Solutions, columns: dict[Variable, Column]) -> Expression:
+        """An expression in which `STR` of a variable is a column of texts, where it has IRIs: no term is made of them."""
+        if not isinstance(expression, Call):
+            return expression
+        argument = expression.arguments[0] if expression.function == "STR" else None
+        if isinstance(argument, Variable) and argument in found.columns:
+            name = Variable(f"#text of {argument.name}")
+            if name not in columns and (texts := self.terms.iri_texts(found.columns[argument])) is not None:
+                columns[name] = Strings(texts)
+            return name if name in columns else expression
+        inner = tuple(self._with_texts(one, found, columns) for one in expression.arguments)
+        return Call(expression.function, inner)
 
     def _exists(self, pattern: Pattern, found: Solutions, setting: Setting) -> Mask:
         """For which solutions a pattern has one, once their values are put into it."""

@@ -95,15 +95,14 @@ class QueryTerms:
         values: list[Value | None] = found.tolist()
         return values
 
-    def iri_texts(self, ids: Ids) -> list[str] | None:
+    def iri_texts(self, ids: Ids) -> pa.LargeStringArray | None:
         """The texts of some ids, if they are all of IRIs that the knowledge base has: no term is made of them."""
         if not len(ids) or int(ids.min()) < 0 or int(ids.max()) >= _OWN:
             return None
         narrow = ids.astype(np.int32)
         if not (self.known.kinds(narrow) == IRI).all():
             return None
-        texts: list[str] = pc.utf8_slice_codeunits(self.known.ntriples_column(narrow), 1, -1).to_pylist()
-        return texts
+        return pc.utf8_slice_codeunits(self.known.ntriples_column(narrow), 1, -1)
 
     def kinds(self, ids: Ids) -> NDArray[np.uint8]:
         """The kinds of the values of some ids, which are all bound (`term_kinds.py`)."""

@@ -12,6 +12,7 @@ from typing import Final, TypeAlias
 from xml.sax.saxutils import escape, quoteattr
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyoxigraph import BlankNode, Literal, NamedNode, RdfFormat, Triple, serialize
 
 from everlog.datalog.ntriples import write_term
@@ -20,7 +21,8 @@ from everlog.errors import EverlogError
 from everlog.expressions.term_functions import datatype, string
 from everlog.sparql.query_run import QueryResult
 
-OfIri: TypeAlias = Callable[[str], str]
+OfIris: TypeAlias = Callable[[pa.LargeStringArray], pa.LargeStringArray]
+"""Writes IRIs, in which there are no quotes, backslashes, angle brackets and line breaks."""
 
 _XML: Final = "http://www.w3.org/2005/sparql-results#"
 _QUOTED: Final = re.compile(r'[",\r\n]')
@@ -41,8 +43,8 @@ def serialized(result: QueryResult, format: str) -> str:
     return known[format](result)
 
 
-def _texts(result: QueryResult, write: Callable[[Value], str], write_iri: OfIri) -> list[list[str | None]]:
-    """The columns of a result, as texts; `write_iri` takes the text of an IRI."""
+def _texts(result: QueryResult, write: Callable[[Value], str], write_iris: OfIris) -> list[list[str | None]]:
+    """The columns of a result, as texts; `write_iris` takes the texts of IRIs."""
     found = []
     for variable in result.variables:
         encoded = pa.array(result.solutions.column(variable)).dictionary_encode()
@@ -52,15 +54,20 @@ def _texts(result: QueryResult, write: Callable[[Value], str], write_iri: OfIri)
         if iris is None:
             texts = [None if value is None else write(value) for value in result.terms.values(ids)]
         else:
-            texts = [write_iri(iri) for iri in iris]
+            texts = write_iris(iris).to_pylist()
         found.append([texts[place] for place in encoded.indices.to_pylist()])
     return found
 
 
-def _rows(result: QueryResult, write: Callable[[Value], str], write_iri: OfIri) -> Iterator[tuple[str | None, ...]]:
+def _rows(result: QueryResult, write: Callable[[Value], str], write_iris: OfIris) -> Iterator[tuple[str | None, ...]]:
     if not result.variables:
         return iter([()] * result.solutions.length)
-    return zip(*_texts(result, write, write_iri), strict=True)
+    return zip(*_texts(result, write, write_iris), strict=True)
+
+
+def _between(before: str, texts: pa.LargeStringArray, after: str) -> pa.LargeStringArray:
+    start, end, separator = (pa.scalar(text, pa.large_string()) for text in (before, after, ""))
+    return pc.binary_join_element_wise(start, texts, end, separator)
 
 
 def _text(value: Value) -> str:
@@ -75,8 +82,8 @@ def _text(value: Value) -> str:
 # ------------------------------------------------------------------------------------ JSON
 
 
-def _json_iri(iri: str) -> str:
-    return f'{{"type":"uri","value":{json.dumps(iri, ensure_ascii=False)}}}'
+def _json_iris(iris: pa.LargeStringArray) -> pa.LargeStringArray:
+    return _between('{"type":"uri","value":"', iris, '"}')
 
 
 def _json_term(value: Value) -> str:
@@ -98,7 +105,7 @@ def _json(result: QueryResult) -> str:
     names = [json.dumps(variable.name, ensure_ascii=False) for variable in result.variables]
     rows = (
         "{" + ",".join(f"{name}:{text}" for name, text in zip(names, row, strict=True) if text is not None) + "}"
-        for row in _rows(result, _json_term, _json_iri)
+        for row in _rows(result, _json_term, _json_iris)
     )
     return f'{{"head":{{"vars":[{",".join(names)}]}},"results":{{"bindings":[{",".join(rows)}]}}}}'
 
@@ -106,8 +113,8 @@ def _json(result: QueryResult) -> str:
 # ------------------------------------------------------------------------------------ XML
 
 
-def _xml_iri(iri: str) -> str:
-    return f"<uri>{escape(iri)}</uri>"
+def _xml_iris(iris: pa.LargeStringArray) -> pa.LargeStringArray:
+    return _between("<uri>", pc.replace_substring(iris, "&", "&amp;"), "</uri>")
 
 
 def _xml_term(value: Value) -> str:
@@ -135,7 +142,7 @@ def _xml(result: QueryResult) -> str:
             f"<binding name={name}>{text}</binding>" for name, text in zip(names, row, strict=True) if text is not None
         )
         + "</result>"
-        for row in _rows(result, _xml_term, _xml_iri)
+        for row in _rows(result, _xml_term, _xml_iris)
     )
     return f"{start}<head>{head}</head><results>{rows}</results></sparql>\n"
 
@@ -145,6 +152,10 @@ def _xml(result: QueryResult) -> str:
 
 def _csv_term(value: Value) -> str:
     return _csv_text(f"_:{value.value}" if isinstance(value, BlankNode) else _text(value))
+
+
+def _csv_iris(iris: pa.LargeStringArray) -> pa.LargeStringArray:
+    return pc.if_else(pc.match_substring(iris, ","), _between('"', iris, '"'), iris)
 
 
 def _csv_text(text: str) -> str:
@@ -160,22 +171,26 @@ def _tsv_term(value: Value) -> str:
     return write_term(value).replace("\t", "\\t")
 
 
+def _tsv_iris(iris: pa.LargeStringArray) -> pa.LargeStringArray:
+    return _between("<", iris, ">")
+
+
 def _lines(heads: Sequence[str], rows: Iterator[tuple[str | None, ...]], between: str, end: str) -> str:
-    lines = [between.join(heads), *(between.join(text or "" for text in row) for row in rows)]
-    return "".join(line + end for line in lines)
+    lines = [between.join(heads), *(between.join(["" if text is None else text for text in row]) for row in rows)]
+    return end.join([*lines, ""])
 
 
 def _csv(result: QueryResult) -> str:
     if result.form == "ask":
         return "true" if result.solutions.length else "false"
-    return _lines([variable.name for variable in result.variables], _rows(result, _csv_term, _csv_text), ",", "\r\n")
+    return _lines([variable.name for variable in result.variables], _rows(result, _csv_term, _csv_iris), ",", "\r\n")
 
 
 def _tsv(result: QueryResult) -> str:
     if result.form == "ask":
         return "true" if result.solutions.length else "false"
     return _lines(
-        [f"?{variable.name}" for variable in result.variables], _rows(result, _tsv_term, "<{}>".format), "\t", "\n"
+        [f"?{variable.name}" for variable in result.variables], _rows(result, _tsv_term, _tsv_iris), "\t", "\n"
     )
 
 
