@@ -48,7 +48,7 @@ def test_rules_for_those_who_come_from_souffle_are_read() -> None:
 def test_commands_name_options_that_there_are() -> None:
     text = (DOCS / "commands.md").read_text()
     commands = re.findall(
-        r"^(?:\$ )?(everlog (?:run|init|update|query|export|info|diff|rules|ontology) .*)$", text, re.MULTILINE
+        r"^(?:\$ )?(everlog (?:run|init|update|query|serve|export|info|diff|rules|ontology) .*)$", text, re.MULTILINE
     )
     assert len(commands) > 8
     for command in commands:

@@ -9,7 +9,7 @@ import pytest
 
 from support.command import done
 
-COMMANDS = ("run", "init", "update", "query", "explain", "export", "info", "check")
+COMMANDS = ("run", "init", "update", "query", "serve", "explain", "export", "info", "check")
 
 
 @pytest.mark.parametrize("command", COMMANDS)

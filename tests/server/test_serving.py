@@ -124,6 +124,17 @@ def test_rdf_comes_as_a_body_or_as_turtle_in_json(server: Server, store: Path) -
     assert server.goal("ex:ancestor[fresh:d, ?y]") == []
 
 
+def test_a_fact_is_explained(server: Server) -> None:
+    server.update(add={"edge": [["why1", "why2"], ["why2", "why3"]]})
+    found = server.client.get("/explain", params={"fact": "reach(why1, why3)", "proofs": 3})
+    assert found.status_code == 200
+    assert found.json()["holds"] and found.json()["proofs"][0]["finalConclusion"] == "reach(why1, why3)"
+    not_so = server.client.post("/explain", json={"fact": "reach(why3, why1)"}).json()
+    assert not not_so["holds"] and not_so["whyNot"]
+    before = {"fact": "reach(why1, why3)", "version": 1}
+    assert not server.client.get("/explain", params=before).json()["holds"]
+
+
 def test_random_updates_leave_what_follows_from_the_facts(server: Server, store: Path) -> None:
     chance, edges = random.Random(5), set(everlog.open(store).rows("edge"))
     for _ in range(30):

@@ -32,7 +32,7 @@ def serve(
     engine: options.StoredEngineOption = None,
     memory: options.MemoryOption = None,
 ) -> None:
-    """Answer queries, and make updates, over HTTP: /sparql, /goal, /update, /changes, /info, /metrics, /health.
+    """Answer queries, and make updates, over HTTP: /sparql, /goal, /explain, /update, /changes, /info, /metrics.
 
     The store is opened once. An update is a new version, and is answered when it is durable.
     """

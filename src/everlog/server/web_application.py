@@ -22,6 +22,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from everlog.errors import EverlogError, Failure
 from everlog.interrupts import TimeOver
 from everlog.server.change_feed import Streams, changes
+from everlog.server.explain_requests import explain
 from everlog.server.goal_requests import goal
 from everlog.server.request_counts import RequestCounts, metrics
 from everlog.server.request_limits import Refusal
@@ -37,6 +38,7 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 _PATHS: Final[dict[str, tuple[Endpoint, list[str]]]] = {
     "/sparql": (sparql, ["GET", "POST"]),
     "/goal": (goal, ["GET", "POST"]),
+    "/explain": (explain, ["GET", "POST"]),
     "/update": (update, ["POST"]),
     "/changes": (changes, ["GET"]),
     "/info": (info, ["GET"]),
