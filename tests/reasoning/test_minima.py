@@ -12,6 +12,7 @@ import pytest
 
 from everlog import EverlogError, KnowledgeBase
 from everlog.engine.spark import tuning
+from everlog.reasoning import minima
 from oracles.exchange import facts_of
 from oracles.naive import fact
 from reasoning.test_computing import ALGORITHMS, followed
@@ -39,6 +40,16 @@ def made(program: str, facts: Rows, **options: Any) -> KnowledgeBase:
 def test_random_programs_and_updates(algorithm: str) -> None:
     for seed, mode in product(range(4), ("levels", "single")):
         followed(with_minima(Random(f"{algorithm} {seed}")), algorithm=algorithm, stratification=mode)
+
+
+def test_in_rounds_as_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rounds alone, and everything settled again for the least deletion, come to the same."""
+    for seed in range(4):
+        with monkeypatch.context() as changed:
+            changed.setattr(minima, "_FEW", 0)
+            followed(with_minima(Random(seed), updates=3))
+            changed.setattr(minima, "steps_of", lambda *_: None)
+            followed(with_minima(Random(seed), updates=3))
 
 
 def test_saved_and_opened_in_between(tmp_path: Path) -> None:
