@@ -10,7 +10,7 @@ import everlog
 from everlog.datalog.printer import print_program
 from everlog.datalog.reader import parse_program
 from everlog.errors import EverlogError
-from everlog.explaining.proof import Derived, Unexplored
+from everlog.explaining.proof import Derived, Unexplored, height
 from everlog.explaining.proof import Path as PathNode
 from everlog.knowledge.base import KnowledgeBase
 
@@ -88,3 +88,16 @@ def test_proofs_are_of_one_state_of_the_facts() -> None:
 def test_a_notebook_shows_a_tree() -> None:
     html = chain(3).explain("reach", (0, 3))._repr_html_()
     assert html.count("<details") == html.count("</details>") == 2
+
+
+def test_a_proof_that_is_seen_first_need_not_be_the_lowest() -> None:
+    """The first three facts are all premises of the goal, so that a proof through them is known before that by `y`."""
+    kb = KnowledgeBase("""
+        g(?x) :- x1(?x), x2(?x), x3(?x), w(?x) .  g(?x) :- x1(?x) .  g(?x) :- y(?x) .
+        x1(?x) :- x2(?x) .  x2(?x) :- x3(?x) .  x3(?x) :- e(?x) .  y(?x) :- z(?x) .  z(?x) :- e(?x) .
+        w(?x) :- w1(?x) .  w1(?x) :- w2(?x) .  w2(?x) :- w3(?x) .  w3(?x) :- e(?x) .  e(1) .
+    """)
+    kb.materialise()
+    proof = kb.explain("g(1)").proof
+    assert proof is not None
+    assert height(proof) == 3
