@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -18,22 +18,26 @@ ROOT = Path(__file__).resolve().parent.parent
 
 @pytest.hookimpl(tryfirst=True)  # before xdist looks for the marker
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Shares tests out to workers: files whose tests have something in common go as one, all others test by test.
+    """Shares tests out to workers: those that have something in common go together, all others test by test.
 
-    What tests have in common is a fixture of their module, or Spark, of which each worker has a session of its own. Workers
-    begin with these files. Then come tests that start processes, which take long; what is short is left for the end, so
-    that no worker waits for the other.
+    Tests with Spark are two groups of files, since Spark takes half a minute of processor time to warm up in each worker
+    that has a session. The others that belong together have a fixture of their module in common. Workers begin with large
+    groups. Then come tests that start processes, which take long; what is short is left for the end, so that no worker
+    waits for another.
     """
+    with_spark = list(dict.fromkeys(item.path for item in items if "spark" in fixtures_of(item)))
     for item in items:
-        if has_something_in_common(item):
+        fixtures = fixtures_of(item)
+        if "spark" in fixtures:
+            item.add_marker(pytest.mark.xdist_group(f"spark {with_spark.index(item.path) % 2}"))
+        elif any(one[-1].scope == "module" for one in fixtures.values()):
             item.add_marker(pytest.mark.xdist_group(str(item.path.relative_to(ROOT))))
     items.sort(key=lambda item: item.get_closest_marker("own_process") is None)
 
 
-def has_something_in_common(item: pytest.Item) -> bool:
-    """Whether a test uses Spark, or a fixture that is made once for its module."""
-    fixtures = item._fixtureinfo.name2fixturedefs if isinstance(item, pytest.Function) else {}
-    return "spark" in fixtures or any(one[-1].scope == "module" for one in fixtures.values())
+def fixtures_of(item: pytest.Item) -> Mapping[str, Sequence[pytest.FixtureDef[Any]]]:
+    """The fixtures that a test uses, directly or not."""
+    return item._fixtureinfo.name2fixturedefs if isinstance(item, pytest.Function) else {}
 
 
 @pytest.fixture(scope="session")
