@@ -31,7 +31,7 @@ def test_lives_in_memory(block: int) -> None:
 def test_a_life_with_stores(spark: SparkSession, tmp_path: Path) -> None:
     """Stores are opened by the other engine, too; a life is short where Spark takes part."""
     kinds = ("complex equality",)
-    one = life(11, Interests(updates=2, stores=0.9, engines=("memory", "spark"), failures=0.0, kinds=kinds))
+    one = life(18, Interests(updates=2, stores=0.9, engines=("memory", "spark"), failures=0.0, kinds=kinds))
     tally = Tally()
     Follower(one, tally, spark, tmp_path).live()
     assert tally.stores >= 2

@@ -43,7 +43,7 @@ def rows(sample: dict[str, DataFrame]) -> list[Fact]:
     return [(predicate, *row) for predicate, frame in sample.items() for row in frame.collect()]
 
 
-SAMPLES = [uniform_sample, partial(walk_sample, longest=4)]
+SAMPLES = [uniform_sample, partial(walk_sample, longest=2)]
 
 
 @pytest.mark.parametrize("sample", SAMPLES)

@@ -22,7 +22,7 @@ from support.spark_sets import Facts
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-SIZE = 4
+SIZE = 3
 """Questions in one."""
 
 
