@@ -152,6 +152,21 @@ def test_sets_are_values(seed: int) -> None:
 
 @property_test
 @given(seeds)
+def test_what_came_and_went_since_an_old_value(seed: int) -> None:
+    """A set that changes in place in several steps, some of which undo others."""
+    sets = Sets(seed)
+    facts, holes = sets.some_facts() | sets.some_facts(), sets.some_facts()
+    old = now = in_place("-", (sets.stored(facts), facts), (sets.stored(holes), holes))
+    for _ in range(sets.random.randint(1, 4)):
+        some = sets.some_facts() if sets.random.random() < 0.7 else now[1] ^ old[1]
+        now = in_place(sets.random.choice("|-"), now, (sets.stored(some), some))
+    assert sets.computed(as_memory_facts(now[0].minus(old[0]))) == now[1] - old[1]
+    assert sets.computed(as_memory_facts(old[0].minus(now[0]))) == old[1] - now[1]
+    assert sets.computed(old[0]) == old[1] and sets.computed(now[0]) == now[1]
+
+
+@property_test
+@given(seeds)
 def test_new_sets_leave_those_alone_that_they_are_computed_from(seed: int) -> None:
     sets = Sets(seed)
     pool: list[Pair] = [(sets.stored(facts), facts) for facts in (sets.some_facts() for _ in range(4))]

@@ -307,6 +307,10 @@ def difference(x: Rows, y: Rows, consume: bool = False) -> Rows:
     if x._log is not None or x.size <= tuning.LISTED_ROWS:
         rows = x.array()
         return kept(x, rows, ~y.contains(rows))
+    if (since := _between(y, x)) is not None:
+        return listed(x.table, since[0])
+    if (since := _between(x, y)) is not None:
+        return listed(x.table, since[1])
     if x.is_span and x.size - y.size > tuning.LISTED_ROWS and y.is_dense:
         # Both by their bits, row by row, without a list of either.
         pin = y.pinned()
@@ -363,6 +367,29 @@ def _successor(x: Rows, new: Rows, mark: Mark, added: Ids = NO_ROWS, removed: Id
         if not x.is_span:
             x._later = (new, added, removed)
     return new
+
+
+def _between(old: Rows, new: Rows) -> tuple[Ids, Ids] | None:
+    """The rows that came and those that went from a dense set to another, if the one was made of the other step by step.
+
+    Of a row that came and went several times, the first step says whether the old set has it, and the last one the new.
+    """
+    steps: list[tuple[Ids, Ids]] = []
+    while old is not new:
+        if (later := old._later) is None:
+            return None
+        old, added, removed = later
+        steps.append((added, removed))
+    if len(steps) <= 1:
+        return steps[0] if steps else (NO_ROWS, NO_ROWS)
+    rows = np.concatenate([rows for step in steps for rows in step])
+    came = np.concatenate(
+        [np.full(len(rows), way) for step in steps for rows, way in zip(step, (True, False), strict=True)]
+    )
+    changed, first = np.unique(rows, return_index=True)
+    last = len(rows) - 1 - np.unique(rows[::-1], return_index=True)[1]
+    other = came[first] == came[last]
+    return changed[other & came[last]], changed[other & ~came[last]]
 
 
 def _select(table: Table, mark: Mark, lo: int, hi: int) -> Ids:
