@@ -55,7 +55,7 @@ def serve(
     """Serves a store until a signal ends it."""
     if token is None and not is_local(host):
         raise EverlogError(f"--host {host} lets other machines in: that needs a token, in a file given as --token-file")
-    listening = _socket(host, port)
+    listening = listening_socket(host, port)
     with listening:
         store = ServedStore(path, limits, engine, memory)
         hosts = frozenset({"localhost", "127.0.0.1", "[::1]", host.lower()}) if token is None else None
@@ -73,9 +73,13 @@ def serve(
             uvicorn.Server(config).run(sockets=[listening])
 
 
-def _socket(host: str, port: int) -> socket.socket:
+def listening_socket(host: str, port: int) -> socket.socket:
+    """A socket that takes connections."""
     try:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        return socket.create_server((host, port), family=family, backlog=128)
+        made = socket.create_server((host, port), family=family, backlog=128)
+        # Connections take it over. Without it the body of an answer waits for word that its head has arrived, 40 ms.
+        made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        return made
     except OSError as failure:
         raise EverlogError(f"cannot listen on {host}, port {port}: {failure.strerror or failure}") from None
