@@ -8,6 +8,7 @@ from typing import Annotated, Literal, TypeAlias
 import typer
 
 from everlog.cli import options
+from everlog.cli.opened_store import opened_store
 from everlog.errors import EverlogError
 from everlog.knowledge.progress_display import ProgressDisplay
 
@@ -60,7 +61,6 @@ def explain(
     options.reasoning_options(engine=engine or "auto")
     settings = options.session_conf(conf, memory)
     from everlog.datalog.reader import parse_goal, parse_program
-    from everlog.knowledge.engine_choice import engine_of
     from everlog.store.versions import Store
 
     opened = Store.open(store, version)
@@ -69,12 +69,8 @@ def explain(
     with ProgressDisplay() as progress:
         progress.step("opening the store")
         from everlog.explaining.proof_text import proof_lines
-        from everlog.knowledge.stores import open_store
 
-        spark = None
-        if engine_of(opened.path, manifest, engine, memory).name == "spark":
-            spark = options.started_session(master, settings, verbose, (store,))
-        kb = open_store(store, version=manifest.version, spark=spark, engine=engine, memory=memory)
+        kb = opened_store(store, opened, engine, memory, master, settings, verbose)
         progress.step("explaining")
         wanted: bool | int = every if number is None else number
         found = kb.explain(fact, all=wanted, depth=depth, paths=paths, seconds=seconds, facts=facts)

@@ -13,6 +13,7 @@ import typer
 
 from everlog.cli import options
 from everlog.cli.answers import AnswerFormat, Names, answers_text, print_table
+from everlog.cli.opened_store import opened_store
 from everlog.cli.outcome import warn
 from everlog.knowledge.progress_display import ProgressDisplay
 
@@ -56,7 +57,6 @@ def query(
     options.reasoning_options(engine=engine or "auto")
     settings = options.session_conf(conf, memory)
     from everlog.datalog.reader import parse_goal, parse_program
-    from everlog.knowledge.engine_choice import engine_of
     from everlog.store.versions import Store
 
     opened = Store.open(store)
@@ -66,12 +66,7 @@ def query(
     names = Names(known) if (form == "table" if prefixes is None else prefixes) else None
     with ProgressDisplay() as progress:
         progress.step("opening the store")
-        from everlog.knowledge.stores import open_store
-
-        spark = None
-        if engine_of(opened.path, manifest, engine, memory).name == "spark":
-            spark = options.started_session(master, settings, verbose, (store,))
-        kb = open_store(store, version=manifest.version, spark=spark, engine=engine, memory=memory)
+        kb = opened_store(store, opened, engine, memory, master, settings, verbose)
         progress.step("answering")
         with catch_warnings(record=True) as suspected:
             simplefilter("always")

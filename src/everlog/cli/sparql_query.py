@@ -10,6 +10,7 @@ import typer
 
 from everlog.cli import options
 from everlog.cli.answers import Names, print_table
+from everlog.cli.opened_store import opened_store
 from everlog.cli.outcome import warn
 from everlog.errors import EverlogError
 from everlog.knowledge.progress_display import ProgressDisplay
@@ -55,7 +56,6 @@ def sparql(
     """
     options.reasoning_options(engine=engine or "auto")
     settings = options.session_conf(conf, memory)
-    from everlog.knowledge.engine_choice import engine_of
     from everlog.sparql.query_reader import read_query
     from everlog.store.versions import Store
 
@@ -64,12 +64,7 @@ def sparql(
     read_query(text, base)  # before anything else, as it may have a mistake
     with ProgressDisplay() as progress:
         progress.step("opening the store")
-        from everlog.knowledge.stores import open_store
-
-        spark = None
-        if engine_of(opened.path, opened.manifest, engine, memory).name == "spark":
-            spark = options.started_session(master, settings, verbose, (store,))
-        kb = open_store(store, version=opened.manifest.version, spark=spark, engine=engine, memory=memory)
+        kb = opened_store(store, opened, engine, memory, master, settings, verbose)
         progress.step("answering")
         with catch_warnings(record=True) as suspected:
             simplefilter("always")

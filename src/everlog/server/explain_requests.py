@@ -8,8 +8,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from everlog.knowledge.base import KnowledgeBase
-from everlog.server.goal_requests import asked
-from everlog.server.request_bodies import once, whole
+from everlog.server.request_bodies import asked, once, whole
 from everlog.server.request_limits import Refusal
 from everlog.server.served_store import ServedStore
 
@@ -20,7 +19,7 @@ _MOST_PROOFS: Final = 1000
 async def explain(request: Request) -> Response:
     """A proof of least height, or so many `proofs`, of no more than a `depth` of rules."""
     store: ServedStore = request.app.state.store
-    found = await asked(request, _KNOWN, store)
+    found = await asked(request, _KNOWN, store.limits)
     fact, version = once(found, "fact"), whole(once(found, "version"), "version", 1)
     if fact is None:
         raise Refusal(400, "there is no fact: give it as the parameter fact")

@@ -15,7 +15,7 @@ from starlette.responses import Response, StreamingResponse
 from everlog.datalog.json_values import json_value
 from everlog.knowledge.answer_rows import Answers
 from everlog.knowledge.base import KnowledgeBase
-from everlog.server.request_bodies import FORM, JSON, body, json_of, media_type, once, parameters, text_of, whole
+from everlog.server.request_bodies import JSON, asked, once, whole
 from everlog.server.request_limits import Refusal
 from everlog.server.served_store import ServedStore
 
@@ -27,7 +27,7 @@ _ROWS: Final = 10_000
 async def goal(request: Request) -> Response:
     """Answers a goal; `Everlog-Version` says of which version, `Everlog-Answers` how many there are without a limit."""
     store: ServedStore = request.app.state.store
-    found = await asked(request, _KNOWN, store)
+    found = await asked(request, _KNOWN, store.limits)
     text, version = once(found, "goal"), whole(once(found, "version"), "version", 1)
     if text is None:
         raise Refusal(400, "there is no goal: give it as the parameter goal")
@@ -41,28 +41,6 @@ async def goal(request: Request) -> Response:
         raise Refusal(422, f"there are {total:,} answers, and at most {most:,} are given: ask for fewer with limit")
     headers = {"Everlog-Version": str(number), "Everlog-Answers": str(total)}
     return StreamingResponse(_pieces(rows), media_type=JSON, headers=headers)
-
-
-async def asked(request: Request, known: tuple[str, ...], store: ServedStore) -> dict[str, list[str]]:
-    """The parameters of a request: those of its address, and those of its body, a form or an object of JSON."""
-    found = parameters(request.url.query, known)
-    if request.method == "POST":
-        kind, data = media_type(request), await body(request, store.limits)
-        if kind == FORM:
-            more = parameters(text_of(data), known)
-        elif kind == JSON:
-            given = json_of(data)
-            if not isinstance(given, dict) or any(
-                name not in known or not isinstance(value, str | int) or isinstance(value, bool)
-                for name, value in given.items()
-            ):
-                raise Refusal(400, f"the JSON is an object with texts and numbers of {', '.join(known)}")
-            more = {name: [str(value)] for name, value in given.items()}
-        else:
-            raise Refusal(415, f"this is posted as {FORM} or {JSON}, not as {kind or 'nothing'}")
-        for name, values in more.items():
-            found.setdefault(name, []).extend(values)
-    return found
 
 
 def _pieces(answers: Answers) -> Iterator[bytes]:

@@ -60,6 +60,28 @@ def parameters(text: str, known: Iterable[str]) -> dict[str, list[str]]:
     return found
 
 
+async def asked(request: Request, known: tuple[str, ...], limits: RequestLimits) -> dict[str, list[str]]:
+    """The parameters of a request: those of its address, and those of its body, a form or an object of JSON."""
+    found = parameters(request.url.query, known)
+    if request.method == "POST":
+        kind, data = media_type(request), await body(request, limits)
+        if kind == FORM:
+            more = parameters(text_of(data), known)
+        elif kind == JSON:
+            given = json_of(data)
+            if not isinstance(given, dict) or any(
+                name not in known or not isinstance(value, str | int) or isinstance(value, bool)
+                for name, value in given.items()
+            ):
+                raise Refusal(400, f"the JSON is an object with texts and numbers of {', '.join(known)}")
+            more = {name: [str(value)] for name, value in given.items()}
+        else:
+            raise Refusal(415, f"this is posted as {FORM} or {JSON}, not as {kind or 'nothing'}")
+        for name, values in more.items():
+            found.setdefault(name, []).extend(values)
+    return found
+
+
 def once(found: dict[str, list[str]], name: str) -> str | None:
     """A parameter that may be given once."""
     values = found.get(name, [])
