@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 from pyoxigraph import BaseDirection, BlankNode, Literal, NamedNode
 
-from everlog.datalog import reader
 from everlog.datalog.reader import parse_goal, parse_program
 from everlog.datalog.syntax import Atom, Comparison, Constant, Negation, Program, Rule, Term, Variable
 from everlog.datalog.values import RDF_TYPE
@@ -363,20 +362,3 @@ def test_programs_of_the_papers(data: Path, name: str) -> None:
 def test_importing_the_reader_does_not_import_lark() -> None:
     check = "import sys, everlog.datalog.reader; sys.exit('lark' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", check], check=False).returncode == 0
-
-
-def test_a_kept_parser_is_used_and_one_that_is_damaged_is_made_anew(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    kept = tmp_path / "new" / "parser"
-    monkeypatch.setattr(reader, "_KEPT", kept)
-    text = "p(?x) :- q(?x), not r(?x) ."
-    trees = []
-    for damage in (None, None, b"", b"oops"):
-        if damage is not None:
-            kept.write_bytes(damage)
-        trees.append(reader._grammar.__wrapped__().parse(text, start="program"))
-        assert len(kept.read_bytes()) > 10_000
-    assert trees == [trees[0]] * 4
-    monkeypatch.setattr(reader, "_KEPT", Path("/proc/none/parser"))  # where nothing can be written
-    assert reader._grammar.__wrapped__().parse(text, start="program") == trees[0]

@@ -14,13 +14,9 @@ each with `source:line:column`. Stratification is not checked here.
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
 from functools import cache
-from importlib.resources import files
 from itertools import count
-from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NoReturn, TypeVar, cast
 from typing import Literal as Word
@@ -30,6 +26,7 @@ from pyoxigraph import BaseDirection, BlankNode, Literal, NamedNode
 from everlog.datalog.arities import check_arities
 from everlog.datalog.escapes import EscapeError, unescape_iri, unescape_string
 from everlog.datalog.extremes import value_variable
+from everlog.datalog.grammars import kept_grammar, misplaced_character
 from everlog.datalog.prefixes import NO_PREFIXES, ORIGIN, WELL_KNOWN
 from everlog.datalog.safety import check_goal, check_safety
 from everlog.datalog.substitution import canonical_rule
@@ -64,7 +61,6 @@ if TYPE_CHECKING:
 
     Node = Token | Tree[Token]
 
-_KEPT: Final = Path(__file__).parent / "__pycache__" / f"rules.{sys.implementation.cache_tag}.parser"
 _SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
 _WITHOUT_SCHEME: Final = "everlog:"
 
@@ -107,13 +103,7 @@ def parse_goal(text: str, prefixes: Mapping[str, str] = NO_PREFIXES, source: str
 
 @cache
 def _grammar() -> Lark:
-    """The parser, which Lark keeps beside compiled Python if it can: making one takes longer than reading most programs."""
-    from lark import Lark  # importing everlog stays quick
-
-    text = files("everlog.datalog").joinpath("rules.lark").read_text(encoding="utf-8")
-    with suppress(OSError):
-        _KEPT.parent.mkdir(exist_ok=True)
-    return Lark(text, parser="lalr", lexer="contextual", start=["program", "goal"], cache=str(_KEPT))
+    return kept_grammar("everlog.datalog", "rules", start=["program", "goal"])
 
 
 class _Reader:
@@ -177,9 +167,13 @@ class _Reader:
         from lark.exceptions import UnexpectedCharacters, UnexpectedToken
 
         try:
-            return _grammar().parse(self._text, start=start)
+            tree = _grammar().parse(self._text, start=start)
         except (UnexpectedCharacters, UnexpectedToken) as error:
             raise syntax_mistake(error, self._text, self._source) from None
+        if not self._text.isascii() and (offset := misplaced_character(tree, ("PNAME", "BLANK"))) is not None:
+            where, character = place(self._source, self._text, offset), self._text[offset]
+            raise SyntaxMistake(f"{where}: '{character}' cannot stand in a name; write the IRI in '<' and '>'")
+        return tree
 
     def _begin(self, statement: Tree[Token]) -> None:
         self._statement = statement

@@ -10,10 +10,10 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cache, lru_cache
-from importlib.resources import files
 from itertools import count
 from typing import TYPE_CHECKING, Final, Literal
 
+from everlog.datalog.grammars import kept_grammar, misplaced_character
 from everlog.datalog.syntax import Call, Constant, Variable, terms_of
 from everlog.datalog.syntax_mistakes import place
 from everlog.datalog.values import Value
@@ -51,6 +51,7 @@ if TYPE_CHECKING:
 
 _ESCAPE: Final = re.compile(r"\\(?:\\|u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8}))")
 _SOURCE: Final = "<query>"
+_NAMES: Final = ("PNAME_LN", "PNAME_NS", "BLANK_LABEL", "VAR")
 
 
 @lru_cache(maxsize=256)
@@ -72,17 +73,14 @@ def _character(match: re.Match[str]) -> str:
 
 @cache
 def _grammar() -> Lark:
-    from lark import Lark  # importing everlog stays quick
-
-    text = files("everlog.sparql").joinpath("sparql.lark").read_text(encoding="utf-8")
-    return Lark(text, parser="lalr", lexer="contextual", start="query", maybe_placeholders=False)
+    return kept_grammar("everlog.sparql", "sparql", start="query", maybe_placeholders=False)
 
 
 def _parsed(text: str) -> Node:
     from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken
 
     try:
-        return _grammar().parse(text)
+        tree = _grammar().parse(text)
     except UnexpectedInput as error:
         at_end = isinstance(error, UnexpectedToken) and error.token.type == "$END"
         offset = len(text.rstrip()) if at_end or error.pos_in_stream is None else error.pos_in_stream
@@ -90,6 +88,9 @@ def _parsed(text: str) -> Node:
         found = f"'{rest}'" if rest.strip() else "the end of the query"
         what = "no word of SPARQL begins with" if isinstance(error, UnexpectedCharacters) else "unexpected"
         raise SyntaxMistake(f"{place(_SOURCE, text, offset)}: {what} {found}") from None
+    if not text.isascii() and (wrong := misplaced_character(tree, _NAMES)) is not None:
+        raise SyntaxMistake(f"{place(_SOURCE, text, wrong)}: '{text[wrong]}' cannot stand in a name")
+    return tree
 
 
 class _Reader:
