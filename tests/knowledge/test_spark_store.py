@@ -54,11 +54,17 @@ def contents(store: Path) -> tuple[object, ...]:
 
 def test_engines_take_turns(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What one makes the other updates, both ways round: each stage is the same whoever made it."""
-    first = read_paths(spark, [given(tmp_path / "facts", "".join(f"{i},{i + 1}\n" for i in range(1, 3)))])
+    facts = given(tmp_path / "facts", "".join(f"{i},{i + 1}\n" for i in range(1, 3)))
     seen = []
     for first_engine, second_engine in (("memory", "spark"), ("spark", "memory")):
         store = tmp_path / first_engine
-        init_store(store, PROGRAM, first, spark=spark, options={"engine": first_engine, "algorithm": "counting"})
+        init_store(
+            store,
+            PROGRAM,
+            read_paths(spark, [facts]),
+            spark=spark,
+            options={"engine": first_engine, "algorithm": "counting"},
+        )
         found = [contents(store)]
         parts = (("add", ADD), ("delete", DELETE))
         reads = [

@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import gzip
 import json
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -202,6 +203,23 @@ def test_rdf(spark: SparkSession, tmp_path: Path) -> None:
     assert rows(again, "triple") == triples, "a file's blank nodes are named alike each time"
     for done in (read, again):
         done.release()
+
+
+def test_blocks_and_problems_are_in_files_until_they_are_released(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scratch, facts = tmp_path / "scratch", tmp_path / "facts"
+    for folder in (scratch, facts):
+        folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(scratch))
+    (facts / "p.csv").write_text("a,b\nc\n", encoding="utf-8")
+    read = read_paths(spark, [facts], on_error="skip")
+    assert (read.skipped, read.sizes) == (1, {"p": 1})
+    assert rows(read, "p") == [('"a"', '"b"')]
+    (folder,) = scratch.iterdir()
+    assert {file.suffix for file in folder.iterdir()} == {".numbers", ".texts", ".problems"}
+    read.release()
+    assert not list(scratch.iterdir())
 
 
 def test_a_dataframe(spark: SparkSession) -> None:

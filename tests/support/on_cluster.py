@@ -4,13 +4,15 @@
 
 A master and two workers with a core each are PySpark's own. What a knowledge base on the cluster derives, after a
 materialisation and after an update, is compared with what the memory engine derives or, as asked, local mode. An executor
-is killed with SIGKILL while a round is being computed, which must not change the result.
+is killed with SIGKILL while a round is being computed, which must not change the result. Before that, facts are read by
+tasks of which some fail and are run again: they and their ids are what they are without that.
 """
 
 from __future__ import annotations
 
 import argparse
 import gc
+import hashlib
 import os
 import shutil
 import signal
@@ -21,16 +23,25 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from itertools import pairwise, product
 from pathlib import Path
 from threading import Timer
 
 import pyspark
+from pyspark.sql import SparkSession
 
 import everlog
+from everlog.sources.blocks import Part
+from everlog.sources.csv_lines import CsvLines
+from everlog.sources.line_blocks import Lines
+from everlog.sources.parsed_rows import Parsed
+from everlog.sources.read_facts import Read, _Rows
+from everlog.sources.text_lines import LineFile, LineParser, read_lines
 from everlog.spark.class_archive import archive_options
 from everlog.spark.java import _write_shim, find_java
 from everlog.spark.session import BRIEF_JAVA, start_session
+from everlog.store.term_dictionary import StoredDictionary
 
 PROGRAM = everlog.parse_program(
     """
@@ -135,6 +146,48 @@ def reasoned(spark: object, scratch: Path | None, width: int, kill: Cluster | No
     return [item for result in found for item in result], killed
 
 
+@dataclass(frozen=True)
+class FailsOnce:
+    """Parses lines, but not at the first time."""
+
+    parser: CsvLines
+    folder: str
+
+    @property
+    def width(self) -> int:
+        return self.parser.width
+
+    def __call__(self, lines: Lines, mark: str) -> Parsed:
+        tried = Path(self.folder, hashlib.sha256(lines.data).hexdigest())
+        if not tried.exists():
+            tried.touch()
+            raise RuntimeError("the first attempt fails")
+        return self.parser(lines, mark)
+
+
+def check_tasks_that_are_run_again(spark: SparkSession, folder: Path) -> None:
+    """Encodes some files, once undisturbed, and once by tasks that fail at first."""
+    files = [folder / f"{number}.csv" for number in range(4)]
+    for number, file in enumerate(files):
+        file.write_text("".join(f"a{number * 50 + row},b{row}\n" for row in range(100)))
+    attempts = folder / "attempts"
+    attempts.mkdir()
+    parser, found = CsvLines(",", 2), []
+    ways: list[LineParser] = [parser, FailsOnce(parser, str(attempts))]
+    for way in ways:
+        lines = {str(file): [LineFile(0, way, "")] for file in files}
+        rows = _Rows.of(spark, read_lines(spark, lines, None), None)
+        read = Read({"p": 2}, [], 0, "", {}, {}, [Part("p", 0, 2)], rows)
+        encoded = StoredDictionary(spark, [], 0).encode(read, folder / f"terms-{len(found)}")
+        terms = {row["term"]: row["id"] for row in encoded.new_terms.collect()}
+        found.append((terms, sorted(map(tuple, encoded.facts["p"].collect()))))
+        encoded.release()
+        read.release()
+    assert len(list(attempts.iterdir())) == len(files), "no task was run again"
+    assert found[0] == found[1], "tasks that are run again give other facts or ids"
+    assert len(found[0][1]) == 400
+
+
 def _facts(kb: everlog.KnowledgeBase) -> Result:
     return [(predicate, sorted(kb.rows(predicate))) for predicate in kb.predicates()]  # type: ignore[type-var]
 
@@ -163,6 +216,8 @@ def compared(width: int, with_local: bool) -> str:
         scratch = Path(tempfile.mkdtemp(prefix="everlog-scratch-"))
         try:
             _wait(lambda: len(machines.executors()) == 2, "there are not two executors")
+            with tempfile.TemporaryDirectory(prefix="everlog-") as files:
+                check_tasks_that_are_run_again(spark, Path(files))
             found, killed = reasoned(spark, scratch, width, kill=machines)
             assert found == expected, "the cluster derives something else"
             assert len(killed) == 1, "no executor was killed"

@@ -3,13 +3,18 @@
 A task gives every distinct term of a block once, and each fact as places among these terms. So the texts of facts, which
 are most of what there is to move, cross from task to Spark, and from Spark to whoever encodes them, only once for each
 block they occur in. A row of a DataFrame is a block, or some problems: `SCHEMA` has the columns.
+
+Where tasks run on the machine of whoever asks, a task writes its blocks and problems to files of a folder, and a row says
+which (`filed`): then they do not cross to Spark at all.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from uuid import uuid4
 
 import numpy as np
 import pyarrow as pa
@@ -20,7 +25,7 @@ from everlog.datalog.values import RDF_TYPE
 from everlog.rdf.owl.axiom_triples import AXIOM_PROPERTIES, AXIOM_TYPES
 from everlog.sources.null_policy import LEFT_OUT
 from everlog.sources.parsed_rows import Given
-from everlog.sources.problems import OPEN_QUOTE, Problem, problems_to_json
+from everlog.sources.problems import OPEN_QUOTE, Problem, problems_from_json, problems_to_json
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -37,19 +42,25 @@ COUNTS: Final = ("facts", "in_graphs", "axioms", "terms", "characters", "problem
 quotes among them that do not end, and rows that were left out for a null."""
 
 PROBLEM: Final = "problem"
-CONTENT: Final = ("numbers", "texts")
+FILED: Final = "filed"
+"""Where the content of a row is, or its problems, if they are in files."""
+
+CONTENT: Final = ("numbers", "texts", FILED)
 SCHEMA: Final = ", ".join(
     [
         f"{SOURCE} int",
         f"{FILE} string",
         *(f"{name} bigint" for name in COUNTS),
-        *(f"{name} binary" for name in CONTENT),
+        "numbers binary",
+        "texts binary",
+        f"{FILED} string",
         f"{PROBLEM} string",
     ]
 )
 GRAPH: Final = 3
 """The column of RDF that has graphs; facts of the default graph have no number there."""
 
+_NUMBERS, _TEXTS, _PROBLEMS = ".numbers", ".texts", ".problems"
 _LARGE: Final = 1 << 25
 _FACTS: Final = 50_000
 
@@ -136,42 +147,65 @@ def _moved(numbers: Numbers, places: Numbers) -> Numbers:
 
 @dataclass(frozen=True)
 class InBlocks:
-    """The task of a task: what it gives, in rows of `SCHEMA`."""
+    """The task of a task: what it gives, in rows of `SCHEMA`, with their content in a `folder` if there is one."""
 
     task: Task
+    folder: str | None = None
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         waiting: dict[int, list[Sequence[pa.Array]]] = {}
         size = 0
         for given in self.task(batches):
             if given.problems:
-                yield _problems(given.source, given.problems)
+                yield self._problems(given.source, given.problems)
             if not given.columns or not len(given.columns[0]):
                 continue
             if any(isinstance(column, pa.DictionaryArray) for column in given.columns):
-                yield _row(given.source, Block.of(given.columns))
+                yield self._row(given.source, Block.of(given.columns))
                 continue
             waiting.setdefault(given.source, []).append(given.columns)
             size += sum(column.nbytes for column in given.columns)
             if size > _LARGE:
-                yield from _joined(waiting)
+                yield from self._joined(waiting)
                 waiting, size = {}, 0
-        yield from _joined(waiting)
+        yield from self._joined(waiting)
+
+    def _joined(self, waiting: dict[int, list[Sequence[pa.Array]]]) -> Iterator[pa.RecordBatch]:
+        for source, pieces in waiting.items():
+            yield self._row(source, Block.of([pa.concat_arrays(column) for column in zip(*pieces, strict=True)]))
+
+    def _row(self, source: int, block: Block) -> pa.RecordBatch:
+        in_graphs = np.count_nonzero(block.numbers[GRAPH] >= 0) if len(block.numbers) > GRAPH else 0
+        counts = [block.facts, in_graphs, _axioms(block), len(block.texts), block.texts.nbytes, 0, 0, 0]
+        if (place := self._place()) is not None:
+            block.numbers.tofile(place + _NUMBERS)
+            with pa.OSFile(place + _TEXTS, "wb") as file:
+                _write_texts(file, block.texts)
+            return _batch(source, None, counts, place)
+        sink = pa.BufferOutputStream()
+        _write_texts(sink, block.texts)
+        return _batch(source, None, counts, place, [block.numbers.tobytes(), sink.getvalue().to_pybytes()])
+
+    def _problems(self, source: int, given: Sequence[Problem]) -> pa.RecordBatch:
+        problems = [problem for problem in given if problem.reason != LEFT_OUT]
+        open_quotes = sum(problem.reason == OPEN_QUOTE for problem in problems)
+        counts = [0, 0, 0, 0, 0, len(problems), open_quotes, len(given) - len(problems)]
+        if not problems:
+            return _batch(source, given[0].file, counts)
+        text = problems_to_json(problems)
+        if (place := self._place()) is not None:
+            Path(place + _PROBLEMS).write_text(text, encoding="utf-8")
+        return _batch(source, given[0].file, counts, place, problem=text if place is None else None)
+
+    def _place(self) -> str | None:
+        """Where the next files go; tasks that are run again have others."""
+        return None if self.folder is None else f"{self.folder}/{uuid4().hex}"
 
 
-def _joined(waiting: dict[int, list[Sequence[pa.Array]]]) -> Iterator[pa.RecordBatch]:
-    for source, pieces in waiting.items():
-        yield _row(source, Block.of([pa.concat_arrays(column) for column in zip(*pieces, strict=True)]))
-
-
-def _row(source: int, block: Block) -> pa.RecordBatch:
-    in_graphs = np.count_nonzero(block.numbers[GRAPH] >= 0) if len(block.numbers) > GRAPH else 0
-    sink = pa.BufferOutputStream()
-    table = pa.table({"text": block.texts})
+def _write_texts(sink: pa.NativeFile, texts: pa.Array) -> None:
+    table = pa.table({"text": texts})
     with pa.ipc.new_stream(sink, table.schema) as stream:
         stream.write_table(table)
-    counts = [block.facts, in_graphs, _axioms(block), len(block.texts), block.texts.nbytes, 0, 0, 0]
-    return _batch(source, None, counts, [block.numbers.tobytes(), sink.getvalue().to_pybytes()], None)
 
 
 def _axioms(block: Block) -> int:
@@ -187,35 +221,46 @@ def _axioms(block: Block) -> int:
     return int(np.count_nonzero(properties[verbs] | (is_type[verbs] & types[objects])))
 
 
-def _problems(source: int, given: Sequence[Problem]) -> pa.RecordBatch:
-    problems = [problem for problem in given if problem.reason != LEFT_OUT]
-    open_quotes = sum(problem.reason == OPEN_QUOTE for problem in problems)
-    counts = [0, 0, 0, 0, 0, len(problems), open_quotes, len(given) - len(problems)]
-    return _batch(source, given[0].file, counts, [None, None], problems_to_json(problems) if problems else None)
-
-
 def _batch(
-    source: int, file: str | None, counts: Sequence[int], content: Sequence[bytes | None], problem: str | None
+    source: int,
+    file: str | None,
+    counts: Sequence[int],
+    filed: str | None = None,
+    content: Sequence[bytes | None] = (None, None),
+    problem: str | None = None,
 ) -> pa.RecordBatch:
     columns = {
         SOURCE: pa.array([source], pa.int32()),
         FILE: pa.array([file], pa.string()),
         **{name: pa.array([count], pa.int64()) for name, count in zip(COUNTS, counts, strict=True)},
-        **{name: pa.array([one], pa.binary()) for name, one in zip(CONTENT, content, strict=True)},
+        **{name: pa.array([one], pa.binary()) for name, one in zip(("numbers", "texts"), content, strict=True)},
+        FILED: pa.array([filed], pa.string()),
         PROBLEM: pa.array([problem], pa.string()),
     }
     return pa.RecordBatch.from_pydict(columns)
 
 
 def block_in(row: Any) -> Block:
-    """The block that a row of `SCHEMA` holds."""
-    numbers = np.frombuffer(row["numbers"], np.int32)
+    """The block of a row of `SCHEMA`."""
     facts: int = row["facts"]
+    if row[FILED] is None:
+        numbers = np.frombuffer(row["numbers"], np.int32)
+    else:
+        numbers = np.fromfile(row[FILED] + _NUMBERS, np.int32)
     return Block(numbers.reshape(numbers.size // facts, facts), _texts_in(row))
 
 
 def _texts_in(row: Any) -> pa.Array:
-    return pa.ipc.open_stream(row["texts"]).read_all().column("text").combine_chunks()
+    content = row["texts"] if row[FILED] is None else pa.memory_map(row[FILED] + _TEXTS)
+    return pa.ipc.open_stream(content).read_all().column("text").combine_chunks()
+
+
+def problems_in(row: Any) -> Iterator[Problem]:
+    """The problems of a row of `SCHEMA`."""
+    if row[PROBLEM] is not None:
+        yield from problems_from_json(row[PROBLEM])
+    elif row["problems"]:
+        yield from problems_from_json(Path(row[FILED] + _PROBLEMS).read_text(encoding="utf-8"))
 
 
 def chosen(block: Block, width: int, in_graphs: bool | None) -> Block:
@@ -238,7 +283,7 @@ class Part:
 
 def terms_of_blocks(blocks: DataFrame) -> DataFrame:
     """The terms of numbered blocks: `block`, `place` and `text`."""
-    return blocks.select(BLOCK, "texts").mapInArrow(_terms, f"{BLOCK} bigint, place int, text string")
+    return blocks.select(BLOCK, "texts", FILED).mapInArrow(_terms, f"{BLOCK} bigint, place int, text string")
 
 
 def _terms(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -104,7 +104,9 @@ def _opened(spark: SparkSession, source: Source) -> DataFrame:
         raise SourceMistake(message, path) from failure
 
 
-def read_tables(spark: SparkSession, tables: Sequence[tuple[int, Table]], nulls: Nulls) -> list[DataFrame]:
+def read_tables(
+    spark: SparkSession, tables: Sequence[tuple[int, Table]], nulls: Nulls, folder: str | None
+) -> list[DataFrame]:
     """The blocks of numbered tables. Blank nodes belong to their table."""
     found, groups = [], []
     for source, table in tables:
@@ -123,10 +125,10 @@ def read_tables(spark: SparkSession, tables: Sequence[tuple[int, Table]], nulls:
         if isinstance(table.content, tuple):
             groups += [(task, group) for group in table.content]
         else:
-            found.append(table.content.mapInArrow(InBlocks(task), SCHEMA))
+            found.append(table.content.mapInArrow(InBlocks(task, folder), SCHEMA))
     if groups:
         numbers = numbers_for_tasks(spark, len(groups))
-        found.append(numbers.mapInArrow(InBlocks(_ReadGroups(tuple(groups))), SCHEMA))
+        found.append(numbers.mapInArrow(InBlocks(_ReadGroups(tuple(groups)), folder), SCHEMA))
     return found
 
 
@@ -146,7 +148,9 @@ def checked_types(fields: Sequence[StructField], place: str) -> tuple[bool, ...]
     )
 
 
-def read_frame(frame: DataFrame, predicate: str, source: int, nulls: Nulls) -> tuple[DataFrame, int]:
+def read_frame(
+    frame: DataFrame, predicate: str, source: int, nulls: Nulls, folder: str | None
+) -> tuple[DataFrame, int]:
     """The blocks of a DataFrame, and how many arguments its facts have. Labels of blank nodes are kept."""
     if not hasattr(frame, "schema"):
         what = type(frame).__name__
@@ -160,7 +164,7 @@ def read_frame(frame: DataFrame, predicate: str, source: int, nulls: Nulls) -> t
     names = tuple(field.name for field in fields)
     task = _ToTexts(source, width, names, ntriples, place, nulls, None, {}, has_files=False)
     numbered = frame.toDF(*(f"a{number}" for number in range(len(fields))))  # by places: two may have one name
-    return numbered.mapInArrow(InBlocks(task), SCHEMA), width
+    return numbered.mapInArrow(InBlocks(task, folder), SCHEMA), width
 
 
 def _is_nullary(fields: Sequence[StructField]) -> bool:

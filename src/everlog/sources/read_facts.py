@@ -1,23 +1,37 @@
 """Facts from files, tables and DataFrames: blocks of numbered terms (`blocks.py`), with everything that is wrong known.
 
 Reading is eager. All input is parsed once, by one Spark job, and every mistake in it is known when `read_paths` returns.
-The blocks of a little input come with that job; those of more are kept by Spark, so that whoever encodes them later
-does not parse again. `Read.release` gives the memory back.
+Tasks on this machine write their blocks to a folder, from which whoever encodes them reads; those of other machines are
+kept by Spark. `Read.release` gives back what they take.
 """
 
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from everlog.rdf.blanks import file_mark
 from everlog.sources.arranged_columns import arranged, constants_of
-from everlog.sources.blocks import BLOCK, CONTENT, COUNTS, FILE, PROBLEM, SOURCE, Block, Part, block_in, chosen
+from everlog.sources.blocks import (
+    BLOCK,
+    CONTENT,
+    COUNTS,
+    FILE,
+    FILED,
+    PROBLEM,
+    SOURCE,
+    Block,
+    Part,
+    block_in,
+    chosen,
+    problems_in,
+)
 from everlog.sources.column_mapping import Mapped
 from everlog.sources.column_names import columns_of_width, usable_names
 from everlog.sources.columnar import Table, open_table, read_frame, read_tables
@@ -32,9 +46,8 @@ from everlog.sources.infer_columns import (
     looks_like_header,
 )
 from everlog.sources.json_lines import JsonLines
-from everlog.sources.line_blocks import PACKED
 from everlog.sources.null_policy import Nulls, check_nulls, left_out
-from everlog.sources.problems import Problem, SourceMistake, problems_from_json, write_quarantine
+from everlog.sources.problems import Problem, SourceMistake, write_quarantine
 from everlog.sources.rdf_lines import RdfLines
 from everlog.sources.source_files import (
     RDF_LINES,
@@ -47,6 +60,8 @@ from everlog.sources.source_files import (
 from everlog.sources.text_lines import LineFile, numbered_problems, read_lines
 from everlog.sources.whole_documents import CsvDocuments, Document, RdfDocuments, prefixes_of_files, read_documents
 from everlog.spark.failures import spark_failures
+from everlog.spark.handover import temporary_folder
+from everlog.spark.parallelism import runs_here
 from everlog.wording import counted
 
 if TYPE_CHECKING:
@@ -57,13 +72,6 @@ __all__ = ["Read", "SourceMistake", "read_frames", "read_paths"]
 _RDF_ARITIES = {"triple": 3, "quad": 4}
 _DELIMITERS = {"csv": ",", "tsv": "\t", "facts": "\t"}
 _NONE: Mapping[str, int] = {}
-
-
-_LITTLE: Final = 1 << 30
-"""Up to this many bytes of input are little: their blocks are a fraction of that."""
-
-_UNPACKED: Final = 10
-"""How many times larger a packed file is taken to be."""
 
 
 @dataclass(frozen=True)
@@ -117,15 +125,17 @@ class Read:
         return blocks.select(monotonically_increasing_id().alias(BLOCK), SOURCE, "facts", *CONTENT)
 
     def release(self) -> None:
-        """Lets Spark forget the blocks. They can still be asked for, by parsing again."""
+        """Lets Spark forget the blocks, or removes their files. They are not to be asked for again."""
         self._rows.release()
 
 
 class _Rows:
-    """Rows of blocks and problems: in this process if there are few of them, else kept by Spark."""
+    """Rows of blocks and problems: in this process if their content is in files, else kept by Spark."""
 
-    def __init__(self, spark: SparkSession, frame: DataFrame | None, here: list[Any] | None) -> None:
-        self._spark, self._frame, self._here = spark, frame, here
+    def __init__(
+        self, spark: SparkSession, frame: DataFrame | None, here: list[Any] | None, folder: str | None
+    ) -> None:
+        self._spark, self._frame, self._here, self._folder = spark, frame, here, folder
         self._kept: DataFrame | None = None
         if here is None:
             self.counts: list[Any] = self.frame().select(SOURCE, FILE, *COUNTS).collect()
@@ -134,25 +144,30 @@ class _Rows:
             self.counts = here
 
     @classmethod
-    def of(cls, spark: SparkSession, frames: Sequence[DataFrame], little: bool) -> _Rows:
-        """The rows of DataFrames, by one job."""
+    def of(cls, spark: SparkSession, frames: Sequence[DataFrame], folder: str | None) -> _Rows:
+        """The rows of DataFrames, by one job, with their content in a folder if there is one."""
         from pyspark.sql import DataFrame
 
         if not frames:
-            return cls(spark, None, [])
+            return cls(spark, None, [], folder)
         frame = reduce(DataFrame.unionAll, frames)
-        return cls(spark, frame, frame.toArrow().to_pylist() if little else None)
+        if folder is None:
+            return cls(spark, frame, None, None)
+        return cls(spark, None, frame.toArrow().to_pylist(), folder)
 
     def fetched(self) -> Iterator[Any]:
         """All rows, in order."""
         return iter(self._here) if self._here is not None else self.frame().toLocalIterator(prefetchPartitions=True)
 
     def frame(self) -> DataFrame:
-        """The rows in Spark, which keeps them; those that are here are made there again, by many tasks."""
+        """The rows in Spark, which keeps those that are not here."""
         if self._frame is None:
             columns = [SOURCE, "facts", *CONTENT]
             rows = [tuple(row[name] for name in columns) for row in self._here or ()]
-            self._frame = self._spark.createDataFrame(rows, f"{SOURCE} int, facts bigint, numbers binary, texts binary")
+            schema = f"{SOURCE} int, facts bigint, numbers binary, texts binary, {FILED} string"
+            self._frame = self._spark.createDataFrame(rows, schema)
+        if self._here is not None:
+            return self._frame
         if self._kept is None:
             self._kept = self._frame.persist()
         return self._kept
@@ -165,12 +180,18 @@ class _Rows:
         if self._here is None:
             found = self.frame().filter(col(PROBLEM).isNotNull()).select(PROBLEM).toLocalIterator()
         for row in found:
-            if row[PROBLEM] is not None:
-                yield from problems_from_json(row[PROBLEM])
+            yield from problems_in(row)
 
     def release(self) -> None:
         if self._kept is not None:
             self._kept.unpersist()
+        if self._folder is not None and self._frame is None:  # Spark may read what it was shown until it ends
+            shutil.rmtree(self._folder, ignore_errors=True)
+
+
+def _folder_for(spark: SparkSession) -> str | None:
+    """A new folder that tasks write to and this process reads from; None if they may be on other machines."""
+    return str(temporary_folder()) if runs_here(spark) else None
 
 
 @dataclass
@@ -253,12 +274,12 @@ def read_paths(
 
 def read_frames(spark: SparkSession, frames: Mapping[str, DataFrame], nulls: Nulls = "error") -> Read:
     """The facts in Spark's DataFrames, by predicate. What is malformed raises `SourceMistake`."""
-    blocks, plan = [], _Plan(False, nulls)
+    blocks, plan, folder = [], _Plan(False, nulls), _folder_for(spark)
     for number, (predicate, frame) in enumerate(frames.items()):
-        rows, width = read_frame(frame, predicate, number, nulls)
+        rows, width = read_frame(frame, predicate, number, nulls, folder)
         blocks.append(rows)
         plan.number(predicate, width)
-    return _outcome(spark, plan, _Rows.of(spark, blocks, little=False), "fail", None, [], [])
+    return _outcome(spark, plan, _Rows.of(spark, blocks, folder), "fail", None, [], [])
 
 
 # What is to be read
@@ -394,9 +415,10 @@ def _read(
     spark: SparkSession, plan: _Plan, on_error: str, quarantine: Path | None, warnings: list[str], lost: list[Problem]
 ) -> Read:
     """Reads all of a plan. CSV files with fields that span lines are found on the way, and read again as documents."""
-    frames = [*read_lines(spark, plan.lines), *read_documents(spark, plan.documents)]
-    frames += read_tables(spark, plan.tables, plan.nulls)
-    rows = _Rows.of(spark, frames, _is_little(plan))
+    folder = _folder_for(spark)
+    frames = [*read_lines(spark, plan.lines, folder), *read_documents(spark, plan.documents, folder)]
+    frames += read_tables(spark, plan.tables, plan.nulls, folder)
+    rows = _Rows.of(spark, frames, folder)
     try:
         open_files = {row[FILE] for row in rows.counts if row["open_quotes"] and row[FILE] in plan.lines}
         if open_files:
@@ -414,17 +436,6 @@ def _read(
     except BaseException:
         rows.release()
         raise
-
-
-def _is_little(plan: _Plan) -> bool:
-    """Whether there is little input, as far as this process can see."""
-    files = [*plan.lines, *plan.documents]
-    if not all(isinstance(table.content, tuple) for _, table in plan.tables) or any(map(is_remote, files)):
-        return False
-    packed = {group.file for _, table in plan.tables if isinstance(table.content, tuple) for group in table.content}
-    packed |= {file for file in files if file.lower().endswith(PACKED)}
-    sizes = (os.path.getsize(file) * (_UNPACKED if file in packed else 1) for file in {*files, *packed})
-    return sum(sizes) <= _LITTLE
 
 
 # What came of it

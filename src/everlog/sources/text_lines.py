@@ -54,15 +54,15 @@ LineFiles: TypeAlias = Mapping[str, Sequence[LineFile]]
 """By file, the ways in which it is read."""
 
 
-def read_lines(spark: SparkSession, files: LineFiles) -> list[DataFrame]:
+def read_lines(spark: SparkSession, files: LineFiles, folder: str | None) -> list[DataFrame]:
     """The blocks of files: of those that tasks can open, and of others."""
     found = []
     if splits := splits_of([file for file in files if not is_remote(file)], _split_bytes(spark)):
         numbers = numbers_for_tasks(spark, len(splits))
-        found.append(numbers.mapInArrow(InBlocks(_ParseSplits(files, splits)), SCHEMA))
+        found.append(numbers.mapInArrow(InBlocks(_ParseSplits(files, splits), folder), SCHEMA))
     if remote := {file: ways for file, ways in files.items() if is_remote(file)}:
         lines = spark.read.text([literal_path(file) for file in remote]).select("value", "_metadata.file_path")
-        found.append(lines.mapInArrow(InBlocks(_ParseLines(remote)), SCHEMA))
+        found.append(lines.mapInArrow(InBlocks(_ParseLines(remote), folder), SCHEMA))
     return found
 
 

@@ -56,15 +56,15 @@ Documents: TypeAlias = Mapping[str, Sequence[Document]]
 """By file, the ways in which it is read."""
 
 
-def read_documents(spark: SparkSession, files: Documents) -> list[DataFrame]:
+def read_documents(spark: SparkSession, files: Documents, folder: str | None) -> list[DataFrame]:
     """The blocks of files, a file per task."""
     parts = []
     if local := {file: ways for file, ways in files.items() if not is_remote(file)}:
         numbers = spark.range(0, len(local), 1, len(local)).selectExpr("id", "CAST(NULL AS binary) AS content")
-        parts.append(numbers.mapInArrow(InBlocks(_Parse(local)), SCHEMA))
+        parts.append(numbers.mapInArrow(InBlocks(_Parse(local), folder), SCHEMA))
     if others := {file: ways for file, ways in files.items() if is_remote(file)}:
         contents = spark.read.format("binaryFile").load([literal_path(file) for file in others])
-        parts.append(contents.select("path", "content").mapInArrow(InBlocks(_Parse(others)), SCHEMA))
+        parts.append(contents.select("path", "content").mapInArrow(InBlocks(_Parse(others), folder), SCHEMA))
     return parts
 
 

@@ -171,15 +171,23 @@ def _apart(together: DataFrame, arities: Mapping[str, int]) -> dict[str, DataFra
 
 
 def _numbered(terms: DataFrame, first: int) -> DataFrame:
-    """Terms with ids from `first` on; blank nodes get their name."""
+    """Terms with ids from `first` on; blank nodes get their name.
+
+    The terms come out of a shuffle, which has them in whatever order they arrive in: they are sorted, so that tasks
+    that are run again give the same ids.
+    """
     from pyspark.sql.functions import col, concat, lit, when
 
     id = (col("place") + lit(first)).cast("bigint")
     blank = col("text").startswith("_:")
-    return terms.zipWithIndex("place").select(
-        id.alias("id"),
-        when(blank, concat(lit(BLANK), id.cast("string"))).otherwise(col("text")).alias("term"),
-        when(blank, col("text")).alias("label"),
+    return (
+        terms.sortWithinPartitions("text")
+        .zipWithIndex("place")
+        .select(
+            id.alias("id"),
+            when(blank, concat(lit(BLANK), id.cast("string"))).otherwise(col("text")).alias("term"),
+            when(blank, col("text")).alias("label"),
+        )
     )
 
 
