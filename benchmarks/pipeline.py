@@ -54,6 +54,8 @@ everlog.open(sys.argv[1])
 print(time.perf_counter() - begun[0], time.process_time() - begun[1])
 """
 _TEN: Final = f"""
+import sys
+sys.modules["scipy"] = None  # which Everlog's users need not have, and Numba imports where it is
 import everlog, time
 begun = time.perf_counter(), time.process_time()
 kb = everlog.KnowledgeBase({CHAIN!r})
