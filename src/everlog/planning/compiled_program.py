@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from everlog.datalog.equalities import eliminate_equalities
 from everlog.datalog.extremes import CANDIDATES, is_choice
@@ -39,6 +39,13 @@ class CompiledMinima:
     region: Region
 
 
+class RuleParts(NamedTuple):
+    """Some rules of a stratum: those that are recursive, and the others."""
+
+    recursive: Rules
+    nonrecursive: Rules
+
+
 @dataclass(frozen=True)
 class CompiledStratum:
     """`Π^s`, `Π_r^s` and `Π_nr^s` without the rules of modules, `Out^s`, the modules, and the decomposed rules."""
@@ -56,6 +63,9 @@ class CompiledStratum:
     """Rules about groups of facts below the stratum (`aggregates.py`)."""
     minima: CompiledMinima | None = None
     """Rules that choose the best facts of groups, with all that depend on each other through them."""
+    gone: RuleParts | None = None
+    come: RuleParts | None = None
+    """Rules that leave the program with an update, or come to it; the others are those that stay (`rule_changes.py`)."""
 
 
 def _without(rules: Sequence[Rule], others: Sequence[Rule]) -> list[Rule]:

@@ -1,0 +1,141 @@
+"""Programs whose rules come and go: a rule that is to go is named by its text, whatever its variables are called.
+
+Neither does the order of its conditions matter. What stands inside a negation or an aggregate is one condition, as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from difflib import get_close_matches
+from types import MappingProxyType
+from typing import Final, TypeAlias
+
+from everlog.datalog.arities import check_arities
+from everlog.datalog.printer import print_rule
+from everlog.datalog.program_union import union
+from everlog.datalog.substitution import canonical_rule
+from everlog.datalog.syntax import BodyLiteral, Constant, Negation, Program, Rule, Term, Variable
+from everlog.errors import EverlogError
+from everlog.wording import counted
+
+_NEAREST: Final = 3
+"""So many rules are shown that are like one which is not there."""
+_LISTED: Final = 5
+"""So many rules that are not there are listed."""
+
+_Key: TypeAlias = tuple[object, ...]
+
+
+def changed_program(program: Program, add: Program, delete: Program) -> Program:
+    """A program without some rules and facts, and with others; a rule, or a fact, that is both is there.
+
+    >>> from everlog.datalog.reader import parse_program
+    >>> before = parse_program("p(?x) :- q(?x, ?y), r(?y) . s(?x) :- q(?x, ?y) .")
+    >>> after = changed_program(before, parse_program("s(?x) :- r(?x) ."), parse_program("p(?a) :- r(?b), q(?a, ?b) ."))
+    >>> [print_rule(rule) for rule in after.rules]
+    ['s(?x) :- q(?x, ?y) .', 's(?x) :- r(?x) .']
+    """
+    gone = set(found_rules(program, delete)) if delete.rules else set()
+    facts = set(delete.facts).difference(add.facts)
+    origins = {rule: origin for rule, origin in program.origins.items() if rule not in gone}
+    left = replace(
+        program,
+        rules=tuple(rule for rule in program.rules if rule not in gone),
+        facts=tuple(fact for fact in program.facts if fact not in facts),
+        origins=MappingProxyType(origins),
+    )
+    new = _without_known(add, left)
+    changed = union(left, new) if new.rules or new.facts or new.prefixes else left
+    check_arities(changed)
+    return changed
+
+
+def found_rules(program: Program, wanted: Program) -> list[Rule]:
+    """The rules of a program that others name; an error that lists those which it does not have."""
+    index = _by_key(program.rules)
+    found, missing = list[Rule](), list[Rule]()
+    for rule in wanted.rules:
+        same = next((one for one in index.get(_key(rule), ()) if is_same(one, rule)), None)
+        if same is None:
+            missing.append(rule)
+        else:
+            found.append(same)
+    if missing:
+        raise EverlogError(_not_there(missing, program, wanted))
+    return found
+
+
+def is_same(one: Rule, other: Rule) -> bool:
+    """Whether two rules differ in nothing but names of variables and the order of conditions.
+
+    >>> from everlog.datalog.reader import parse_program
+    >>> is_same(*parse_program("p(?x) :- q(?x, ?y), q(?y, ?x), r(?y) . p(?x) :- r(?z), q(?z, ?x), q(?x, ?z) .").rules)
+    True
+    """
+    if _key(one) != _key(other) or sorted(map(_blank, one.body)) != sorted(map(_blank, other.body)):
+        return False
+    return any(True for _ in _orders(one, other, ()))
+
+
+def _orders(one: Rule, other: Rule, chosen: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+    """The orders of the conditions of a rule in which it is the same as another one, given the first ones."""
+    length = len(chosen)
+    if length == len(one.body):
+        yield chosen
+        return
+    begun = canonical_rule(replace(one, body=one.body[: length + 1]))
+    for number in range(len(other.body)):
+        if number not in chosen:
+            body = tuple(other.body[place] for place in (*chosen, number))
+            if canonical_rule(replace(other, body=body)) == begun:
+                yield from _orders(one, other, (*chosen, number))
+
+
+def _by_key(rules: Iterable[Rule]) -> Mapping[_Key, list[Rule]]:
+    found: dict[_Key, list[Rule]] = {}
+    for rule in rules:
+        found.setdefault(_key(rule), []).append(rule)
+    return found
+
+
+def _key(rule: Rule) -> _Key:
+    """What rules have in common that are the same, and few others have."""
+    terms = (term if isinstance(term, Constant) else None for term in rule.head.terms)
+    return rule.head.predicate, *terms, len(rule.body), rule.extreme
+
+
+def _blank(literal: BodyLiteral) -> str:
+    """A condition without the names of its variables."""
+    nameless = Variable("")
+
+    def unnamed(term: Term) -> Term:
+        return nameless if isinstance(term, Variable) else term
+
+    found = literal.mapped(unnamed)
+    return repr(replace(found, local=()) if isinstance(found, Negation) else found)
+
+
+def _without_known(add: Program, program: Program) -> Program:
+    """Rules to be added, but for those that a program has, perhaps with conditions in another order."""
+    index = _by_key(program.rules)
+    known = {rule for rule in add.rules if any(is_same(one, rule) for one in index.get(_key(rule), ()))}
+    if not known:
+        return add
+    origins = {rule: origin for rule, origin in add.origins.items() if rule not in known}
+    rules = tuple(rule for rule in add.rules if rule not in known)
+    return Program(rules, add.facts, add.prefixes, MappingProxyType(origins))
+
+
+def _not_there(missing: list[Rule], program: Program, wanted: Program) -> str:
+    prefixes = {**wanted.prefixes, **program.prefixes}
+    texts = [print_rule(rule, prefixes) for rule in program.rules]
+    lines = [f"{counted(len(missing), 'rule')} to be deleted, not in the program, which was left as it was:"]
+    for rule in missing[:_LISTED]:
+        text = print_rule(rule, prefixes)
+        lines.append(f"  {text}")
+        near = get_close_matches(text, texts, _NEAREST)
+        lines += [f"    did you mean: {one}" for one in near]
+    if len(missing) > _LISTED:
+        lines.append(f"  … and {len(missing) - _LISTED:,} more")
+    return "\n".join(lines)
