@@ -193,6 +193,7 @@ class Follower:
     ) -> Report | None:
         assert event.interrupted is not None
         before, old = at_first
+        rules = self.kb.program.rules
         with suppress(KeyboardInterrupt), _interrupt_after(max(1e-5, event.interrupted * self._took)):
             return self._asked(given, event.algorithm, when)
         self.tally.interrupts += 1
@@ -202,7 +203,7 @@ class Follower:
                 f"{when}: interrupted, explicit facts are neither the old nor the new ones: "
                 f"{shown(found - before - after)} are in none, {shown((before & after) - found)} in both"
             )
-        changed = set(self.kb.program.rules) != set(old.rules)
+        changed = self.kb.program.rules != rules
         if changed or found == after != before or (found == after and not self.kb._pending and event.rules is None):
             if changed != (set(self._program.rules) != set(old.rules)):
                 raise Untrue(f"{when}: interrupted, facts are the new ones and rules are not, or the other way round")

@@ -11,9 +11,7 @@ from difflib import get_close_matches
 from types import MappingProxyType
 from typing import Final, TypeAlias
 
-from everlog.datalog.arities import check_arities
 from everlog.datalog.printer import print_rule
-from everlog.datalog.program_union import union
 from everlog.datalog.substitution import canonical_rule
 from everlog.datalog.syntax import BodyLiteral, Constant, Negation, Program, Rule, Term, Variable
 from everlog.errors import EverlogError
@@ -30,13 +28,15 @@ _Key: TypeAlias = tuple[object, ...]
 def changed_program(program: Program, add: Program, delete: Program) -> Program:
     """A program without some rules and facts, and with others; a rule, or a fact, that is both is there.
 
+    Nobody looks at the program as a whole: that is done when it is compiled.
+
     >>> from everlog.datalog.reader import parse_program
     >>> before = parse_program("p(?x) :- q(?x, ?y), r(?y) . s(?x) :- q(?x, ?y) .")
     >>> after = changed_program(before, parse_program("s(?x) :- r(?x) ."), parse_program("p(?a) :- r(?b), q(?a, ?b) ."))
     >>> [print_rule(rule) for rule in after.rules]
     ['s(?x) :- q(?x, ?y) .', 's(?x) :- r(?x) .']
     """
-    gone = set(found_rules(program, delete)) if delete.rules else set()
+    gone = set(found_rules(program, delete))
     facts = set(delete.facts).difference(add.facts)
     origins = {rule: origin for rule, origin in program.origins.items() if rule not in gone}
     left = replace(
@@ -46,14 +46,18 @@ def changed_program(program: Program, add: Program, delete: Program) -> Program:
         origins=MappingProxyType(origins),
     )
     new = _without_known(add, left)
-    changed = union(left, new) if new.rules or new.facts or new.prefixes else left
-    check_arities(changed)
-    return changed
+    return replace(
+        left,
+        rules=(*left.rules, *new.rules),
+        facts=tuple(dict.fromkeys((*left.facts, *new.facts))),
+        prefixes=MappingProxyType({**new.prefixes, **left.prefixes}),
+        origins=MappingProxyType({**new.origins, **left.origins}),
+    )
 
 
 def found_rules(program: Program, wanted: Program) -> list[Rule]:
     """The rules of a program that others name; an error that lists those which it does not have."""
-    index = _by_key(program.rules)
+    index = _by_key(program.rules if wanted.rules else ())
     found, missing = list[Rule](), list[Rule]()
     for rule in wanted.rules:
         same = next((one for one in index.get(_key(rule), ()) if is_same(one, rule)), None)
@@ -118,7 +122,7 @@ def _blank(literal: BodyLiteral) -> str:
 
 def _without_known(add: Program, program: Program) -> Program:
     """Rules to be added, but for those that a program has, perhaps with conditions in another order."""
-    index = _by_key(program.rules)
+    index = _by_key(program.rules if add.rules else ())
     known = {rule for rule in add.rules if any(is_same(one, rule) for one in index.get(_key(rule), ()))}
     if not known:
         return add

@@ -522,7 +522,7 @@ class KnowledgeBase:
         more, fewer = {} if add is None else add, {} if delete is None else delete
         rules = None if add_rules is None and delete_rules is None else self.rule_change(add_rules, delete_rules)
         if rules is not None:
-            _learn_arities(rules.program, arities)
+            _learn_arities(rules.add, arities)
         with telling(progress, "updating") as told:
             added = self._encoded(more, arities, nulls, remarks)
             deleted = self._encoded(fewer, dict(arities), nulls, remarks)
@@ -531,7 +531,8 @@ class KnowledgeBase:
                 deleted += self._encoded(_rows(rules.delete.facts), dict(arities), nulls, remarks)
             remarks += nothing_to_delete(fewer, self.arities)
             program = self.program if rules is None else rules.program
-            remarks += not_mentioned(program, set(more) - set(self.arities))
+            new = set(more) - set(self.arities)
+            remarks += not_mentioned(program, new) if new else []
             report = self.update_encoded(added, deleted, arities, algorithm, told, started, remarks, profile, program)
         self._learn_names(more)
         return report
@@ -571,7 +572,7 @@ class KnowledgeBase:
         else:
             more, fewer = with_same_as(more), with_same_as(fewer)
         program = changed_program(self.program, more, fewer)
-        for predicate in program_arities(program):
+        for predicate in program_arities(more):
             _check_name(predicate)
         return RulesToChange(more, fewer, program)
 

@@ -211,6 +211,7 @@ class Reasoner(Generic[Batch, Listed, Part]):
             settings.kinds if modular else (),
             decomposer,
             verdicts,
+            () if before is None else before.strata,
         )
         forced = settings.modules != "auto" or not backend.policy.tries_rules_before_chains
         matcher = backend.matcher()
