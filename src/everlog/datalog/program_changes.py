@@ -5,6 +5,7 @@ Neither does the order of its conditions matter. What stands inside a negation o
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from difflib import get_close_matches
@@ -38,21 +39,52 @@ def changed_program(program: Program, add: Program, delete: Program) -> Program:
     """
     gone = set(found_rules(program, delete))
     facts = set(delete.facts).difference(add.facts)
-    origins = {rule: origin for rule, origin in program.origins.items() if rule not in gone}
-    left = replace(
-        program,
-        rules=tuple(rule for rule in program.rules if rule not in gone),
-        facts=tuple(fact for fact in program.facts if fact not in facts),
-        origins=MappingProxyType(origins),
+    left = Program(
+        tuple(rule for rule in program.rules if rule not in gone),
+        tuple(fact for fact in program.facts if fact not in facts),
     )
     new = _without_known(add, left)
-    return replace(
-        left,
-        rules=(*left.rules, *new.rules),
-        facts=tuple(dict.fromkeys((*left.facts, *new.facts))),
-        prefixes=MappingProxyType({**new.prefixes, **left.prefixes}),
-        origins=MappingProxyType({**new.origins, **left.origins}),
+    gone |= {Rule(fact, ()) for fact in facts}
+    origins = {rule: origin for rule, origin in program.origins.items() if rule not in gone}
+    return Program(
+        (*left.rules, *new.rules),
+        tuple(dict.fromkeys((*left.facts, *new.facts))),
+        MappingProxyType({**new.prefixes, **program.prefixes}),
+        MappingProxyType({**new.origins, **origins}),
     )
+
+
+_PLACE: Final = re.compile(r".*:[0-9]+")
+"""What says that a rule comes from a line of a file; what else a rule may come from is an axiom."""
+
+
+def ontology_change(program: Program, ontology: Program) -> tuple[Program, Program]:
+    """What is to be added to a program and deleted from it, so that it has what an ontology says by now.
+
+    Rules and facts of a program are the ontology's if it has them from axioms.
+    """
+    mine = {rule: origin for rule, origin in program.origins.items() if not _PLACE.fullmatch(origin)}
+    wanted = {canonical_rule(rule) for rule in ontology.rules}
+    said = set(ontology.facts)
+    delete = Program(
+        tuple(rule for rule in program.rules if rule in mine and canonical_rule(rule) not in wanted),
+        tuple(fact for fact in program.facts if Rule(fact, ()) in mine and fact not in said),
+    )
+    known, given = set(map(canonical_rule, program.rules)), set(program.facts)
+    add = Program(
+        tuple(rule for rule in ontology.rules if canonical_rule(rule) not in known),
+        tuple(fact for fact in ontology.facts if fact not in given),
+        ontology.prefixes,
+        ontology.origins,
+    )
+    return add, delete
+
+
+def rules_between(old: Program, new: Program) -> tuple[list[Rule], list[Rule]]:
+    """The rules that came from one program to another, and those that went."""
+    before, after = (set(map(canonical_rule, program.rules)) for program in (old, new))
+    came = [rule for rule in new.rules if canonical_rule(rule) not in before]
+    return came, [rule for rule in old.rules if canonical_rule(rule) not in after]
 
 
 def found_rules(program: Program, wanted: Program) -> list[Rule]:

@@ -319,7 +319,10 @@ class Program:
     facts: tuple[Atom, ...] = ()
     prefixes: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     origins: Mapping[Rule, str] = field(default_factory=lambda: MappingProxyType({}), compare=False)
-    """What rules come from, where that is known: the file and the line, or an axiom of an ontology."""
+    """What rules come from, where that is known: the file and the line, or an axiom of an ontology.
+
+    A fact that an ontology asserts is there, too, as a rule without a body.
+    """
 
     def __repr__(self) -> str:
         return f"<Program: {counted(len(self.rules), 'rule')}, {counted(len(self.facts), 'fact')}>"

@@ -15,7 +15,7 @@ from functools import partial, wraps
 from html import escape
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Concatenate, Final, Literal, NamedTuple, ParamSpec, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, Final, Literal, ParamSpec, TypeAlias, TypeVar
 from warnings import warn
 
 from everlog import interrupts
@@ -520,17 +520,14 @@ class KnowledgeBase:
             raise EverlogError("there is no materialisation to update yet: call materialise() first")
         arities, remarks = dict(self.arities), list[str]()
         more, fewer = {} if add is None else add, {} if delete is None else delete
-        rules = None if add_rules is None and delete_rules is None else self.rule_change(add_rules, delete_rules)
-        if rules is not None:
-            _learn_arities(rules.add, arities)
+        program = self.program
         with telling(progress, "updating") as told:
             added = self._encoded(more, arities, nulls, remarks)
             deleted = self._encoded(fewer, dict(arities), nulls, remarks)
-            if rules is not None:
-                added += self._encoded(_rows(rules.add.facts), arities, nulls, remarks)
-                deleted += self._encoded(_rows(rules.delete.facts), dict(arities), nulls, remarks)
+            if add_rules is not None or delete_rules is not None:
+                program, come, gone = self.encoded_rules((add_rules, delete_rules), arities)
+                added, deleted = [*added, *come], [*deleted, *gone]
             remarks += nothing_to_delete(fewer, self.arities)
-            program = self.program if rules is None else rules.program
             new = set(more) - set(self.arities)
             remarks += not_mentioned(program, new) if new else []
             report = self.update_encoded(added, deleted, arities, algorithm, told, started, remarks, profile, program)
@@ -564,9 +561,14 @@ class KnowledgeBase:
         """
         return self.update(None, None, algorithm, progress, add_rules=add, delete_rules=delete)
 
-    def rule_change(self, add: Program | str | None, delete: Program | str | None) -> RulesToChange:
-        """What is to be added to the program and deleted from it, and the program then, if it is allowed."""
-        more, fewer = (_read_program(one) for one in (add, delete))
+    def encoded_rules(
+        self, change: tuple[Program | str | None, Program | str | None], arities: dict[str, int]
+    ) -> tuple[Program, list[Any], list[Any]]:
+        """The program with rules added and others deleted, and the facts to be added and deleted with them.
+
+        `arities` learns about new predicates. Nothing is changed.
+        """
+        more, fewer = map(_read_program, change)
         if self.settings.equality == "off":
             refuse_equalities(more)
         else:
@@ -574,7 +576,9 @@ class KnowledgeBase:
         program = changed_program(self.program, more, fewer)
         for predicate in program_arities(more):
             _check_name(predicate)
-        return RulesToChange(more, fewer, program)
+        _learn_arities(more, arities)
+        added, deleted = (self._encoded(_rows(one.facts), dict(arities), "error", []) for one in (more, fewer))
+        return program, added, deleted
 
     def update_encoded(
         self,
@@ -915,14 +919,6 @@ class KnowledgeBase:
         elif self._pending:
             self.update()
         return save(self, place, overwrite)
-
-
-class RulesToChange(NamedTuple):
-    """Programs to be added and deleted, and what the program is then."""
-
-    add: Program
-    delete: Program
-    program: Program
 
 
 def _read_program(program: Program | str | None) -> Program:

@@ -164,7 +164,8 @@ def _stratified(
 ) -> tuple[Sequence[Stratum], Mapping[Rule, Module]]:
     """The strata of a program, and its sequences."""
     plain = solved(rules)
-    sequences = {rule: module for rule in plain if "seq" in kinds and (module := sequence(rule)) is not None}
+    negative = [rule for rule in plain if "seq" in kinds and rule.negative]
+    sequences = {rule: module for rule in negative if (module := sequence(rule)) is not None}
     rewritten = rewrite_negation([rule for rule in plain if rule not in sequences])
     return stratify((*rewritten, *sequences), mode=stratification, apart=is_grouping), sequences
 

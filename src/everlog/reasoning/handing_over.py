@@ -113,9 +113,10 @@ def moved_trace(
 
 
 def _check_iterations(before: Sequence[CompiledStratum], after: Sequence[CompiledStratum]) -> None:
-    """The iteration of an instance depends on which of its facts are of the stratum of its head."""
+    """The iteration of an instance depends on which of its facts are of the stratum of its head; best facts have none."""
     old, new = _own_atoms(before), _own_atoms(after)
-    if any(old[rule] != new[rule] for rule in old.keys() & new.keys()):
+    moved = any(old[rule] != new[rule] for rule in old.keys() & new.keys())
+    if moved or set(_chosen(before).patterns) != set(_chosen(after).patterns):
         raise OtherIterations
 
 
