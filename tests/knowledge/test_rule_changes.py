@@ -202,6 +202,18 @@ def test_modules_come_and_go() -> None:
     assert set(kb.rows("r")) == {*kb.rows("e"), (5, 50)}
 
 
+def test_a_module_that_is_new_beside_another_one() -> None:
+    """What a relation has from its neighbours in an order is nothing that a new module could tell from its own facts."""
+    step, between = "f(?x, ?z) :- f(?x, ?y), a(?y, ?z) .", "f(?x, ?z) :- f(?x, ?y), f(?y, ?z) ."
+    order = "f(?x, ?y) :- n(?x), n(?y), ?x < ?y, NOT EXISTS ?z IN (n(?z), ?x < ?z, ?z < ?y) ."
+    kb = made(f"{step} {between} {order}", {"a": [(2, 0)], "f": [(4, 2)], "n": [(7,), (8,), (9,)]})
+    kb.change_rules(delete=step)
+    report = kb.change_rules(add=step)
+    assert any("two modules derive the same relation" in reason for reason in report.reasons)
+    kb.update(delete={"f": [(4, 2)]})
+    assert sorted(kb.rows("f")) == [(7, 8), (7, 9), (8, 9)]
+
+
 @pytest.mark.parametrize("equality", ["rewrite", "axioms"])
 def test_equal_names(equality: Any) -> None:
     rules = ["?x = ?y :- key(?x, ?k), key(?y, ?k) .", "p(?x) :- q(?x) .", "r(?x) :- p(?x), key(?x, ?k) ."]

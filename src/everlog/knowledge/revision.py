@@ -25,6 +25,7 @@ from everlog.reasoning.algorithms import Algorithm
 from everlog.reasoning.boundaries import Boundaries
 from everlog.reasoning.change import Allowance, Change, Progress, TooCostly
 from everlog.reasoning.handing_over import (
+    Entangled,
     OtherIterations,
     begin_modules,
     move_counts,
@@ -38,6 +39,7 @@ from everlog.reasoning.profiled import Profiler
 
 _AGAIN: Final = "everything was computed anew, since "
 _SEQUENCES: Final = f"{_AGAIN}a rule about neighbours in an order came or went"
+_ENTANGLED: Final = f"{_AGAIN}two modules derive the same relation, and one of them is new"
 _ITERATIONS: Final = (
     f"{_AGAIN}rules are recursive now that were not, or no longer, and derivations are counted by iteration"
 )
@@ -154,7 +156,10 @@ class _Revision:
         known = {id(module) for module in self._old.module_list()}
         move_counts(shape.strata, new.strata, frozenset(), self._I, self._kept, self._compiled)
         fresh = [module for module in new.module_list() if id(module) not in known]
-        begin_modules(new.strata, new.modules, fresh, self._E, self._I, self._compiled)
+        try:
+            begin_modules(new.strata, new.modules, fresh, self._E, self._I, self._compiled)
+        except Entangled:
+            raise Unresumable(_ENTANGLED) from None
 
     # ------------------------------------------------------------------------------------ one of both updates
 

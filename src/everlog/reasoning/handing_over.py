@@ -19,6 +19,11 @@ from everlog.planning.rule_changes import rules_of
 from everlog.reasoning.kept import Kept, Trace
 from everlog.reasoning.modules.module import Backbone, Module
 
+
+class Entangled(Exception):
+    """What a new module has from elsewhere is not known, since another module derives it, too."""
+
+
 Counting = Mapping[Rule, str]
 """How the instances of rules are counted, where they are."""
 
@@ -161,13 +166,12 @@ def _from_elsewhere(
     compiled: Compiler,
 ) -> FactSet:
     """The facts of a module's relations that are explicit or that something else derives."""
+    others = (head for other in beside if other is not module and isinstance(other, Backbone) for head in other.heads)
+    if any(meets(head, atom) for head in others for atom in module.region.patterns):
+        raise Entangled
     rules = [*stratum.rules.rules, *(rule for tree in stratum.trees for rule in rules_of(tree))]
     fed = [rule for rule in rules if any(meets(rule.head, atom) for atom in module.region.patterns)]
     X = E.within(module.region)
     if fed:
         X |= compiled(fed).apply(I).within(module.region)
-    for other in beside:
-        if other is not module and isinstance(other, Backbone):
-            common = (atom for atom in other.heads if any(meets(atom, mine) for mine in module.region.patterns))
-            X |= I.within(Region(tuple(common))).within(module.region)
     return X
