@@ -166,7 +166,8 @@ def _without_known(add: Program, program: Program) -> Program:
 def _not_there(missing: list[Rule], program: Program, wanted: Program) -> str:
     prefixes = {**wanted.prefixes, **program.prefixes}
     texts = [print_rule(rule, prefixes) for rule in program.rules]
-    lines = [f"{counted(len(missing), 'rule')} to be deleted, not in the program, which was left as it was:"]
+    are = "is" if len(missing) == 1 else "are"
+    lines = [f"{counted(len(missing), 'rule')} to be deleted {are} not in the program, and nothing was changed:"]
     for rule in missing[:_LISTED]:
         text = print_rule(rule, prefixes)
         lines.append(f"  {text}")
