@@ -51,6 +51,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             return _compute(arguments)
         if arguments.command == "run" and arguments.name == "explain":
             return _explain(arguments)
+        if arguments.command == "run" and arguments.name == "rules":
+            return _rules(arguments)
         if arguments.command == "run" and arguments.name == "sparql":
             return _sparql(arguments)
         if arguments.command == "run" and arguments.name == "ontologies":
@@ -90,7 +92,7 @@ def _parser() -> argparse.ArgumentParser:
         "--repeat",
         type=int,
         metavar="N",
-        help="runs of each system (3), of equality at least; samples for each algorithm of updates (30)",
+        help="runs of each system (3), of equality at least; samples for each algorithm of updates, and of rules (30)",
     )
     runs.add_argument(
         "--peers",
@@ -104,7 +106,7 @@ def _parser() -> argparse.ArgumentParser:
     runs.add_argument(
         "--rows",
         metavar="A,B",
-        help="updates, modules, complex, equality, spark, pipeline, compute, explain,"
+        help="updates, rules, modules, complex, equality, spark, pipeline, compute, explain,"
         " sparql: what to run (all); ontologies: sizes",
     )
     runs.add_argument("--algorithms", metavar="A,B", help="updates: the algorithms to run (all)")
@@ -158,6 +160,15 @@ def _explain(arguments: argparse.Namespace) -> int:
     facts, scale = (_integer(name, asked.get(name, most)) for name, most in (("facts", "1000"), ("scale", "1")))
     rows = Request.rows if arguments.rows is None else tuple(filter(None, arguments.rows.split(",")))
     run_explain(Request(rows, facts, scale), lambda line: print(line, flush=True))
+    return 0
+
+
+def _rules(arguments: argparse.Namespace) -> int:
+    from benchmarks.rule_changes import Request, run_rules
+
+    scale = _integer("scale", dict(map(_assignment, arguments.set)).get("scale", "1"))
+    rows = Request.rows if arguments.rows is None else tuple(filter(None, arguments.rows.split(",")))
+    run_rules(Request(rows, arguments.repeat or Request.repeat, scale), lambda line: print(line, flush=True))
     return 0
 
 
@@ -314,6 +325,7 @@ def _listing() -> str:
     from benchmarks.experiments.experiment import EXPERIMENTS
 
     lines.append("updates: deletions and additions by every algorithm, on several programs with data")
+    lines.append("rules: an axiom leaves a program and comes back, beside facts and beside computing everything anew")
     lines.append("modules: materialisation and updates with modules on and off, beside DuckDB")
     lines.append("complex: rules with cyclic and wide bodies, with decompositions and without, beside DuckDB")
     lines.append("equality: owl:sameAs by rewriting and by rules, materialisation and deletions (Table 1 of Equality)")

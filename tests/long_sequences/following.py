@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 import everlog
 from everlog import EverlogError, KnowledgeBase, Report
-from everlog.datalog.printer import print_program
+from everlog.datalog.printer import print_program, print_rule
+from everlog.datalog.syntax import Program, Rule
 from long_sequences.scenarios import Compaction, Event, Life, Storing, Update, shown
 from long_sequences.surroundings import surrounded
 from oracles import clingo_oracle, equality, naive
@@ -54,13 +55,15 @@ class Tally:
     interrupts: int = 0
     stores: int = 0
     compactions: int = 0
+    rules: int = 0
     slowest: float = 0.0
     kinds: dict[str, int] = field(default_factory=dict)
 
     def __str__(self) -> str:
         return (
             f"{self.lives} lives, {self.updates} updates, {self.refused} refused, {self.failures} failures, "
-            f"{self.interrupts} interrupts, {self.stores} stores, {self.compactions} compactions; "
+            f"{self.interrupts} interrupts, {self.stores} stores, {self.compactions} compactions, "
+            f"{self.rules} changes of rules; "
             f"the slowest life took {self.slowest:.1f} s"
         )
 
@@ -74,7 +77,8 @@ class Follower:
         self.life, self.tally = life, tally or Tally()
         self._spark, self._folder = spark, folder
         self._program = life.program
-        self._truth: dict[Facts, Facts] = {}
+        self._named = {print_rule(rule): rule for rule in self._program.rules}
+        self._truth: dict[tuple[Facts, frozenset[Rule]], Facts] = {}
         self._explicit = life.facts | naive.facts(self._program.facts)
         self._took = 0.0
         self._place: Path | None = None
@@ -122,11 +126,20 @@ class Follower:
         if event.waits:
             self.kb.add(rows(event.add))
         given = {"add": {} if event.waits else rows(event.add), "delete": rows(event.delete)}
+        old = self._program
+        if event.rules is not None:
+            wanted = tuple(rule for text, rule in self._named.items() if text in event.rules)
+            given |= {
+                "add_rules": Program(tuple(rule for rule in wanted if rule not in old.rules)),
+                "delete_rules": Program(tuple(rule for rule in old.rules if rule not in wanted)),
+            }
+            self._program = replace(old, rules=wanted)
+            self.tally.rules += 1
         begun = perf_counter()
         if event.fails_at is not None:
-            report = self._failing(event, given, when)
+            report = self._failing(event, given, old, when)
         elif event.interrupted is not None:
-            report = self._interrupted(event, given, before, after, when)
+            report = self._interrupted(event, given, (before, old), after, when)
         else:
             report = self._asked(given, event.algorithm, when)
         self._took = perf_counter() - begun
@@ -134,7 +147,7 @@ class Follower:
         self.tally.updates += 1
         self._check(when)
         if report is not None:
-            self._check_report(report, before, after, event, when)
+            self._check_report(report, (before, old), after, event, when)
 
     def _asked(self, given: dict[str, Any], algorithm: str | None, when: str, progress: Any = None) -> Report:
         """An update; where an algorithm is refused for want of counts, by another one."""
@@ -147,11 +160,11 @@ class Follower:
                 if name is None:
                     raise Untrue(f"{when}: the knowledge base's own algorithm is refused") from refusal
                 self.tally.refused += 1
-                if not self._is_on_spark():
+                if not self._is_on_spark() and not given.keys() & {"add_rules", "delete_rules"}:
                     self._check(f"{when}, refused")
         raise Untrue(f"{when}: auto is refused")
 
-    def _failing(self, event: Update, given: dict[str, Any], when: str) -> Report:
+    def _failing(self, event: Update, given: dict[str, Any], old: Program, when: str) -> Report:
         """Fails at one call of `progress`, or at each of them in turn, and is then done."""
         assert event.fails_at is not None
         at = event.fails_at or 1
@@ -168,7 +181,7 @@ class Follower:
                 report = self._asked(given, event.algorithm, when, progress)
             except _Injected:
                 self.tally.failures += 1
-                self._check(f"{when}, failed at {at}")
+                self._check(f"{when}, failed at {at}", old)
                 if event.fails_at:
                     return self._asked(given, event.algorithm, when)
                 at += 1
@@ -176,9 +189,11 @@ class Follower:
                 return report
 
     def _interrupted(
-        self, event: Update, given: dict[str, Any], before: Facts, after: Facts, when: str
+        self, event: Update, given: dict[str, Any], at_first: tuple[Facts, Program], after: Facts, when: str
     ) -> Report | None:
         assert event.interrupted is not None
+        before, old = at_first
+        rules = self.kb.program.rules
         with suppress(KeyboardInterrupt), _interrupt_after(max(1e-5, event.interrupted * self._took)):
             return self._asked(given, event.algorithm, when)
         self.tally.interrupts += 1
@@ -188,9 +203,12 @@ class Follower:
                 f"{when}: interrupted, explicit facts are neither the old nor the new ones: "
                 f"{shown(found - before - after)} are in none, {shown((before & after) - found)} in both"
             )
-        if found == after != before or (found == after and not self.kb._pending):
+        changed = self.kb.program.rules != rules
+        if changed or found == after != before or (found == after and not self.kb._pending and event.rules is None):
+            if changed != (set(self._program.rules) != set(old.rules)):
+                raise Untrue(f"{when}: interrupted, facts are the new ones and rules are not, or the other way round")
             return None
-        self._check(f"{when}, interrupted")
+        self._check(f"{when}, interrupted", old)
         return self._asked(given, event.algorithm, when)
 
     # ------------------------------------------------------------------------------------ stores
@@ -208,17 +226,18 @@ class Follower:
 
     # ------------------------------------------------------------------------------------ the truth
 
-    def _expected(self, explicit: Facts) -> Facts:
-        if explicit not in self._truth:
-            rules = self._program.rules
+    def _expected(self, explicit: Facts, program: Program | None = None) -> Facts:
+        program = program or self._program
+        rules, key = program.rules, (explicit, frozenset(program.rules))
+        if key not in self._truth:
             if self.life.options["equality"] == "off":
                 found = clingo_oracle.materialise(rules, explicit)
                 if len(found) <= _BY_FORCE and naive.materialise(rules, explicit) != found:
                     raise Untrue("the oracles do not agree")
             else:
-                found = equality.materialise(self._program, explicit, clingo_oracle.materialise)
-            self._truth[explicit] = found
-        return self._truth[explicit]
+                found = equality.materialise(program, explicit, clingo_oracle.materialise)
+            self._truth[key] = found
+        return self._truth[key]
 
     def _facts(self, which: str = "all") -> Facts:
         if self._is_on_spark() and which == "all":
@@ -232,8 +251,8 @@ class Follower:
             raise Untrue("a fact occurs twice")
         return frozenset(found)
 
-    def _check(self, when: str) -> None:
-        expected, found = self._expected(self._explicit), self._facts()
+    def _check(self, when: str, program: Program | None = None) -> None:
+        expected, found = self._expected(self._explicit, program), self._facts()
         self._same(f"facts {when}", found, expected)
         if self._is_on_spark():
             return
@@ -249,8 +268,10 @@ class Follower:
         if found != expected:
             raise Untrue(f"{what}: {shown(found - expected)} too many, {shown(expected - found)} missing")
 
-    def _check_report(self, report: Report, before: Facts, after: Facts, event: Update, when: str) -> None:
-        old, new = self._expected(before), self._expected(after)
+    def _check_report(
+        self, report: Report, before: tuple[Facts, Program], after: Facts, event: Update, when: str
+    ) -> None:
+        old, new = self._expected(*before), self._expected(after)
         wanted = (len(new - old), len(old - new), len(after), len(new))
         found = (report.added, report.deleted, report.facts["explicit"], report.facts["total"])
         if found != wanted:

@@ -2,9 +2,10 @@
 
     fuzzing.py [--engine memory|turns] [--minutes N] [--seed S] [--jobs N] [--updates N] [--kinds a,b]
 
-A life has forty updates and more in memory, with failures, interrupts, compactions and stores in between. With `turns` it
-is shorter, and every store may be opened by the other engine. Each is decided by a number that starts at the seed. The
-first failure ends it: the life is made small and shown. Lives are shared by processes, each with its own Spark session.
+A life has forty updates and more in memory, with failures, interrupts, compactions, stores and other rules in between. With
+`turns` it is shorter, and every store may be opened by the other engine. Each is decided by a number that starts at the
+seed. The first failure ends it: the life is made small and shown. Lives are shared by processes, each with its own Spark
+session.
 """
 
 from __future__ import annotations
@@ -26,8 +27,10 @@ from long_sequences.following import Tally, smallest, wrong
 from long_sequences.scenarios import Interests, life
 
 INTERESTS: Final = {
-    "memory": Interests(updates=42, stores=0.005, failures=0.05, interrupts=0.04),
-    "turns": Interests(updates=8, stores=0.5, engines=("memory", "memory", "spark"), failures=0.05, interrupts=0.0),
+    "memory": Interests(updates=42, stores=0.005, failures=0.05, interrupts=0.04, rules=0.25),
+    "turns": Interests(
+        updates=8, stores=0.5, engines=("memory", "memory", "spark"), failures=0.05, interrupts=0.0, rules=0.4
+    ),
 }
 
 

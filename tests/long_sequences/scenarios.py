@@ -17,7 +17,7 @@ from typing import Any, Final, TypeAlias
 from pyoxigraph import NamedNode
 
 from everlog import EverlogError, KnowledgeBase
-from everlog.datalog.printer import print_program
+from everlog.datalog.printer import print_program, print_rule
 from everlog.datalog.reader import parse_program
 from everlog.datalog.syntax import Program
 from everlog.datalog.values import RDF_TYPE, SAME_AS
@@ -49,6 +49,8 @@ class Update:
     """It fails at this call of `progress`, 0 for each of them in turn, and is then done again."""
     interrupted: float | None = None
     """It is interrupted after this part of the time that the last update took."""
+    rules: frozenset[str] | None = None
+    """The rules that the program has from now on, of all that the life has; None if they are the same as before."""
 
     def applied(self, explicit: Facts) -> Facts:
         return (explicit - self.delete) | self.add
@@ -109,6 +111,8 @@ class Interests:
     interrupts: float = 0.0
     kinds: tuple[str, ...] = ()
     """The kinds of programs; all, if none are named."""
+    rules: float = 0.0
+    """How often rules come or go with an update."""
 
 
 def life(seed: int, interests: Interests) -> Life:
@@ -124,6 +128,8 @@ def life(seed: int, interests: Interests) -> Life:
     facts = frozenset(fact for fact in possible if random.random() < density)
     strangers = _strangers(random, possible, options["equality"] != "off")
     events = tuple(_events(random, facts, possible, strangers, interests))
+    if interests.rules:
+        events = tuple(_with_rules(random, [print_rule(rule) for rule in parse_program(text).rules], events, interests))
     surroundings = tuple(name for name, often in SURROUNDINGS.items() if random.random() < often)
     return Life(text, options, facts, events, surroundings, kind)
 
@@ -135,7 +141,7 @@ def shown(facts: Iterable[Fact]) -> str:
 
 def _unusual(update: Update) -> list[tuple[str, object]]:
     usual = Update(update.add, update.delete)
-    names = ("algorithm", "waits", "fails_at", "interrupted")
+    names = ("algorithm", "waits", "fails_at", "interrupted", "rules")
     return [(name, value) for name in names if (value := getattr(update, name)) != getattr(usual, name)]
 
 
@@ -350,6 +356,28 @@ def _events(
             update = replace(update, interrupted=random.random() * 1.5)
         yield update
         explicit = update.applied(explicit)
+
+
+def _with_rules(random: Random, rules: list[str], events: Iterable[Event], interests: Interests) -> Iterable[Event]:
+    """The same events, some of which change rules, and perhaps nothing else."""
+    active = set(rules)
+    for event in events:
+        if not isinstance(event, Update) or random.random() >= interests.rules:
+            yield event
+            continue
+        absent = [rule for rule in rules if rule not in active]
+        there = [rule for rule in rules if rule in active]
+        kind = random.choice(["go", "come", "both", "many", "all"])
+        gone = _few(random, there, {"go": 1, "both": 1, "many": 4}.get(kind, 0))
+        come = _few(random, absent, {"come": 1, "both": 1, "many": 4, "all": len(rules)}.get(kind, 0))
+        active = (active - gone) | come
+        if random.random() < 0.5:
+            event = replace(event, add=frozenset(), delete=frozenset(), waits=False)
+        yield replace(event, rules=frozenset(active))
+
+
+def _few(random: Random, rules: list[str], number: int) -> set[str]:
+    return set(random.sample(rules, min(number, len(rules))))
 
 
 def _update(random: Random, explicit: Facts, first: Facts, possible: list[Fact], strangers: list[Fact]) -> Update:

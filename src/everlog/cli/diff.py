@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
@@ -36,11 +36,11 @@ def diff(
         typer.Option(
             metavar="DIR",
             help="A new or empty folder for added/explicit, added/derived, deleted/explicit and deleted/derived, as CSV "
-            "or N-Triples.",
+            "or N-Triples, and for added/rules.dlog and deleted/rules.dlog if there are any.",
         ),
     ] = None,
 ) -> None:
-    """Show which facts came and went from version V1 of a store to version V2, explicit and derived ones apart.
+    """Show which rules and facts came and went from version V1 of a store to version V2, explicit and derived ones apart.
 
     It costs what differs: files that both versions have are not read.
     """
@@ -53,21 +53,31 @@ def diff(
 
     if out is not None:
         check_new(out)
-    changes = list(_changes(found_diff(store, first, second)))
+    found = found_diff(store, first, second)
+    changes, rules = list(_changes(found)), _rules(found, store, second if found.rules_added else first)
     if out is not None:
         with new_folder(out) as folder:
             warn(_write(changes, folder, form == "nt"))
-        typer.echo(_summary(changes))
+            for change, texts in rules.items():
+                (folder / change / "rules.dlog").write_text("".join(f"{text}\n" for text in texts), encoding="utf-8")
+        typer.echo(_summary(changes, rules))
     elif form == "json":
-        typer.echo(json.dumps(list(_objects(changes)), ensure_ascii=False, indent=1))
+        ruled = [{"change": change, "section": "rule", "rule": text} for change in rules for text in rules[change]]
+        typer.echo(json.dumps([*ruled, *_objects(changes)], ensure_ascii=False, indent=1))
     elif form == "csv":
+        for change, texts in rules.items():
+            for text in texts:
+                typer.echo(",".join([change, "rule", *_fields((write_term(text),))]))
         for change, section, predicate, rows in changes:
             for row in rows:
                 typer.echo(",".join([change, section, *_fields((write_term(predicate), *row))]))
     else:
+        for change, texts in rules.items():
+            for text in texts:
+                typer.echo(f"{'+' if change == 'added' else '-'} {'rule':<8} {text}")
         for line in _lines(changes, store, second):
             typer.echo(line)
-        typer.echo(_summary(changes))
+        typer.echo(_summary(changes, rules))
 
 
 def _changes(found: VersionDiff) -> Iterator[_Changed]:
@@ -77,24 +87,46 @@ def _changes(found: VersionDiff) -> Iterator[_Changed]:
                 yield change, section, predicate, rows
 
 
-def _summary(changes: list[_Changed]) -> str:
+def _rules(found: VersionDiff, store: Path, version: int) -> dict[str, list[str]]:
+    """The texts of rules that came and went, if any, with the prefixes of a version."""
+    changed = {"added": found.rules_added, "deleted": found.rules_deleted}
+    if not any(changed.values()):
+        return {}
+    from everlog.datalog.printer import print_rule
+
+    prefixes = _prefixes(store, version)
+    return {change: [print_rule(rule, prefixes) for rule in rules] for change, rules in changed.items() if rules}
+
+
+def _prefixes(store: Path, version: int) -> Mapping[str, str]:
+    from everlog.datalog.reader import parse_program
+    from everlog.store.versions import Store
+
+    return parse_program(Store.open(store, version).manifest.program).prefixes
+
+
+def _summary(changes: list[_Changed], rules: Mapping[str, Sequence[str]]) -> str:
     def number(*wanted: str) -> int:
         return sum(len(rows) for change, section, _, rows in changes if (change, section) == wanted)
 
+    came, went = (len(rules.get(change, ())) for change in ("added", "deleted"))
     return "; ".join(
-        f"{section}: {counted(number('added', section), 'fact')} added, {number('deleted', section):,} deleted"
-        for section in ("explicit", "derived")
+        [
+            *([f"{counted(came, 'rule')} added, {went:,} deleted"] if rules else []),
+            *(
+                f"{section}: {counted(number('added', section), 'fact')} added, {number('deleted', section):,} deleted"
+                for section in ("explicit", "derived")
+            ),
+        ]
     )
 
 
 def _lines(changes: list[_Changed], store: Path, version: int) -> Iterator[str]:
     """Facts as rules are written, with the prefixes of the later version."""
     from everlog.datalog.printer import print_atom
-    from everlog.datalog.reader import parse_program
     from everlog.datalog.syntax import Atom, Constant
-    from everlog.store.versions import Store
 
-    prefixes = parse_program(Store.open(store, version).manifest.program).prefixes
+    prefixes = _prefixes(store, version)
     for change, section, predicate, rows in changes:
         for row in rows:
             atom = Atom(predicate, tuple(Constant(read_term(text)) for text in row))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -20,7 +20,7 @@ _VERSIONS_SHOWN: Final = 10
 
 
 def info(store: StoreArgument) -> None:
-    """Show what a store holds: its newest versions, program, facts, dictionary, options, bytes on disk."""
+    """Show what a store holds: its newest versions and their rules, program, facts, dictionary, options, bytes on disk."""
     from rich import box
     from rich.console import Console
     from rich.table import Table
@@ -57,11 +57,12 @@ def info(store: StoreArgument) -> None:
     times = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
     times.add_column("number", justify="right")
     times.add_column("written")
-    for name in ("explicit", "derived"):
+    for name in ("explicit", "derived", "rules"):
         times.add_column(name, justify="right")
-    for one in history(opened.path, _VERSIONS_SHOWN):
+    known = history(opened.path, _VERSIONS_SHOWN)
+    for one, rules in zip(known, _rule_counts([one.program for one in known]), strict=True):
         written = one.written.strftime("%Y-%m-%d %H:%M:%S UTC")
-        times.add_row(str(one.number), written, f"{one.explicit:,}", f"{one.derived:,}")
+        times.add_row(str(one.number), written, f"{one.explicit:,}", f"{one.derived:,}", rules)
     console.print()
     console.print(times)
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
@@ -97,6 +98,23 @@ def info(store: StoreArgument) -> None:
             shown.add_row(module.kind, Text("\n".join(map(print_rule, module.rules))), Text(why))
         console.print()
         console.print(shown)
+
+
+def _rule_counts(texts: Sequence[str]) -> Iterator[str]:
+    """How many rules programs have, one after the other, and how many came and went where that changed."""
+    from everlog.datalog.program_changes import rules_between
+    from everlog.datalog.reader import parse_program
+
+    before: tuple[str, Program] | None = None
+    for text in texts:
+        if before is not None and before[0] == text:
+            yield f"{len(before[1].rules):,}"
+            continue
+        program = parse_program(text)
+        came, went = ([], []) if before is None else rules_between(before[1], program)
+        said = [f"{sign}{len(rules):,}" for sign, rules in (("+", came), ("−", went)) if rules]
+        yield " ".join([*said, f"{len(program.rules):,}"])
+        before = text, program
 
 
 def _modules(program: Program, options: Mapping[str, str]) -> Sequence[Module]:

@@ -90,6 +90,7 @@ def init(
             on_step=progress.step,
             check=contradictions.check,
             profile=profile_rules or profile_page is not None,
+            ontology=ontologies.translation(profile, owl_thing, sameas_rules, with_schema) if ontology else {},
         )
     warnings = [*remarks, *report.warnings, *contradictions.messages]
     finish("materialised", report, warnings, started, stats, profile_page)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import typer
 
@@ -49,6 +49,22 @@ SchemaOption = Annotated[
     bool,
     _option("--with-schema", help="Take the ontology's own triples as facts, with the rules scm-* of OWL 2 RL."),
 ]
+StoredProfileOption = Annotated[
+    Profile | None,
+    _option("--profile", help="As with init; by default what the store was made with, as with the next ones."),
+]
+StoredThingOption = Annotated[bool | None, _option("--owl-thing/--no-owl-thing", help="As with init.")]
+StoredEqualityRulesOption = Annotated[bool | None, _option("--sameas-rules/--no-sameas-rules", help="As with init.")]
+StoredSchemaOption = Annotated[bool | None, _option("--with-schema/--without-schema", help="As with init.")]
+NewOntologyOption = Annotated[
+    list[Path] | None,
+    _option(
+        "--ontology",
+        metavar="FILE",
+        help="The ontology of the store as it is now, all of its files: axioms that are new become rules, and rules of "
+        "axioms that are gone go.",
+    ),
+]
 FailOnViolationOption = Annotated[
     bool,
     _option("--fail-on-violation", help="Fail if the facts contradict the ontology, or equalities what they say."),
@@ -75,6 +91,33 @@ def with_ontologies(
     read = ontology(*ontologies, profile=profile, owl_thing=thing, sameas_rules=equality_rules, with_schema=schema)
     remarks = (f"{_REMARK}{profile}: {remark}" for remark in read.left_out)
     return union(rules, read), [*read.warnings, *remarks]
+
+
+def translation(profile: Profile, thing: bool, equality_rules: bool, schema: bool) -> dict[str, str | bool]:
+    """How an ontology becomes rules, as a store keeps it."""
+    return {"profile": profile, "owl_thing": thing, "sameas_rules": equality_rules, "with_schema": schema}
+
+
+def new_state(
+    ontologies: Sequence[Path],
+    known: Mapping[str, str | bool],
+    profile: Profile | None,
+    thing: bool | None,
+    equality_rules: bool | None,
+    schema: bool | None,
+) -> tuple[Program, dict[str, Any], list[str]]:
+    """The program of ontologies as they are now, how it was made, and what to warn of.
+
+    They are translated as a store says that it `knows`, unless something else is asked for.
+    """
+    from everlog.knowledge.ontology import ontology
+
+    asked = {"profile": profile, "owl_thing": thing, "sameas_rules": equality_rules, "with_schema": schema}
+    how: dict[str, Any] = {**translation("L", False, False, False), **known}
+    how |= {name: value for name, value in asked.items() if value is not None}
+    read = ontology(*ontologies, **how)
+    remarks = (f"{_REMARK}{how['profile']}: {remark}" for remark in read.left_out)
+    return read, how, [*read.warnings, *remarks]
 
 
 def shortened(messages: Sequence[str]) -> list[str]:

@@ -1,8 +1,9 @@
-"""`everlog update`: facts into and out of a store, and everything that follows from the change."""
+"""`everlog update`: facts and rules into and out of a store, and everything that follows from the change."""
 
 from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from everlog.cli import ontologies, options
+from everlog.cli.programs import read_programs
 from everlog.cli.report_lines import finish
 from everlog.errors import EverlogError
 from everlog.knowledge.progress_display import ProgressDisplay
@@ -32,6 +34,23 @@ def update(
     delete_table: Annotated[
         list[str] | None, typer.Option(metavar="PREDICATE=TABLE", help="The same for facts to delete.")
     ] = None,
+    add_rules: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="FILE", help="A program whose rules, and facts, are added. May be repeated."),
+    ] = None,
+    delete_rules: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="FILE",
+            help="A program whose rules, and facts, are deleted. Names of variables and the order of conditions do not "
+            "matter. May be repeated.",
+        ),
+    ] = None,
+    ontology: ontologies.NewOntologyOption = None,
+    profile: ontologies.StoredProfileOption = None,
+    owl_thing: ontologies.StoredThingOption = None,
+    sameas_rules: ontologies.StoredEqualityRulesOption = None,
+    with_schema: ontologies.StoredSchemaOption = None,
     changes: Annotated[
         Path | None,
         typer.Option(
@@ -55,13 +74,16 @@ def update(
     verbose: options.VerboseOption = False,
     fail_on_violation: ontologies.FailOnViolationOption = False,
 ) -> None:
-    """Add and delete explicit facts of a store and bring what follows from them up to date, as a new version.
+    """Add and delete explicit facts and rules of a store and bring what follows from them up to date, as a new version.
 
-    A fact that is both added and deleted is added. On failure the store is as before.
+    What is both added and deleted is added. On failure the store is as before.
     """
     started = perf_counter()
-    if not add and not delete and not add_table and not delete_table:
-        raise EverlogError("nothing to do: give facts with --add or --delete, or --add-table or --delete-table")
+    if not any((add, delete, add_table, delete_table, add_rules, delete_rules, ontology)):
+        raise EverlogError(
+            "nothing to do: give facts with --add or --delete, or --add-table or --delete-table, rules with --add-rules or "
+            "--delete-rules, or the new state of an --ontology"
+        )
     options.reasoning_options(engine=engine or "auto", algorithm=algorithm)
     given = [
         (options.check_paths("--add", add), options.check_tables("--add-table", add_table)),
@@ -80,6 +102,18 @@ def update(
     manifest = opened.manifest
     rules = parse_program(manifest.program)
     warnings: list[str] = []
+    edits = None
+    if add_rules or delete_rules or ontology:
+        from everlog.datalog.program_changes import changed_program
+        from everlog.knowledge.stores import RuleEdits
+
+        edits = RuleEdits(read_programs(add_rules or ()), read_programs(delete_rules or ()))
+        if ontology:
+            asked = profile, owl_thing, sameas_rules, with_schema
+            said, translation, remarks = ontologies.new_state(ontology, manifest.ontology, *asked)
+            edits, warnings = replace(edits, ontology=said, translation=translation), remarks
+        if manifest.options.get("equality", "off") == "off":
+            rules = changed_program(rules, *edits.of(rules))  # what is not there is said before Spark is started
     contradictions = ontologies.Contradictions(fail_on_violation)
     # The folder appears when the store has its new version.
     place: AbstractContextManager[Path | None] = nullcontext() if changes is None else new_folder(changes, "--changes")
@@ -125,6 +159,7 @@ def update(
             profile=profile_rules or profile_page is not None,
             before_commit=publish,
             loading=loading,
+            rules=edits,
         )
         for read in reads:
             read.release()

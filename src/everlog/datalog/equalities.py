@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from functools import lru_cache
 
 from everlog.datalog.comparing import holds, is_told_by_its_term
 from everlog.datalog.substitution import substitute_atom, substitute_literal
@@ -29,6 +30,7 @@ from everlog.datalog.syntax import (
 _EQUALITIES = ("=", "is")
 
 
+@lru_cache(2**16)
 def eliminate_equalities(rule: Rule) -> Rule | None:
     """A safe rule without the equalities that are substitutions, or `None` if its body can never hold.
 

@@ -61,9 +61,17 @@ def print_program(program: Program) -> str:
     blocks = (
         [f"@prefix {name}: <{namespace}> ." for name, namespace in program.prefixes.items()],
         [line for rule in program.rules for line in _with_origin(printer.rule(rule), program.origins.get(rule))],
-        [printer.rule(Rule(fact, ())) for fact in program.facts],
+        [
+            line
+            for fact in map(_as_rule, program.facts)
+            for line in _with_origin(printer.rule(fact), program.origins.get(fact))
+        ],
     )
     return "\n".join("".join(f"{line}\n" for line in block) for block in blocks if block)
+
+
+def _as_rule(fact: Atom) -> Rule:
+    return Rule(fact, ())
 
 
 def _with_origin(text: str, origin: str | None) -> list[str]:

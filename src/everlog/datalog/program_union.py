@@ -25,7 +25,7 @@ def union(*programs: Program) -> Program:
     facts = dict.fromkeys(fact for program in programs for fact in program.facts)
     origins: dict[Rule, str] = {}
     for program in reversed(programs):
-        origins |= {rules[canonical_rule(rule)]: origin for rule, origin in program.origins.items()}
+        origins |= {rules.get(canonical_rule(rule), rule): origin for rule, origin in program.origins.items()}
     known = MappingProxyType(prefixes), MappingProxyType(origins)
     result = Program(tuple(rules.values()), tuple(facts), *known)
     check_arities(result)

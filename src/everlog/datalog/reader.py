@@ -138,6 +138,8 @@ class _Reader:
                 else:
                     facts.setdefault(rule.head)
                     places.setdefault(rule.head, where)
+                    if (origin := self._said_origin(statement)) is not None:
+                        origins.setdefault(rule, origin)
         declared = MappingProxyType(self._declared)
         program = Program(tuple(rules.values()), tuple(facts), declared, MappingProxyType(origins))
         check_arities(program, places)
@@ -145,11 +147,15 @@ class _Reader:
 
     def _origin(self, statement: Tree[Token]) -> str | None:
         """What a rule comes from: what a comment `#@ …` in the line above says, or the line of the file."""
+        said = self._said_origin(statement)
+        if said is not None or self._source.startswith("<"):
+            return said
+        return f"{self._source}:{self._line(statement)}"
+
+    def _said_origin(self, statement: Tree[Token]) -> str | None:
         line = self._line(statement)
         above = self._lines[line - 2].strip() if line > 1 else ""
-        if above.startswith(ORIGIN):
-            return above.removeprefix(ORIGIN).strip()
-        return None if self._source.startswith("<") else f"{self._source}:{line}"
+        return above.removeprefix(ORIGIN).strip() if above.startswith(ORIGIN) else None
 
     def goal(self) -> tuple[BodyLiteral, ...]:
         *prefixes, body = cast("list[Tree[Token]]", self._parse("goal").children)

@@ -8,8 +8,9 @@ negative dependencies, and rules are taken as they are: an equality in a body do
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal, NamedTuple, TypeAlias
 
 from everlog.datalog.extremes import is_choice
@@ -89,8 +90,8 @@ class _Graph:
     def __init__(self, rules: Sequence[Rule]) -> None:
         atoms: dict[Pattern, Atom] = {}
         for rule in rules:
-            for atom, _ in _atoms(rule):
-                atoms.setdefault(pattern(atom), atom)
+            for key, atom, _ in _atoms(rule):
+                atoms.setdefault(key, atom)
         class_of = dict(zip(atoms, unifiable_classes(list(atoms)), strict=True))
         self.rules = rules
         self.members: list[list[Atom]] = [[] for _ in set(class_of.values())]
@@ -100,21 +101,23 @@ class _Graph:
         self.edges: list[_Edge] = []
         self.successors: list[list[int]] = [[] for _ in self.members]
         for number, (rule, target) in enumerate(zip(rules, self.heads, strict=True)):
-            for atom, negative in _atoms(rule):
+            for key, atom, negative in _atoms(rule):
                 if negative is not None:
-                    source = class_of[pattern(atom)]
+                    source = class_of[key]
                     self.edges.append(_Edge(source, target, negative, atom, number))
                     self.successors[source].append(target)
                     if is_choice(rule):  # candidates and what is chosen of them belong together
                         self.successors[target].append(source)
 
 
-def _atoms(rule: Rule) -> Iterator[tuple[Atom, bool | None]]:
-    """The atoms of a rule: the head with `None`, the others with whether they are negated."""
-    yield rule.head, None
+@lru_cache(2**16)
+def _atoms(rule: Rule) -> tuple[tuple[Pattern, Atom, bool | None], ...]:
+    """The atoms of a rule, with their patterns: the head with `None`, the others with whether they are negated."""
+    found: list[tuple[Atom, bool | None]] = [(rule.head, None)]
     for literal in rule.body:
         whole = isinstance(literal, Negation | Aggregate)
-        yield from ((part, whole) for part in parts(literal) if isinstance(part, Atom))
+        found += ((part, whole) for part in parts(literal) if isinstance(part, Atom))
+    return tuple((pattern(atom), atom, negative) for atom, negative in found)
 
 
 def _strata(graph: _Graph, component_of: list[int], mode: Mode, alone: set[int]) -> list[int]:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import lru_cache
 from itertools import count
-from typing import TypeAlias, TypeVar
+from typing import Final, TypeAlias, TypeVar
 
 from everlog.datalog.syntax import (
     Aggregate,
@@ -27,6 +28,9 @@ from everlog.datalog.syntax import (
 )
 
 L = TypeVar("L", Atom, Comparison, Computation, Negation, Aggregate, Test, Atom | Comparison, Atom | Test, BodyLiteral)
+
+_REMEMBERED: Final = 2**16
+"""A program that changes by a rule is looked at again as a whole: so much is known from the last time."""
 
 Substitution: TypeAlias = Mapping[Variable, Term]
 
@@ -48,6 +52,7 @@ def substitute_literal(literal: L, substitution: Substitution) -> L:
     return literal.mapped(lambda term: substitute_term(term, substitution))
 
 
+@lru_cache(_REMEMBERED)
 def pattern(atom: Atom) -> Pattern:
     """A key that two atoms share exactly when they are equal up to renaming of variables."""
     numbers: dict[Variable, int] = {}
@@ -55,6 +60,7 @@ def pattern(atom: Atom) -> Pattern:
     return atom.predicate, terms
 
 
+@lru_cache(_REMEMBERED)
 def canonical_rule(rule: Rule) -> Rule:
     """The rule with its variables named by first occurrence, head first, so that variants become equal."""
     names: dict[Variable, Variable] = {}

@@ -35,6 +35,17 @@ same term, and the rule is rewritten so that it says so (`equalities.py`); with 
 """
 
 
+class Hashed:
+    """A value that remembers its hash, which planning asks for again and again."""
+
+    __slots__ = ("_hash",)
+    _hash: int
+
+    def _remembered(self, number: int) -> int:
+        object.__setattr__(self, "_hash", number)
+        return number
+
+
 @dataclass(frozen=True, slots=True)
 class Variable:
     name: str
@@ -44,7 +55,7 @@ class Variable:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Constant:
+class Constant(Hashed):
     """A value in a rule; unlike the value itself it can be compared and hashed: `Constant(1) != Constant(1.0)`."""
 
     value: Value
@@ -53,7 +64,10 @@ class Constant:
         return isinstance(other, Constant) and identity(self.value) == identity(other.value)
 
     def __hash__(self) -> int:
-        return hash(identity(self.value))
+        try:
+            return self._hash
+        except AttributeError:
+            return self._remembered(hash(identity(self.value)))
 
 
 Term: TypeAlias = Variable | Constant
@@ -92,9 +106,15 @@ def changed(expression: Expression, change: Callable[[Term], Term]) -> Expressio
 
 
 @dataclass(frozen=True, slots=True)
-class Atom:
+class Atom(Hashed):
     predicate: str
     terms: tuple[Term, ...]
+
+    def __hash__(self) -> int:
+        try:
+            return self._hash
+        except AttributeError:
+            return self._remembered(hash((self.predicate, self.terms)))
 
     def variables(self) -> Iterator[Variable]:
         """The variables, once per occurrence."""
@@ -257,12 +277,18 @@ class Extreme:
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(Hashed):
     """A rule with one head. What is computed inside `MIN(…)` or `MAX(…)` is a `BIND` at the end of the body."""
 
     head: Atom
     body: tuple[BodyLiteral, ...]
     extreme: Extreme | None = None
+
+    def __hash__(self) -> int:
+        try:
+            return self._hash
+        except AttributeError:
+            return self._remembered(hash((self.head, self.body, self.extreme)))
 
     @property
     def positive(self) -> tuple[Atom, ...]:
@@ -293,7 +319,10 @@ class Program:
     facts: tuple[Atom, ...] = ()
     prefixes: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     origins: Mapping[Rule, str] = field(default_factory=lambda: MappingProxyType({}), compare=False)
-    """What rules come from, where that is known: the file and the line, or an axiom of an ontology."""
+    """What rules come from, where that is known: the file and the line, or an axiom of an ontology.
+
+    A fact that an ontology asserts is there, too, as a rule without a body.
+    """
 
     def __repr__(self) -> str:
         return f"<Program: {counted(len(self.rules), 'rule')}, {counted(len(self.facts), 'fact')}>"

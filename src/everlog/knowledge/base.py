@@ -21,6 +21,7 @@ from warnings import warn
 from everlog import interrupts
 from everlog.datalog.arities import program_arities
 from everlog.datalog.prefixes import with_prefixes
+from everlog.datalog.program_changes import changed_program
 from everlog.datalog.reader import parse_goal, parse_program
 from everlog.datalog.substitution import substitute_atom
 from everlog.datalog.suspicions import (
@@ -183,10 +184,7 @@ class KnowledgeBase:
         _check("hypertree", hypertree)
         _check("stratification", stratification)
         _check("equality", equality)
-        if isinstance(program, str):
-            program = parse_program(program)
-        if not isinstance(program, Program):
-            raise EverlogError(f"a program is text, or what parse_program returns, not a {type(program).__name__}")
+        program = _read_program(program)
         budget_bytes(memory)  # refuses what is no size
         if equality == "off":
             refuse_equalities(program)
@@ -305,11 +303,7 @@ class KnowledgeBase:
 
     def begin(self, reasoner: AnyReasoner, choice: Engine) -> None:
         """Takes an engine without facts, which was chosen for some reasons, and gives it those of the program."""
-        facts: dict[str, list[tuple[Value, ...]]] = {}
-        for fact in self.program.facts:
-            values = tuple(term.value for term in fact.terms if isinstance(term, Constant))
-            facts.setdefault(fact.predicate, []).append(values)
-        reasoner.insert(reasoner.backend.encoded(self._columns(facts, self.arities)))
+        reasoner.insert(reasoner.backend.encoded(self._columns(_rows(self.program.facts), self.arities)))
         self._reasoner, self._choice = reasoner, choice
 
     def _new_reasoner(self) -> AnyReasoner:
@@ -508,14 +502,16 @@ class KnowledgeBase:
         *,
         nulls: Nulls = "error",
         profile: bool = False,
+        add_rules: Program | str | None = None,
+        delete_rules: Program | str | None = None,
     ) -> Report:
-        """Adds and deletes explicit facts and brings the materialisation up to date.
+        """Adds and deletes explicit facts, and perhaps rules, and brings the materialisation up to date.
 
         A fact that is both added, here or by `add` before, and deleted is added. Deleting what is not explicit changes
-        nothing. The algorithm is that of the knowledge base unless another one is asked for: `auto`, `dred`, `fbf` (perhaps
-        with a strategy), `bf`, `dredc`, `bfc`, `counting`, or `remat`. Those with counts need a knowledge base that keeps
-        them; an algorithm that does not keep them right drops them, and `remat` brings them back. `nulls` is as in `add`,
-        and `progress` and `profile` as in `materialise`.
+        nothing. Rules come and go as `change_rules` says. The algorithm is that of the knowledge base unless another one
+        is asked for: `auto`, `dred`, `fbf` (perhaps with a strategy), `bf`, `dredc`, `bfc`, `counting`, or `remat`. Those
+        with counts need a knowledge base that keeps them; an algorithm that does not keep them right drops them, and
+        `remat` brings them back. `nulls` is as in `add`, and `progress` and `profile` as in `materialise`.
         """
         started = perf_counter()
         if algorithm is not None:
@@ -524,14 +520,65 @@ class KnowledgeBase:
             raise EverlogError("there is no materialisation to update yet: call materialise() first")
         arities, remarks = dict(self.arities), list[str]()
         more, fewer = {} if add is None else add, {} if delete is None else delete
+        program = self.program
         with telling(progress, "updating") as told:
             added = self._encoded(more, arities, nulls, remarks)
             deleted = self._encoded(fewer, dict(arities), nulls, remarks)
+            if add_rules is not None or delete_rules is not None:
+                program, come, gone = self.encoded_rules((add_rules, delete_rules), arities)
+                added, deleted = [*added, *come], [*deleted, *gone]
             remarks += nothing_to_delete(fewer, self.arities)
-            remarks += not_mentioned(self.program, set(more) - set(self.arities))
-            report = self.update_encoded(added, deleted, arities, algorithm, told, started, remarks, profile)
+            new = set(more) - set(self.arities)
+            remarks += not_mentioned(program, new) if new else []
+            report = self.update_encoded(added, deleted, arities, algorithm, told, started, remarks, profile, program)
         self._learn_names(more)
         return report
+
+    @guarded("changing rules", changes=True)
+    def change_rules(
+        self,
+        add: Program | str | None = None,
+        delete: Program | str | None = None,
+        algorithm: str | None = None,
+        progress: Progress | bool | None = None,
+    ) -> Report:
+        """Adds rules to the program and deletes others, and brings the materialisation up to date.
+
+        What an added rule derives comes, and what a deleted one derived, and nothing else proves, goes, by the algorithm
+        that is used for facts. Facts of these programs are explicit facts that come and go. A rule to be deleted is named
+        by its text; names of variables and the order of conditions do not matter. If it is not there, or the program as a
+        whole is refused, everything is as before. `update` changes facts and rules at once.
+
+        >>> import everlog
+        >>> kb = everlog.KnowledgeBase("reach(?x, ?y) :- edge(?x, ?y) . edge(a, b) . edge(b, c) .")
+        >>> report = kb.materialise()
+        >>> report = kb.change_rules(add="reach(?x, ?z) :- reach(?x, ?y), edge(?y, ?z) .")
+        >>> sorted(kb.rows("reach"))
+        [('a', 'b'), ('a', 'c'), ('b', 'c')]
+        >>> report = kb.change_rules(delete="reach(?a, ?c) :- edge(?b, ?c), reach(?a, ?b) .")
+        >>> sorted(kb.rows("reach"))
+        [('a', 'b'), ('b', 'c')]
+        """
+        return self.update(None, None, algorithm, progress, add_rules=add, delete_rules=delete)
+
+    def encoded_rules(
+        self, change: tuple[Program | str | None, Program | str | None], arities: dict[str, int]
+    ) -> tuple[Program, list[Any], list[Any]]:
+        """The program with rules added and others deleted, and the facts to be added and deleted with them.
+
+        `arities` learns about new predicates. Nothing is changed.
+        """
+        more, fewer = map(_read_program, change)
+        if self.settings.equality == "off":
+            refuse_equalities(more)
+        else:
+            more, fewer = with_same_as(more), with_same_as(fewer)
+        program = changed_program(self.program, more, fewer)
+        for predicate in program_arities(more):
+            _check_name(predicate)
+        _learn_arities(more, arities)
+        added, deleted = (self._encoded(_rows(one.facts), dict(arities), "error", []) for one in (more, fewer))
+        return program, added, deleted
 
     def update_encoded(
         self,
@@ -543,17 +590,23 @@ class KnowledgeBase:
         started: float,
         remarks: Sequence[str] = (),
         profile: bool = False,
+        program: Program | None = None,
     ) -> Report:
         """An update with facts that are ids of the engine already; `arities` are those with the facts.
 
-        `remarks` about what was given become warnings.
+        `remarks` about what was given become warnings. The `program` may be another one from now on.
         """
         reasons, kinds = [], self.reasoner.kept_kinds()
         if OLDER in kinds or (BY_TERM in kinds and compares(self.program.rules)):
             algorithm, reasons = "remat", [_OLDER]
         request = self._request([*self._pending, *added], deleted, algorithm, progress, started, profile)
+        if program is not None and program.rules != self.program.rules:
+            request = replace(request, program=program, earlier=self.program)
         after, report = self.reasoner.updated(request)
         self._reasoner, self._pending, self.arities, self._violated = after, [], arities, None
+        if program is not None:
+            self.program, self._names_axioms = program, has_violation_rules(program)
+            self._given.update(fact.predicate for fact in program.facts)
         self._profile = report.profile
         return replace(
             report,
@@ -866,6 +919,34 @@ class KnowledgeBase:
         elif self._pending:
             self.update()
         return save(self, place, overwrite)
+
+
+def _read_program(program: Program | str | None) -> Program:
+    if program is None:
+        return Program()
+    if isinstance(program, str):
+        return parse_program(program)
+    if not isinstance(program, Program):
+        raise EverlogError(f"a program is text, or what parse_program returns, not a {type(program).__name__}")
+    return program
+
+
+def _rows(facts: Iterable[Atom]) -> dict[str, list[tuple[Value, ...]]]:
+    """Facts by predicate, as tuples of values."""
+    found: dict[str, list[tuple[Value, ...]]] = {}
+    for fact in facts:
+        values = tuple(term.value for term in fact.terms if isinstance(term, Constant))
+        found.setdefault(fact.predicate, []).append(values)
+    return found
+
+
+def _learn_arities(program: Program, arities: dict[str, int]) -> None:
+    """The predicates of a program must agree with what is known about them, which `arities` learns about."""
+    for predicate, arity in program_arities(program).items():
+        if arities.setdefault(predicate, arity) != arity:
+            raise ArityMistake(
+                f"{predicate} has {counted(arities[predicate], 'argument')}, but the rules to be added give it {arity}"
+            )
 
 
 def check_arities(given: Mapping[str, int], arities: dict[str, int]) -> None:

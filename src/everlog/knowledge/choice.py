@@ -27,8 +27,9 @@ _INSTANCES = 0.01
 _SECONDS = 0.12
 _COUNTED_SECONDS = 0.6
 _ADDING_SECONDS = 1.0
-"""The shares of what computing everything anew takes that an update may take: without counts, with them, and if it only
-adds facts, without negation and modules."""
+_RULES_SECONDS = 0.1
+"""The shares of what computing everything anew takes that an update may take: without counts, with them, if it only adds
+facts, without negation and modules, and if rules come or go."""
 
 _FREE = 2_000
 """Instances that are always allowed."""
@@ -57,8 +58,13 @@ class Choice:
     """Whether everything is to be computed anew instead."""
 
 
-def choose(name: str, materialisation: Materialisation, deleted: int = 0, only_added: int = 0) -> Choice:
-    """The algorithm for the next update, if it deletes so many facts; 0 where they are not known, unless it only adds."""
+def choose(
+    name: str, materialisation: Materialisation, deleted: int = 0, only_added: int = 0, rules: bool = False
+) -> Choice:
+    """The algorithm for the next update, if it deletes so many facts; 0 where they are not known, unless it only adds.
+
+    It may change `rules`, too.
+    """
     if name != "auto":
         return Choice(algorithm(name))
     kept, cost, past = materialisation.kept.names(), materialisation.cost, materialisation.past
@@ -81,7 +87,9 @@ def choose(name: str, materialisation: Materialisation, deleted: int = 0, only_a
     explicit, known = len(materialisation.E) + only_added, len(materialisation.I) + only_added
     facts = _ENTERING * explicit + _COMPARING * known
     share = _SECONDS if chosen == "fbf" else _COUNTED_SECONDS
-    if only_added and materialisation.only_grows:
+    if rules:
+        share = _RULES_SECONDS
+    elif only_added and materialisation.only_grows:
         share = _ADDING_SECONDS
     seconds = share * (cost.seconds + facts)
     # Modules derive facts without rule instances.

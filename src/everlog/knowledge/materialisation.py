@@ -12,13 +12,15 @@ from functools import cached_property
 from typing import TypeAlias
 
 from everlog import clock, interrupts
+from everlog.datalog.syntax import Rule
 from everlog.engine.algebra import Engine, FactSet
 from everlog.engine.backend import Difference, KeptState, Recovered
 from everlog.engine.kept_kinds import BACKBONE, HIDDEN_FACTS
 from everlog.errors import EverlogError
 from everlog.knowledge.saved_kinds import DECOMPOSED, MODULE, module_key, tree_key
-from everlog.planning.compiled_program import CompiledStratum
+from everlog.planning.compiled_program import CompiledStratum, Compiler
 from everlog.planning.modules.module_choice import LeftOut
+from everlog.planning.rule_changes import every_rule
 from everlog.reasoning.algorithms import Algorithm
 from everlog.reasoning.boundaries import NO_BOUNDARIES, Boundaries
 from everlog.reasoning.bounds import Bounds
@@ -87,11 +89,13 @@ class Materialisation:
         boundaries: Boundaries = NO_BOUNDARIES,
         bounds: Bounds | None = None,
         equated: frozenset[str] = frozenset(),
+        compiler: Compiler | None = None,
     ) -> None:
         self.strata, self.engine, self.E, self.modules = strata, engine, E, modules
+        self._compiler = compiler
         self.equated = equated
         """The predicates that rules about equality were made for, where equality is a matter of rules."""
-        self._bounds, self._boundaries = bounds, boundaries
+        self._bounds, self.boundaries = bounds, boundaries
         self.I = engine.empty()
         self.kept = Kept.empty(engine, strata, names)
         self.cost: Allowance | None = None
@@ -103,6 +107,17 @@ class Materialisation:
 
         self.backbones_before: list[FactSet] = []
         """The modules' backbones before the last update."""
+
+    @property
+    def compiler(self) -> Compiler:
+        """What the rules were compiled by; it knows those that it has compiled."""
+        assert self._compiler is not None, "the rules of a reasoner are compiled by its backend"
+        return self._compiler
+
+    @cached_property
+    def every_rule(self) -> frozenset[Rule]:
+        """All rules as they are compiled, whoever evaluates them."""
+        return frozenset(every_rule(self.strata))
 
     @cached_property
     def only_grows(self) -> bool:
@@ -153,18 +168,18 @@ class Materialisation:
 
     def materialise(self, progress: Progress, profiler: Profiler | None = None) -> Outcome:
         """Computes `I`, and what is to be kept."""
-        measured, measured_modules = _measured(self.strata, profiler)
+        of_strata, measured_modules = measured(self.strata, profiler)
         begun, before = clock.now(), self.engine.derivations
         modules = self.modules if self._bounds is None else self._bounds.checked(self.modules, self.E)
         seconds = dict[int, float]()
-        strata = timed(measured, seconds)
+        strata = timed(of_strata, seconds)
         if self.kept.names():
             self.I, rounds = materialise_counted(
-                strata, self.E, self.engine, progress, measured_modules(modules), self.kept, self._boundaries
+                strata, self.E, self.engine, progress, measured_modules(modules), self.kept, self.boundaries
             )
         else:
             used = measured_modules(modules)
-            self.I, rounds = materialise(strata, self.E, self.engine, progress, used, self._boundaries)
+            self.I, rounds = materialise(strata, self.E, self.engine, progress, used, self.boundaries)
         if self._bounds is not None:
             self._bounds.finish(modules, self.I)
         self.cost = Allowance(self.engine.derivations - before, clock.now() - begun)
@@ -213,6 +228,14 @@ class Materialisation:
         """The memory of what is kept for updates besides the facts; 0 where that is unknown."""
         return self.kept.nbytes() + sum(module.nbytes() for module in self.module_list())
 
+    def check_needs(self, algorithm: Algorithm) -> None:
+        """Refuses an algorithm that needs what is not kept."""
+        if algorithm.needs - self.kept.names():
+            raise EverlogError(
+                f"the algorithm {algorithm.name} needs counts that are not kept: a knowledge base or store that is made "
+                f"with the algorithm {algorithm.name} has them, and gets them back by remat after other algorithms"
+            )
+
     def update(
         self,
         minus: FactSet,
@@ -229,13 +252,8 @@ class Materialisation:
         `accept` sees the result before it counts, and `watch` is called while rules are applied; what they raise undoes
         the update.
         """
-        missing = algorithm.needs - self.kept.names()
-        if missing:
-            raise EverlogError(
-                f"the algorithm {algorithm.name} needs counts that are not kept: a knowledge base or store that is made "
-                f"with the algorithm {algorithm.name} has them, and gets them back by remat after other algorithms"
-            )
-        strata, measured_modules = _measured(self.strata, profiler)
+        self.check_needs(algorithm)
+        strata, measured_modules = measured(self.strata, profiler)
         begun = clock.now()
         kept = self.kept.without(*(self.kept.names() - algorithm.keeps))
         modules = self.modules
@@ -245,23 +263,25 @@ class Materialisation:
             E |= plus
             modules = self._bounds.checked(modules, E)
         used = measured_modules(modules)
-        sets = self.E, self.I, minus, plus
-        change = Change(strata, self.engine, *sets, kept, progress, used, self._boundaries, allowed, watch)
+        change = Change(
+            strata, self.engine, self.E, self.I, minus, plus, kept, progress, used, self.boundaries, allowed, watch
+        )
         before = [module.X for module in self.backbones()]
-        with kept.staged(), _staged(self.module_list()):
+        with kept.staged(), staged(self.module_list()):
             with change.guarded():
                 algorithm.run(change)
             if self._bounds is not None:
                 self._bounds.finish(modules, change.now)
             # The differences first: a large set is changed in place, and its old value then costs a copy.
-            difference = _difference(change)
+            known = change.plus.common(change.I)
+            found = difference(change.A, change.D, change.minus, change.plus, change.E, known)
             E, I = change.E, change.I
             E -= change.minus
             E |= change.plus
             I -= change.D
             I |= change.A
             if accept is not None:
-                accept(I, difference)
+                accept(I, found)
         interrupts.settle()
         self.E, self.I, self.kept, self.backbones_before = E, I, kept, before
         seconds = clock.now() - begun
@@ -270,10 +290,10 @@ class Materialisation:
         outcome = Outcome(
             algorithm.name, change.derivations, change.rounds, seconds, change.seconds, kept.dropped, work
         )
-        return outcome, difference
+        return outcome, found
 
 
-def _measured(
+def measured(
     strata: Sequence[CompiledStratum], profiler: Profiler | None
 ) -> tuple[Sequence[CompiledStratum], Callable[[Modules], Modules]]:
     """Strata, and what makes modules, that are measured if somebody wants to."""
@@ -281,7 +301,7 @@ def _measured(
 
 
 @contextmanager
-def _staged(modules: Sequence[Module]) -> Iterator[None]:
+def staged(modules: Sequence[Module]) -> Iterator[None]:
     """Brings back what modules keep if an exception ends the block."""
     undo = [module.savepoint() for module in modules]
     try:
@@ -292,13 +312,14 @@ def _staged(modules: Sequence[Module]) -> Iterator[None]:
         raise
 
 
-def _difference(change: Change) -> Difference[FactSet]:
-    gained = change.A
-    gained -= change.plus
-    gained |= change.minus - change.D
-    lost = change.D
-    lost -= change.E
-    known = change.plus
-    known &= change.I
+def difference(
+    A: FactSet, D: FactSet, minus: FactSet, plus: FactSet, E: FactSet, known: FactSet
+) -> Difference[FactSet]:
+    """An update that adds `A` to the materialisation and takes `D` away; of the new explicit facts, some were `known`."""
+    gained = A
+    gained -= plus
+    gained |= minus - D
+    lost = D
+    lost -= E
     lost |= known
-    return Difference(change.plus, change.minus, change.A, change.D, gained, lost)
+    return Difference(plus, minus, A, D, gained, lost)

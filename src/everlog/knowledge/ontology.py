@@ -6,17 +6,20 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import get_args
+from typing import Final, get_args
 
 from pyoxigraph import NamedNode
 
 from everlog.datalog.prefixes import with_prefixes
-from everlog.datalog.syntax import Program
+from everlog.datalog.syntax import Program, Rule
 from everlog.errors import EverlogError
 from everlog.rdf.owl import structure
 from everlog.rdf.owl.profiles import Options, Profile, Remark, Translation, translate
 from everlog.rdf.owl.reading import read_ontologies
 from everlog.wording import counted
+
+ASSERTED: Final = "asserted by the ontology"
+"""What a program has a fact from that an ontology asserts."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -89,4 +92,5 @@ def ontology(
     found = translate(read, profile, Options(owl_thing, sameas_rules, with_schema))
     program = with_prefixes(found.program, read.declared)
     origins = {rule: "; ".join(axioms) for rule, axioms in found.origins.items()}
+    origins |= {Rule(fact, ()): ASSERTED for fact in program.facts}
     return Ontology(program.rules, program.facts, program.prefixes, origins, translation=found, source=read)

@@ -80,11 +80,17 @@ def saved(kb: KnowledgeBase, writer: Writing, known: Manifest | None, report: Re
     The report is of what was done last, if a store is to say so.
     """
     reasoner, arities = kb.reasoner, dict(kb.arities)
-    program = print_program(_stored_program(kb.program, reasoner))
+    program = stored_text(kb.program, reasoner)
     sections = {"explicit": reasoner.E, "derived": reasoner.derived()}
     dictionary = () if known is None else known.dictionary
     draft = Manifest(
-        writer.version, program, options=kb.options, arities=arities, dictionary=dictionary, columns=kb.column_names
+        writer.version,
+        program,
+        options=kb.options,
+        arities=arities,
+        dictionary=dictionary,
+        columns=kb.column_names,
+        ontology={} if known is None else known.ontology,
     )
     making = _Making(writer, reasoner, known)
     for section, facts in sections.items():
@@ -95,11 +101,12 @@ def saved(kb: KnowledgeBase, writer: Writing, known: Manifest | None, report: Re
     return found if report is None else _reported(found, report)
 
 
-def _stored_program(program: Program, reasoner: Reasoner[Any, Any, Any]) -> Program:
-    """The program with the names that the store has for its blank nodes."""
+def stored_text(program: Program, reasoner: Reasoner[Any, Any, Any]) -> str:
+    """The text of a program, with the names that the store has for its blank nodes."""
     labels = sorted(blank_nodes(program))
     ids = reasoner.backend.encode_values([BlankNode(label) for label in labels])
-    return renamed_blank_nodes(program, {label: f"{BLANK[2:]}{id}" for label, id in zip(labels, ids, strict=True)})
+    names = {label: f"{BLANK[2:]}{id}" for label, id in zip(labels, ids, strict=True)}
+    return print_program(renamed_blank_nodes(program, names))
 
 
 def written(

@@ -41,20 +41,24 @@ from everlog.knowledge.materialisation import Accept, Materialisation, Outcome, 
 from everlog.knowledge.report import Report, peak_rss_bytes
 from everlog.knowledge.request import Request
 from everlog.knowledge.resuming import Chosen, Unresumable, refuse_undefined, resumed
+from everlog.knowledge.revision import Run, revise
 from everlog.knowledge.rule_profile import profile_of
 from everlog.knowledge.settings import Settings
-from everlog.planning.compiled_program import compile_program, prepared
+from everlog.planning.compiled_program import CompiledMinima, Decomposing, compile_program, prepared
 from everlog.planning.decomposition.decomposition_choice import Decomposer
 from everlog.planning.decomposition.size_estimates import Statistics
 from everlog.planning.equality_rules import UNEQUATED, axiomatised, mergeable, same
 from everlog.planning.modules.module_choice import Verdicts, refusing
 from everlog.planning.modules.module_rules import relation_name
+from everlog.planning.rule_changes import Planned, decided_trees, decided_verdicts
 from everlog.reasoning.algorithms import needed
 from everlog.reasoning.boundaries import make_boundaries
 from everlog.reasoning.bounds import Bounds
 from everlog.reasoning.change import Allowance, TooCostly
+from everlog.reasoning.minima import Minima
 from everlog.reasoning.modules.chain import RegularChains
-from everlog.reasoning.modules.make_modules import make_modules
+from everlog.reasoning.modules.make_modules import make_modules, planned_modules
+from everlog.reasoning.modules.module import Module
 from everlog.reasoning.profiled import Profiler
 
 if TYPE_CHECKING:
@@ -104,6 +108,8 @@ class Reasoner(Generic[Batch, Listed, Part]):
         self._difference: Difference[Part] | None = None
         """What the last update did, as sets of the engine and as parts; these are made when somebody asks."""
         self._kept_change: tuple[Mapping[str, Any], Mapping[str, Any]] | None = None
+        self._revised = False
+        """Whether rules came or went since a store had what is kept."""
         self._cost: Allowance | None = None
         self._past = Past()
         """What computing everything took, if that is known, and earlier updates, before there is a materialisation."""
@@ -171,12 +177,17 @@ class Reasoner(Generic[Batch, Listed, Part]):
         kinds: frozenset[str],
         verdicts: Verdicts | None = None,
         trees: Chosen | None = None,
+        before: Materialisation | None = None,
     ) -> Materialisation:
-        """A materialisation without facts; if modules are to be chosen and nobody has done so, it is done here."""
+        """A materialisation without facts; if modules are to be chosen and nobody has done so, it is done here.
+
+        What was decided, compiled and made for the rules that one `before` has is taken over.
+        """
         backend, (rules, given, equated) = self.backend, evaluated
         backend.prepare(rules)
-        graphs, compiler, traced = backend.graphs(), backend.compiler(), TRACE in kinds
-        decomposer = Decomposer(
+        graphs, traced = backend.graphs(), TRACE in kinds
+        compiler = backend.compiler() if before is None else before.compiler
+        decomposer: Decomposing = Decomposer(
             settings.hypertree if settings.decomposed and not traced else "off",
             lambda: Statistics(prepared(rules), backend.statistics(given)),
             backend.policy.decomposed_from,
@@ -185,6 +196,14 @@ class Reasoner(Generic[Batch, Listed, Part]):
         modular = settings.modular and not traced
         if modular and verdicts is None and settings.modules == "auto":
             verdicts = backend.verdicts(rules, given)
+        known: list[tuple[Planned, Module]] = []
+        if before is not None:
+            known = planned_modules(before.strata, before.modules)
+            used = {(module.kind, module.heads) for _, module in known}
+            left_out: dict[tuple[str, tuple[Atom, ...]], str | None] = {}
+            left_out.update({(one.module.kind, one.module.heads): one.why for one in before.left_out()})
+            verdicts = decided_verdicts(used, left_out, verdicts)
+            decomposer = decided_trees(before.strata, decomposer)
         strata = compile_program(
             rules,
             compiler,
@@ -192,15 +211,18 @@ class Reasoner(Generic[Batch, Listed, Part]):
             settings.kinds if modular else (),
             decomposer,
             verdicts,
+            () if before is None else before.strata,
         )
         forced = settings.modules != "auto" or not backend.policy.tries_rules_before_chains
         matcher = backend.matcher()
-        modules = make_modules(strata, backend.engine, graphs, matcher, compiler, forced)
+        modules = make_modules(strata, backend.engine, graphs, matcher, compiler, forced, known)
         boundaries = make_boundaries(strata, backend.engine, graphs, matcher, compiler)
+        if before is not None:
+            boundaries = boundaries.taking_over(before.boundaries)
         bounds = None
         if settings.checked and modules:
             bounds = Bounds(compile_program(rules, compiler, settings.stratification), backend.engine, compiler)
-        return Materialisation(strata, backend.engine, given, kinds, modules, boundaries, bounds, equated)
+        return Materialisation(strata, backend.engine, given, kinds, modules, boundaries, bounds, equated, compiler)
 
     def _reconsidered(self, before: Materialisation, rules: Evaluated, settings: Settings) -> Materialisation:
         """The materialisation, with regular chains left to the rules, for updates, if they turned out to derive little."""
@@ -259,13 +281,18 @@ class Reasoner(Generic[Batch, Listed, Part]):
         if request.algorithm == "remat":
             return self._started_again(request, minus, [])
         try:
-            materialisation = self._resumed(request.program, settings)
+            materialisation = self._resumed(request.earlier or request.program, settings)
         except Unresumable as reason:
             return self._started_again(request, minus, [str(reason)])
-        if settings.equality == "axioms" and not self.backend.predicates(request.added) <= materialisation.equated:
+        if (
+            request.earlier is None
+            and settings.equality == "axioms"
+            and not self.backend.predicates(request.added) <= materialisation.equated
+        ):
             return self._started_again(request, minus, [UNEQUATED])
-        planned = clock.now() - begun
         plus = self.backend.entered(request.added)
+        after = materialisation if request.earlier is None else self._with_rules(request, materialisation)
+        planned = clock.now() - begun
         choice = self._choice(request, materialisation, minus, plus)
         if choice.again:
             return self._given_up(request, minus, len(minus), choice, 0.0, choice.reasons)
@@ -276,24 +303,31 @@ class Reasoner(Generic[Batch, Listed, Part]):
                 accept(I, sets)
             warnings.extend(self._contradictions(I, settings))
 
+        run = Run(choice.algorithm, request.progress, choice.allowed, accepted, watch, self._profiler(request))
         try:
-            outcome, sets = materialisation.update(
-                minus,
-                plus,
-                choice.algorithm,
-                request.progress,
-                choice.allowed,
-                accepted,
-                watch,
-                self._profiler(request),
-            )
+            if after is materialisation:
+                outcome, sets = materialisation.update(minus, plus, *run)
+            else:
+                outcome, sets = revise(materialisation, after, minus, plus, run, self._minima)
+                self.materialisation, self._revised = after, True
+        except Unresumable as reason:
+            return self._started_again(request, minus, [str(reason)])
         except TooCostly:
             why = [spreads_too_far(choice.algorithm.name)]
             return self._given_up(request, minus, len(minus), choice, clock.now() - tried, why)
-        self.E, self.I, self._counts = materialisation.E, materialisation.I, {}
+        self.E, self.I, self._counts = after.E, after.I, {}
         self._sets, self._difference = sets, None
         added, deleted = self.backend.count(sets.added), self.backend.count(sets.deleted)
         return self, self._report(request, outcome.warned(warnings), planned, added, deleted, choice.reasons)
+
+    def _with_rules(self, request: Request[Batch], before: Materialisation) -> Materialisation:
+        """A materialisation, without facts yet, of the program after an update of one that has other rules."""
+        evaluated = self._evaluated(request.program, request.settings)
+        return self._compiled(evaluated, request.settings, before.kept.names(), before=before)
+
+    def _minima(self, compiled: CompiledMinima) -> Minima:
+        backend = self.backend
+        return Minima(compiled, backend.engine, backend.graphs(), backend.matcher(), backend.compiler())
 
     def _profiler(self, request: Request[Batch]) -> Profiler | None:
         """What measures rules and modules, if that is asked for."""
@@ -336,7 +370,8 @@ class Reasoner(Generic[Batch, Listed, Part]):
             lacking, name = [_DROPPED.format(name=name)], "auto"
         if self.backend.policy.counts_on_demand:
             deleted = len(minus)
-            choice = choose(name, materialisation, deleted, 0 if deleted else len(plus))
+            rules = request.earlier is not None
+            choice = choose(name, materialisation, deleted, 0 if deleted else len(plus), rules)
             if choice.counts and not choice.again:
                 materialisation.count(choice.algorithm.needs)
         else:
@@ -465,6 +500,8 @@ class Reasoner(Generic[Batch, Listed, Part]):
         """
         if self.materialisation is None:
             return self._kept_change if once else None
+        if self._revised:
+            return None
         state, now = self.materialisation.kept_state(), self._names
         names = None if now is None else (self._names_before or now, now)
         return self.backend.kept_change(state, self._sets, self.kept_kinds(), names, once)
@@ -486,6 +523,7 @@ class Reasoner(Generic[Batch, Listed, Part]):
     def note_stored(self) -> None:
         """What is kept now is what a store has."""
         if self.materialisation is not None:
+            self._revised = False
             self.backend.note_stored(self.materialisation.kept_state(), self._names)
 
     # ------------------------------------------------------------------------------------ facts out

@@ -26,6 +26,8 @@ class Request(Generic[Batch]):
     """When the work began, by `perf_counter`."""
     profiled: bool = False
     """Whether rules are to be measured."""
+    earlier: Program | None = None
+    """The program before, if rules come or go."""
 
     @property
     def algorithm(self) -> str:

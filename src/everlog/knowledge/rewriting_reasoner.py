@@ -60,6 +60,7 @@ Phase: TypeAlias = Literal["new", "apart", "rewritten"]
 """`new` until the first update, which decides."""
 
 _NEW_PREDICATE: Final = "everything was computed anew, since there is a new predicate"
+_OTHER_RULES: Final = "everything was computed anew, since rules came or went while equal names are rewritten"
 _BECAME_EQUAL: Final = "names became equal, and are rewritten from now on"
 
 
@@ -208,7 +209,8 @@ class RewritingReasoner(Reasoner[Batch, Listed, Part]):
         if request.algorithm == "remat":
             return self._started_again(request, minus, [])
         if self.phase == "new":
-            if request.algorithm == "auto" and self._stays_apart(request.program, request.settings):
+            programs = (one for one in (request.program, request.earlier) if one is not None)
+            if request.algorithm == "auto" and all(self._stays_apart(one, request.settings) for one in programs):
                 return self._in_phase("apart")._changed(request, minus)
             self.phase = "rewritten"
         return self._changed_apart(request, minus) if self.phase == "apart" else self._rewritten(request, minus)
@@ -255,6 +257,8 @@ class RewritingReasoner(Reasoner[Batch, Listed, Part]):
             return found, replace(report, reasons=[*report.reasons, _BECAME_EQUAL])
 
     def _rewritten(self, request: Request[Batch], minus: FactSet) -> tuple[Self, Report]:
+        if request.earlier is not None:
+            return self._started_again(request, minus, [_OTHER_RULES])
         if self.classes.refused(self.I) or self.names.merged_apart(self.E, self.I):
             return self._started_again(request, minus, [CONTRADICTORY])
         try:

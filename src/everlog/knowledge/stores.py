@@ -10,7 +10,7 @@ what is written of it, `persistence.py` says; what a version is, `manifest.py`; 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from time import perf_counter
@@ -18,13 +18,15 @@ from typing import TYPE_CHECKING, Any
 
 from everlog.datalog.prefixes import with_prefixes
 from everlog.datalog.printer import print_program
+from everlog.datalog.program_changes import ontology_change
+from everlog.datalog.program_union import union
 from everlog.datalog.reader import parse_program
 from everlog.datalog.suspicions import none_deleted, not_mentioned, nothing_to_delete
 from everlog.datalog.syntax import Program
 from everlog.engine.backend import Progress
 from everlog.knowledge.base import KnowledgeBase, check_arities
 from everlog.knowledge.engine_choice import choose_engine, engine_of, needed_by_read
-from everlog.knowledge.persistence import saved, written
+from everlog.knowledge.persistence import saved, stored_text, written
 from everlog.knowledge.reasoners import Loading, Scratch, load_in_memory, load_on_spark
 from everlog.knowledge.report import Report
 from everlog.sources.column_names import known_names
@@ -76,6 +78,24 @@ class Changes:
     deleted: ChangedFacts
 
 
+@dataclass(frozen=True)
+class RuleEdits:
+    """Rules, and facts in programs, to add to a store and to delete from it, and the new state of its ontology."""
+
+    add: Program = field(default_factory=Program)
+    delete: Program = field(default_factory=Program)
+    ontology: Program | None = None
+    translation: Mapping[str, str | bool] = field(default_factory=dict)
+    """How the ontology became rules."""
+
+    def of(self, program: Program) -> tuple[Program, Program]:
+        """What is to be added to a program, and what is to be deleted from it."""
+        if self.ontology is None:
+            return self.add, self.delete
+        add, delete = ontology_change(program, self.ontology)
+        return union(self.add, add), union(self.delete, delete)
+
+
 def init_store(
     path: str | Path,
     program: Program,
@@ -88,12 +108,13 @@ def init_store(
     on_step: Say | None = None,
     check: Callable[[KnowledgeBase], None] | None = None,
     profile: bool = False,
+    ontology: Mapping[str, str | bool] = _NO_OPTIONS,
 ) -> Report:
     """Makes a store out of a program and facts; the program's own facts are explicit facts like others.
 
     `memory` is what reasoning in this process may use, such as `4g`, if the engine is to be chosen.
     `check` sees what was derived before anything counts; if it raises, there is no store.
-    With `profile` rules are measured.
+    With `profile` rules are measured. `ontology` says how one became rules of the program.
     """
     started = perf_counter()
     say = on_step or _quiet
@@ -112,7 +133,7 @@ def init_store(
         if check is not None:
             check(kb)
         say("writing facts")
-        writer.commit(saved(kb, writer, None, report))
+        writer.commit(replace(saved(kb, writer, None, report), ontology=ontology))
     return _timed(report, started)
 
 
@@ -132,8 +153,9 @@ def update_store(
     profile: bool = False,
     before_commit: Callable[[Report, Changes], None] | None = None,
     loading: Loading | None = None,
+    rules: RuleEdits | None = None,
 ) -> tuple[Report, Changes]:
-    """Adds and deletes explicit facts as a new version of a store; a fact that is both is added.
+    """Adds and deletes explicit facts, and rules, as a new version of a store; what is both is added.
 
     The engine is the store's unless another one is asked for; `memory` is what reasoning in this process may use, if it is
     to be chosen. Another writer is waited for some seconds. `check` sees the new materialisation and `before_commit` what
@@ -152,7 +174,7 @@ def update_store(
         arities = dict(before.arities)
         chosen = engine_of(place, before, engine, memory)
         text = before.program if known is program else print_program(known)
-        draft = replace(before, version=writer.version, program=text, arities=arities, counts={}, statistics={})
+        draft = replace(before, version=writer.version, program=text, counts={}, statistics={})
         say("loading the store")
         in_memory = (loading or Loading(place, before)) if chosen.name == "memory" else None
         check_arities({} if add is None else add.arities, arities)
@@ -167,10 +189,17 @@ def update_store(
         say("encoding facts")
         deleted = [] if delete is None else reasoner.backend.encoded({}, delete, add=False)
         added = [] if add is None else reasoner.backend.encoded({}, add)
-        say("reasoning")
-        wanted = None if algorithm == "auto" else algorithm
+        wanted, changed = None if algorithm == "auto" else algorithm, None
         with kb.during("an update", changes=True):
-            report = kb.update_encoded(added, deleted, arities, wanted, progress, started, remarks, profile)
+            if rules is not None:
+                changed, come, gone = kb.encoded_rules(rules.of(kb.program), arities)
+                added, deleted = [*added, *come], [*deleted, *gone]
+            say("reasoning")
+            report = kb.update_encoded(added, deleted, arities, wanted, progress, started, remarks, profile, changed)
+        if rules is not None:
+            text = stored_text(kb.program, kb.reasoner)
+            draft = replace(draft, program=text, ontology=rules.translation or before.ontology)
+        draft = replace(draft, arities=arities)
         asked = 0 if delete is None else sum(size for name, size in delete.sizes.items() if name in arities)
         missed = [] if chosen.name == "spark" else _missed(kb, asked)
         report = replace(report, reasons=[*chosen.reasons, *report.reasons], warnings=[*missed, *report.warnings])

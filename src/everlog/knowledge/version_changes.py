@@ -1,4 +1,4 @@
-"""What differs between two versions of a store: explicit facts, and what follows from them."""
+"""What differs between two versions of a store: rules, explicit facts, and what follows from them."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ from pathlib import Path
 from typing import Literal
 
 from everlog.datalog.ntriples import read_term, write_term
+from everlog.datalog.program_changes import rules_between
+from everlog.datalog.reader import parse_program
+from everlog.datalog.syntax import Rule
 from everlog.datalog.values import Value
 from everlog.knowledge.base import KnowledgeBase
 from everlog.knowledge.stores import open_store
@@ -16,10 +19,15 @@ from everlog.store.versions import Store
 
 @dataclass(frozen=True)
 class VersionDiff:
-    """Facts that came and went from one version to another. One that was derived and is given now is in both sections."""
+    """Facts that came and went from one version to another. One that was derived and is given now is in both sections.
+
+    So did rules.
+    """
 
     explicit: SectionDiff
     derived: SectionDiff
+    rules_added: tuple[Rule, ...] = ()
+    rules_deleted: tuple[Rule, ...] = ()
 
     def rows(
         self, predicate: str, change: Literal["added", "deleted"], which: Literal["explicit", "derived"]
@@ -37,9 +45,15 @@ def diff(path: str | Path, first: int, second: int) -> VersionDiff:
     """
     before, after = Store.open(path, first), Store.open(path, second)
     explicit = section_diff(after.path, before.manifest, after.manifest, "explicit")
+    rules = map(tuple, _rules(before.manifest.program, after.manifest.program))
     if before.is_rewritten or after.is_rewritten:
-        return VersionDiff(explicit, _in_all_names(open_store(path, first), open_store(path, second)))
-    return VersionDiff(explicit, section_diff(after.path, before.manifest, after.manifest, "derived"))
+        return VersionDiff(explicit, _in_all_names(open_store(path, first), open_store(path, second)), *rules)
+    return VersionDiff(explicit, section_diff(after.path, before.manifest, after.manifest, "derived"), *rules)
+
+
+def _rules(before: str, after: str) -> tuple[list[Rule], list[Rule]]:
+    """The rules that came from one text of a program to another, and those that went."""
+    return ([], []) if before == after else rules_between(parse_program(before), parse_program(after))
 
 
 def _in_all_names(before: KnowledgeBase, after: KnowledgeBase) -> SectionDiff:

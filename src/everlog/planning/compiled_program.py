@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from everlog.datalog.equalities import eliminate_equalities
 from everlog.datalog.extremes import CANDIDATES, is_choice
@@ -39,6 +39,13 @@ class CompiledMinima:
     region: Region
 
 
+class RuleParts(NamedTuple):
+    """Some rules of a stratum: those that are recursive, and the others."""
+
+    recursive: Rules
+    nonrecursive: Rules
+
+
 @dataclass(frozen=True)
 class CompiledStratum:
     """`Π^s`, `Π_r^s` and `Π_nr^s` without the rules of modules, `Out^s`, the modules, and the decomposed rules."""
@@ -56,6 +63,11 @@ class CompiledStratum:
     """Rules about groups of facts below the stratum (`aggregates.py`)."""
     minima: CompiledMinima | None = None
     """Rules that choose the best facts of groups, with all that depend on each other through them."""
+    gone: RuleParts | None = None
+    come: RuleParts | None = None
+    """Rules that leave the program with an update, or come to it; the others are those that stay (`rule_changes.py`)."""
+    source: Stratum | None = None
+    """What it was compiled of."""
 
 
 def _without(rules: Sequence[Rule], others: Sequence[Rule]) -> list[Rule]:
@@ -83,16 +95,26 @@ def compile_program(
     kinds: Collection[str] = (),
     decomposed: Decomposing | None = None,
     verdicts: Verdicts | None = None,
+    earlier: Sequence[CompiledStratum] = (),
 ) -> tuple[CompiledStratum, ...]:
     """The strata of a program, lowest first, with modules of some kinds and with decomposed rules.
 
-    Rules of a module that verdicts leave out are like others.
+    Rules of a module that verdicts leave out are like others. A stratum that there was `earlier` is not compiled again.
     """
-    strata, modules = _stratified(rules, stratification, kinds)
+    strata, sequences = _stratified(rules, stratification, kinds)
+    known = {one.source.rules: one for one in earlier if one.source is not None}
+    again = [_same(stratum, known.get(stratum.rules)) for stratum in strata]
+    modules = [
+        [] if same is not None else _modules(stratum, sequences, kinds)
+        for stratum, same in zip(strata, again, strict=True)
+    ]
     every = [module for some in modules for module in some]
     reasons = iter([None] * len(every) if verdicts is None else verdicts(every))
     found = []
-    for stratum, some in zip(strata, modules, strict=True):
+    for stratum, same, some in zip(strata, again, modules, strict=True):
+        if same is not None:
+            found.append(replace(same, index=stratum.index, region=_region(stratum, strata), source=stratum))
+            continue
         said = [(module, next(reasons)) for module in some]
         used = tuple(module for module, why in said if why is None)
         modular = {rule for module in used for rule in module.rules}
@@ -112,33 +134,46 @@ def compile_program(
                 tuple(LeftOut(module, why) for module, why in said if why is not None),
                 tuple(filter(is_grouping, stratum.rules)),
                 _minima(stratum, compiled) if stratum.choosing else None,
+                source=stratum,
             )
         )
     return tuple(found)
+
+
+def _same(stratum: Stratum, compiled: CompiledStratum | None) -> CompiledStratum | None:
+    """A compiled stratum with the same rules, if it has them for the same atoms."""
+    if compiled is None or compiled.source is None:
+        return None
+    parts = [
+        (one.recursive, one.choosing, set(map(pattern, one.patterns)), set(map(pattern, one.chosen)))
+        for one in (stratum, compiled.source)
+    ]
+    return compiled if parts[0] == parts[1] else None
 
 
 def found_modules(
     rules: Sequence[Rule], stratification: Stratification = "levels", kinds: Collection[str] = KINDS
 ) -> list[Module]:
     """The modules that a program has by its rules alone, whatever engine and facts it gets."""
-    return [module for some in _stratified(rules, stratification, kinds)[1] for module in some]
+    strata, sequences = _stratified(rules, stratification, kinds)
+    return [module for stratum in strata for module in _modules(stratum, sequences, kinds)]
 
 
 def _stratified(
     rules: Sequence[Rule], stratification: Stratification, kinds: Collection[str]
-) -> tuple[Sequence[Stratum], list[list[Module]]]:
-    """The strata of a program, and the modules of each."""
+) -> tuple[Sequence[Stratum], Mapping[Rule, Module]]:
+    """The strata of a program, and its sequences."""
     plain = solved(rules)
-    sequences = {rule: module for rule in plain if "seq" in kinds and (module := sequence(rule)) is not None}
+    negative = [rule for rule in plain if "seq" in kinds and rule.negative]
+    sequences = {rule: module for rule in negative if (module := sequence(rule)) is not None}
     rewritten = rewrite_negation([rule for rule in plain if rule not in sequences])
-    strata = stratify((*rewritten, *sequences), mode=stratification, apart=is_grouping)
-    return strata, [
-        [
-            *modules_of(_without(stratum.recursive, stratum.choosing), _inside(stratum), kinds),
-            *_beside(stratum, sequences),
-        ]
-        for stratum in strata
-    ]
+    return stratify((*rewritten, *sequences), mode=stratification, apart=is_grouping), sequences
+
+
+def _modules(stratum: Stratum, sequences: Mapping[Rule, Module], kinds: Collection[str]) -> list[Module]:
+    """The modules of a stratum."""
+    recursive = _without(stratum.recursive, stratum.choosing)
+    return [*modules_of(recursive, _inside(stratum), kinds), *_beside(stratum, sequences)]
 
 
 def _minima(stratum: Stratum, compiled: Compiler) -> CompiledMinima:

@@ -78,7 +78,7 @@ def mergeable(value: Value) -> bool:
 def with_same_as(program: Program) -> Program:
     """The program with triples instead of equalities in heads."""
     rules = {rule: replace(rule, head=_as_triple(rule.head)) for rule in program.rules}
-    origins = {rules[rule]: origin for rule, origin in program.origins.items() if rule in rules}
+    origins = {replace(rule, head=_as_triple(rule.head)): origin for rule, origin in program.origins.items()}
     return Program(tuple(rules.values()), tuple(map(_as_triple, program.facts)), program.prefixes, origins)
 
 

@@ -9,8 +9,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from everlog.datalog.syntax import Rule
 from everlog.engine.algebra import Engine, FactSet, Graphs, Matcher
-from everlog.planning.compiled_program import CompiledStratum, Compiler
+from everlog.planning.compiled_program import CompiledMinima, CompiledStratum, Compiler
+from everlog.planning.rule_changes import concerns, same_minima
 from everlog.reasoning.grouping import Grouping
 from everlog.reasoning.minima import Below, Minima, Note
 
@@ -21,6 +23,11 @@ class Boundaries:
 
     groupings: Mapping[int, Sequence[Grouping]] = field(default_factory=dict)
     minima: Mapping[int, Minima] = field(default_factory=dict)
+    gone: frozenset[Rule] = frozenset()
+    come: frozenset[Rule] = frozenset()
+    """Grouping rules, among the others, that leave the program with an update or come to it."""
+    again: frozenset[int] = frozenset()
+    """The strata whose best facts have other rules than before the update."""
 
     def begin(
         self,
@@ -47,9 +54,45 @@ class Boundaries:
     def update(self, stratum: CompiledStratum, below: Below, note: Note) -> Iterator[tuple[FactSet, FactSet]]:
         """What is gone and what is new before the rules of a stratum are applied, given what changed below."""
         for grouping in self.groupings.get(stratum.index, ()):
-            yield grouping.update(below.I, below.D, below.A)
-        if stratum.index in self.minima:
+            if grouping.rule in self.gone:
+                yield grouping.ended(below.I)
+            elif grouping.rule in self.come:
+                yield grouping.begun(below.I, below.D, below.A)
+            else:
+                yield grouping.update(below.I, below.D, below.A)
+        if stratum.index in self.again:
+            yield self.minima[stratum.index].computed_again(below, note)
+        elif stratum.index in self.minima:
             yield self.minima[stratum.index].update(below, note)
+
+    def losing(
+        self, strata: Sequence[CompiledStratum], gone: frozenset[Rule], made: Callable[[CompiledMinima], Minima]
+    ) -> Boundaries:
+        """The same while some rules leave the program; `strata` are without them."""
+        touched = frozenset(
+            stratum.index
+            for stratum in strata
+            if stratum.index in self.minima and concerns(self.minima[stratum.index].compiled, gone)
+        )
+        minima = {
+            stratum.index: made(stratum.minima)
+            for stratum in strata
+            if stratum.index in touched and stratum.minima is not None
+        }
+        return Boundaries(self.groupings, {**self.minima, **minima}, gone=gone, again=touched)
+
+    def gaining(self, come: frozenset[Rule]) -> Boundaries:
+        """The same while some rules come to the program."""
+        touched = (index for index, minima in self.minima.items() if concerns(minima.compiled, come))
+        return Boundaries(self.groupings, self.minima, come=come, again=frozenset(touched))
+
+    def taking_over(self, before: Boundaries) -> Boundaries:
+        """The same with what earlier ones know about best facts that have just the same rules."""
+
+        def earlier(minima: Minima) -> Minima:
+            return next((one for one in before.minima.values() if same_minima(one.compiled, minima.compiled)), minima)
+
+        return Boundaries(self.groupings, {index: earlier(minima) for index, minima in self.minima.items()})
 
 
 NO_BOUNDARIES: Final = Boundaries()

@@ -6,6 +6,8 @@ stratum that derives it, before and after the update; `I_o` at iteration `i` is 
 most `i`. What is computed are the facts whose stages differ, and the differences of lines 23, 24, 36 and 37, which are
 driven by those facts. An instance is considered where the paper considers it, and nowhere else.
 
+Of rules that come or go with an update all instances of an iteration are considered, and of the others what has changed.
+
 `on` and `no` are the paper's `I_on` and `I_no`; for the strata below they are `D` and `A`.
 """
 
@@ -13,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from everlog.engine.algebra import Annotation, Counted, Engine, FactSet
+from everlog.engine.algebra import Annotation, Counted, Engine, FactSet, Rules
 from everlog.planning.compiled_program import CompiledStratum
 from everlog.reasoning.boundaries import NO_BOUNDARIES, Boundaries
 from everlog.reasoning.change import Change, Progress
@@ -106,13 +108,18 @@ class _Stratum:
         with change.phase("deleted"):
             gone = change.minus.within(stratum.region)
             fewer = stratum.nonrecursive.apply_counted(change.I, some=[(change.D, change.A)]) + gone  # 23
+            if stratum.gone is not None:
+                fewer += stratum.gone.nonrecursive.apply_counted(change.I)
         with change.phase("added"):
             come = change.plus.within(stratum.region)
             more = stratum.nonrecursive.apply_counted(change.now, some=[(change.A, change.D)]) + come  # 24
+            if stratum.come is not None:
+                more += stratum.come.nonrecursive.apply_counted(change.now)
         self._count(kept.nonrecursive, more, fewer)
         self._settle(1, more, fewer)
         i, known = 1, len(self._trace.totals[self._place])
-        if stratum.recursive.rules:
+        parts = [part.recursive for part in (stratum.gone, stratum.come) if part is not None]
+        if stratum.recursive.rules or any(part.rules for part in parts):
             # The old trace has nothing after `known`; the new one goes on as long as facts come later than before.
             while self._anything() and (i <= known or self._changed & self._new.between(i, i)):
                 i += 1  # 34
@@ -124,7 +131,9 @@ class _Stratum:
         self._trace.shorten(self._place)
 
     def _anything(self) -> bool:
-        return bool(self._changed or self._change.D or self._change.A)
+        """Whether an iteration may differ from what it was."""
+        other_rules = self._stratum.gone is not None or self._stratum.come is not None
+        return bool(other_rules or self._changed or self._change.D or self._change.A)
 
     @staticmethod
     def _count(counts: Annotation | None, more: Counted, fewer: Counted) -> None:
@@ -140,9 +149,18 @@ class _Stratum:
         no = ((self._changed & old.between(last + 1, NEVER)) & new.between(0, last)).plus(change.A)
         with change.phase("deleted"):
             fewer = self._only((change.I, old, on), (change.now, new, no), last)  # 36
+            if self._stratum.gone is not None:
+                fewer += self._all(self._stratum.gone.recursive, change.I, old, last)
         with change.phase("added"):
             more = self._only((change.now, new, no), (change.I, old, on), last)  # 37
+            if self._stratum.come is not None:
+                more += self._all(self._stratum.come.recursive, change.now, new, last)
         return more, fewer
+
+    def _all(self, rules: Rules, I: FactSet, stage: Annotation, last: int) -> Counted:
+        """All instances of some rules in the iteration after `last`, on one side of the update."""
+        came = I & stage.between(last, last), self._change.nothing
+        return rules.apply_counted(I & stage.between(0, last), I, some=[came])
 
     def _only(self, here: _Side, there: _Side, last: int) -> Counted:
         """The instances of the iteration after `last` on one side of the update that are not there on the other.

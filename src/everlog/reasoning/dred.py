@@ -4,6 +4,10 @@ Line by line as in the paper, with `D` and `A` disjoint (see `change.py`). Round
 the paper's begin with it: nothing of the stratum is in `D` before the first. Derivations are counted on the way where
 their counts are kept: overdeletion and insertion meet each instance that goes or comes once.
 
+Where rules come and go with an update, the stratum's rules are those that stay. All instances of a rule that is gone are
+taken away at once, where line 46 looks for those that a change below has taken away, and those of a rule that has come are
+added in line 53; what that leads to is found by the other lines.
+
 Where a stratum has modules, `modular.py` asks for the lines one by one, for the rules that no module has (*Modular* §5.2),
 and for the oracle that modules consult (Definition 16). What a module derives has no instances that could be looked at, so
 nothing is proved by chaining backwards then: FBF and B/F delete as DRed does.
@@ -12,7 +16,7 @@ nothing is proved by chaining backwards then: FBF and B/F delete as DRed does.
 from __future__ import annotations
 
 from everlog.engine.algebra import FactSet, Rules, Some
-from everlog.planning.compiled_program import CompiledStratum
+from everlog.planning.compiled_program import CompiledStratum, RuleParts
 from everlog.reasoning.change import Change
 from everlog.reasoning.kept import NEVER, Tallied
 
@@ -29,6 +33,14 @@ class DRed:
         self.change, self.stratum = change, stratum
         self._Π_nr = Tallied(stratum.nonrecursive, change.kept.nonrecursive)
         self._Π_r = Tallied(stratum.recursive, change.kept.recursive)
+        self._gone, self._come = self._tallied(stratum.gone), self._tallied(stratum.come)
+
+    def _tallied(self, rules: RuleParts | None) -> tuple[Tallied, Tallied] | None:
+        """Recursive and nonrecursive rules that come or go."""
+        if rules is None:
+            return None
+        kept = self.change.kept
+        return Tallied(rules.recursive, kept.recursive), Tallied(rules.nonrecursive, kept.nonrecursive)
 
     def run(self) -> None:
         """Lines 41–43: finds `D` and `A` of the stratum."""
@@ -48,9 +60,15 @@ class DRed:
         return deleted
 
     def lost(self) -> FactSet:
-        """Line 46: explicit facts that are deleted, and heads of instances that changes below have taken away."""
+        """Line 46: explicit facts that are deleted, and heads of instances that changes below have taken away.
+
+        So have rules that are gone.
+        """
         change = self.change
-        return self._first(-1, change.minus, change.I, (change.D, change.A))
+        N = self._first(-1, change.minus, change.I, (change.D, change.A))
+        for rules in self._gone or ():
+            N |= rules.heads(-1, change.I)
+        return N
 
     def doomed(self, N: FactSet) -> FactSet:
         """Those of some facts which have lost a derivation that are deleted, here all."""
@@ -84,13 +102,22 @@ class DRed:
                 change.round_done(self.stratum, Δ)
 
     def arriving(self) -> FactSet:
-        """Line 53 without `R`: explicit facts that are added, and heads of instances that changes below have brought."""
+        """Line 53 without `R`: explicit facts that are added, and heads of instances that changes below have brought.
+
+        So have new rules.
+        """
         change = self.change
-        return self._first(1, change.plus, change.now, (change.A, change.D))
+        N = self._first(1, change.plus, change.now, (change.A, change.D))
+        for rules in self._come or ():
+            N |= rules.heads(1, change.now)
+        return N
 
     def following(self, Δ: FactSet) -> FactSet:
         """Line 58: what follows from `Δ`, which was added."""
-        return self._Π_r.heads(1, self.change.now, some=[(Δ, self.change.nothing)])
+        N = self._Π_r.heads(1, self.change.now, some=[(Δ, self.change.nothing)])
+        if self._come is not None:
+            N |= self._come[0].heads(1, self.change.now, some=[(Δ, self.change.nothing)])
+        return N
 
     def _first(self, sign: int, explicit: FactSet, facts: FactSet, changed: Some) -> FactSet:
         """Explicit facts, each of which is a derivation, too, and heads of instances that a change below concerns."""

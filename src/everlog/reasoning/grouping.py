@@ -24,7 +24,7 @@ class Grouping:
         (aggregate,) = rule.aggregates
         (member,) = aggregate.body
         assert isinstance(member, Atom), "a grouping rule has members"
-        self._member, self._head = member, rule.head
+        self.rule, self._member, self._head = rule, member, rule.head
         self._groups, self._matcher, self._engine = groups, matcher, engine
         self._members = Region((member,))
         self._touched = Atom(named_after(_TOUCHED, rule), aggregate.groups)
@@ -50,6 +50,16 @@ class Grouping:
             new |= self._groups.facts(self._matched(self._member, (self._touched, again), (self._member, now)))
         self._engine.forget(self._touched.predicate)
         return old.minus(new), new.minus(old)
+
+    def begun(self, I: FactSet, D: FactSet, A: FactSet) -> tuple[FactSet, FactSet]:
+        """What is gone, which is nothing, and what all groups have, where the rule is new."""
+        new = self.begin((I - D) | A)
+        return new.minus(new), new
+
+    def ended(self, I: FactSet) -> tuple[FactSet, FactSet]:
+        """What is gone, which is all that groups had, and what is new, where the rule is no more."""
+        old = I.within(Region((self._head,)))
+        return old, old.minus(old)
 
     def _matched(self, wanted: Atom, *literals: tuple[Atom, FactSet]) -> FactSet:
         return self._matcher.match([Labelled(atom, facts) for atom, facts in literals]).facts(wanted)

@@ -105,7 +105,7 @@ class Minima:
     def __init__(
         self, compiled: CompiledMinima, engine: Engine, graphs: Graphs, matcher: Matcher, compiler: Compiler
     ) -> None:
-        self._engine, self._compiled, self._compiler = engine, compiled, compiler
+        self._engine, self.compiled, self._compiler = engine, compiled, compiler
         self._nothing = engine.empty()
         self._choices = [_Choice(rule, graphs.best_facts(rule), matcher) for rule in compiled.choices]
         chosen = {choice.head.predicate for choice in self._choices} | {
@@ -125,10 +125,10 @@ class Minima:
 
     def begin(self, I: FactSet, E: FactSet, note: Note) -> FactSet:
         """What follows from facts below and from explicit ones."""
-        given = E.within(self._compiled.region)
+        given = E.within(self.compiled.region)
         state = _State(I, self._nothing, self._nothing, self._nothing, self._nothing)
         state.explicit = given
-        found = self._compiled.nonrecursive.apply(I)
+        found = self.compiled.nonrecursive.apply(I)
         settled = None if self._steps is None else self._settled(I, found, given, self._steps)
         if settled is None:
             self._settle(state, found, given, note, None)
@@ -160,7 +160,7 @@ class Minima:
 
     def update(self, below: Below, note: Note) -> tuple[FactSet, FactSet]:
         """What is gone and what is new, given what changed below."""
-        region = self._compiled.region
+        region = self.compiled.region
         minus, plus = below.minus.within(region), below.plus.within(region)
         if not (minus or plus or below.D or below.A):
             return self._nothing, self._nothing
@@ -171,14 +171,15 @@ class Minima:
         try:
             if self._kinds is None:
                 self._kinds = self._kinds_of(below.I)
-                self._size = len(below.I.within(self._compiled.region))
+                self._size = len(below.I.within(self.compiled.region))
             self._uniform(self._kinds)
             return self._maintained(below, minus, plus, self._kinds, note)
         except _Again:
-            return self._computed_again(below, note)
+            return self.computed_again(below, note)
 
-    def _computed_again(self, below: Below, note: Note) -> tuple[FactSet, FactSet]:
-        mine = below.I.within(self._compiled.region)
+    def computed_again(self, below: Below, note: Note) -> tuple[FactSet, FactSet]:
+        """What is gone and what is new, by computing everything again."""
+        mine = below.I.within(self.compiled.region)
         now = self.begin(((below.I - mine) - below.D) | below.A, (below.E - below.minus) | below.plus, note)
         return mine.minus(now), now.minus(mine)
 
@@ -197,11 +198,11 @@ class Minima:
     ) -> tuple[FactSet, FactSet]:
         state = _State(below.I, below.D, below.A, self._nothing, self._nothing)
         state.explicit = (below.E - minus) | plus
-        lost = self._compiled.rules.apply(state.I, some=[(below.D, below.A)])
+        lost = self.compiled.rules.apply(state.I, some=[(below.D, below.A)])
         if (lost or minus) and not self._well_founded(kinds):
             raise _Again
         self._overdelete(state, lost, minus, note)
-        found = self._compiled.rules.apply(state.now, some=[(below.A, below.D)])
+        found = self.compiled.rules.apply(state.now, some=[(below.A, below.D)])
         found |= self._rederived(state)
         self._settle(state, found, plus.minus(state.now), note, kinds)
         return state.D, state.A
@@ -219,7 +220,7 @@ class Minima:
         while Δ:
             if self._steps is not None and len(state.D) + len(Δ) > max(_FEW, self._size // _SHARE):
                 raise _Again
-            found = self._compiled.recursive.apply(state.survivors, state.I | state.below_A, some=[(Δ, self._nothing)])
+            found = self.compiled.recursive.apply(state.survivors, state.I | state.below_A, some=[(Δ, self._nothing)])
             state.D |= Δ
             note(Δ)
             Δ = self._lost(found, state.survivors).minus(state.explicit)
@@ -238,7 +239,7 @@ class Minima:
             return self._nothing
         if self._again is None:
             choices = {choice.candidate.predicate: choice for choice in self._choices}
-            rules = [rule for rule in self._compiled.rules.rules if rule.head.predicate in choices]
+            rules = [rule for rule in self.compiled.rules.rules if rule.head.predicate in choices]
             self._again = self._compiler([choices[rule.head.predicate].guarded(rule) for rule in rules])
         touched = self._nothing
         for choice in self._choices:
@@ -247,7 +248,7 @@ class Minima:
         for choice in self._choices:
             self._engine.forget(choice.touched.predicate)
         plain = state.D.within(self._plain)
-        return found.plus(self._compiled.rules.provable(plain, state.now)) if plain else found
+        return found.plus(self.compiled.rules.provable(plain, state.now)) if plain else found
 
     # ------------------------------------------------------------------------------------ what improves
 
@@ -266,11 +267,11 @@ class Minima:
             note(Δ)
             rounds += 1
             if rounds > enough:
-                facts = len(state.now.within(self._compiled.region))
+                facts = len(state.now.within(self.compiled.region))
                 if rounds > facts:
                     self._refuse_cycles()
                 enough = max(facts, 2 * rounds)
-            found = self._compiled.recursive.apply(state.now, some=[(Δ, self._nothing)])
+            found = self.compiled.recursive.apply(state.now, some=[(Δ, self._nothing)])
             given = self._nothing
 
     def _improved(
@@ -295,7 +296,7 @@ class Minima:
         """Refuses to go on after more rounds than there are facts: with sums, some fact has then improved itself."""
         if all(choice.extreme.adds for choice in self._choices):
             choices = {choice.candidate.predicate: choice for choice in self._choices}
-            rules = [rule for rule in self._compiled.recursive.rules if rule.head.predicate in choices]
+            rules = [rule for rule in self.compiled.recursive.rules if rule.head.predicate in choices]
             by = "`, `".join(print_rule(choices[rule.head.predicate].as_written(rule)) for rule in rules)
             raise EverlogError(
                 "some facts lead back to themselves with a better value each time, as the weights of a negative cycle do, "

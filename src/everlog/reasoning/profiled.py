@@ -15,7 +15,7 @@ from operator import add
 from everlog import clock
 from everlog.datalog.syntax import Rule
 from everlog.engine.algebra import Counted, Engine, FactSet, Region, Rules, Some
-from everlog.planning.compiled_program import CompiledStratum, Compiler
+from everlog.planning.compiled_program import CompiledStratum, Compiler, RuleParts
 from everlog.reasoning.modular import Modules
 from everlog.reasoning.modules.module import Module, Oracle, Update
 
@@ -53,9 +53,14 @@ class Profiler:
                 rules=self._measured(stratum, stratum.rules),
                 recursive=self._measured(stratum, stratum.recursive),
                 nonrecursive=self._measured(stratum, stratum.nonrecursive),
+                gone=self._measured_parts(stratum, stratum.gone),
+                come=self._measured_parts(stratum, stratum.come),
             )
             for stratum in strata
         ]
+
+    def _measured_parts(self, stratum: CompiledStratum, parts: RuleParts | None) -> RuleParts | None:
+        return None if parts is None else RuleParts(*(self._measured(stratum, rules) for rules in parts))
 
     def modules(self, modules: Modules) -> Modules:
         """Modules that are measured."""

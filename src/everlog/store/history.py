@@ -33,12 +33,13 @@ _MOST_DAYS: Final = 100_000
 
 @dataclass(frozen=True)
 class VersionOfStore:
-    """A version, when it was written, and how many facts it has."""
+    """A version, when it was written, how many facts it has, and the text of its program."""
 
     number: int
     written: datetime
     explicit: int
     derived: int
+    program: str
 
 
 def history(store: Path, most: int | None = None) -> list[VersionOfStore]:
@@ -52,7 +53,7 @@ def history(store: Path, most: int | None = None) -> list[VersionOfStore]:
         explicit, derived = (
             sum(count.get(section, 0) for count in manifest.counts.values()) for section in ("explicit", "derived")
         )
-        found.append(VersionOfStore(version, written_at(store, manifest), explicit, derived))
+        found.append(VersionOfStore(version, written_at(store, manifest), explicit, derived, manifest.program))
     return found
 
 

@@ -9,7 +9,7 @@ Paths are relative to the store, so that a store can be moved.
 
 Each file has a *fingerprint* there, its size and a checksum of what is in it, and the manifest has a checksum of itself: a
 store that is not as it was written is noticed. Manifests of format 1 have neither, and are read without. Since format 4
-predicates may have names of columns.
+predicates may have names of columns, and since format 5 a store of an ontology says how that was translated.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from zlib import crc32
 
 from everlog.errors import EverlogError, Failure
 
-FORMAT: Final = 4
+FORMAT: Final = 5
 FOLDER: Final = "manifest"
 CURRENT: Final = "CURRENT"
 SECTIONS: Final = ("dictionary", "explicit", "derived", "state")
@@ -112,6 +112,8 @@ class Manifest:
     """When, in ISO form; older manifests do not say."""
     columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Per predicate the names of its arguments, where a table had some; the field is left out if there are none."""
+    ontology: Mapping[str, str | bool] = field(default_factory=dict)
+    """How the ontology became rules that the program has from it; the field is left out if there is none."""
     format: int = FORMAT
 
     @property
@@ -161,8 +163,9 @@ def _file(version: int) -> str:
 def write_manifest(manifest: Manifest) -> str:
     """The text of a manifest."""
     data = json.loads(json.dumps({"everlog": "store", **asdict(manifest)}))
-    if not data["columns"]:
-        del data["columns"]
+    for name in ("columns", "ontology"):
+        if not data[name]:
+            del data[name]
     return json.dumps({**data, _CHECKSUM: _checksum(data)}, ensure_ascii=False, indent=1) + "\n"
 
 
@@ -291,6 +294,10 @@ def _manifest(data: dict[str, Any]) -> Manifest:
         columns={
             name: _all(columns, str, f"columns of {name}")
             for name, columns in _by_name(data.get("columns", {}), list, "columns").items()
+        },
+        ontology={
+            name: value if type(value) is bool else _typed(value, str, name)
+            for name, value in _typed(data.get("ontology", {}), dict, "ontology").items()
         },
         format=data["format"],
     )

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections import abc
 
 from everlog.datalog.printer import print_rule
+from everlog.datalog.syntax import Rule
 from everlog.engine.algebra import Engine, Graphs, Matcher
 from everlog.planning.compiled_program import CompiledStratum, Compiler
 from everlog.planning.modules import module_rules as planned
+from everlog.planning.rule_changes import Planned, planned_in, rules_of
 from everlog.reasoning.modular import Modules
 from everlog.reasoning.modules.chain import RegularChains
 from everlog.reasoning.modules.hypertree import Hypertree
@@ -26,10 +28,19 @@ def make_modules(
     matcher: Matcher,
     compiled: Compiler,
     forced: bool = False,
+    known: abc.Sequence[tuple[Planned, Module]] = (),
 ) -> Modules:
-    """New modules, with nothing in their backbones and nodes; `forced`, chains are searched without trying rules first."""
+    """New modules, with nothing in their backbones and nodes; `forced`, chains are searched without trying rules first.
+
+    Where just the same was planned for a module that is known, it is that one; then `restrict_exactness` is left to others.
+    """
 
     nothing = engine.empty()
+    earlier: dict[abc.Sequence[Rule], tuple[Planned, Module]] = {rules_of(one[0]): one for one in known}
+
+    def adopted(one: Planned) -> Module | None:
+        before, module = earlier.get(rules_of(one), (None, None))
+        return module if before == one else None
 
     def made(module: planned.Module) -> Module:
         atom, step, grounded = module.atom, module.step, module.grounded
@@ -53,21 +64,42 @@ def make_modules(
 
     def all_of(stratum: CompiledStratum) -> abc.Iterator[Module]:
         for planned_one in stratum.modules:
+            if (before := adopted(planned_one)) is not None:
+                yield before
+                continue
             module = made(planned_one)
             module.rules = planned_one.rules
             module.about = {"rules": [print_rule(rule) for rule in planned_one.rules], "why": planned_one.why}
             yield module
         for tree in stratum.trees:
+            if (before := adopted(tree)) is not None:
+                yield before
+                continue
             decomposed = (Hypertree if tree.kept else Passing)(tree, engine, compiled, matcher)
             decomposed.rules = (tree.rule,)
             yield decomposed
 
     found = {stratum.index: list(all_of(stratum)) for stratum in strata if stratum.modules or stratum.trees}
-    for beside in found.values():
-        for module in beside:
-            # A fact that another module derives as well may be back by that one, of which the oracle knows nothing.
-            module.exact &= not any(_meet(module, other) for other in beside if other is not module)
+    if not known:
+        restrict_exactness(found)
     return found
+
+
+def restrict_exactness(modules: Modules) -> None:
+    """A fact that another module derives as well may be back by that one, of which the oracle knows nothing."""
+    for beside in modules.values():
+        for module in beside:
+            module.exact &= not any(_meet(module, other) for other in beside if other is not module)
+
+
+def planned_modules(strata: abc.Sequence[CompiledStratum], modules: Modules) -> list[tuple[Planned, Module]]:
+    """The modules of some strata, each with what was planned for it."""
+    return [
+        pair
+        for stratum in strata
+        if stratum.index in modules
+        for pair in zip(planned_in(stratum), modules[stratum.index], strict=True)
+    ]
 
 
 def _meet(one: Module, other: Module) -> bool:
