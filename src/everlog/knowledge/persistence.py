@@ -84,7 +84,13 @@ def saved(kb: KnowledgeBase, writer: Writing, known: Manifest | None, report: Re
     sections = {"explicit": reasoner.E, "derived": reasoner.derived()}
     dictionary = () if known is None else known.dictionary
     draft = Manifest(
-        writer.version, program, options=kb.options, arities=arities, dictionary=dictionary, columns=kb.column_names
+        writer.version,
+        program,
+        options=kb.options,
+        arities=arities,
+        dictionary=dictionary,
+        columns=kb.column_names,
+        given_files=kb.given_files,
     )
     making = _Making(writer, reasoner, known)
     for section, facts in sections.items():

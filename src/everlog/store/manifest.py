@@ -9,7 +9,7 @@ Paths are relative to the store, so that a store can be moved.
 
 Each file has a *fingerprint* there, its size and a checksum of what is in it, and the manifest has a checksum of itself: a
 store that is not as it was written is noticed. Manifests of format 1 have neither, and are read without. Since format 4
-predicates may have names of columns.
+predicates may have names of columns, and since format 5 those of the files that their facts came from.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from zlib import crc32
 
 from everlog.errors import EverlogError, Failure
 
-FORMAT: Final = 4
+FORMAT: Final = 5
 FOLDER: Final = "manifest"
 CURRENT: Final = "CURRENT"
 SECTIONS: Final = ("dictionary", "explicit", "derived", "state")
@@ -112,6 +112,8 @@ class Manifest:
     """When, in ISO form; older manifests do not say."""
     columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Per predicate the names of its arguments, where a table had some; the field is left out if there are none."""
+    given_files: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Per predicate the files that its explicit facts came from (`given_files.py`); left out if none are known."""
     format: int = FORMAT
 
     @property
@@ -161,8 +163,9 @@ def _file(version: int) -> str:
 def write_manifest(manifest: Manifest) -> str:
     """The text of a manifest."""
     data = json.loads(json.dumps({"everlog": "store", **asdict(manifest)}))
-    if not data["columns"]:
-        del data["columns"]
+    for name in ("columns", "given_files"):
+        if not data[name]:
+            del data[name]
     return json.dumps({**data, _CHECKSUM: _checksum(data)}, ensure_ascii=False, indent=1) + "\n"
 
 
@@ -258,6 +261,13 @@ def _all(data: Any, kind: type[_Kind], what: str) -> tuple[_Kind, ...]:
     return tuple(_typed(value, kind, f"one of {what}") for value in _typed(data, list, what))
 
 
+def _lists(data: dict[str, Any], what: str) -> dict[str, tuple[str, ...]]:
+    """Texts by predicate, of a field that may be left out."""
+    return {
+        name: _all(texts, str, f"{what} of {name}") for name, texts in _by_name(data.get(what, {}), list, what).items()
+    }
+
+
 def _manifest(data: dict[str, Any]) -> Manifest:
     """A manifest from its fields; KeyError, TypeError or ValueError where one is missing, of another type, or unknown."""
     unknown = set(data) - set(Manifest.__dataclass_fields__) - {"everlog"}
@@ -288,10 +298,8 @@ def _manifest(data: dict[str, Any]) -> Manifest:
             for file, found in _by_name(data.get("fingerprints", {}), dict, "fingerprints").items()
         },
         written=_typed(data.get("written", ""), str, "written"),
-        columns={
-            name: _all(columns, str, f"columns of {name}")
-            for name, columns in _by_name(data.get("columns", {}), list, "columns").items()
-        },
+        columns=_lists(data, "columns"),
+        given_files=_lists(data, "given_files"),
         format=data["format"],
     )
 
