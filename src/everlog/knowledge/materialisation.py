@@ -153,23 +153,31 @@ class Materialisation:
 
     def materialise(self, progress: Progress, profiler: Profiler | None = None) -> Outcome:
         """Computes `I`, and what is to be kept."""
-        measured, measured_modules = _measured(self.strata, profiler)
+        measured, measured_modules, boundaries = self._measured(profiler)
         begun, before = clock.now(), self.engine.derivations
         modules = self.modules if self._bounds is None else self._bounds.checked(self.modules, self.E)
         seconds = dict[int, float]()
         strata = timed(measured, seconds)
         if self.kept.names():
             self.I, rounds = materialise_counted(
-                strata, self.E, self.engine, progress, measured_modules(modules), self.kept, self._boundaries
+                strata, self.E, self.engine, progress, measured_modules(modules), self.kept, boundaries
             )
         else:
             used = measured_modules(modules)
-            self.I, rounds = materialise(strata, self.E, self.engine, progress, used, self._boundaries)
+            self.I, rounds = materialise(strata, self.E, self.engine, progress, used, boundaries)
         if self._bounds is not None:
             self._bounds.finish(modules, self.I)
         self.cost = Allowance(self.engine.derivations - before, clock.now() - begun)
         outcome = Outcome("remat", {"materialise": self.cost.instances}, rounds, self.cost.seconds, seconds)
         return outcome if profiler is None else replace(outcome, work=profiler.work())
+
+    def _measured(
+        self, profiler: Profiler | None
+    ) -> tuple[Sequence[CompiledStratum], Callable[[Modules], Modules], Boundaries]:
+        """Strata, what makes modules, groups and best facts, that are measured if somebody wants to."""
+        if profiler is None:
+            return self.strata, lambda modules: modules, self._boundaries
+        return profiler.strata(self.strata), profiler.modules, profiler.boundaries(self._boundaries)
 
     def asked(self) -> Kept:
         """What is kept because somebody asked for it."""
@@ -235,7 +243,7 @@ class Materialisation:
                 f"the algorithm {algorithm.name} needs counts that are not kept: a knowledge base or store that is made "
                 f"with the algorithm {algorithm.name} has them, and gets them back by remat after other algorithms"
             )
-        strata, measured_modules = _measured(self.strata, profiler)
+        strata, measured_modules, boundaries = self._measured(profiler)
         begun = clock.now()
         kept = self.kept.without(*(self.kept.names() - algorithm.keeps))
         modules = self.modules
@@ -246,7 +254,7 @@ class Materialisation:
             modules = self._bounds.checked(modules, E)
         used = measured_modules(modules)
         sets = self.E, self.I, minus, plus
-        change = Change(strata, self.engine, *sets, kept, progress, used, self._boundaries, allowed, watch)
+        change = Change(strata, self.engine, *sets, kept, progress, used, boundaries, allowed, watch)
         before = [module.X for module in self.backbones()]
         with kept.staged(), _staged(self.module_list()):
             with change.guarded():
@@ -271,13 +279,6 @@ class Materialisation:
             algorithm.name, change.derivations, change.rounds, seconds, change.seconds, kept.dropped, work
         )
         return outcome, difference
-
-
-def _measured(
-    strata: Sequence[CompiledStratum], profiler: Profiler | None
-) -> tuple[Sequence[CompiledStratum], Callable[[Modules], Modules]]:
-    """Strata, and what makes modules, that are measured if somebody wants to."""
-    return (strata, lambda modules: modules) if profiler is None else (profiler.strata(strata), profiler.modules)
 
 
 @contextmanager

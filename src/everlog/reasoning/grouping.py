@@ -24,7 +24,7 @@ class Grouping:
         (aggregate,) = rule.aggregates
         (member,) = aggregate.body
         assert isinstance(member, Atom), "a grouping rule has members"
-        self._member, self._head = member, rule.head
+        self.rule, self._member, self._head = rule, member, rule.head
         self._groups, self._matcher, self._engine = groups, matcher, engine
         self._members = Region((member,))
         self._touched = Atom(named_after(_TOUCHED, rule), aggregate.groups)
