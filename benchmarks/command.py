@@ -149,7 +149,11 @@ def _compute(arguments: argparse.Namespace) -> int:
         _integer(name, asked.get(name, most)) for name, most in (("size", "10000000"), ("groups", "100000"))
     )
     rows = ROWS if arguments.rows is None else tuple(filter(None, arguments.rows.split(",")))
-    run_compute(Request(rows, size, groups, arguments.repeat or 3), lambda line: print(line, flush=True))
+    engine = asked.get("engine", "memory")
+    if engine not in ("memory", "spark"):
+        raise BenchmarkMistake(f"engine={engine}: it is memory or spark")
+    request = Request(rows, size, groups, arguments.repeat or 3, engine == "spark", asked.get("master"))
+    run_compute(request, lambda line: print(line, flush=True))
     return 0
 
 

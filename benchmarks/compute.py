@@ -1,5 +1,7 @@
 """`script/bench run compute`: groups, expressions and paths over generated rows in memory, with DuckDB beside them.
 
+With `--set engine=spark` the same work is done on Spark, beside the memory engine (`compute_spark.py`).
+
 The rows are sales with a group, a quantity and a price. DuckDB has the same columns in memory; its results stay there.
 Everlog's times are of `materialise` and of `update`, with the rows encoded already.
 """
@@ -64,6 +66,8 @@ class Request:
     size: int = 10_000_000
     groups: int = 100_000
     repeat: int = 3
+    on_spark: bool = False
+    master: str | None = None
 
 
 def run_compute(request: Request, say: Say) -> None:
@@ -73,6 +77,8 @@ def run_compute(request: Request, say: Say) -> None:
         raise BenchmarkMistake(
             f"rows are some of {', '.join(ROWS)}; there are {2 * _CHANGED} rows, a group and a run at the least"
         )
+    if request.on_spark:
+        return _on_spark(request, say)
     for row in request.rows:
         measures = {
             "groups": _groups,
@@ -83,6 +89,23 @@ def run_compute(request: Request, say: Say) -> None:
             "labels": _labels,
         }
         measures[row](request, say)
+
+
+def _on_spark(request: Request, say: Say) -> None:
+    """The same programs and facts; what is added and deleted is measured with each of them."""
+    from benchmarks.compute_spark import run_on_spark
+
+    size, groups = request.size, request.groups
+    edges = graph(size)
+    works: dict[str, tuple[str, str, dict[str, Any]]] = {
+        "groups": (GROUPED, "seen", {"sale": sales(size, groups)}),
+        "hub": (GROUPED, "seen", {"sale": sales(size, groups, size // 2)}),
+        "bind": (COMPUTED, "cost", {"sale": sales(size, groups)}),
+        "paths": (PATHS, "dist", {"edge": edges, "source": [(0,)]}),
+        "labels": (LABELS, "label", {"edge": edges}),
+    }
+    chosen = {row: works[row] for row in request.rows if row in works}
+    run_on_spark(chosen, request.repeat, request.master, say)
 
 
 def sales(size: int, groups: int, hub: int = 0, doubles: bool = False) -> pa.Table:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from everlog import KnowledgeBase
+from everlog.knowledge.stores import open_store
 from support.command import REACH, done, everlog
 
 
@@ -108,3 +109,25 @@ def test_what_is_no_fact_is_refused(store: Path) -> None:
     assert everlog("explain", store, "reach(a, b), edge(a, b)").code == 2
     assert "there is no predicate reached" in everlog("explain", store, "reached(a, b)").err
     assert everlog("explain", store, "reach(a").code == 2
+
+
+@pytest.mark.usefixtures("spark")
+def test_given_facts_have_their_files(tmp_path: Path) -> None:
+    """As far as that is known: a predicate of two files has two names, and one of many none."""
+    (tmp_path / "rules.dlog").write_text(REACH + "edge(x, y) .")
+    (tmp_path / "edge.csv").write_text("a,b\nb,c\n")
+    (tmp_path / "more").mkdir()
+    (tmp_path / "more" / "edge.tsv").write_text("c\td\n")
+    (tmp_path / "blocked.csv").write_text("e\n")
+    place = tmp_path / "s"
+    done("init", place, tmp_path / "rules.dlog", "--facts", tmp_path / "edge.csv", "--facts", tmp_path / "blocked.csv")
+    assert "edge(a, b)  given (the program or edge.csv)" in done("explain", place, "reach(a, b)")
+    assert done("explain", place, "blocked(e)") == "blocked(e)  given (blocked.csv)\n"
+    done("update", place, "--add", tmp_path / "more" / "edge.tsv")
+    assert "edge(c, d)  given (the program or edge.csv or edge.tsv)" in done("explain", place, "reach(c, d)")
+    (node,) = json.loads(done("explain", place, "blocked(e)", "--format", "json"))["proofs"][0]["nodes"]
+    assert node == {"kind": "given", "fact": "blocked(e)", "source": "blocked.csv"}
+    kb = open_store(place)
+    kb.update(add={"edge": [("d", "e")]})
+    kb.save(place)
+    assert done("explain", place, "edge(a, b)") == "edge(a, b)  given\n"

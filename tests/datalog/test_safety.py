@@ -40,6 +40,7 @@ def test_safe(text: str) -> None:
 
 HEAD = "is in the head, but no positive atom of the body binds it"
 COMPARED = "is compared, but no positive atom of the body binds it"
+COMPUTED = "is in an expression, but nothing else in the body binds it"
 NEGATED = "is in a negation, but no positive atom of the body binds it; for `no value at all` write `_`"
 
 
@@ -68,6 +69,29 @@ NEGATED = "is in a negation, but no positive atom of the body binds it; for `no 
         ("p(?x) :- q(?x), not (r(?x), ?x < _) .", "_", "is local to a NOT EXISTS, but occurs in no atom inside it"),
         ("p(?x) :- q(?x, ?y), NOT EXISTS ?y IN (r(?y)) .", "?y", "is local to a NOT EXISTS and occurs outside it too"),
         ("p(?x) :- q(?x), NOT EXISTS ?x IN (r(?x)) .", "?x", "is local to a NOT EXISTS and occurs outside it too"),
+        ("p(?x) :- q(?x), FILTER(?x + ?y > 1) .", "?y", COMPUTED),
+        ("p(?y) :- q(?x), BIND(?z + 1 AS ?y) .", "?z", COMPUTED),
+        ("p(?y) :- q(?x), BIND(?y + 1 AS ?y) .", "?y", COMPUTED),
+        (
+            "p(?x, ?n) :- q(?x, ?y), AGGREGATE(r(?y, ?z) BIND COUNT(?z) AS ?n) .",
+            "?y",
+            "is inside an AGGREGATE and outside it too; name it after ON",
+        ),
+        (
+            "p(?x, ?n) :- AGGREGATE(q(?y) ON ?x BIND COUNT(?y) AS ?n) .",
+            "?x",
+            "is named after ON, but nothing inside the AGGREGATE binds it",
+        ),
+        (
+            "p(?n) :- AGGREGATE(q(?y) BIND SUM(?z + 1) AS ?n) .",
+            "?z",
+            "is an argument of SUM, but nothing inside the AGGREGATE binds it",
+        ),
+        (
+            "p(?y) :- AGGREGATE(q(?x, ?y) ON ?x BIND COUNT(*) AS ?y) .",
+            "?y",
+            "is a result of an AGGREGATE and occurs inside it, too; give one of them another name",
+        ),
     ],
 )
 def test_unsafe(text: str, variable: str, reason: str) -> None:

@@ -101,3 +101,17 @@ def test_a_proof_that_is_seen_first_need_not_be_the_lowest() -> None:
     proof = kb.explain("g(1)").proof
     assert proof is not None
     assert height(proof) == 3
+
+
+def test_of_two_proofs_that_are_known_at_once_the_lower_one_counts() -> None:
+    """When `f` is looked at, both of its reasons have a height already: 0 and 2."""
+    kb = KnowledgeBase("""
+        g(?x) :- y(?x), w(?x) .  g(?x) :- c1(?x) .  c1(?x) :- c2(?x) .  c2(?x) :- c3(?x) .  c3(?x) :- f(?x) .
+        f(?x) :- e(?x) .  f(?x) :- y(?x) .  y(?x) :- z(?x) .  z(?x) :- e(?x) .  e(1) .
+        w(?x) :- w1(?x) .  w1(?x) :- w2(?x) .  w2(?x) :- w3(?x) .  w3(?x) :- w4(?x) .  w4(?x) :- w5(?x) .
+        w5(?x) :- w6(?x) .  w6(?x) :- w7(?x) .  w7(?x) :- e(?x) .
+    """)
+    kb.materialise()
+    proof = kb.explain("g(1)").proof
+    assert proof is not None
+    assert height(proof) == 5

@@ -55,7 +55,22 @@ def test_rules_with_aggregates_are_shown_as_they_are_written() -> None:
     kb.materialise(profile=True)
     assert {rule for _, *rules in lines(kb) for rule in rules if rule.startswith(("busy", "mean"))} == {busy, mean}
     assert [line.kind for line in kb.profile().lines if line.rules == ["works(?0, ?1), wage(?0, ?2)"]] == ["aggregate"]
+    groups = [line.rules[0] for line in kb.profile().lines if line.kind == "groups"]
+    assert "AGGREGATE(works(?0, ?2), wage(?0, ?3) ON ?0 BIND COUNT(*) AS ?1)" in groups
+    assert len(groups) == 3  # a mean is a sum and a count
     assert "¬" not in repr(kb.profile())
+
+
+def test_rules_that_keep_the_best_have_a_line() -> None:
+    rules = ["dist(?x, MIN(0)) :- source(?x) .", "dist(?y, MIN(?d + ?w)) :- dist(?x, ?d), edge(?x, ?y, ?w) ."]
+    kb = KnowledgeBase(parse_program(" ".join(rules)))
+    kb.add({"source": [("a",)], "edge": [("a", "b", 4), ("a", "c", 1), ("c", "b", 2)]})
+    kb.materialise(profile=True)
+    (line,) = (line for line in kb.profile().lines if line.kind == "minima")
+    assert (sorted(line.rules), line.facts) == (sorted(rules), 3)
+    kb.update(delete={"edge": [("c", "b", 2)]}, profile=True)
+    (line,) = (line for line in kb.profile().lines if line.kind == "minima")
+    assert (sorted(line.rules), line.facts) == (sorted(rules), 2)
 
 
 @pytest.mark.parametrize("algorithm", ["dred", "fbf", "bf", "dredc", "bfc", "counting", "remat"])

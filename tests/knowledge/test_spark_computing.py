@@ -1,13 +1,21 @@
-"""Rules that compute, on Spark: by jobs and on the driver, the same as in memory, after an update too."""
+"""Rules that compute, on Spark: by jobs and on the driver, the same as in memory, after updates and turns of engines."""
 
 from __future__ import annotations
 
+from pathlib import Path
+from random import Random
 from typing import TYPE_CHECKING
 
 import pytest
 
+import everlog
 from everlog import KnowledgeBase
 from everlog.engine.spark import tuning
+from oracles import computing as oracle
+from oracles.naive import fact
+from support.computing_programs import computing
+from support.joint import joint_computing
+from support.minimum_programs import with_minima
 from support.on_spark import all_facts
 
 if TYPE_CHECKING:
@@ -37,3 +45,25 @@ def test_as_in_memory(spark: SparkSession, few: int, monkeypatch: pytest.MonkeyP
         found.append((before, all_facts(kb), report.added, report.deleted))
     assert found[0] == found[1]
     assert len(found[0][0]) != len(found[0][1])
+
+
+def test_random_programs_and_engines_that_take_turns(spark: SparkSession, tmp_path: Path) -> None:
+    """Expressions, aggregates, values made in recursion and minima; each update is by the engine that has its turn."""
+    cases = [computing(Random(f"spark {seed}"), updates=2) for seed in range(6)]
+    one = joint_computing([*cases, *(with_minima(Random(f"spark {seed}"), updates=2) for seed in range(5))])
+    held = {name: set(rows) for name, rows in one.facts.items()}
+    kb = KnowledgeBase(one.program, engine="spark", spark=spark)
+    kb.add(one.facts)
+    kb.materialise()
+    for number, (add, delete) in enumerate([({}, {}), *one.updates]):
+        if number > 1:
+            kb.save(tmp_path / f"{number}.store")
+            kb = everlog.open(
+                tmp_path / f"{number}.store", engine="memory" if number % 2 == 0 else "spark", spark=spark
+            )
+        for name in held:
+            held[name] = (held[name] - set(delete.get(name, ()))) | set(add.get(name, ()))
+        if number:
+            kb.update(add, delete)
+        explicit = frozenset(fact(name, *row) for name, rows in held.items() for row in rows)
+        assert all_facts(kb) == oracle.materialise(one.program.rules, explicit), number

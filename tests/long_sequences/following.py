@@ -1,8 +1,8 @@
 """A knowledge base lives a life, and is held to the truth after everything that happens.
 
-Facts are those that clingo finds, and the naive evaluator where that is quick. Reports and changes say what changed. What
-is kept for updates is what a knowledge base has that starts again with the same facts. An update that is refused, fails or
-is interrupted leaves everything as it was; one that is interrupted may also be done.
+Facts are those that clingo finds, and the naive evaluator where that is quick, or the one for rules that compute. Reports
+and changes say what changed. What is kept for updates is what a knowledge base has that starts again with the same facts.
+An update that is refused, fails or is interrupted leaves everything as it was; one that is interrupted may also be done.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from everlog.datalog.printer import print_program, print_rule
 from everlog.datalog.syntax import Program, Rule
 from long_sequences.scenarios import Compaction, Event, Life, Storing, Update, shown
 from long_sequences.surroundings import surrounded
-from oracles import clingo_oracle, equality, naive
+from oracles import clingo_oracle, computing, equality, naive
 from oracles.naive import Facts
 from support.equalities import r_materialisation, rows
 from support.maintenance import check_backbones
@@ -230,7 +230,9 @@ class Follower:
         program = program or self._program
         rules, key = program.rules, (explicit, frozenset(program.rules))
         if key not in self._truth:
-            if self.life.options["equality"] == "off":
+            if self.life.kind == "computing":
+                found = computing.materialise(rules, explicit)
+            elif self.life.options["equality"] == "off":
                 found = clingo_oracle.materialise(rules, explicit)
                 if len(found) <= _BY_FORCE and naive.materialise(rules, explicit) != found:
                     raise Untrue("the oracles do not agree")

@@ -27,8 +27,10 @@ from oracles import naive
 from oracles.naive import Fact, Facts
 from support import complex_rules
 from support.chain_programs import CHAINS
+from support.computing_programs import computing
 from support.equalities import random_case
 from support.maintenance import ALGORITHMS
+from support.minimum_programs import with_minima
 from support.module_programs import PROGRAMS, patterned, some_facts
 from support.sequences import made
 
@@ -295,6 +297,15 @@ def _of_triples(random: Random) -> tuple[str, list[Fact]]:
     return text, list(dict.fromkeys(found))
 
 
+def _that_computes(random: Random) -> tuple[str, list[Fact]]:
+    """Expressions and aggregates, or minima in recursion."""
+    case = random.choice([computing, with_minima])(random, updates=8)
+    parts = [case.facts, *(add for add, _ in case.updates)]
+    return print_program(case.program), _distinct(
+        (name, row) for part in parts for name, some in part.items() for row in some
+    )
+
+
 _PROGRAMS = {
     "language": _of_language,
     "patterns": _of_patterns,
@@ -303,6 +314,7 @@ _PROGRAMS = {
     "triples": _of_triples,
     "equality": _with_equality,
     "complex equality": _complex_with_equality,
+    "computing": _that_computes,
 }
 
 

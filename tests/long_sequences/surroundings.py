@@ -14,6 +14,7 @@ import pytest
 from everlog.engine.memory import tuning
 from everlog.knowledge import choice
 from everlog.planning.decomposition import decomposition_choice as decomposing
+from everlog.reasoning import minima
 from everlog.reasoning.modules import hypertree
 from everlog.reasoning.modules.module import Backbone
 from support.cramped import cramped
@@ -28,6 +29,8 @@ SURROUNDINGS: Final = {
     "counts soon": 0.25,
     "counts nodes": 0.2,
     "decomposes": 0.3,
+    "settles anew": 0.2,
+    "wonders": 0.2,
 }
 
 
@@ -63,4 +66,9 @@ def surrounded(names: tuple[str, ...]) -> Iterator[None]:
                 name == "decomposes"
             ):  # `auto` decomposes rules that join a few facts, and decides anew as these change
                 patch.setattr(decomposing, "IN_MEMORY", decomposing.Worth(cheaper=1.0, much=12.0, kept=1.5))
+            elif name == "settles anew":  # best facts that are deleted are not taken away one by one
+                patch.setattr(minima, "_FEW", 0)
+                patch.setattr(minima, "_SHARE", 1_000)
+            elif name == "wonders":  # whether rounds of best facts are too many is looked at from the first one on
+                patch.setattr(minima, "_PATIENCE", 0)
         yield

@@ -24,6 +24,7 @@ from everlog.datalog.syntax import (
     Call,
     Comparison,
     Computation,
+    Constant,
     Expression,
     Extreme,
     Negation,
@@ -132,7 +133,8 @@ def _computed(computation: Computation, one: Substitution) -> Substitution | Non
     found = _evaluated(computation.expression, one)
     if found is None:
         return None
-    assert isinstance(computation.result, Variable)
+    if isinstance(computation.result, Constant):
+        return one if found == key(computation.result.value) else None
     name = computation.result.name
     return {**one, name: found} if one.get(name, found) == found else None
 
@@ -192,6 +194,16 @@ def _aggregated(one: Aggregation, members: Iterable[Substitution], nonempty: boo
         return found
     if one.function in ("MIN", "MAX"):
         return (min if one.function == "MIN" else max)(values, key=float, default=None)  # type: ignore[arg-type]
+    if one.function == "SAMPLE":
+        return min(values, key=float, default=None)  # type: ignore[arg-type]
+    if one.function in ("COUNT_MIN", "COUNT_MAX"):
+        return values.count((min if one.function == "COUNT_MIN" else max)(values, default=None))  # type: ignore[type-var]
+    if "_ARG" in one.function:
+        outer, _, inner = one.function.partition("_ARG")
+        chosen = [value_of(row[1]) for row in rows]  # type: ignore[arg-type]
+        at = (min if inner == "MIN" else max)(chosen, default=None)  # type: ignore[type-var]
+        mine = [value for value, other in zip(values, chosen, strict=True) if other == at]
+        return (min if outer == "MIN" else max)(mine, default=None)  # type: ignore[type-var]
     if one.function == "GROUP_CONCAT":
         assert all(isinstance(value, str) for value in values)
         return one.separator.join(sorted(map(str, values)))

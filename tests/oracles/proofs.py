@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from itertools import product
 from typing import NamedTuple, TypeAlias
 
-from everlog.datalog.syntax import Aggregate, Atom, Comparison, Computation, Negation, Rule
+from everlog.datalog.syntax import Aggregate, Atom, Comparison, Computation, Negation, Rule, Variable
 from everlog.explaining.proof import Absent, Derived, Failed, Given, Group, Node, Path, Tested
 from oracles import computing, naive
 from oracles.naive import Fact, Facts, Substitution
@@ -118,13 +118,13 @@ class World:
         """Whether something matches what is negated."""
         return bool(computing.instances((*negation.atoms, *negation.tests), self.facts, {}))
 
-    def check_failed(self, one: Failed) -> None:
-        """What holds must hold, and what fails must fail, for the values that are shown."""
-        for held in one.held:
-            assert isinstance(held, Aggregate) or computing.instances([held], self.facts, {})
-        if isinstance(one.failing, Comparison) and list(one.failing.variables()):
-            return
-        assert isinstance(one.failing, Aggregate) or not computing.instances([one.failing], self.facts, {})
+    def check_failed(self, one: Failed, fact: Fact) -> None:
+        """What holds must hold together, and with what fails it must not, for the values that are shown."""
+        head = zip(one.rule.head.terms, fact[1], strict=True)
+        values = {term.name: value for term, value in head if isinstance(term, Variable)}
+        assert computing.instances(one.held, self.facts, values), "they do not hold"
+        if not (isinstance(one.failing, Comparison) and list(one.failing.variables())):
+            assert not computing.instances((*one.held, one.failing), self.facts, values), "it does not fail"
 
 
 def _inside(rule: Rule) -> Iterator[object]:

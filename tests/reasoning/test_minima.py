@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from everlog import EverlogError, KnowledgeBase
+from everlog.engine.memory import settled_facts
 from everlog.engine.spark import tuning
 from everlog.reasoning import minima
 from oracles.exchange import facts_of
@@ -43,10 +44,12 @@ def test_random_programs_and_updates(algorithm: str) -> None:
 
 
 def test_in_rounds_as_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Rounds alone, and everything settled again for the least deletion, come to the same."""
+    """Rounds alone, and everything settled again for the least deletion, in buckets and by a heap, come to the same."""
     for seed in range(4):
         with monkeypatch.context() as changed:
             changed.setattr(minima, "_FEW", 0)
+            followed(with_minima(Random(seed), updates=3))
+            changed.setattr(settled_facts, "_NEAR", 0)
             followed(with_minima(Random(seed), updates=3))
             changed.setattr(minima, "steps_of", lambda *_: None)
             followed(with_minima(Random(seed), updates=3))
@@ -82,6 +85,27 @@ def test_shortest_paths_are_those_of_scipy() -> None:
         come = {edge for edge in graph(random, nodes, 12, range(1, 9)) if edge[:2] not in pairs}
         kb.update(add={"edge": sorted(come)}, delete={"edge": sorted(gone)})
         edges = (edges - gone) | come
+
+
+@pytest.mark.parametrize("near", [0, 4096], ids=["by a heap", "in buckets"])
+@pytest.mark.parametrize("largest", [1, 63, 64, 700, 9_000])
+def test_sources_with_values_far_apart(near: int, largest: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Given values come in between what waits, long before or after it; weights are zero, too."""
+    monkeypatch.setattr(settled_facts, "_NEAR", near)
+    random, nodes = Random(largest), 40
+    edges = graph(random, nodes, 120, range(0, largest + 1))
+    given = [(random.randrange(nodes), random.choice([-(2**40), -500, 0, 3, 900, 10**6, 2**62])) for _ in range(6)]
+    given.append((0, 2**63 - 2))
+    best: dict[int, int] = {}
+    for node, value in given:
+        best[node] = min(value, best.get(node, value))
+    for _ in range(nodes):
+        for x, y, weight in edges:
+            if x in best and best[x] + weight < 2**63:
+                best[y] = min(best.get(y, best[x] + weight), best[x] + weight)
+    program = SHORTEST.replace("dist(?x, MIN(0)) :- source(?x)", "dist(?x, MIN(?v)) :- source(?x, ?v)")
+    kb = made(program, {"source": given, "edge": sorted(edges)})
+    assert dict(kb.rows("dist")) == best
 
 
 def test_negative_weights_are_right_and_a_negative_cycle_is_said() -> None:

@@ -43,6 +43,12 @@ _GROUPED: Final = (
     "SUM(DISTINCT ?b)",
     "SUM(?b * ?b + 1)",
     "GROUP_CONCAT(STR(?b))",
+    "GROUP_CONCAT(DISTINCT STR(?b))",
+    "SAMPLE(xsd:integer(?b))",
+    "COUNT_MIN(xsd:integer(?b))",
+    "COUNT_MAX(xsd:integer(?b))",
+    "MIN_ARGMAX(STR(?b), xsd:integer(?b))",
+    "MAX_ARGMIN(xsd:integer(?b) * -1, xsd:integer(?a) - xsd:integer(?b))",
 )
 
 
@@ -71,8 +77,13 @@ def computing(random: Random, aggregates: bool = True, updates: int = 6) -> Comp
     # How a double is written is not the same everywhere.
     values = [*range(7), *range(7), "x", "a1", *(_DECIMALS if "STR(" in text else [2.5, 0.5])]
     facts = {name: _some(random, name, 8, values) for name in ("e", "f", "n")}
+    return Computing(program, facts, changes(random, facts, updates, values))
+
+
+def changes(random: Random, facts: Rows, updates: int, values: Sequence[Value]) -> tuple[tuple[Rows, Rows], ...]:
+    """Updates of some facts, each with a few that come and a few that go."""
     held = {name: set(rows) for name, rows in facts.items()}
-    changes = []
+    found = []
     for _ in range(updates):
         add: Rows = {}
         delete: Rows = {}
@@ -80,8 +91,8 @@ def computing(random: Random, aggregates: bool = True, updates: int = 6) -> Comp
             delete[name] = random.sample(sorted(held[name], key=repr), min(len(held[name]), random.randint(0, 3)))
             add[name] = _some(random, name, random.randint(0, 3), values)
             held[name] = (held[name] - set(delete[name])) | set(add[name])
-        changes.append((add, delete))
-    return Computing(program, facts, tuple(changes))
+        found.append((add, delete))
+    return tuple(found)
 
 
 def _rules(random: Random, name: str, known: list[str], aggregates: bool) -> Iterator[str]:

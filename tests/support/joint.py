@@ -5,17 +5,18 @@ A job costs about the same however little it does. A disagreement is traced back
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
 from random import Random
 
 from everlog.datalog.substitution import canonical_rule
-from everlog.datalog.syntax import Atom, BodyLiteral, Negation, Program, Rule
+from everlog.datalog.syntax import Aggregate, Atom, BodyLiteral, Negation, Program, Rule
 from oracles import naive
 from oracles.naive import Fact, Facts
+from support.computing_programs import Computing, Rows
 from support.strategies import VALUES, Case, Writer
 
-__all__ = ["VALUES", "Question", "joint_case", "joint_questions"]
+__all__ = ["VALUES", "Question", "joint_case", "joint_computing", "joint_questions"]
 
 
 def renamed_atom(atom: Atom, number: int) -> Atom:
@@ -28,9 +29,11 @@ def renamed_rule(rule: Rule, number: int) -> Rule:
             return renamed_atom(one, number)
         if isinstance(one, Negation):
             return Negation(tuple(renamed_atom(atom, number) for atom in one.atoms), one.local, one.tests)
+        if isinstance(one, Aggregate):
+            return replace(one, body=tuple(literal(inner) for inner in one.body))
         return one
 
-    return Rule(renamed_atom(rule.head, number), tuple(literal(one) for one in rule.body))
+    return replace(rule, head=renamed_atom(rule.head, number), body=tuple(literal(one) for one in rule.body))
 
 
 def joint_case(cases: Iterable[Case]) -> Case:
@@ -43,6 +46,21 @@ def joint_case(cases: Iterable[Case]) -> Case:
         facts += (renamed_atom(atom, number) for atom in case.program.facts)
         given += (renamed_atom(atom, number) for atom in case.facts)
     return Case(Program(tuple(rules), tuple(facts)), tuple(given))
+
+
+def joint_computing(cases: Sequence[Computing]) -> Computing:
+    """Programs that compute, with their facts and updates, as one."""
+
+    def together(parts: Iterable[Rows]) -> Rows:
+        return {f"{name} {number}": rows for number, part in enumerate(parts) for name, rows in part.items()}
+
+    rules = [renamed_rule(rule, number) for number, case in enumerate(cases) for rule in case.program.rules]
+    updates = zip(*(case.updates for case in cases), strict=True)
+    return Computing(
+        Program(tuple(rules)),
+        together(case.facts for case in cases),
+        tuple((together(add for add, _ in some), together(delete for _, delete in some)) for some in updates),
+    )
 
 
 @dataclass(frozen=True)

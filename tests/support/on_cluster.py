@@ -177,7 +177,7 @@ def check_tasks_that_are_run_again(spark: SparkSession, folder: Path) -> None:
     for way in ways:
         lines = {str(file): [LineFile(0, way, "")] for file in files}
         rows = _Rows.of(spark, read_lines(spark, lines, None), None)
-        read = Read({"p": 2}, [], 0, "", {}, {}, [Part("p", 0, 2)], rows)
+        read = Read({"p": 2}, [], 0, "", {}, {}, {}, [Part("p", 0, 2)], rows)
         encoded = StoredDictionary(spark, [], 0).encode(read, folder / f"terms-{len(found)}")
         terms = {row["term"]: row["id"] for row in encoded.new_terms.collect()}
         found.append((terms, sorted(map(tuple, encoded.facts["p"].collect()))))

@@ -12,6 +12,7 @@ from oracles import naive
 from oracles.exchange import facts_of
 from oracles.naive import Fact
 from oracles.proofs import World, height
+from support.on_spark import all_facts, decoded
 
 
 def explained(kb: KnowledgeBase, fact: Fact, **options: Any) -> Explanation:
@@ -20,8 +21,9 @@ def explained(kb: KnowledgeBase, fact: Fact, **options: Any) -> Explanation:
 
 def check_all(kb: KnowledgeBase, program: Program, chosen: Iterable[Fact] | None = None) -> int:
     """Checks the least proof of every fact, or of some, and gives their number."""
-    world = World(program.rules, facts_of(kb, "explicit"))
-    assert facts_of(kb) == world.facts
+    on_spark = kb.reasoner.backend.name == "spark"
+    world = World(program.rules, decoded(kb, kb.reasoner.E) if on_spark else facts_of(kb, "explicit"))
+    assert all_facts(kb) == world.facts
     heights = world.heights()
     facts = sorted(world.facts if chosen is None else chosen, key=repr)
     for fact in facts:

@@ -33,7 +33,7 @@ def read_of(spark: SparkSession, facts: Mapping[str, Collection[Sequence[Any]]],
                 )
             )
     rows_of = [row for batch in InBlocks(lambda _: iter(given))(iter(())) for row in batch.to_pylist()]
-    return Read(arities, [], 0, "", {}, {}, parts, _Rows(spark, None, rows_of, None))
+    return Read(arities, [], 0, "", {}, {}, {}, parts, _Rows(spark, None, rows_of, None))
 
 
 def rows_of_read(read: Read, predicate: str) -> list[tuple[Any, ...]]:

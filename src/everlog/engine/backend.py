@@ -272,6 +272,14 @@ class Backend(ABC, Generic[Batch, Listed, Part]):
         """The dictionary of the ids that `matches` gives, and whether that is for one query, and takes new values."""
 
     @abstractmethod
+    def batch(self, predicate: str, ids: NDArray[np.int32], dictionary: Dictionary) -> Batch:
+        """Facts with one argument each, from ids of a dictionary that `query_dictionary` has given."""
+
+    @abstractmethod
+    def columns(self, listed: Listed, arity: int, dictionary: Dictionary) -> NDArray[np.int32]:
+        """Facts as ids of such a dictionary, one fact per column."""
+
+    @abstractmethod
     def matches(
         self, asked: Matching, dictionary: Dictionary, names: Names[Batch, Listed, Part] | None = None
     ) -> Matched:

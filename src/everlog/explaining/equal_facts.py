@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice, product
-from math import prod
 from typing import Final
 
 from everlog.datalog.substitution import substitute_atom
@@ -32,6 +31,7 @@ from everlog.datalog.syntax import (
 )
 from everlog.datalog.values import term_order
 from everlog.engine.algebra import FactSet
+from everlog.explaining.equality_chains import EqualityChains, equality_links
 from everlog.explaining.held_facts import CHAINED, RENAMED, AnyBackend, HeldFacts, Instance, Row
 from everlog.explaining.path_rules import PathRules
 from everlog.explaining.rule_index import RuleIndex
@@ -79,14 +79,21 @@ class EqualNames:
 class RepresentativeRules(RuleIndex):
     """The rules of a program over representatives, numbered like the rules."""
 
-    def __init__(self, rules: Sequence[Rule], names: EqualNames) -> None:
-        super().__init__([_over_representatives(rule, names) for rule in rules])
-        self.written = rules
+    def __init__(self, rules: RuleIndex, names: EqualNames) -> None:
+        super().__init__([_over_representatives(rule, names) for rule in rules.rules])
+        self.plain, self.written = rules, rules.rules
         self._names = names
+        self._links: PathRules | None = None
 
     def paths(self) -> list[PathRules]:
         """Those about relations other than equality; steps have the names of given facts, or of representatives."""
         return [one for one in super().paths() if not any(is_equality(head) for head, _, _ in one.heads)]
+
+    def links(self) -> PathRules:
+        """What makes two names equal from given facts alone."""
+        if self._links is None:
+            self._links = equality_links(self.written)
+        return self._links
 
     def deriving(self, facts: Iterable[Atom]) -> set[int]:
         return super().deriving(map(self._names.atom, facts))
@@ -104,7 +111,8 @@ class EqualFacts(HeldFacts):
         self.rules, self._names = rules.written, names
         self.thorough = False
         """Whether all names are tried."""
-        self._plain = HeldFacts(backend, E, I, RuleIndex(rules.written))
+        self._plain = HeldFacts(backend, E, I, rules.plain)
+        self._chains = EqualityChains(self, rules.links())
 
     def holding(self, facts: Iterable[Atom]) -> set[Atom]:
         asked = list(facts)
@@ -149,9 +157,7 @@ class EqualFacts(HeldFacts):
         made = [one for each in found for fact in by_form[each.head] for one in self._named(each, fact)]
         made += self._from_given(asked, rules)
         made += self._renamed(asked)
-        for fact in asked:
-            if self._is_equal(fact) and not _is_reflexive(fact):
-                made += self._chained(fact)
+        made += self._chained([fact for fact in asked if self._is_equal(fact) and not _is_reflexive(fact)])
         return [one for one in dict.fromkeys(made) if one.head not in one.premises], False
 
     def _from_given(self, asked: Sequence[Atom], rules: Iterable[int]) -> list[Instance]:
@@ -183,63 +189,33 @@ class EqualFacts(HeldFacts):
 
     def _renamed(self, asked: Sequence[Atom]) -> Iterator[Instance]:
         """Facts that are given in other names."""
-        for fact in asked:
-            classes = [self._names.all(term) for term in fact.terms]
-            if not is_equality(fact) and any(len(names) > 1 for names in classes):
-                if prod(map(len, classes)) > _NAMES:
-                    found = self.given_among(fact.predicate, classes)
-                else:
-                    found = super().explicit(Atom(fact.predicate, terms) for terms in product(*classes))
-                yield from (self._renaming(fact, given) for given in found if given != fact)
+        several = (fact for fact in asked if any(len(self._names.all(term)) > 1 for term in fact.terms))
+        for fact, given in self.given_as([fact for fact in several if not is_equality(fact)], self._names.all):
+            if given != fact:
+                yield self._renaming(fact, given)
 
     def _renaming(self, wanted: Atom, known: Atom) -> Instance:
         pairs = zip(wanted.terms, known.terms, strict=True)
         equal = [same(mine, theirs) for mine, theirs in pairs if mine != theirs]
         return Instance(wanted, RENAMED, (), tuple(dict.fromkeys([known, *equal])))
 
-    def _chained(self, fact: Atom) -> Iterator[Instance]:
-        """Chains of equalities between the names that a fact says are equal."""
-        start, _, end = fact.terms
-        yield Instance(fact, CHAINED, (), (same(end, start),))
-        names = self._names.all(start)
-        steps = self._given_steps(start, end, names)
-        if steps is not None:
-            if len(steps) > 1:
-                yield Instance(fact, CHAINED, (), tuple(steps))
-            if not self.thorough:
-                return
-        if len(names) <= _MEMBERS or self.thorough:
-            for name in names:
-                if name not in (start, end):
-                    yield Instance(fact, CHAINED, (), (same(start, name), same(name, end)))
-
-    def _given_steps(self, start: Term, end: Term, names: Sequence[Constant]) -> list[Atom] | None:
-        """A shortest chain of equalities that are given, or that rules derive from given facts; None if there is none."""
-        before: dict[Term, Atom | None] = {start: None}
-        level = [start]
-        rules = sorted(self.index.deriving([same(start, end)]))
-        direct = [same(start, end), same(end, start)]
-        if at_once := [*super().explicit(direct), *(one.head for one in self._from_given(direct, rules))]:
-            return at_once[:1]
-        while level and end not in before:
-            left = [name for name in names if name not in before]
-            wanted = [atom for one in level for other in left for atom in (same(one, other), same(other, one))]
-            found = [*super().explicit(wanted), *(one.head for one in self._from_given(wanted, rules))]
-            after = []
-            for step in sorted(found, key=repr):
-                for here, there in ((step.terms[0], step.terms[2]), (step.terms[2], step.terms[0])):
-                    if here in before and there not in before and here in level:
-                        before[there] = step
-                        after.append(there)
-            level = after
-        if end not in before:
-            return None
-        chain: list[Atom] = []
-        at = end
-        while (last := before[at]) is not None:
-            chain.append(last)
-            at = last.terms[0] if last.terms[2] == at else last.terms[2]
-        return chain[::-1]
+    def _chained(self, facts: Sequence[Atom]) -> Iterator[Instance]:
+        """Chains of equalities between the names that facts say are equal."""
+        turned = {fact: same(fact.terms[2], fact.terms[0]) for fact in facts}
+        both = [one for pair in turned.items() for one in pair]
+        known = super().explicit(both) | {one.head for one in self._from_given(both, self.index.deriving(both))}
+        for fact, other in turned.items():
+            yield Instance(fact, CHAINED, (), (other,))
+            start, _, end = fact.terms
+            names = self._names.all(start)
+            at_once = fact in known or other in known
+            chain = None if at_once else self._chains.chain(fact, names)
+            if chain is not None:
+                yield Instance(fact, CHAINED, (), tuple(dict.fromkeys(chain)))
+            if self.thorough or (chain is None and not at_once and len(names) <= _MEMBERS):
+                for name in names:
+                    if name not in (start, end):
+                        yield Instance(fact, CHAINED, (), (same(start, name), same(name, end)))
 
 
 def _is_reflexive(fact: Atom) -> bool:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
 
 from everlog.datalog.syntax import Atom, Program
 from everlog.explaining.all_proofs import AllProofs
@@ -13,9 +14,14 @@ from everlog.explaining.proof_building import ProofBuilder
 from everlog.explaining.proof_search import Ended, Limits, ProofSearch
 from everlog.explaining.why_not import why_not
 
+_NO_FILES: Final[Mapping[str, Sequence[str]]] = {}
+
 
 class Explainer:
-    """Proofs over what an engine holds, within some limits, and perhaps no deeper than so many rules."""
+    """Proofs over what an engine holds, within some limits, and perhaps no deeper than so many rules.
+
+    `files` are those that the given facts of predicates came from, as far as that is known.
+    """
 
     def __init__(
         self,
@@ -24,12 +30,13 @@ class Explainer:
         depth: int | None = None,
         program: Program | None = None,
         folding: bool = True,
+        files: Mapping[str, Sequence[str]] = _NO_FILES,
     ) -> None:
         self._held, self._limits, self._depth = held, limits, depth
         program = Program() if program is None else program
         self._prefixes = program.prefixes
         self._folding = folding
-        self._builder = ProofBuilder(held, program.origins)
+        self._builder = ProofBuilder(held, program.origins, files)
         self._ended = False
 
     def least(self, fact: Atom, answers: int = 1) -> Explanation:

@@ -5,9 +5,13 @@ Everything is asked for many facts at once, as a handful of joins in a scratch o
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from functools import reduce
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
 
 from everlog.datalog.syntax import HIDDEN, Atom, BodyLiteral, Constant, Rule, Term, Variable
 from everlog.datalog.values import Value
@@ -20,6 +24,7 @@ from everlog.reasoning.boundaries import make_boundaries
 from everlog.sources.fact_columns import Columns, columns_of
 
 AnyBackend = Backend[Any, Any, Any]
+Ids: TypeAlias = NDArray[np.int32]
 
 RENAMED: Final = -1
 CHAINED: Final = -2
@@ -30,6 +35,7 @@ Row = tuple[Value, ...]
 
 _ANSWER: Final = f"{HIDDEN}why_answer"
 _THINGS: Final = f"{HIDDEN}why_things"
+_ASKED: Final = f"{HIDDEN}why_asked"
 _PLACES: Final = f"{HIDDEN}why_place"
 _STEP: Final = f"{HIDDEN}why_step"
 
@@ -52,6 +58,7 @@ class HeldFacts:
 
     def __init__(self, backend: AnyBackend, E: FactSet, I: FactSet, index: RuleIndex) -> None:
         self._backend, self.E, self.I = backend, E, I
+        self._terms, _ = backend.query_dictionary()
         self.index, self.rules = index, index.rules
 
     def explicit(self, facts: Iterable[Atom]) -> set[Atom]:
@@ -73,34 +80,52 @@ class HeldFacts:
                 for row in scratch.rows(scratch.listed(found, name, len(some[0].terms)), len(some[0].terms))
             }
 
-    def given_among(self, predicate: str, places: Sequence[Sequence[Constant]]) -> set[Atom]:
-        """The given facts of a predicate that have one of some values at each place."""
-        names = [f"{_PLACES}{number}" for number in range(len(places))]
-        variables = tuple(Variable(str(number)) for number in range(len(places)))
-        body = [Atom(name, (variable,)) for name, variable in zip(names, variables, strict=True)]
-        rule = Rule(Atom(_ANSWER, variables), (*body, Atom(predicate, variables)))
-        with self._backend.scratch() as scratch:
-            columns = {
-                name: _columns(name, [Atom(name, (one,)) for one in some])
-                for name, some in zip(names, places, strict=True)
-            }
-            scratch.prepare([rule])
-            made = self._applied(scratch, [rule], self.E.plus(scratch.entered(scratch.encoded(columns))))
-            rows = scratch.rows(scratch.listed(made, _ANSWER, len(places)), len(places))
-            return {Atom(predicate, tuple(map(Constant, row))) for row in rows}
+    def given_as(
+        self, facts: Sequence[Atom], names: Callable[[Term], Sequence[Constant]]
+    ) -> Iterator[tuple[Atom, Atom]]:
+        """Some facts, each with those that are given of the same things, by all names that these have."""
+        for predicate, asked in _by_predicate(facts).items():
+            places = [tuple(dict.fromkeys(fact.terms[place] for fact in asked)) for place in range(len(asked[0].terms))]
+            wanted = tuple(Variable(f"asked{place}") for place in range(len(places)))
+            given = list(wanted)
+            body = [Atom(_ASKED, wanted)]
+            columns = {_ASKED: _columns(_ASKED, asked)}
+            for place, terms in enumerate(places):
+                if any(len(names(term)) > 1 for term in terms):
+                    given[place] = Variable(f"given{place}")
+                    body.append(Atom(f"{_PLACES}{place}", (wanted[place], given[place])))
+                    pairs = [Atom(_PLACES, (term, name)) for term in terms for name in names(term)]
+                    columns[body[-1].predicate] = _columns(_PLACES, pairs)
+            rule = Rule(Atom(_ANSWER, (*wanted, *given)), (*body, Atom(predicate, tuple(given))))
+            with self._backend.scratch() as scratch:
+                entered = [scratch.entered(scratch.encoded({name: some})) for name, some in columns.items()]
+                scratch.prepare([rule])
+                known = reduce(FactSet.plus, entered, self.E)
+                made = self._applied(scratch, [rule], known, entered[0])
+                rows = scratch.rows(scratch.listed(made, _ANSWER, 2 * len(places)), 2 * len(places))
+            for row in rows:
+                terms = tuple(map(Constant, row))
+                yield Atom(predicate, terms[: len(places)]), Atom(predicate, terms[len(places) :])
+
+    def ids(self, terms: Sequence[Term]) -> Ids:
+        """Terms of facts as ids, by which paths are searched."""
+        return self._terms.encode_values([term.value for term in terms if isinstance(term, Constant)])
+
+    def named(self, ids: Ids) -> list[Constant]:
+        """The terms that some ids are those of."""
+        return [Constant(value) for value in self._terms.values(ids)]
 
     def ends(
-        self, sources: Sequence[tuple[tuple[Term, Term], int, Sequence[BodyLiteral], bool]], things: Sequence[Term]
-    ) -> list[tuple[int, tuple[Constant, Constant]]]:
-        """The pairs of terms that bodies have, with the numbers of these, where one of the two is among some things.
+        self, sources: Sequence[tuple[tuple[Term, Term], int, Sequence[BodyLiteral], bool]], things: Ids
+    ) -> list[tuple[int, Ids, Ids]]:
+        """The pairs of terms that bodies have, by the numbers of these, where one of the two is among some things.
 
         A source has two terms, the place of the one among them, a body, and whether that is about given facts.
         """
-        found: list[tuple[int, tuple[Constant, Constant]]] = []
+        found: list[tuple[int, Ids, Ids]] = []
+        numbers = self._terms.encode_values(list(range(len(sources))))
         with self._backend.scratch() as scratch:
-            wanted = scratch.entered(
-                scratch.encoded({_THINGS: _columns(_THINGS, [Atom(_THINGS, (one,)) for one in things])})
-            )
+            wanted = scratch.entered([scratch.batch(_THINGS, things, self._terms)])
             for facts, given in ((self.E, True), (self.I, False)):
                 rules = [
                     Rule(Atom(_STEP, (Constant(number), *pair)), (Atom(_THINGS, (pair[place],)), *body))
@@ -110,9 +135,11 @@ class HeldFacts:
                 if rules:
                     scratch.prepare(rules)
                     made = self._applied(scratch, rules, facts.plus(wanted), wanted)
-                    for number, first, second in scratch.rows(scratch.listed(made, _STEP, 3), 3):
-                        assert isinstance(number, int), "it is the number of a source"
-                        found.append((number, (Constant(first), Constant(second))))
+                    which, first, second = scratch.columns(scratch.listed(made, _STEP, 3), 3, self._terms)
+                    for number, source in enumerate(sources):
+                        if source[-1] is given:
+                            mine = which == numbers[number]
+                            found.append((number, first[mine], second[mine]))
         return found
 
     def may_be_derived(self, fact: Atom) -> bool:

@@ -49,7 +49,7 @@ def path_rules(rules: Sequence[Rule]) -> list[PathRules]:
             own = frozenset(numbers[rule] for rule in module.rules)
             letters, inside, heads = _automata(module)
             others = [rule for number, rule in enumerate(rules) if number not in own]
-            sources = [one for at, atom in enumerate(letters) for one in _sources(at, atom, inside[at], others)]
+            sources = [one for at, atom in enumerate(letters) for one in sources_of(at, atom, inside[at], others)]
             found.append(PathRules(own, heads, letters, tuple(sources)))
     return found
 
@@ -74,7 +74,8 @@ def ends(atom: Atom) -> tuple[int, int]:
     return first, second
 
 
-def _sources(number: int, atom: Atom, inside: bool, others: Sequence[Rule]) -> Iterator[Source]:
+def sources_of(number: int, atom: Atom, inside: bool, others: Sequence[Rule]) -> Iterator[Source]:
+    """Where steps by a relation come from: facts, given ones if some rules are `inside`, and then what others derive."""
     first, second = ends(atom)
     yield Source(number, (atom.terms[first], atom.terms[second]), (atom,), inside)
     for rule in others if inside else ():

@@ -19,6 +19,8 @@ class Given:
     """An explicit fact."""
 
     fact: Atom
+    source: str | None = None
+    """The file that it comes from, or the few of which it is one, where that is known."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -35,6 +35,7 @@ from everlog.explaining.proof import (
 from everlog.explaining.proof_search import ProofSearch
 from everlog.planning.equality_rules import is_equality
 from everlog.planning.modules.module_rules import meets
+from everlog.sources.given_files import named_files
 
 _SHOWN_MEMBERS: Final = 3
 """So many members of a group are shown."""
@@ -43,8 +44,8 @@ _SHOWN_MEMBERS: Final = 3
 class ProofBuilder:
     """Makes nodes; what is known of a group is looked up once."""
 
-    def __init__(self, held: HeldFacts, origins: Mapping[Rule, str]) -> None:
-        self._held, self._origins = held, origins
+    def __init__(self, held: HeldFacts, origins: Mapping[Rule, str], files: Mapping[str, Sequence[str]]) -> None:
+        self._held, self._origins, self._files = held, origins, files
         self._groups: dict[tuple[Instance, int], Group] = {}
 
     def least(self, search: ProofSearch, goal: Atom) -> Node:
@@ -76,7 +77,9 @@ class ProofBuilder:
 
     def given(self, fact: Atom) -> Node:
         """The node of a fact that needs nothing else; a name is equal to itself."""
-        return Chained(fact, ()) if is_equality(fact) and fact.terms[0] == fact.terms[2] else Given(fact)
+        if is_equality(fact) and fact.terms[0] == fact.terms[2]:
+            return Chained(fact, ())
+        return Given(fact, named_files(self._files.get(fact.predicate, ())))
 
     def derived(self, fact: Atom, instance: Instance, proofs: Mapping[Atom, Node]) -> Node:
         """The node of an instance, given those of its premises."""

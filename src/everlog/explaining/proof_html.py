@@ -53,7 +53,7 @@ def _tree(root: Node, prefixes: Mapping[str, str]) -> str:
         text = escape(condition_text(node, prefixes))
         seen = id(node) in shown_before
         if not isinstance(node, REASONED) or not node.conditions or seen:
-            pieces.append(f'<li>{text} <span class="note">{note(node, shown_before)}</span></li>')
+            pieces.append(f'<li>{text} <span class="note">{escape(note(node, shown_before))}</span></li>')
             continue
         shown_before.add(id(node))
         rule = escape(reason(node, prefixes))

@@ -17,6 +17,7 @@ from everlog.explaining.proof import (
     Condition,
     Derived,
     Failed,
+    Given,
     Group,
     Node,
     Path,
@@ -75,6 +76,8 @@ def exchanged(root: Node, prefixes: Mapping[str, str]) -> dict[str, Any]:
 
 def _node(node: Node, places: Mapping[int, int], prefixes: Mapping[str, str]) -> dict[str, Any]:
     found: dict[str, Any] = {"kind": type(node).__name__.lower(), "fact": shown(node.fact, prefixes)}
+    if isinstance(node, Given) and node.source is not None:
+        found["source"] = node.source
     if isinstance(node, Derived):
         found["rule"] = print_rule(node.rule, prefixes)
         if node.origin is not None:

@@ -76,7 +76,7 @@ def proof_lines(root: Node, prefixes: Mapping[str, str]) -> Iterator[str]:
 def note(node: Condition, seen: set[int]) -> str:
     """What is said behind a node that has no conditions to show."""
     if isinstance(node, Given):
-        return _GIVEN
+        return _GIVEN if node.source is None else f"{_GIVEN} ({node.source})"
     if isinstance(node, Unexplored):
         return _DEEPER
     if isinstance(node, Chained) and not node.conditions:

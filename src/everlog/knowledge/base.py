@@ -52,6 +52,7 @@ from everlog.reasoning.algorithms import needed
 from everlog.sources.column_mapping import mappings
 from everlog.sources.column_names import columns_of_width, known_names, names_of
 from everlog.sources.fact_columns import Columns, columns_of
+from everlog.sources.given_files import ELSEWHERE, PROGRAM, known_files
 from everlog.sources.null_policy import Nulls, check_nulls, left_out
 from everlog.sources.source_files import check_there
 from everlog.spark.cancelling import Home, cancellable
@@ -199,6 +200,8 @@ class KnowledgeBase:
             _check_name(predicate)
         self.column_names: dict[str, tuple[str, ...]] = {}
         """The names of the arguments of predicates whose facts came from tables with names."""
+        self.given_files = known_files({}, {fact.predicate: [PROGRAM] for fact in program.facts})
+        """The files that the explicit facts of predicates came from, as far as that is known."""
         self.stored: tuple[Path, Manifest] | None = None
         """The store, and its version, that this knowledge base was opened from or saved to last."""
         self.known_stores: dict[Path, Manifest] = {}
@@ -349,9 +352,11 @@ class KnowledgeBase:
         self._add(self._encoded(facts, arities, nulls, remarks), arities)
         self._given.update(facts)
         self._remarks += remarks
-        self._learn_names(facts)
+        self._learn_about(facts)
 
-    def _learn_names(self, facts: Mapping[str, Any]) -> None:
+    def _learn_about(self, facts: Mapping[str, Any]) -> None:
+        """Facts that are no file's may have names of columns."""
+        self.given_files = known_files(self.given_files, dict.fromkeys(facts, (ELSEWHERE,)))
         found = {predicate: names for predicate, given in facts.items() if (names := names_of(given)) is not None}
         self.column_names = known_names(self.column_names, found, self.arities)
 
@@ -407,6 +412,7 @@ class KnowledgeBase:
                 self.program = with_prefixes(self.program, read.prefixes)
                 self._given.update(read.arities)
                 self.column_names = known_names(self.column_names, read.names, self.arities)
+                self.given_files = known_files(self.given_files, read.files)
                 self._remarks += [*read.warnings, *idle_axioms(read.axioms, self.program)]
             finally:
                 read.release()
@@ -531,7 +537,7 @@ class KnowledgeBase:
             new = set(more) - set(self.arities)
             remarks += not_mentioned(program, new) if new else []
             report = self.update_encoded(added, deleted, arities, algorithm, told, started, remarks, profile, program)
-        self._learn_names(more)
+        self._learn_about(more)
         return report
 
     @guarded("changing rules", changes=True)
@@ -852,7 +858,7 @@ class KnowledgeBase:
         self._check_materialised()
         self._arity(pattern.predicate)  # refuses what is none
         held = self.reasoner.held(self._rule_index(), self.settings)
-        explainer = Explainer(held, Limits(seconds, facts), depth, self.program, paths)
+        explainer = Explainer(held, Limits(seconds, facts), depth, self.program, paths, self.given_files)
         variables = answer_variables([pattern])
         if variables:
             rows, number = self.reasoner.answers([pattern], 1)

@@ -168,18 +168,18 @@ class Materialisation:
 
     def materialise(self, progress: Progress, profiler: Profiler | None = None) -> Outcome:
         """Computes `I`, and what is to be kept."""
-        of_strata, measured_modules = measured(self.strata, profiler)
+        of_strata, measured_modules, boundaries = measured(self.strata, self.boundaries, profiler)
         begun, before = clock.now(), self.engine.derivations
         modules = self.modules if self._bounds is None else self._bounds.checked(self.modules, self.E)
         seconds = dict[int, float]()
         strata = timed(of_strata, seconds)
         if self.kept.names():
             self.I, rounds = materialise_counted(
-                strata, self.E, self.engine, progress, measured_modules(modules), self.kept, self.boundaries
+                strata, self.E, self.engine, progress, measured_modules(modules), self.kept, boundaries
             )
         else:
             used = measured_modules(modules)
-            self.I, rounds = materialise(strata, self.E, self.engine, progress, used, self.boundaries)
+            self.I, rounds = materialise(strata, self.E, self.engine, progress, used, boundaries)
         if self._bounds is not None:
             self._bounds.finish(modules, self.I)
         self.cost = Allowance(self.engine.derivations - before, clock.now() - begun)
@@ -253,7 +253,7 @@ class Materialisation:
         the update.
         """
         self.check_needs(algorithm)
-        strata, measured_modules = measured(self.strata, profiler)
+        strata, measured_modules, boundaries = measured(self.strata, self.boundaries, profiler)
         begun = clock.now()
         kept = self.kept.without(*(self.kept.names() - algorithm.keeps))
         modules = self.modules
@@ -263,9 +263,8 @@ class Materialisation:
             E |= plus
             modules = self._bounds.checked(modules, E)
         used = measured_modules(modules)
-        change = Change(
-            strata, self.engine, self.E, self.I, minus, plus, kept, progress, used, self.boundaries, allowed, watch
-        )
+        sets = self.E, self.I, minus, plus
+        change = Change(strata, self.engine, *sets, kept, progress, used, boundaries, allowed, watch)
         before = [module.X for module in self.backbones()]
         with kept.staged(), staged(self.module_list()):
             with change.guarded():
@@ -294,10 +293,12 @@ class Materialisation:
 
 
 def measured(
-    strata: Sequence[CompiledStratum], profiler: Profiler | None
-) -> tuple[Sequence[CompiledStratum], Callable[[Modules], Modules]]:
-    """Strata, and what makes modules, that are measured if somebody wants to."""
-    return (strata, lambda modules: modules) if profiler is None else (profiler.strata(strata), profiler.modules)
+    strata: Sequence[CompiledStratum], boundaries: Boundaries, profiler: Profiler | None
+) -> tuple[Sequence[CompiledStratum], Callable[[Modules], Modules], Boundaries]:
+    """Strata, what makes modules, groups and best facts, that are measured if somebody wants to."""
+    if profiler is None:
+        return strata, lambda modules: modules, boundaries
+    return profiler.strata(strata), profiler.modules, profiler.boundaries(boundaries)
 
 
 @contextmanager

@@ -82,7 +82,13 @@ def update_opened(
         report = replace(report, warnings=[*_missed(kb, change), *report.warnings])
         # Texts have columns, but these have no names of their own.
         draft = replace(
-            before, version=writer.version, program=text, arities=dict(kb.arities), counts={}, statistics={}
+            before,
+            version=writer.version,
+            program=text,
+            arities=dict(kb.arities),
+            counts={},
+            statistics={},
+            given_files=kb.given_files,
         )
         draft = written(writer, kb.reasoner, draft, before, report)
         interrupts.settle()

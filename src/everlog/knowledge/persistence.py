@@ -91,6 +91,7 @@ def saved(kb: KnowledgeBase, writer: Writing, known: Manifest | None, report: Re
         dictionary=dictionary,
         columns=kb.column_names,
         ontology={} if known is None else known.ontology,
+        given_files=kb.given_files,
     )
     making = _Making(writer, reasoner, known)
     for section, facts in sections.items():

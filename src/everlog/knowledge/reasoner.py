@@ -114,6 +114,8 @@ class Reasoner(Generic[Batch, Listed, Part]):
         self._past = Past()
         """What computing everything took, if that is known, and earlier updates, before there is a materialisation."""
         self._counts: dict[Which, Mapping[str, int]] = {}
+        self._equal_names: tuple[RuleIndex, FactSet, RepresentativeRules, EqualNames] | None = None
+        """What explanations were made of last, where equality is a matter of rules: rules, facts, and what follows."""
 
     @classmethod
     def restored(
@@ -611,11 +613,14 @@ class Reasoner(Generic[Batch, Listed, Part]):
         I = self._chosen("all")
         if settings.equality != "axioms":
             return HeldFacts(self.backend, self.E, I, rules)
-        pairs, _ = self.answers([same(Variable("x"), Variable("y"))])
-        names = EqualNames.closed(
-            (Constant(one), Constant(other)) for one, other in pairs if mergeable(one) and mergeable(other)
-        )
-        return EqualFacts(self.backend, self.E, I, RepresentativeRules(rules.rules, names), names)
+        known = self._equal_names
+        if known is None or known[0] is not rules or known[1] is not self.I:
+            pairs, _ = self.answers([same(Variable("x"), Variable("y"))])
+            names = EqualNames.closed(
+                (Constant(one), Constant(other)) for one, other in pairs if mergeable(one) and mergeable(other)
+            )
+            known = self._equal_names = rules, self.I, RepresentativeRules(rules, names), names
+        return EqualFacts(self.backend, self.E, I, *known[2:])
 
     def clashes(self) -> list[str]:
         """What equality contradicts, with facts."""

@@ -186,10 +186,10 @@ class _Revision:
     def _apply(self, shape: _Shape, explicit: tuple[FactSet, FactSet]) -> None:
         """An update of explicit facts, and of rules where strata have some that come or go."""
         run = self._run
-        strata, measured_modules = measured(shape.strata, run.profiler)
+        strata, measured_modules, boundaries = measured(shape.strata, shape.boundaries, run.profiler)
         modules = measured_modules(shape.modules)
         sets = self._E, self._I, *explicit
-        change = Change(strata, self._engine, *sets, self._kept, run.progress, modules, shape.boundaries)
+        change = Change(strata, self._engine, *sets, self._kept, run.progress, modules, boundaries)
         run.algorithm.run(change)
         E, I = self._E, self._I
         E -= change.minus

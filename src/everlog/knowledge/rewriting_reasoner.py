@@ -449,7 +449,7 @@ class RewritingReasoner(Reasoner[Batch, Listed, Part]):
         if known is None or known[0] is not rules or known[1] is not self._names:
             pairs = [] if self._names is None else self.backend.rows(self._names.pairs(), 2)
             names = EqualNames((Constant(one), Constant(other)) for one, other in pairs)
-            known = self._named_rules = rules, self._names, RepresentativeRules(rules.rules, names), names
+            known = self._named_rules = rules, self._names, RepresentativeRules(rules, names), names
         return EqualFacts(self.backend, self.E, self._chosen("all"), *known[2:])
 
     def _contradictions(self, I: FactSet, settings: Settings) -> list[str]:

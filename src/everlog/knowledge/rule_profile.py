@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from html import escape
 from typing import Final
 
 from everlog.datalog.printer import print_goal, print_rule
 from everlog.datalog.substitution import canonical_rule
-from everlog.datalog.syntax import HIDDEN, Program, Rule
-from everlog.planning.aggregates import MEMBERS
+from everlog.datalog.syntax import HIDDEN, Aggregate, Atom, Program, Rule, Term, Variable
+from everlog.planning.aggregates import MEMBERS, is_grouping
 from everlog.planning.compiled_program import prepared
 from everlog.planning.hidden_predicates import spelled_out
 from everlog.reasoning.profiled import Work
 
 _TOGETHER: Final = "rules without a module are measured by stratum, since Spark evaluates those of a stratum in one job"
 _HEADS: Final = ("seconds", "derivations", "facts", "stratum", "rules")
-_NO_MODULES: Final = ("negation", "aggregate", "equality")
+_NO_MODULES: Final = ("negation", "aggregate", "groups", "minima", "equality")
 _BAR: Final = 160
 """The width of the longest bar, in pixels."""
 
@@ -27,7 +27,8 @@ class ProfileLine:
     """One rule, or several that were evaluated together.
 
     `kind` is that of the module that evaluates them, `negation` for what is joined to be negated, `aggregate` for what is
-    joined to be aggregated, `equality` for rules that equality depends on where names are rewritten, and else empty.
+    joined to be aggregated, `groups` for what is made of that, `minima` for rules that keep the best facts, `equality` for
+    rules that equality depends on where names are rewritten, and else empty.
 
     `derivations` are the rule instances considered. `facts` are those that came of them: new ones in a materialisation; in
     an update all that were found to come, to go, or to come back.
@@ -112,6 +113,8 @@ def profile_of(work: Sequence[Work], strata: Mapping[int, float], program: Progr
     written = {canonical_rule(prepared([rule])[-1]): rule for rule in program.rules if rule.aggregates}
 
     def shown(rule: Rule) -> str:
+        if is_grouping(rule):
+            return print_goal([_grouped(rule, hidden)], program.prefixes)
         if _is_hidden(rule):
             return print_goal(rule.body, program.prefixes)
         return print_rule(written.get(canonical_rule(rule)) or spelled_out(rule, hidden), program.prefixes)
@@ -127,6 +130,22 @@ def profile_of(work: Sequence[Work], strata: Mapping[int, float], program: Progr
             ]
             lines.append(ProfileLine(one.seconds, one.derivations, one.facts, one.stratum, kind, rules))
     return Profile(lines, dict(strata))
+
+
+def _grouped(rule: Rule, hidden: Mapping[str, Rule]) -> Aggregate:
+    """The aggregate of a rule about groups, with what its members are in their place."""
+    (aggregate,) = rule.aggregates
+    (members,) = aggregate.body
+    assert isinstance(members, Atom), "members are facts"
+    if members.predicate not in hidden:
+        return aggregate
+    definition = hidden[members.predicate]
+    values = dict(zip(definition.head.terms, members.terms, strict=True))
+
+    def named(term: Term) -> Term:
+        return values.get(term) or (Variable(f"m{term.name}") if isinstance(term, Variable) else term)
+
+    return replace(aggregate, body=tuple(literal.mapped(named) for literal in definition.body))
 
 
 def _is_hidden(rule: Rule) -> bool:

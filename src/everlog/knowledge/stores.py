@@ -30,6 +30,7 @@ from everlog.knowledge.persistence import saved, stored_text, written
 from everlog.knowledge.reasoners import Loading, Scratch, load_in_memory, load_on_spark
 from everlog.knowledge.report import Report
 from everlog.sources.column_names import known_names
+from everlog.sources.given_files import ELSEWHERE, known_files
 from everlog.spark.failures import spark_failures
 from everlog.store.commit import Writing, making, writing
 from everlog.store.local_place import local_place
@@ -185,7 +186,8 @@ def update_store(
         reasoner = _loaded(spark, writer, before, chosen.name) if in_memory is None else in_memory.reasoner(before)
         kb.restore(reasoner, before.arities, chosen)
         if add is not None:
-            draft = replace(draft, columns=known_names(before.columns, add.names, arities))
+            columns = known_names(before.columns, add.names, arities)
+            draft = replace(draft, columns=columns, given_files=known_files(_given_files(before), add.files))
         say("encoding facts")
         deleted = [] if delete is None else reasoner.backend.encoded({}, delete, add=False)
         added = [] if add is None else reasoner.backend.encoded({}, add)
@@ -237,9 +239,16 @@ def open_store(
         reasoner = load_in_memory(store.path, manifest, workers)
     kb.restore(reasoner, manifest.arities, chosen)
     kb.column_names = dict(manifest.columns)
+    kb.given_files = _given_files(manifest)
     kb.stored = store.path, manifest
     kb.known_stores[store.path] = manifest
     return kb
+
+
+def _given_files(manifest: Manifest) -> dict[str, tuple[str, ...]]:
+    """The files that facts came from; an earlier Everlog did not write that down."""
+    unknown = {name: (ELSEWHERE,) for name, counts in manifest.counts.items() if counts.get("explicit")}
+    return {**unknown, **manifest.given_files}
 
 
 def _loaded(

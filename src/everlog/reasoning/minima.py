@@ -121,6 +121,14 @@ class Minima:
         self._size = 0
         """About how many facts there are."""
 
+    def rules(self) -> list[Rule]:
+        """The rules as the program has them."""
+        choices = {choice.candidate.predicate: choice for choice in self._choices}
+        return [
+            rule if rule.head.predicate not in choices else choices[rule.head.predicate].as_written(rule)
+            for rule in self.compiled.rules.rules
+        ]
+
     # ------------------------------------------------------------------------------------ from the beginning
 
     def begin(self, I: FactSet, E: FactSet, note: Note) -> FactSet:

@@ -1,4 +1,4 @@
-"""Rules and modules whose work is measured: what each derived, considered and took.
+"""Rules, modules, groups and best facts whose work is measured: what each derived, considered and took.
 
 Rules are evaluated one after the other, so that each is measured by itself, or all of a stratum at once where an engine
 would need a job for each. What they give, and how many instances are considered for it, is as without measuring.
@@ -16,6 +16,9 @@ from everlog import clock
 from everlog.datalog.syntax import Rule
 from everlog.engine.algebra import Counted, Engine, FactSet, Region, Rules, Some
 from everlog.planning.compiled_program import CompiledStratum, Compiler, RuleParts
+from everlog.reasoning.boundaries import Boundaries
+from everlog.reasoning.grouping import Grouping
+from everlog.reasoning.minima import Below, Minima, Note
 from everlog.reasoning.modular import Modules
 from everlog.reasoning.modules.module import Module, Oracle, Update
 
@@ -68,6 +71,19 @@ class Profiler:
             index: [_MeasuredModule(module, self.noted(index, module.kind, module.rules), self) for module in some]
             for index, some in modules.items()
         }
+
+    def boundaries(self, boundaries: Boundaries) -> Boundaries:
+        """Groups and best facts that are measured."""
+        return Boundaries(
+            {
+                index: [_MeasuredGrouping(one, self.noted(index, "groups", [one.rule]), self) for one in some]
+                for index, some in boundaries.groupings.items()
+            },
+            {
+                index: _MeasuredMinima(one, self.noted(index, "minima", one.rules()), self)
+                for index, one in boundaries.minima.items()
+            },
+        )
 
     def noted(self, stratum: int, kind: str, rules: Sequence[Rule]) -> Work:
         """Where the work of some rules is noted."""
@@ -186,3 +202,41 @@ class _MeasuredModule(Module):
             facts = found()
             self._work.facts += len(facts)
         return facts
+
+
+class _MeasuredGrouping(Grouping):
+    """Groups whose calls are measured."""
+
+    def __init__(self, grouping: Grouping, work: Work, profiler: Profiler) -> None:
+        self._grouping, self._work, self._profiler = grouping, work, profiler
+
+    def begin(self, I: FactSet) -> FactSet:
+        with self._profiler.measuring(self._work):
+            found = self._grouping.begin(I)
+            self._work.facts += len(found)
+        return found
+
+    def update(self, I: FactSet, D: FactSet, A: FactSet) -> tuple[FactSet, FactSet]:
+        with self._profiler.measuring(self._work):
+            gone, come = self._grouping.update(I, D, A)
+            self._work.facts += len(gone) + len(come)
+        return gone, come
+
+
+class _MeasuredMinima(Minima):
+    """Best facts whose calls are measured."""
+
+    def __init__(self, minima: Minima, work: Work, profiler: Profiler) -> None:
+        self._minima, self._work, self._profiler = minima, work, profiler
+
+    def begin(self, I: FactSet, E: FactSet, note: Note) -> FactSet:
+        with self._profiler.measuring(self._work):
+            found = self._minima.begin(I, E, note)
+            self._work.facts += len(found)
+        return found
+
+    def update(self, below: Below, note: Note) -> tuple[FactSet, FactSet]:
+        with self._profiler.measuring(self._work):
+            gone, come = self._minima.update(below, note)
+            self._work.facts += len(gone) + len(come)
+        return gone, come

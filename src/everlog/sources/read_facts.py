@@ -37,6 +37,7 @@ from everlog.sources.column_names import columns_of_width, usable_names
 from everlog.sources.columnar import Table, open_table, read_frame, read_tables
 from everlog.sources.csv_lines import CsvLines
 from everlog.sources.facts_lines import FactsLines
+from everlog.sources.given_files import ELSEWHERE
 from everlog.sources.infer_columns import (
     csv_header,
     csv_width,
@@ -87,6 +88,8 @@ class Read:
     """Those of Turtle and its kin."""
     names: Mapping[str, tuple[str, ...]]
     """The names of columns, by predicate, where tables have some."""
+    files: Mapping[str, Sequence[str]]
+    """The files and tables, by predicate; those of RDF may have facts of `triple`, of `quad`, or of both."""
     parts: Sequence[Part] = field(repr=False)
     _rows: _Rows = field(repr=False)
 
@@ -474,7 +477,22 @@ def _outcome(
     axioms = sum(row["axioms"] for row in rows.counts if plan.predicates[row[SOURCE]] is None)
     rdf = [file for file, ways in plan.documents.items() if any(plan.predicates[one.source] is None for one in ways)]
     found = _axioms_found(plan, axioms)
-    return Read(arities, warnings, skipped, found, prefixes_of_files(rdf), plan.names, parts, rows)
+    return Read(arities, warnings, skipped, found, prefixes_of_files(rdf), plan.names, _files(plan, parts), parts, rows)
+
+
+def _files(plan: _Plan, parts: Sequence[Part]) -> dict[str, list[str]]:
+    """What the facts of predicates are read from; nothing is known of DataFrames."""
+    of_tables: dict[int, dict[str, None]] = {}
+    ways: dict[str, Sequence[Document | LineFile]] = {**plan.documents, **plan.lines}
+    for file, some in ways.items():
+        for way in some:
+            of_tables.setdefault(way.source, {})[file] = None
+    for number, table in plan.tables:
+        of_tables.setdefault(number, {})[table.place] = None
+    found: dict[str, list[str]] = {part.predicate: [] for part in parts}
+    for part in parts:
+        found[part.predicate] += of_tables.get(part.source, [ELSEWHERE])
+    return found
 
 
 def _axioms_found(plan: _Plan, count: int) -> str:

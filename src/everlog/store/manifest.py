@@ -9,7 +9,8 @@ Paths are relative to the store, so that a store can be moved.
 
 Each file has a *fingerprint* there, its size and a checksum of what is in it, and the manifest has a checksum of itself: a
 store that is not as it was written is noticed. Manifests of format 1 have neither, and are read without. Since format 4
-predicates may have names of columns, and since format 5 a store of an ontology says how that was translated.
+predicates may have names of columns, since format 5 those of the files that their facts came from, and a store of an
+ontology says how that was translated.
 """
 
 from __future__ import annotations
@@ -114,6 +115,8 @@ class Manifest:
     """Per predicate the names of its arguments, where a table had some; the field is left out if there are none."""
     ontology: Mapping[str, str | bool] = field(default_factory=dict)
     """How the ontology became rules that the program has from it; the field is left out if there is none."""
+    given_files: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Per predicate the files that its explicit facts came from (`given_files.py`); left out if none are known."""
     format: int = FORMAT
 
     @property
@@ -163,7 +166,7 @@ def _file(version: int) -> str:
 def write_manifest(manifest: Manifest) -> str:
     """The text of a manifest."""
     data = json.loads(json.dumps({"everlog": "store", **asdict(manifest)}))
-    for name in ("columns", "ontology"):
+    for name in ("columns", "given_files", "ontology"):
         if not data[name]:
             del data[name]
     return json.dumps({**data, _CHECKSUM: _checksum(data)}, ensure_ascii=False, indent=1) + "\n"
@@ -261,6 +264,13 @@ def _all(data: Any, kind: type[_Kind], what: str) -> tuple[_Kind, ...]:
     return tuple(_typed(value, kind, f"one of {what}") for value in _typed(data, list, what))
 
 
+def _lists(data: dict[str, Any], what: str) -> dict[str, tuple[str, ...]]:
+    """Texts by predicate, of a field that may be left out."""
+    return {
+        name: _all(texts, str, f"{what} of {name}") for name, texts in _by_name(data.get(what, {}), list, what).items()
+    }
+
+
 def _manifest(data: dict[str, Any]) -> Manifest:
     """A manifest from its fields; KeyError, TypeError or ValueError where one is missing, of another type, or unknown."""
     unknown = set(data) - set(Manifest.__dataclass_fields__) - {"everlog"}
@@ -291,10 +301,8 @@ def _manifest(data: dict[str, Any]) -> Manifest:
             for file, found in _by_name(data.get("fingerprints", {}), dict, "fingerprints").items()
         },
         written=_typed(data.get("written", ""), str, "written"),
-        columns={
-            name: _all(columns, str, f"columns of {name}")
-            for name, columns in _by_name(data.get("columns", {}), list, "columns").items()
-        },
+        columns=_lists(data, "columns"),
+        given_files=_lists(data, "given_files"),
         ontology={
             name: value if type(value) is bool else _typed(value, str, name)
             for name, value in _typed(data.get("ontology", {}), dict, "ontology").items()

@@ -259,6 +259,12 @@ class MemoryBackend(Backend[MemoryBatch, Ids, ByPredicate]):
     def query_dictionary(self) -> tuple[Dictionary, bool]:
         return self._engine.dictionary, False
 
+    def batch(self, predicate: str, ids: Ids, dictionary: Dictionary) -> MemoryBatch:
+        return predicate, ids[np.newaxis]
+
+    def columns(self, listed: Ids, arity: int, dictionary: Dictionary) -> Ids:
+        return listed
+
     def matches(self, asked: Matching, dictionary: Dictionary, names: AnyNames | None = None) -> Matched:
         constants = [term.value for atom in asked.atoms for term in atom.terms if isinstance(term, Constant)]
         if constants and int(dictionary.find_values(constants).min()) < 0:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,9 @@ from everlog.expressions.total_order import ranked
 from everlog.interrupts import aside
 
 _Numbers = NDArray[Any]
+
+_NEAR: Final = 4096
+"""Integers that are less are small weights: what waits is in as many buckets, and not in a heap."""
 
 
 class Settled(NamedTuple):
@@ -43,10 +46,22 @@ def settled(engine: MemoryEngine, extreme: Extreme, given: Settled, steps: Seque
     if values is None or weights is None or (sign * weights < 0).any():
         return None
     graph = aside(len(weights), kernels.grouped_steps, *ends, sign * weights, len(dictionary))
-    reached, best = aside(len(weights), kernels.settle, *graph, given.groups, sign * values)
+    reached, best = aside(len(weights), _settled, graph, given.groups, sign * values)
     groups = np.flatnonzero(reached).astype(np.int32)
     column = (Integers if values.dtype.kind == "i" else Doubles)(sign * best[reached])
     return Settled(groups, _ids(dictionary, column))
+
+
+def _settled(graph: tuple[Any, Ids, _Numbers], groups: Ids, values: _Numbers) -> tuple[NDArray[np.bool_], _Numbers]:
+    """Which nodes have a value, and which one."""
+    if values.dtype.kind == "f":
+        return kernels.settle(*graph, groups, values, np.inf)  # type: ignore[no-any-return]
+    farthest, most = int(graph[2].max(initial=0)), np.iinfo(np.int64).max
+    if farthest >= _NEAR:
+        return kernels.settle(*graph, groups, values, most)  # type: ignore[no-any-return]
+    order = np.argsort(values, kind="stable")
+    width = 64 * (farthest // 64 + 1)
+    return kernels.settle_near(*graph, groups[order], values[order], width, most)  # type: ignore[no-any-return]
 
 
 def _ids(dictionary: Dictionary, column: Integers | Doubles) -> Ids:

@@ -55,7 +55,7 @@ from everlog.planning.compiled_program import Compiler
 from everlog.planning.decomposition.decomposition_choice import Worth
 from everlog.planning.decomposition.size_estimates import Explicit
 from everlog.planning.modules.module_choice import Verdicts, judged
-from everlog.sources.fact_columns import Columns
+from everlog.sources.fact_columns import Column, Columns
 from everlog.sources.read_facts import Read
 from everlog.sources.typed_columns import typed_columns
 from everlog.spark.handover import to_arrow, to_spark
@@ -258,6 +258,15 @@ class SparkBackend(Backend[FactSet, DataFrame, FactSet]):
 
     def query_dictionary(self) -> tuple[Dictionary, bool]:
         return Dictionary(), True
+
+    def batch(self, predicate: str, ids: NDArray[np.int32], dictionary: Dictionary) -> FactSet:
+        column = Column(predicate, 0, dictionary.values(ids))
+        (found,) = self.encoded({predicate: Columns((column,), len(ids))})
+        return found
+
+    def columns(self, listed: DataFrame, arity: int, dictionary: Dictionary) -> NDArray[np.int32]:
+        _, columns = self._fetched(listed, arity, True, dictionary)
+        return np.array(columns, np.int32).reshape(arity, -1)
 
     def matches(
         self, asked: Matching, dictionary: Dictionary, names: Names[FactSet, DataFrame, FactSet] | None = None

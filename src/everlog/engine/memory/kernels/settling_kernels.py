@@ -61,9 +61,18 @@ def _drop_first(keys, nodes, size):
     keys[at], nodes[at] = key, node
 
 
+@inlined
+def _too_large(key, weight, most):
+    """Whether a sum is more than the most there can be, asked without making it: what is too large may be anything."""
+    return key > 0 and weight > most - key
+
+
 @kernel
-def settle(starts, targets, weights, given, values):
-    """Dijkstra's algorithm from given nodes and values: whether each node has a value, and which one."""
+def settle(starts, targets, weights, given, values, most):
+    """Dijkstra's algorithm from given nodes and values: whether each node has a value, and which one.
+
+    A sum of integers that is more than the `most` that 64 bits hold is no value.
+    """
     count = len(starts) - 1
     best = np.zeros(count, values.dtype)
     state = np.zeros(count, np.int8)  # 1: it has a value, 2: that is the least
@@ -91,15 +100,82 @@ def settle(starts, targets, weights, given, values):
             keys, nodes, room = wider, further, more
         for step in range(lo, hi):
             target = targets[step]
-            if state[target] == 2:
+            if state[target] == 2 or _too_large(key, weights[step], most):
                 continue
             value = key + weights[step]
-            # An integer that 64 bits do not hold is no value.
-            if value >= key and (state[target] == 0 or value < best[target]):
+            if state[target] == 0 or value < best[target]:
                 state[target], best[target] = 1, value
                 _push(keys, nodes, size, value, target)
                 size += 1
     return state > 0, best
+
+
+@kernel
+def settle_near(starts, targets, weights, given, values, width, most):
+    """The same for integers, where each weight is less than `width`, a multiple of 64, and given values are in order.
+
+    What waits is never further away than that, so that it is in one of so many buckets, each with the nodes of one value.
+    That takes less time than a heap, which moves things about. A node without a value has the `most` that there can be.
+    """
+    count = len(starts) - 1
+    best, reached = np.full(count, most, np.int64), np.zeros(count, np.bool_)
+    heads, filled = np.full(width, -1, np.int32), np.zeros(width >> 6, np.int32)
+    nodes, after = np.empty(1024, np.int32), np.empty(1024, np.int32)
+    used, waiting, begun, key = 0, 0, 0, values[0]
+    while waiting > 0 or begun < len(given):
+        if waiting == 0:
+            key = values[begun]
+        while begun < len(given) and values[begun] == key:
+            node = given[begun]
+            begun += 1
+            if key < best[node] or not reached[node]:
+                reached[node], best[node] = True, key
+                if used == len(nodes):
+                    nodes, after = _wider(nodes, 1), _wider(after, 1)
+                _wait(nodes, after, heads, filled, used, key % width, node)
+                used, waiting = used + 1, waiting + 1
+        bucket = key % width
+        while heads[bucket] >= 0:
+            entry = heads[bucket]
+            heads[bucket] = after[entry]
+            filled[bucket >> 6] -= 1
+            waiting -= 1
+            node = nodes[entry]
+            if best[node] != key:
+                continue
+            lo, hi = starts[node], starts[node + 1]
+            if used + hi - lo > len(nodes):
+                nodes, after = _wider(nodes, hi - lo), _wider(after, hi - lo)
+            for step in range(lo, hi):
+                if _too_large(key, weights[step], most):
+                    continue
+                target, value = targets[step], key + weights[step]
+                if value < best[target] or (value == most and not reached[target]):
+                    reached[target], best[target] = True, value
+                    _wait(nodes, after, heads, filled, used, value % width, target)
+                    used, waiting = used + 1, waiting + 1
+        if waiting > 0:
+            ahead = 1
+            while heads[(key + ahead) % width] < 0:
+                block = (key + ahead) % width
+                ahead += 64 - (block & 63) if filled[block >> 6] == 0 else 1
+            key = key + ahead if begun == len(given) else min(key + ahead, values[begun])
+    return reached, best
+
+
+@inlined
+def _wait(nodes, after, heads, filled, entry, bucket, node):
+    """Puts a node into a bucket."""
+    nodes[entry], after[entry], heads[bucket] = node, heads[bucket], entry
+    filled[bucket >> 6] += 1
+
+
+@inlined
+def _wider(column, more):
+    """A column with room for at least so many more."""
+    found = np.empty(2 * len(column) + more, column.dtype)
+    found[: len(column)] = column
+    return found
 
 
 @kernel
