@@ -26,6 +26,7 @@ from everlog.knowledge.base import KnowledgeBase, check_arities
 from everlog.knowledge.engine_choice import choose_engine, engine_of, needed_by_read
 from everlog.knowledge.persistence import saved, written
 from everlog.knowledge.reasoners import Loading, Scratch, load_in_memory, load_on_spark
+from everlog.knowledge.refusals import Enforcement
 from everlog.knowledge.report import Report
 from everlog.sources.column_names import known_names
 from everlog.spark.failures import spark_failures
@@ -124,6 +125,7 @@ def update_store(
     spark: SparkSession,
     engine: str | None = None,
     algorithm: str = "auto",
+    constraints: Enforcement | None = None,
     memory: str | None = None,
     wait: float = 0.0,
     progress: Progress | None = None,
@@ -135,10 +137,10 @@ def update_store(
 ) -> tuple[Report, Changes]:
     """Adds and deletes explicit facts as a new version of a store; a fact that is both is added.
 
-    The engine is the store's unless another one is asked for; `memory` is what reasoning in this process may use, if it is
-    to be chosen. Another writer is waited for some seconds. `check` sees the new materialisation and `before_commit` what
-    the update does; if one of them raises, the store is as before. `loading` is the store's newest version on its way into
-    memory, if that has begun. With `profile` rules are measured.
+    The engine, and what violated constraints lead to, is the store's unless something else is asked for; `memory` is what
+    reasoning in this process may use, if the engine is to be chosen. Another writer is waited for some seconds. `check`
+    sees the new materialisation and `before_commit` what the update does; if one of them raises, the store is as before.
+    `loading` is the store's newest version on its way into memory, if that has begun. With `profile` rules are measured.
     """
     started = perf_counter()
     say = on_step or _quiet
@@ -170,7 +172,9 @@ def update_store(
         say("reasoning")
         wanted = None if algorithm == "auto" else algorithm
         with kb.during("an update", changes=True):
-            report = kb.update_encoded(added, deleted, arities, wanted, progress, started, remarks, profile)
+            report = kb.update_encoded(
+                added, deleted, arities, wanted, progress, started, remarks, profile, constraints
+            )
         asked = 0 if delete is None else sum(size for name, size in delete.sizes.items() if name in arities)
         missed = [] if chosen.name == "spark" else _missed(kb, asked)
         report = replace(report, reasons=[*chosen.reasons, *report.reasons], warnings=[*missed, *report.warnings])
