@@ -21,7 +21,7 @@ from everlog.datalog.values import Value
 from everlog.errors import EverlogError
 from everlog.expressions.regular_expressions import compiled
 from everlog.rdf.shacl.property_paths import IllFormed
-from everlog.rdf.shacl.result_kinds import CONSTRAINT, REMARK, Constraint, constraint_of
+from everlog.rdf.shacl.result_kinds import CONSTRAINT, REMARK, SHAPE, Constraint, constraint_of
 from everlog.rdf.shacl.shape_rules import shape_rules
 from everlog.rdf.shacl.shapes import Shapes
 from everlog.rdf.shacl.shapes_graph import read_shapes
@@ -74,7 +74,7 @@ def validated(kb: KnowledgeBase, given: str | os.PathLike[str] | Program | Itera
     """What does not conform to the shapes of a program, or to others."""
     program = kb.program if given is None else _program(given)
     constraints = shape_constraints(program)
-    if given is None and not constraints:
+    if given is None and not any(fact.predicate == SHAPE for fact in program.facts):
         raise EverlogError("the program has no shapes: give some, as in validate('shapes.ttl')")
     prefixes = {**program.prefixes, **kb.program.prefixes}
     return report_of(_rows(kb, program), constraints, prefixes)

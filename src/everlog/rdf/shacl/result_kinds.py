@@ -13,6 +13,8 @@ from everlog.rdf.shacl.property_paths import Path, path_from_json, path_json
 
 CONSTRAINT: Final = "shacl_constraint"
 """The predicate of what is known about constraints: their names, and JSON."""
+SHAPE: Final = "shacl_shape"
+"""The predicate of the shapes that have targets, by their names."""
 REMARK: Final = "shacl_remark"
 """The predicate of results whose severity is less than sh:Violation."""
 

@@ -40,7 +40,7 @@ from everlog.rdf.owl.vocabulary import RDFS
 from everlog.rdf.shacl import value_tests
 from everlog.rdf.shacl.path_rules_of_shapes import Reaching, step
 from everlog.rdf.shacl.property_paths import Composed, Step
-from everlog.rdf.shacl.result_kinds import CONSTRAINT, REMARK, Constraint
+from everlog.rdf.shacl.result_kinds import CONSTRAINT, REMARK, SHAPE, Constraint
 from everlog.rdf.shacl.shacl_vocabulary import VIOLATION_SEVERITY, component_name
 from everlog.rdf.shacl.shapes import Parameter, Shape, Shapes
 
@@ -120,7 +120,8 @@ class _Translation:
             subclass = Atom(TRIPLE, (_FOCUS, _SUBCLASS, _OTHER))
             self._rule(above, [subclass, below], "rdfs:subClassOf")
         known = (Atom(CONSTRAINT, (Constant(name), Constant(one.text()))) for name, one in self.constraints.items())
-        return Program(tuple(self.rules), (*self.facts, *known), {}, self.rules)
+        named = (Atom(SHAPE, (Constant(shape.label),)) for shape in self.shapes.targeted)
+        return Program(tuple(self.rules), (*self.facts, *named, *known), {}, self.rules)
 
     def _rule(self, head: Atom, body: Iterable[BodyLiteral], origin: str) -> None:
         self.rules.setdefault(Rule(head, tuple(dict.fromkeys(body))), origin)

@@ -215,6 +215,8 @@ class Shapes:
             )
         if name in SHAPE_PARAMETERS | SHAPE_LISTS and isinstance(value, Literal):
             raise IllFormed(f"the shape {label}: sh:{name} is a shape, not {value}")
+        if name == "node" and SH + "path" in self._graph.of(value):  # type: ignore[arg-type]  # no literal
+            raise IllFormed(f"the shape {label}: {self._name(value)} is an sh:node and has sh:path; use sh:property")
         if name == "property" and SH + "path" not in self._graph.of(value):  # type: ignore[arg-type]  # no literal
             raise IllFormed(f"the shape {label}: {self._name(value)} is an sh:property and has no sh:path")
         if name in ("pattern", "flags", "languageIn") and not isinstance(value, Literal):
