@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TypeAlias
 
-from everlog.datalog.constraints import VIOLATION, is_violation
-from everlog.datalog.printer import print_atom, print_rule
+from everlog.datalog.constraints import SHAPE_VIOLATION, VIOLATION, is_violation
+from everlog.datalog.printer import print_atom, print_rule, print_term
 from everlog.datalog.substitution import Substitution, substitute_atom, substitute_literal
 from everlog.datalog.syntax import Atom, BodyLiteral, Constant, Program, Rule, Term, Variable
 
@@ -83,12 +83,21 @@ def _text_at_the_beginning(atom: Atom) -> str | None:
 
 
 def _explained(program: Program, rules: Iterable[Rule], fact: Atom, ask: Ask) -> Violation:
+    if fact.predicate == SHAPE_VIOLATION:
+        return Violation(_text_at_the_beginning(fact) or "", fact, (_shape_result(program, fact),))
     for rule in rules:
         atoms = _premises(rule, fact, ask)
         if atoms is not None:
             name = _text_at_the_beginning(rule.head) or f"`{print_rule(rule, program.prefixes)}`"
             return Violation(name, fact, tuple(print_atom(atom, program.prefixes) for atom in atoms or [fact]))
     return Violation(_text_at_the_beginning(fact) or fact.predicate, fact, (print_atom(fact, program.prefixes),))
+
+
+def _shape_result(program: Program, fact: Atom) -> str:
+    """The focus node of a result and, if there is another one, the value."""
+    _, focus, value, _ = fact.terms
+    about = print_term(focus, program.prefixes)
+    return about if value in (focus, Constant("")) else f"{about} with {print_term(value, program.prefixes)}"
 
 
 def _premises(rule: Rule, fact: Atom, ask: Ask) -> list[Atom] | None:

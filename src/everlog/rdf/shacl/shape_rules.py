@@ -65,10 +65,12 @@ class _Use:
 
     shape: Shape
     reported: bool
+    about: str
+    """The label of the shape whose focus nodes it has: its own or, of a property of one node shape alone, that shape's."""
 
     @property
     def focus(self) -> Atom:
-        return Atom(f"{'focus of' if self.reported else 'asked about'} {self.shape.label}", (_FOCUS,))
+        return Atom(f"{'focus of' if self.reported else 'asked about'} {self.about}", (_FOCUS,))
 
     def fails(self, node: Term) -> Atom:
         return Atom(f"fails {self.shape.label}", (node,))
@@ -108,6 +110,12 @@ class _Translation:
     constraints: dict[str, Constraint] = field(default_factory=dict)
     _done: set[tuple[Node, bool]] = field(default_factory=set)
     _fallible: dict[Node, bool] = field(default_factory=dict)
+    _referring: dict[Node, list[tuple[str, Shape]]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for shape in self.shapes.shapes.values():
+            for parameter, node in shape.others():
+                self._referring.setdefault(node, []).append((parameter, shape))
 
     def program(self) -> Program:
         for shape in self.shapes.targeted:
@@ -146,7 +154,7 @@ class _Translation:
     def _used(self, node: Node, reported: bool) -> _Use:
         """A use of a shape, whose rules are made when it is first used so."""
         shape = self.shapes.shapes[node]
-        use = _Use(shape, reported)
+        use = _Use(shape, reported, self._about(shape).label)
         if (node, reported) not in self._done:
             self._done.add((node, reported))
             if shape.path is not None and not use.is_simple:
@@ -157,12 +165,21 @@ class _Translation:
                 self._constrain(use, parameter)
         return use
 
-    def _asked(self, node: Node, values: Sequence[BodyLiteral], value: Term, origin: str) -> Atom | None:
+    def _about(self, shape: Shape) -> Shape:
+        """The shape whose focus nodes are those of another one."""
+        above = self._referring.get(shape.node, [])
+        if shape.targets or len(above) != 1 or above[0][0] != "property" or above[0][1].path is not None:
+            return shape
+        return self._about(above[0][1])
+
+    def _asked(self, asking: _Use, node: Node, parameter: str) -> Atom | None:
         """What says that a value fails a shape, which is asked about it from now on; None if nothing can fail it."""
         if not self._can_fail(node):
             return None
+        values, value, origin = asking.values, asking.value, f"sh:{parameter} of {asking.shape.label}"
         use = self._used(node, reported=False)
-        self._rule(Atom(use.focus.predicate, (value,)), values, origin)
+        if use.about != asking.about:
+            self._rule(Atom(use.focus.predicate, (value,)), values, origin)
         return use.fails(value)
 
     def _can_fail(self, node: Node) -> bool:
@@ -341,19 +358,20 @@ class _Translation:
         origin = f"sh:property of {use.shape.label}"
         if use.reported:
             other = self._used(node, reported=True)
-            self._rule(Atom(other.focus.predicate, (use.value,)), use.values, origin)
+            if other.about != use.about:
+                self._rule(Atom(other.focus.predicate, (use.value,)), use.values, origin)
         else:
             self._of_node(use, parameter)
 
     def _of_node(self, use: _Use, parameter: Parameter) -> None:
         (node,) = _nodes(parameter)
-        fails = self._asked(node, use.values, use.value, f"sh:{parameter.name} of {use.shape.label}")
+        fails = self._asked(use, node, parameter.name)
         if fails is not None:
             self._violated(use, parameter, [*use.values, fails], use.value)
 
     def _of_not(self, use: _Use, parameter: Parameter) -> None:
         (node,) = _nodes(parameter)
-        fails = self._asked(node, use.values, use.value, f"sh:not of {use.shape.label}")
+        fails = self._asked(use, node, "not")
         conforms = [] if fails is None else [Negation((fails,))]
         self._violated(use, parameter, [*use.values, *conforms], use.value)
 
@@ -376,16 +394,15 @@ class _Translation:
                 self._violated(use, parameter, [*use.values, *conform], use.value)
 
     def _all_asked(self, use: _Use, parameter: Parameter) -> list[Atom | None]:
-        origin = f"sh:{parameter.name} of {use.shape.label}"
-        return [self._asked(node, use.values, use.value, origin) for node in _nodes(parameter)]
+        return [self._asked(use, node, parameter.name) for node in _nodes(parameter)]
 
     def _of_qualifiedValueShape(self, use: _Use, parameter: Parameter) -> None:
         (node,) = _nodes(parameter)
         settings, origin = use.shape.settings, f"sh:qualifiedValueShape of {use.shape.label}"
-        fails = self._asked(node, use.values, use.value, origin)
+        fails = self._asked(use, node, parameter.name)
         conforms: list[BodyLiteral] = [] if fails is None else [Negation((fails,))]
         others = self.shapes.siblings(use.shape) if _is_true(settings.get("qualifiedValueShapesDisjoint")) else []
-        siblings = [self._asked(one, use.values, use.value, origin) for one in others]
+        siblings = [self._asked(use, one, parameter.name) for one in others]
         qualified = Atom(f"{'' if use.reported else 'asked '}qualified values of {use.shape.label}", (_FOCUS, _VALUE))
         if all(one is not None for one in siblings):
             body = [*use.values, *conforms, *(one for one in siblings if one is not None)]
