@@ -51,6 +51,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             return _compute(arguments)
         if arguments.command == "run" and arguments.name == "explain":
             return _explain(arguments)
+        if arguments.command == "run" and arguments.name == "shapes":
+            return _shapes(arguments)
         if arguments.command == "run" and arguments.name == "sparql":
             return _sparql(arguments)
         if arguments.command == "run" and arguments.name == "ontologies":
@@ -105,7 +107,7 @@ def _parser() -> argparse.ArgumentParser:
         "--rows",
         metavar="A,B",
         help="updates, modules, complex, equality, spark, pipeline, compute, explain,"
-        " sparql: what to run (all); ontologies: sizes",
+        " sparql, shapes: what to run (all); ontologies: sizes",
     )
     runs.add_argument("--algorithms", metavar="A,B", help="updates: the algorithms to run (all)")
     runs.add_argument("--changed", metavar="N,M", help="updates: how many facts to delete and add again (100,1000)")
@@ -158,6 +160,18 @@ def _explain(arguments: argparse.Namespace) -> int:
     facts, scale = (_integer(name, asked.get(name, most)) for name, most in (("facts", "1000"), ("scale", "1")))
     rows = Request.rows if arguments.rows is None else tuple(filter(None, arguments.rows.split(",")))
     run_explain(Request(rows, facts, scale), lambda line: print(line, flush=True))
+    return 0
+
+
+def _shapes(arguments: argparse.Namespace) -> int:
+    from benchmarks.shapes import ROWS, Request, run_shapes
+
+    asked = dict(map(_assignment, arguments.set))
+    sizes = (("peer", "13"), ("k", "100"), ("changed", "1000"))
+    beside, copies, changed = (_integer(name, asked.get(name, usual)) for name, usual in sizes)
+    rows = ROWS if arguments.rows is None else tuple(filter(None, arguments.rows.split(",")))
+    request = Request(rows, beside, copies, changed, arguments.repeat or 15)
+    run_shapes(request, lambda line: print(line, flush=True))
     return 0
 
 

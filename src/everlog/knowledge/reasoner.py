@@ -573,7 +573,7 @@ class Reasoner(Generic[Batch, Listed, Part]):
             modules, boundaries = make_modules(strata, *parts, False), make_boundaries(strata, *parts)
             found = Materialisation(strata, engine, given, frozenset(), modules, boundaries)
             found.materialise(progress)
-            few = scratch.few(lambda: sum(scratch.counts(found.I).get(name, 0) for name in predicates))
+            few = scratch.few(lambda: len(found.I))
             listed = ((scratch.listed(found.I, name, arity), arity) for name, arity in predicates.items())
             return [row for facts_of, arity in listed for row in scratch.rows(facts_of, arity, few)]
 

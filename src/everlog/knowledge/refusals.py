@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 Enforcement: TypeAlias = Literal["warn", "fail", "strict"]
 
-_LOOKED_AT: Final = 1_000
+_LOOKED_AT: Final = 200
 """So many violations are compared to choose those that are shown."""
 _EXPLAINED: Final = 3
 """Violations that a message explains by a proof."""

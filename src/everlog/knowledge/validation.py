@@ -81,12 +81,17 @@ def validated(kb: KnowledgeBase, given: str | os.PathLike[str] | Program | Itera
 
 
 def _rows(kb: KnowledgeBase, program: Program) -> list[tuple[Value, ...]]:
-    known = set(map(canonical_rule, kb.program.rules))
-    if program is kb.program or all(canonical_rule(rule) in known for rule in program.rules):
+    if program is kb.program or _has(kb.program, program):
         return [row for predicate in RESULTS if predicate in kb.arities for row in kb.rows(predicate)]
     if kb.settings.equality == "rewrite":  # facts are in one name of several, and shapes may speak of all
         return _apart(kb, program)
     return kb.derived_beside(program, RESULTS)
+
+
+def _has(program: Program, other: Program) -> bool:
+    """Whether a program has all rules of another one."""
+    known = set(map(canonical_rule, program.rules))
+    return all(canonical_rule(rule) in known for rule in other.rules)
 
 
 def _apart(kb: KnowledgeBase, program: Program) -> list[tuple[Value, ...]]:
