@@ -53,6 +53,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             return _explain(arguments)
         if arguments.command == "run" and arguments.name == "rules":
             return _rules(arguments)
+        if arguments.command == "run" and arguments.name == "shapes":
+            return _shapes(arguments)
         if arguments.command == "run" and arguments.name == "sparql":
             return _sparql(arguments)
         if arguments.command == "run" and arguments.name == "ontologies":
@@ -107,7 +109,7 @@ def _parser() -> argparse.ArgumentParser:
         "--rows",
         metavar="A,B",
         help="updates, rules, modules, complex, equality, spark, pipeline, compute, explain,"
-        " sparql: what to run (all); ontologies: sizes",
+        " sparql, shapes: what to run (all); ontologies: sizes",
     )
     runs.add_argument("--algorithms", metavar="A,B", help="updates: the algorithms to run (all)")
     runs.add_argument("--changed", metavar="N,M", help="updates: how many facts to delete and add again (100,1000)")
@@ -173,6 +175,18 @@ def _rules(arguments: argparse.Namespace) -> int:
     scale = _integer("scale", dict(map(_assignment, arguments.set)).get("scale", "1"))
     rows = Request.rows if arguments.rows is None else tuple(filter(None, arguments.rows.split(",")))
     run_rules(Request(rows, arguments.repeat or Request.repeat, scale), lambda line: print(line, flush=True))
+    return 0
+
+
+def _shapes(arguments: argparse.Namespace) -> int:
+    from benchmarks.shapes import ROWS, Request, run_shapes
+
+    asked = dict(map(_assignment, arguments.set))
+    sizes = (("peer", "13"), ("k", "100"), ("changed", "1000"))
+    beside, copies, changed = (_integer(name, asked.get(name, usual)) for name, usual in sizes)
+    rows = ROWS if arguments.rows is None else tuple(filter(None, arguments.rows.split(",")))
+    request = Request(rows, beside, copies, changed, arguments.repeat or 15)
+    run_shapes(request, lambda line: print(line, flush=True))
     return 0
 
 

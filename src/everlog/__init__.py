@@ -15,12 +15,15 @@ from everlog.explaining.explanation import Explanation
 from everlog.knowledge.answer_rows import Answers
 from everlog.knowledge.base import KnowledgeBase
 from everlog.knowledge.ontology import Ontology, ontology
+from everlog.knowledge.refusals import ConstraintsViolated
 from everlog.knowledge.report import Report
 from everlog.knowledge.stores import open_store
+from everlog.knowledge.validation import shapes
 from everlog.knowledge.version_changes import diff
 
 __all__ = [
     "Answers",
+    "ConstraintsViolated",
     "EverlogError",
     "Explanation",
     "KnowledgeBase",
@@ -29,6 +32,7 @@ __all__ = [
     "diff",
     "ontology",
     "parse_program",
+    "shapes",
     "union",
 ]
 

@@ -33,6 +33,7 @@ OTHERS: dict[str, Any] = {
     "checked": True,
     "max_rounds": 1000,
     "max_facts": 1_000_000,
+    "constraints": "fail",
 }
 """For each option a value that is not the default."""
 

@@ -1,4 +1,4 @@
-"""The reference of the language is true: its programs do what it says beneath them."""
+"""The reference of the language, and the page on constraints, are true: programs do what is said beneath them."""
 
 from __future__ import annotations
 
@@ -12,8 +12,14 @@ from everlog.datalog.printer import print_term
 from everlog.datalog.syntax import Constant
 from oracles import naive
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "language.md"
-BLOCKS = re.findall(r"^```([a-z]+)\n(.*?)\n```$", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+PAGES = [(DOCS / name).read_text(encoding="utf-8") for name in ("language.md", "constraints.md")]
+BLOCKS = [
+    block
+    for page in PAGES
+    for block in re.findall(r"^```([a-z]+)\n(.*?)\n```$", page, re.MULTILINE | re.DOTALL)
+    if block[0] not in ("console", "python")
+]
 PROGRAMS = [
     pytest.param(text, [block for block in BLOCKS[place + 1 : place + 3]], id=f"block-{place}")
     for place, (kind, text) in enumerate(BLOCKS)

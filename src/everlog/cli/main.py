@@ -1,7 +1,7 @@
 """The commands, gathered. `main` is the entry point of the command `everlog`.
 
-Exit codes: 0 success, 2 a user's mistake, 1 a failure, 3 a store that somebody else is writing, 4 a
-conversion that had to leave something out, 130 Ctrl-C.
+Exit codes: 0 success, 2 a user's mistake, 1 a failure (of `validate`, that something does not conform), 3 a store that
+somebody else is writing, 4 a conversion that had to leave something out, 130 Ctrl-C.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from everlog.cli import (
     serve,
     sparql_query,
     update,
+    validate,
 )
 from everlog.cli.outcome import guarded, let_termination_clean_up
 
@@ -70,6 +71,7 @@ _add("update", update.update, "everlog update graph.store --add new.csv --delete
 _add("query", query.query, 'everlog query graph.store "reach(a, ?y), not blocked(?y)" --format csv')
 _add("explain", explain.explain, 'everlog explain graph.store "reach(a, d)"')
 _add("sparql", sparql_query.sparql, 'everlog sparql graph.store "SELECT * { ?x ?p ?y } LIMIT 5" --format json')
+_add("validate", validate.validate, "everlog validate graph.store --shapes shapes.ttl --format ttl")
 _add("serve", serve.serve, "everlog serve graph.store --port 7878")
 _add("export", export.export, "everlog export graph.store --out derived/ --format parquet --derived")
 _add("info", info.info, "everlog info graph.store")

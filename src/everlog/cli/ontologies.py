@@ -78,16 +78,21 @@ def with_ontologies(
     thing: bool,
     equality_rules: bool,
     schema: bool,
+    shapes: Sequence[Path] | None,
 ) -> tuple[Program, list[str]]:
-    """The program of rule files and ontologies together, and what to warn of."""
-    if not programs and not ontologies:
-        raise EverlogError("there are no rules: give a PROGRAM, or an ontology with --ontology")
-    rules = read_programs(programs or ())
-    if not ontologies:
-        return rules, []
+    """The program of rule files, ontologies and shapes together, and what to warn of."""
+    if not programs and not ontologies and not shapes:
+        raise EverlogError("there are no rules: give a PROGRAM, an ontology with --ontology, or shapes with --shapes")
     from everlog.datalog.program_union import union
     from everlog.knowledge.ontology import ontology
 
+    rules = read_programs(programs or ())
+    if shapes:
+        from everlog.knowledge.validation import shapes as shapes_of
+
+        rules = union(rules, shapes_of(*shapes))
+    if not ontologies:
+        return rules, []
     read = ontology(*ontologies, profile=profile, owl_thing=thing, sameas_rules=equality_rules, with_schema=schema)
     remarks = (f"{_REMARK}{profile}: {remark}" for remark in read.left_out)
     return union(rules, read), [*read.warnings, *remarks]
@@ -133,8 +138,8 @@ def shortened(messages: Sequence[str]) -> list[str]:
 
 def axioms_among_facts(reads: Sequence[Read], program: Program, store: Path) -> list[str]:
     """What to warn of if there are axioms among the facts of an update; a store made of an ontology refuses them."""
+    from everlog.datalog.violations import has_violation_rules
     from everlog.rdf.owl.axiom_triples import idle_axioms
-    from everlog.rdf.owl.violations import has_violation_rules
 
     idle = [message for read in reads for message in idle_axioms(read.axioms, program)]
     if idle and has_violation_rules(program):

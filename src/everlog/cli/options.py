@@ -91,6 +91,13 @@ MaxRoundsOption = Annotated[
     int | None, _reasoning(metavar="N", min=1, help="Give up after N rounds of a stratum, or of an update.")
 ]
 MaxFactsOption = Annotated[int | None, _reasoning(metavar="N", min=1, help="Give up after N derived facts.")]
+_CONSTRAINTS = "Violated constraints: warn; fail, if any are added; or strict, also if there are old ones."
+ConstraintsOption = Annotated[str, _reasoning(help=_CONSTRAINTS)]
+StoredConstraintsOption = Annotated[str | None, _reasoning(help=_CONSTRAINTS, show_default="as the store was made")]
+ShapesOption = Annotated[
+    list[Path] | None,
+    typer.Option(metavar="FILE", help="A shapes graph of SHACL, which becomes rules. Several are one."),
+]
 OnErrorOption = Annotated[
     OnError, typer.Option(help="Malformed input: fail, or skip it and keep it in a quarantine folder.")
 ]

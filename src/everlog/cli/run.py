@@ -19,6 +19,7 @@ def run(
     program: options.ProgramArguments = None,
     facts: options.FactsOption = None,
     table: options.TableOption = None,
+    shapes: options.ShapesOption = None,
     ontology: ontologies.OntologyOption = None,
     profile: ontologies.ProfileOption = "L",
     owl_thing: ontologies.ThingOption = False,
@@ -63,6 +64,7 @@ def run(
     equality: options.EqualityOption = "off",
     max_rounds: options.MaxRoundsOption = None,
     max_facts: options.MaxFactsOption = None,
+    constraints: options.ConstraintsOption = "warn",
     memory: options.MemoryOption = None,
     master: options.MasterOption = None,
     conf: options.ConfOption = None,
@@ -73,7 +75,9 @@ def run(
     Nothing is written on failure.
     """
     started = perf_counter()
-    rules, remarks = ontologies.with_ontologies(program, ontology, profile, owl_thing, sameas_rules, with_schema)
+    rules, remarks = ontologies.with_ontologies(
+        program, ontology, profile, owl_thing, sameas_rules, with_schema, shapes
+    )
     contradictions = ontologies.Contradictions(fail_on_violation, ontology=bool(ontology))
     reasoning = options.reasoning_options(
         engine=engine,
@@ -84,6 +88,7 @@ def run(
         equality=equality,
         max_rounds=max_rounds,
         max_facts=max_facts,
+        constraints=constraints,
     )
     paths, tables = options.check_paths("--facts", facts), options.check_tables("--table", table)
     settings = options.session_conf(conf, memory)

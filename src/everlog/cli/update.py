@@ -68,6 +68,7 @@ def update(
     no_partition_columns: options.NoPartitionColumnsOption = False,
     engine: options.StoredEngineOption = None,
     algorithm: options.AlgorithmOption = "auto",
+    constraints: options.StoredConstraintsOption = None,
     memory: options.MemoryOption = None,
     master: options.MasterOption = None,
     conf: options.ConfOption = None,
@@ -84,7 +85,7 @@ def update(
             "nothing to do: give facts with --add or --delete, or --add-table or --delete-table, rules with --add-rules or "
             "--delete-rules, or the new state of an --ontology"
         )
-    options.reasoning_options(engine=engine or "auto", algorithm=algorithm)
+    options.reasoning_options(engine=engine or "auto", algorithm=algorithm, constraints=constraints or "warn")
     given = [
         (options.check_paths("--add", add), options.check_tables("--add-table", add_table)),
         (options.check_paths("--delete", delete), options.check_tables("--delete-table", delete_table)),
@@ -151,6 +152,7 @@ def update(
             spark=spark,
             engine=engine,
             algorithm=algorithm,
+            constraints=constraints,  # type: ignore[arg-type]  # it was checked
             memory=memory,
             wait=wait,
             progress=progress.round,

@@ -30,6 +30,8 @@ WELL_KNOWN: Final[Mapping[str, str]] = MappingProxyType(
         "skos": "http://www.w3.org/2004/02/skos/core#",
         "swrl": "http://www.w3.org/2003/11/swrl#",
         "swrlb": "http://www.w3.org/2003/11/swrlb#",
+        "rdfox": "http://oxfordsemantic.tech/RDFox#",
+        "sh": "http://www.w3.org/ns/shacl#",
     }
 )
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from hashlib import sha256
 from typing import Final, assert_never
 
 from pyoxigraph import BlankNode, Literal, NamedNode
@@ -17,6 +18,7 @@ from pyoxigraph import BlankNode, Literal, NamedNode
 from everlog.datalog.escapes import escape_string
 from everlog.datalog.extremes import written_inside
 from everlog.datalog.prefixes import LOCAL_NAME, NO_PREFIXES, ORIGIN, WELL_KNOWN
+from everlog.datalog.substitution import canonical_rule
 from everlog.datalog.syntax import (
     EQUAL,
     TRIPLE,
@@ -37,6 +39,9 @@ from everlog.datalog.syntax import (
     parts,
 )
 from everlog.datalog.values import XSD, Value, canonical_double
+
+NAMELESS: Final = re.compile(r"violation_[0-9a-f]{12}")
+"""The predicates of rules that are written without a head."""
 
 _NAME: Final = re.compile(r"(?!_(?!\w))[^\W\d]\w*")
 _ANONYMOUS: Final = re.compile(r"_[1-9][0-9]*")
@@ -87,6 +92,21 @@ def print_rule(rule: Rule, prefixes: Mapping[str, str] = NO_PREFIXES) -> str:
     return _Printer(prefixes).rule(rule)
 
 
+def nameless_head(body: Sequence[BodyLiteral]) -> Atom:
+    """The head of a rule that is written without one: a predicate of the body's text, and the variables that have values.
+
+    The names of variables do not matter to the predicate, so that variants of a rule stay variants.
+    """
+    local = {variable for literal in body if isinstance(literal, Negation | Aggregate) for variable in literal.local}
+    found = dict.fromkeys(variable for literal in body for variable in literal.variables())
+    terms = tuple(one for one in found if one not in local and not _ANONYMOUS.fullmatch(one.name))
+    canonical = canonical_rule(Rule(Atom("", terms), tuple(body)))
+    # Without any prefixes: the facts of a store must keep their predicate when more of them are known to everybody.
+    text = _Printer(NO_PREFIXES, NO_PREFIXES).body(canonical.body, _anonymous(None, canonical.body))
+    digest = sha256(text.encode()).hexdigest()
+    return Atom(f"violation_{digest[:12]}", terms)
+
+
 def print_goal(literals: Sequence[BodyLiteral], prefixes: Mapping[str, str] = NO_PREFIXES) -> str:
     """A conjunctive goal, without a dot."""
     return _Printer(prefixes).body(literals, _anonymous(None, literals))
@@ -110,8 +130,8 @@ def print_expression(expression: Expression, prefixes: Mapping[str, str] = NO_PR
 
 
 class _Printer:
-    def __init__(self, prefixes: Mapping[str, str]) -> None:
-        known = {**WELL_KNOWN, **prefixes}
+    def __init__(self, prefixes: Mapping[str, str], well_known: Mapping[str, str] = WELL_KNOWN) -> None:
+        known = {**well_known, **prefixes}
         # The longest namespace that fits leaves the shortest name.
         self._namespaces = sorted(known.items(), key=lambda item: -len(item[1]))
         self._iris: dict[str, str] = {}
@@ -120,6 +140,8 @@ class _Printer:
         inside, body = written_inside(rule), rule.body
         if inside is not None and inside[1]:
             body = body[:-1]
+        if NAMELESS.fullmatch(rule.head.predicate) and rule.head == nameless_head(rule.body):
+            return f":- {self.body(body, _anonymous(None, rule.body))} ."
         anonymous = _anonymous(rule.head, rule.body)
         extreme = None
         if rule.extreme is not None and inside is not None:

@@ -28,6 +28,7 @@ from everlog.datalog.escapes import EscapeError, unescape_iri, unescape_string
 from everlog.datalog.extremes import value_variable
 from everlog.datalog.grammars import kept_grammar, misplaced_character
 from everlog.datalog.prefixes import NO_PREFIXES, ORIGIN, WELL_KNOWN
+from everlog.datalog.printer import nameless_head
 from everlog.datalog.safety import check_goal, check_safety
 from everlog.datalog.substitution import canonical_rule
 from everlog.datalog.syntax import (
@@ -194,6 +195,9 @@ class _Reader:
         self._constants.clear()
 
     def _rules(self, statement: Tree[Token]) -> list[tuple[Rule, str]]:
+        if statement.data == "constraint":
+            literals = self._literals(cast("Tree[Token]", statement.children[1]))
+            return [(Rule(nameless_head(literals), literals), self._place(statement))]
         heads, _, body = cast("list[Tree[Token]]", statement.children)
         found = [(self._headed(head), self._place(head)) for head in cast("list[Tree[Token]]", heads.children)]
         literals = self._literals(body) if body is not None else ()

@@ -16,7 +16,7 @@ _GROUPS: Final[tuple[tuple[frozenset[str], frozenset[str], str], ...]] = tuple(
     (frozenset(signs.split()), frozenset(covered.split()), name)
     for signs, covered, name in (
         ("AT_PREFIX NOT", f"PREFIX OPEN {_COMPUTING} term", "an atom, a negation, a comparison or '@prefix'"),
-        ("AT_PREFIX", "PREFIX OPEN $END term", "a rule, a fact or '@prefix'"),
+        ("AT_PREFIX", "PREFIX OPEN NEVER $END term", "a rule, a fact or '@prefix'"),
         ("NOT OPEN NAME", f"{_COMPUTING} term", "an atom, a negation or a comparison"),
         ("OPEN NAME BOOLEAN _FILTER", f"{_COMPUTING} _LPAR term", "an atom or a comparison"),
         ("OPEN NAME BOOLEAN", "_LPAR term", "an atom"),
@@ -39,6 +39,7 @@ _NAMES: Final = {
     "DISTINCT": "'DISTINCT'",
     "IRIREF": "an IRI in '<' and '>'",
     "MINUS": "'-'",
+    "NEVER": "':-'",
     "NOT": "'NOT'",
     "OPEN": "'['",
     "OR": "'||'",

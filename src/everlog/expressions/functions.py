@@ -122,6 +122,7 @@ FUNCTIONS: Final[Mapping[str, Function]] = {
     "ISBLANK": strict(term_functions.is_blank, 1),
     "ISLITERAL": strict(term_functions.is_literal, 1),
     "ISNUMERIC": strict(term_functions.is_numeric, 1),
+    "ISVALID": strict(term_functions.is_valid, 1),
     "SKOLEM": strict(lambda *values: skolem(values), 1, optional=None),
     XSD + "integer": strict(casts.to_xsd_integer, 1),
     XSD + "decimal": strict(casts.to_xsd_decimal, 1),

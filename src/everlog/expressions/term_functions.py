@@ -5,8 +5,12 @@ A term is taken as it was given: `STR("01"^^xsd:integer)` is `"01"`, and `DATATY
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Final
+
 from pyoxigraph import BlankNode, Literal, NamedNode
 
+from everlog.datalog.comparing import LEXICAL, comparable_literal
 from everlog.datalog.values import XSD, Value, canonical_double, identity, normalise
 from everlog.expressions.numbers import number
 
@@ -87,3 +91,36 @@ def is_literal(value: Value) -> bool:
 
 def is_numeric(value: Value) -> bool:
     return number(value) is not None
+
+
+def is_valid(value: Value) -> bool | None:
+    """Whether a literal is one of its datatype, as far as XML Schema's types are known; not of SPARQL, but of SHACL."""
+    if not is_literal(value):
+        return None
+    if not isinstance(value, Literal) or value.language is not None:
+        return True
+    name = value.datatype.value.removeprefix(XSD)
+    form = LEXICAL.get(name)
+    if form is None or name == value.datatype.value:
+        return True
+    if form.fullmatch(value.value) is None:
+        return False
+    if name in _BOUNDS:
+        least, most = _BOUNDS[name]
+        number = int(value.value)
+        return (least is None or number >= least) and (most is None or number <= most)
+    return name not in ("date", "dateTime", "dateTimeStamp") or comparable_literal(name, value.value) is not None
+
+
+_BOUNDS: Final[Mapping[str, tuple[int | None, int | None]]] = {
+    "nonNegativeInteger": (0, None),
+    "positiveInteger": (1, None),
+    "nonPositiveInteger": (None, 0),
+    "negativeInteger": (None, -1),
+    **{
+        name: (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
+        for name, bits in (("long", 64), ("int", 32), ("short", 16), ("byte", 8))
+    },
+    **{f"unsigned{name}": (0, 2**bits - 1) for name, bits in (("Long", 64), ("Int", 32), ("Short", 16), ("Byte", 8))},
+}
+"""The least and the greatest integer of each type."""

@@ -20,6 +20,7 @@ from warnings import warn
 
 from everlog import interrupts
 from everlog.datalog.arities import program_arities
+from everlog.datalog.constraints import violation_patterns
 from everlog.datalog.prefixes import with_prefixes
 from everlog.datalog.program_changes import changed_program
 from everlog.datalog.reader import parse_goal, parse_program
@@ -39,6 +40,7 @@ from everlog.knowledge.answer_rows import Answers
 from everlog.knowledge.engine_choice import Engine, budget_bytes, choose_engine, needed_by_facts, needed_by_read
 from everlog.knowledge.goals import WORTH_SORTING, answer_variables, in_order
 from everlog.knowledge.progress_display import telling
+from everlog.knowledge.refusals import Enforcement, described, guard
 from everlog.knowledge.report import Report
 from everlog.knowledge.request import Request
 from everlog.knowledge.rule_profile import Profile
@@ -47,7 +49,6 @@ from everlog.knowledge.settings import Settings
 from everlog.planning.equality_rules import refuse_equalities, telling_apart, with_same_as
 from everlog.planning.modules.module_rules import kinds_of
 from everlog.rdf.owl.axiom_triples import idle_axioms
-from everlog.rdf.owl.violations import VIOLATION, has_violation_rules, summary, violations
 from everlog.reasoning.algorithms import needed
 from everlog.sources.column_mapping import mappings
 from everlog.sources.column_names import columns_of_width, known_names, names_of
@@ -72,6 +73,7 @@ if TYPE_CHECKING:
     from everlog.explaining.rule_index import RuleIndex
     from everlog.knowledge.reasoner import Reasoner
     from everlog.knowledge.sparql_answers import SparqlAnswer
+    from everlog.rdf.shacl.validation_report import ValidationReport
     from everlog.sources.read_facts import Read
     from everlog.store.manifest import Manifest
     from everlog.store.publishing.fact_files import FiledFacts
@@ -116,6 +118,7 @@ _OPTIONS = {
     "hypertree": ("auto", "cyclic", "off", "all"),
     "stratification": ("levels", "single"),
     "equality": ("off", "rewrite", "axioms"),
+    "constraints": ("warn", "fail", "strict"),
 }
 
 
@@ -148,6 +151,7 @@ class KnowledgeBase:
         checked: bool = False,
         max_rounds: int | None = None,
         max_facts: int | None = None,
+        constraints: Enforcement = "warn",
         workers: int | None = None,
         memory: str | None = None,
         spark: SparkSession | None = None,
@@ -173,6 +177,9 @@ class KnowledgeBase:
             max_rounds: after how many rounds of a stratum, or of an update, it is given up, with everything as before; for
                 rules that make new values and might not end.
             max_facts: after how many derived facts it is given up.
+            constraints: what becomes of rules that must not fire (`violation(…)`, or no head at all) and do: a warning
+                (`warn`); a refusal of what adds violations, with everything as before (`fail`); or also of updates that
+                leave old violations as they are (`strict`).
             workers: how many threads the memory engine may use; by default as many as there are processors.
             memory: with `engine="auto"`, what reasoning in this process may use, such as `4g`; by default half of the
                 machine's memory.
@@ -185,6 +192,7 @@ class KnowledgeBase:
         _check("hypertree", hypertree)
         _check("stratification", stratification)
         _check("equality", equality)
+        _check("constraints", constraints)
         program = _read_program(program)
         budget_bytes(memory)  # refuses what is no size
         if equality == "off":
@@ -192,7 +200,9 @@ class KnowledgeBase:
         else:
             program = with_same_as(program)
         self.program = program
-        self.settings = Settings(stratification, algorithm, chosen, hypertree, equality, checked, max_rounds, max_facts)
+        self.settings = Settings(
+            stratification, algorithm, chosen, hypertree, equality, checked, max_rounds, max_facts, constraints
+        )
         """How the program is evaluated."""
         self.arities = program_arities(program)
         """How many arguments the predicates have that the program or facts mention."""
@@ -218,7 +228,7 @@ class KnowledgeBase:
         """The predicates that facts were given of."""
         self._remarks: list[str] = []
         self._materialised = False
-        self._names_axioms = has_violation_rules(program)
+        self._constraints: tuple[tuple[Rule, ...], tuple[Atom, ...]] | None = None
         self._violated: list[str] | None = None
         """What the facts contradict, once it was looked for."""
         self._profile: Profile | None = None
@@ -489,6 +499,12 @@ class KnowledgeBase:
         with telling(progress, "materialising") as told:
             request = self._request([], [], None, told, started, profile)
             report = self.reasoner.materialise(request)
+            if request.guard is not None:
+                try:
+                    request.guard.check_all(self.reasoner)
+                except BaseException:
+                    self.reasoner.forget()
+                    raise
         self._materialised, self._violated, self._profile = True, None, report.profile
         suspected = suspicions(self.program, self._given, self.settings.equality != "off")
         return replace(
@@ -510,6 +526,7 @@ class KnowledgeBase:
         profile: bool = False,
         add_rules: Program | str | None = None,
         delete_rules: Program | str | None = None,
+        constraints: Enforcement | None = None,
     ) -> Report:
         """Adds and deletes explicit facts, and perhaps rules, and brings the materialisation up to date.
 
@@ -517,11 +534,15 @@ class KnowledgeBase:
         nothing. Rules come and go as `change_rules` says. The algorithm is that of the knowledge base unless another one
         is asked for: `auto`, `dred`, `fbf` (perhaps with a strategy), `bf`, `dredc`, `bfc`, `counting`, or `remat`. Those
         with counts need a knowledge base that keeps them; an algorithm that does not keep them right drops them, and
-        `remat` brings them back. `nulls` is as in `add`, and `progress` and `profile` as in `materialise`.
+        `remat` brings them back. `nulls` is as in `add`; `progress` and `profile` are as in `materialise`, and
+        `constraints` as in the knowledge base, which it is for this update; what they refuse is a `ConstraintsViolated`,
+        and everything is as before.
         """
         started = perf_counter()
         if algorithm is not None:
             needed(algorithm)
+        if constraints is not None:
+            _check("constraints", constraints)
         if not self._materialised:
             raise EverlogError("there is no materialisation to update yet: call materialise() first")
         arities, remarks = dict(self.arities), list[str]()
@@ -536,7 +557,9 @@ class KnowledgeBase:
             remarks += nothing_to_delete(fewer, self.arities)
             new = set(more) - set(self.arities)
             remarks += not_mentioned(program, new) if new else []
-            report = self.update_encoded(added, deleted, arities, algorithm, told, started, remarks, profile, program)
+            report = self.update_encoded(
+                added, deleted, arities, algorithm, told, started, remarks, profile, constraints, program
+            )
         self._learn_about(more)
         return report
 
@@ -596,6 +619,7 @@ class KnowledgeBase:
         started: float,
         remarks: Sequence[str] = (),
         profile: bool = False,
+        constraints: Enforcement | None = None,
         program: Program | None = None,
     ) -> Report:
         """An update with facts that are ids of the engine already; `arities` are those with the facts.
@@ -605,13 +629,13 @@ class KnowledgeBase:
         reasons, kinds = [], self.reasoner.kept_kinds()
         if OLDER in kinds or (BY_TERM in kinds and compares(self.program.rules)):
             algorithm, reasons = "remat", [_OLDER]
-        request = self._request([*self._pending, *added], deleted, algorithm, progress, started, profile)
-        if program is not None and program.rules != self.program.rules:
-            request = replace(request, program=program, earlier=self.program)
+        request = self._request(
+            [*self._pending, *added], deleted, algorithm, progress, started, profile, constraints, program
+        )
         after, report = self.reasoner.updated(request)
         self._reasoner, self._pending, self.arities, self._violated = after, [], arities, None
         if program is not None:
-            self.program, self._names_axioms = program, has_violation_rules(program)
+            self.program = program
             self._given.update(fact.predicate for fact in program.facts)
         self._profile = report.profile
         return replace(
@@ -629,9 +653,17 @@ class KnowledgeBase:
         progress: Progress | None,
         started: float,
         profile: bool,
+        constraints: Enforcement | None = None,
+        program: Program | None = None,
     ) -> Request[Any]:
+        """What is asked of the reasoner; `program` is what the program becomes, if rules come or go."""
         work = self.reasoner.backend.measured(self._told(progress))
-        return Request(added, deleted, self.program, self.settings, algorithm, work, started, profile)
+        then, earlier = self.program, None
+        if program is not None and program.rules != self.program.rules:
+            then, earlier = program, self.program
+        patterns = self._constraint_patterns() if earlier is None else violation_patterns(then)
+        guarding = guard(then, self.settings, patterns, constraints or self.settings.constraints)
+        return Request(added, deleted, then, self.settings, algorithm, work, started, profile, guarding, earlier)
 
     def profile(self) -> Profile:
         """What each rule took in the last `materialise(profile=True)` or `update(…, profile=True)`."""
@@ -765,16 +797,41 @@ class KnowledgeBase:
 
     @guarded("looking for contradictions")
     def contradictions(self) -> list[str]:
-        """What the facts contradict, with facts: names that are said to be equal (`clashes`), and axioms of ontologies."""
+        """What the facts contradict, with facts: equalities (`clashes`), axioms of ontologies, and other constraints."""
         return [*self.clashes(), *self._violations()]
 
     def _violations(self) -> list[str]:
-        """The axioms that do not hold, with facts."""
+        """The constraints that do not hold, with facts."""
         if self._violated is None:
-            total = self.size(VIOLATION) if self._names_axioms else 0
-            rows = self.rows(VIOLATION) if total else []
-            self._violated = summary(total, violations(self.program, rows, self.query))
+            self._violated = described(self.reasoner, self.program, self.settings, self._constraint_patterns())
         return self._violated
+
+    def _constraint_patterns(self) -> tuple[Atom, ...]:
+        """The forms of facts that say what is violated; they are looked for once for each program."""
+        if self._constraints is None or self._constraints[0] is not self.program.rules:
+            self._constraints = self.program.rules, violation_patterns(self.program)
+        return self._constraints[1]
+
+    @guarded("validating")
+    def derived_beside(self, program: Program, predicates: Mapping[str, int]) -> list[tuple[Value, ...]]:
+        """Facts of some predicates that a program would derive from what holds here, one predicate after another."""
+        facts: dict[str, list[tuple[Value, ...]]] = {}
+        for fact in program.facts:
+            facts.setdefault(fact.predicate, []).append(tuple(term.value for term in fact.terms))  # type: ignore[union-attr]  # facts are ground
+        columns = self._columns(facts, program_arities(program))
+        return self.reasoner.found_beside(program.rules, columns, predicates, self._told(None))
+
+    @guarded("validating")
+    def validate(self, shapes: str | os.PathLike[str] | Program | Iterable[Any] | None = None) -> ValidationReport:
+        """What does not conform to shapes of SHACL: a file, triples, or what `shapes` returns.
+
+        Without any, those that the program has: it is kept up to date what does not conform to them, and nothing is
+        computed. The report has `conforms`, `results` and `rows()`, and `serialize("ttl")` is the graph of SHACL.
+        """
+        from everlog.knowledge.validation import validated
+
+        self._check_materialised()
+        return validated(self, shapes)
 
     @guarded("a query")
     def query(self, goal: str, limit: int | None = None) -> Answers:

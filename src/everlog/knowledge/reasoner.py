@@ -27,6 +27,7 @@ from everlog.engine.backend import (
     Matching,
     Names,
     Part,
+    Progress,
     Which,
     World,
 )
@@ -66,6 +67,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from everlog.engine.memory.dictionary import Dictionary
+    from everlog.sources.fact_columns import Columns
 
 _DROPPED: Final = "an update by another algorithm dropped the counts that {name} needs; remat brings them back"
 _POOR: Final = "the rules found what follows as soon"
@@ -162,8 +164,12 @@ class Reasoner(Generic[Batch, Listed, Part]):
             self.I, self._counts = compiled.I, {}
             return self._report(request, outcome, planned, self.total(), 0)
         except BaseException:
-            self.materialisation, self.I, self._counts = None, self.engine.empty(), {}  # none before it is whole
+            self.forget()  # there is none before it is whole
             raise
+
+    def forget(self) -> None:
+        """Goes back to explicit facts alone."""
+        self.materialisation, self.I, self._counts = None, self.engine.empty(), {}
 
     def _evaluated(self, program: Program, settings: Settings) -> Evaluated:
         if settings.equality != "axioms":
@@ -303,6 +309,9 @@ class Reasoner(Generic[Batch, Listed, Part]):
         def accepted(I: FactSet, sets: Difference[FactSet]) -> None:
             if accept is not None:
                 accept(I, sets)
+            if request.guard is not None:
+                added = self.backend.part(sets.added.within(request.guard.region))
+                request.guard.check_update(lambda: type(self)(self.backend, (self.E - minus) | plus, I), added)
             warnings.extend(self._contradictions(I, settings))
 
         run = Run(choice.algorithm, request.progress, choice.allowed, accepted, watch, self._profiler(request))
@@ -405,6 +414,8 @@ class Reasoner(Generic[Batch, Listed, Part]):
         after = type(self)(backend, E, kinds=self.kept_kinds())
         report = after.materialise(request)
         after._difference = backend.compared(self.world, after.world, request.deleted, request.added)
+        if request.guard is not None:
+            request.guard.check_update(lambda: after, after._difference.added)
         added, deleted = after.changed()
         seconds = {**report.seconds, "total": perf_counter() - request.started}
         return after, replace(report, added=added, deleted=deleted, seconds=seconds, reasons=[*reasons])
@@ -587,6 +598,24 @@ class Reasoner(Generic[Batch, Listed, Part]):
                 return in_order(scratch.rows(scratch.first(listed, limit), arity, few=True)), number
             rows = scratch.rows(listed, arity, scratch.few(lambda: len(found)))
             return in_order(rows)[:limit], number
+
+    def found_beside(
+        self, rules: Sequence[Rule], facts: Mapping[str, Columns], predicates: Mapping[str, int], progress: Progress
+    ) -> list[tuple[Value, ...]]:
+        """What more rules, with more facts, would derive of some predicates; nothing of it is kept."""
+        with self.backend.scratch() as scratch:
+            given = self._chosen("all")
+            given |= scratch.entered(scratch.encoded(facts), excluding=given)
+            scratch.prepare(rules)
+            compiler, engine = scratch.compiler(), scratch.engine
+            strata = compile_program(rules, compiler)
+            parts = scratch.engine, scratch.graphs(), scratch.matcher(), compiler
+            modules, boundaries = make_modules(strata, *parts, False), make_boundaries(strata, *parts)
+            found = Materialisation(strata, engine, given, frozenset(), modules, boundaries)
+            found.materialise(progress)
+            few = scratch.few(lambda: len(found.I))
+            listed = ((scratch.listed(found.I, name, arity), arity) for name, arity in predicates.items())
+            return [row for facts_of, arity in listed for row in scratch.rows(facts_of, arity, few)]
 
     def matches(
         self,

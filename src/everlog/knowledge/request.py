@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Generic
+from typing import TYPE_CHECKING, Generic
 
 from everlog.datalog.syntax import Program
 from everlog.engine.backend import Batch, Measured, Progress
 from everlog.knowledge.settings import Settings
+
+if TYPE_CHECKING:
+    from everlog.knowledge.refusals import Guard
 
 
 @dataclass(frozen=True)
@@ -26,6 +29,8 @@ class Request(Generic[Batch]):
     """When the work began, by `perf_counter`."""
     profiled: bool = False
     """Whether rules are to be measured."""
+    guard: Guard | None = None
+    """What looks at an update before it counts, and may refuse it."""
     earlier: Program | None = None
     """The program before, if rules come or go."""
 

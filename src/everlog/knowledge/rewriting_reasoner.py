@@ -154,9 +154,12 @@ class RewritingReasoner(Reasoner[Batch, Listed, Part]):
             self._names, self._total, self._counts = names, None, {}
             return self._report(request, outcome, found.planned, self.total(), 0)
         except BaseException:
-            self._core, self.materialisation, self.I, self._names = None, None, self.engine.empty(), None
-            self._total, self._counts = None, {}
+            self.forget()
             raise
+
+    def forget(self) -> None:
+        super().forget()
+        self._core = self._names = self._total = None
 
     def _computed(self, request: Request[Batch], apart: FactSet) -> _Computed:
         """Everything; names that `apart` tells apart are not merged."""
@@ -332,6 +335,8 @@ class RewritingReasoner(Reasoner[Batch, Listed, Part]):
             now = World(self.backend, E, I, names)
             warnings.extend(names.clashes(I))
             difference = names.changed(then, now, gone, new, minus, plus)
+            if request.guard is not None:
+                request.guard.check_update(lambda: type(self)(self.backend, E, I, names=names), difference.added)
             # Last, since nobody asks for the old set any more: it changes in place, and would have to be recovered.
             explicit = self.E
             explicit -= minus

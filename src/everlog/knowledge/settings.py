@@ -26,6 +26,8 @@ class Settings:
     max_rounds: int | None = None
     max_facts: int | None = None
     """How many rounds a stratum, or an update, may take, and how many facts may be derived: rules can make new values."""
+    constraints: Literal["warn", "fail", "strict"] = "warn"
+    """Whether violations of constraints are warned of, or refuse what adds them, or anything while there are some."""
 
     @property
     def modular(self) -> bool:

@@ -28,6 +28,7 @@ from everlog.knowledge.base import KnowledgeBase, check_arities
 from everlog.knowledge.engine_choice import choose_engine, engine_of, needed_by_read
 from everlog.knowledge.persistence import saved, stored_text, written
 from everlog.knowledge.reasoners import Loading, Scratch, load_in_memory, load_on_spark
+from everlog.knowledge.refusals import Enforcement
 from everlog.knowledge.report import Report
 from everlog.sources.column_names import known_names
 from everlog.sources.given_files import ELSEWHERE, known_files
@@ -146,6 +147,7 @@ def update_store(
     spark: SparkSession,
     engine: str | None = None,
     algorithm: str = "auto",
+    constraints: Enforcement | None = None,
     memory: str | None = None,
     wait: float = 0.0,
     progress: Progress | None = None,
@@ -158,10 +160,10 @@ def update_store(
 ) -> tuple[Report, Changes]:
     """Adds and deletes explicit facts, and rules, as a new version of a store; what is both is added.
 
-    The engine is the store's unless another one is asked for; `memory` is what reasoning in this process may use, if it is
-    to be chosen. Another writer is waited for some seconds. `check` sees the new materialisation and `before_commit` what
-    the update does; if one of them raises, the store is as before. `loading` is the store's newest version on its way into
-    memory, if that has begun. With `profile` rules are measured.
+    The engine, and what violated constraints lead to, is the store's unless something else is asked for; `memory` is what
+    reasoning in this process may use, if the engine is to be chosen. Another writer is waited for some seconds. `check`
+    sees the new materialisation and `before_commit` what the update does; if one of them raises, the store is as before.
+    `loading` is the store's newest version on its way into memory, if that has begun. With `profile` rules are measured.
     """
     started = perf_counter()
     say = on_step or _quiet
@@ -197,7 +199,9 @@ def update_store(
                 changed, come, gone = kb.encoded_rules(rules.of(kb.program), arities)
                 added, deleted = [*added, *come], [*deleted, *gone]
             say("reasoning")
-            report = kb.update_encoded(added, deleted, arities, wanted, progress, started, remarks, profile, changed)
+            report = kb.update_encoded(
+                added, deleted, arities, wanted, progress, started, remarks, profile, constraints, changed
+            )
         if rules is not None:
             text = stored_text(kb.program, kb.reasoner)
             draft = replace(draft, program=text, ontology=rules.translation or before.ontology)

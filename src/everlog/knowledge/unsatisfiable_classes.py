@@ -19,13 +19,14 @@ from typing import Any
 
 from pyoxigraph import NamedNode
 
+from everlog.datalog.constraints import VIOLATION
 from everlog.datalog.syntax import TRIPLE, Atom, Constant, Program, Rule, Term, Variable
 from everlog.datalog.values import Value
 from everlog.knowledge.base import KnowledgeBase
 from everlog.rdf.owl.clauses import Clause, type_atom
 from everlog.rdf.owl.profiles import Options, translate, violation
 from everlog.rdf.owl.structure import Named, Ontology, Property
-from everlog.rdf.owl.vocabulary import NEW, NOTHING, THING, TYPE, VIOLATION
+from everlog.rdf.owl.vocabulary import NEW, NOTHING, THING, TYPE
 
 
 @dataclass(frozen=True)

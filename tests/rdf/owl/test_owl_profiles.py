@@ -9,10 +9,11 @@ import pytest
 import everlog
 from everlog.datalog.printer import print_program
 from everlog.datalog.substitution import canonical_rule
+from everlog.datalog.syntax import Atom, Constant
+from everlog.datalog.violations import Violation, summary
 from everlog.rdf.owl.printing import print_translation
 from everlog.rdf.owl.profiles import PROFILES, Options, Profile, translate
 from everlog.rdf.owl.reading import read_ontologies
-from everlog.rdf.owl.violations import summary, violations
 from support.ontology_texts import PREFIXES, Consequences, materialised, read_text, translated
 from support.random_ontologies import Generator
 
@@ -204,7 +205,7 @@ def test_violations_come_with_their_facts() -> None:
     :x a :A , :C . :y a :A . :x :p :x ."""
     translation = translated(DECLARED + text, "L")
     kb = materialised(translation)
-    found = violations(translation.program, kb.rows("violation"), kb.query)
+    found = kb.contradictions()
     prefixes = {name for name, namespace in translation.program.prefixes.items() if namespace == "http://ex.org/"}
     (ex,) = prefixes
     texts = {str(each).replace(f"{ex}:", ":") for each in found}
@@ -212,8 +213,9 @@ def test_violations_come_with_their_facts() -> None:
         "DisjointClasses(:A :B) is violated by [:x, rdf:type, :A], [:x, rdf:type, :B]",
         "AsymmetricObjectProperty(:p) is violated by [:x, :p, :x]",
     }
-    assert summary(len(texts), found) == [str(each) for each in found]
-    assert "2 violations in all" in summary(2, found[:1])[1]
+    shown = [Violation("an axiom", Atom("violation", (Constant("an axiom"), Constant("x"))), ("a(x)",))]
+    assert summary(1, shown) == ["an axiom is violated by a(x)"]
+    assert "2 violations in all" in summary(2, shown)[1]
 
 
 def test_violations_come_and_go_with_updates() -> None:

@@ -7,9 +7,9 @@ from typing import Final, get_args
 
 from everlog.datalog.syntax import TRIPLE, Atom, Constant, Program, Term, Variable, parts
 from everlog.datalog.values import Value
+from everlog.datalog.violations import has_violation_rules
 from everlog.rdf.owl.expressions import EXPRESSION_PROPERTIES
 from everlog.rdf.owl.structure import Kind
-from everlog.rdf.owl.violations import has_violation_rules
 from everlog.rdf.owl.vocabulary import OWL, RDFS, terms
 
 AXIOM_PROPERTIES: Final = (

@@ -20,6 +20,7 @@ from typing import Final, Literal, TypeAlias
 from pyoxigraph import Literal as RdfLiteral
 from pyoxigraph import NamedNode
 
+from everlog.datalog.constraints import VIOLATION
 from everlog.datalog.substitution import canonical_rule, substitute_atom, substitute_literal
 from everlog.datalog.syntax import Atom, BodyLiteral, Constant, Program, Rule, Term, Variable
 from everlog.rdf.owl import structure as owl
@@ -29,7 +30,7 @@ from everlog.rdf.owl.functional import FunctionalSyntax
 from everlog.rdf.owl.naming import with_invented_prefixes
 from everlog.rdf.owl.schema import TooManyExpressions, subsumptions
 from everlog.rdf.owl.tables import equality_rules, schema_rules
-from everlog.rdf.owl.vocabulary import DIFFERENT_FROM, NEW, NOTHING, SAME_AS, THING, TYPE, VIOLATION
+from everlog.rdf.owl.vocabulary import DIFFERENT_FROM, NEW, NOTHING, SAME_AS, THING, TYPE
 
 Profile: TypeAlias = Literal["L", "U", "RL"]
 PROFILES: Final = ("L", "U", "RL")

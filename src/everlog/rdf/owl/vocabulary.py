@@ -15,8 +15,6 @@ SWRLB: Final = "http://www.w3.org/2003/11/swrlb#"
 NEW: Final = "urn:everlog:new:"
 """Names that a translation makes up: constants for what exists, classes for parts of axioms."""
 
-VIOLATION: Final = "violation"
-"""The predicate of contradictions: which axiom, and about what."""
 MEMBER: Final = "member"
 """The predicate of memberships in class expressions."""
 

@@ -1,0 +1,1 @@
+"""SHACL Core: shapes graphs as rules, and reports of what does not conform."""
