@@ -52,6 +52,22 @@ def test_a_refused_update_names_and_explains_what_it_would_violate() -> None:
     assert kb.contradictions() == []
 
 
+@pytest.mark.parametrize("algorithm", ["auto", "dred", "fbf", "remat"])
+def test_a_constraint_that_comes_is_enforced_at_once_and_one_that_goes_no_more(algorithm: str) -> None:
+    kb = KnowledgeBase("reach(?x, ?y) :- edge(?x, ?y) . edge(a, a) . edge(b, c) .", constraints="fail")
+    kb.materialise()
+    before, program = state(kb), kb.program
+    no_loops = ":- reach(?x, ?x), not loop(?x) ."
+    with pytest.raises(ConstraintsViolated, match=r"is violated by reach\(a, a\)"):
+        kb.change_rules(add=no_loops, algorithm=algorithm)
+    assert state(kb) == before and kb.program == program
+    kb.update(add={"loop": [("a",)]}, add_rules=no_loops, algorithm=algorithm)
+    with pytest.raises(ConstraintsViolated, match=r"is violated by reach\(c, c\)"):
+        kb.update(add={"edge": [("c", "c")]}, algorithm=algorithm)
+    kb.update({"edge": [("c", "c")]}, delete_rules=":- not loop(?y), reach(?y, ?y) .", algorithm=algorithm)
+    assert kb.contradictions() == [] and len(kb.program.rules) == 1
+
+
 def test_old_violations_refuse_nothing_unless_asked_to() -> None:
     kb = KnowledgeBase(RULES)
     kb.add({"edge": [("a", "a")]})

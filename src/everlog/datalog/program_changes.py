@@ -12,9 +12,9 @@ from difflib import get_close_matches
 from types import MappingProxyType
 from typing import Final, TypeAlias
 
-from everlog.datalog.printer import print_rule
+from everlog.datalog.printer import NAMELESS, print_rule
 from everlog.datalog.substitution import canonical_rule
-from everlog.datalog.syntax import BodyLiteral, Constant, Negation, Program, Rule, Term, Variable
+from everlog.datalog.syntax import Atom, BodyLiteral, Constant, Negation, Program, Rule, Term, Variable
 from everlog.errors import EverlogError
 from everlog.wording import counted
 
@@ -22,6 +22,8 @@ _NEAREST: Final = 3
 """So many rules are shown that are like one which is not there."""
 _LISTED: Final = 5
 """So many rules that are not there are listed."""
+
+_NO_HEAD: Final = Atom("", ())
 
 _Key: TypeAlias = tuple[object, ...]
 
@@ -109,6 +111,7 @@ def is_same(one: Rule, other: Rule) -> bool:
     >>> is_same(*parse_program("p(?x) :- q(?x, ?y), q(?y, ?x), r(?y) . p(?x) :- r(?z), q(?z, ?x), q(?x, ?z) .").rules)
     True
     """
+    one, other = _as_written(one), _as_written(other)
     if _key(one) != _key(other) or sorted(map(_blank, one.body)) != sorted(map(_blank, other.body)):
         return False
     return any(True for _ in _orders(one, other, ()))
@@ -137,8 +140,14 @@ def _by_key(rules: Iterable[Rule]) -> Mapping[_Key, list[Rule]]:
 
 def _key(rule: Rule) -> _Key:
     """What rules have in common that are the same, and few others have."""
+    rule = _as_written(rule)
     terms = (term if isinstance(term, Constant) else None for term in rule.head.terms)
     return rule.head.predicate, *terms, len(rule.body), rule.extreme
+
+
+def _as_written(rule: Rule) -> Rule:
+    """A constraint without a head has one that depends on how its conditions are written: it is left out."""
+    return replace(rule, head=_NO_HEAD) if NAMELESS.fullmatch(rule.head.predicate) else rule
 
 
 def _blank(literal: BodyLiteral) -> str:
