@@ -236,8 +236,11 @@ class Backend(ABC, Generic[Batch, Listed, Part]):
         """How many facts those are."""
 
     @abstractmethod
-    def first(self, listed: Listed, number: int) -> Listed:
-        """Some of the facts, at most so many: those that cost least."""
+    def first(self, listed: Listed, number: int, after: int | None = None) -> Listed:
+        """Some of the facts, at most so many: those that cost least.
+
+        If it is said `after` how many others they come, they are the next ones in the order of ids, which stays the same.
+        """
 
     @abstractmethod
     def few(self, number: Callable[[], int]) -> bool:

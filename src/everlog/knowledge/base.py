@@ -728,12 +728,15 @@ class KnowledgeBase:
         return self._answers(goal, limit)[0]
 
     @guarded("a query")
-    def first_answers(self, goal: str, limit: int | None) -> tuple[Answers, int]:
-        """The answers that `query` gives, perhaps with a limit, and how many there are without one."""
-        rows, number = self._answers(goal, limit)
+    def first_answers(self, goal: str, limit: int | None, after: int | None = None) -> tuple[Answers, int]:
+        """The answers that `query` gives, perhaps with a limit, and how many there are without one.
+
+        With a limit they may be those `after` so many others; parts that are asked for one by one are all of the answers.
+        """
+        rows, number = self._answers(goal, limit, after)
         return rows, len(rows) if number is None else number
 
-    def _answers(self, goal: str, limit: int | None) -> tuple[Answers, int | None]:
+    def _answers(self, goal: str, limit: int | None, after: int | None = None) -> tuple[Answers, int | None]:
         if limit is not None and limit < 1:
             raise EverlogError(f"a limit is at least 1, not {limit}")
         literals = parse_goal(goal, self.program.prefixes)
@@ -742,7 +745,7 @@ class KnowledgeBase:
             if isinstance(part, Atom):
                 self._arity(part.predicate)  # refuses what is none
         asked = telling_apart(literals) if self.settings.equality == "axioms" else literals
-        rows, number = self.reasoner.answers(asked, limit)
+        rows, number = self.reasoner.answers(asked, limit, after)
         if not rows:
             for message in goal_suspicions(literals):
                 warn(message, stacklevel=4)

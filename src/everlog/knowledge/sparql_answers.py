@@ -112,6 +112,16 @@ class SparqlAnswer:
         names = " ".join(f"?{name}" for name in self.variables)
         return f"<SparqlAnswer: {len(self):,} rows of {names or 'no variables'}>"
 
+    @property
+    def cells(self) -> int:
+        """How many terms it has, with those that are not bound."""
+        return len(self) * len(self.variables)
+
+    def part(self, first: int, number: int) -> SparqlAnswer:
+        """At most so many of its rows, from one on."""
+        solutions = self._result.solutions.take(slice(first, first + number))
+        return self if self.form == "ask" else SparqlAnswer(replace(self._result, solutions=solutions))
+
     def to_arrow(self) -> pa.Table:
         """An Arrow table; `natural_columns.py` says which types its columns have. Null is what is not bound."""
         import pyarrow as pa

@@ -88,7 +88,7 @@ def compile_program(
 
     Rules of a module that verdicts leave out are like others.
     """
-    strata, modules = _stratified(rules, stratification, kinds)
+    strata, modules = stratified(rules, stratification, kinds)
     every = [module for some in modules for module in some]
     reasons = iter([None] * len(every) if verdicts is None else verdicts(every))
     found = []
@@ -121,13 +121,13 @@ def found_modules(
     rules: Sequence[Rule], stratification: Stratification = "levels", kinds: Collection[str] = KINDS
 ) -> list[Module]:
     """The modules that a program has by its rules alone, whatever engine and facts it gets."""
-    return [module for some in _stratified(rules, stratification, kinds)[1] for module in some]
+    return [module for some in stratified(rules, stratification, kinds)[1] for module in some]
 
 
-def _stratified(
+def stratified(
     rules: Sequence[Rule], stratification: Stratification, kinds: Collection[str]
 ) -> tuple[Sequence[Stratum], list[list[Module]]]:
-    """The strata of a program, and the modules of each."""
+    """The strata of a program by its rules alone, lowest first, and the modules of each."""
     plain = solved(rules)
     sequences = {rule: module for rule in plain if "seq" in kinds and (module := sequence(rule)) is not None}
     rewritten = rewrite_negation([rule for rule in plain if rule not in sequences])

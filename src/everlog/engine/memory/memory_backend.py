@@ -191,8 +191,10 @@ class MemoryBackend(Backend[MemoryBatch, Ids, ByPredicate]):
     def size(self, listed: Ids) -> int:
         return int(listed.shape[1])
 
-    def first(self, listed: Ids, number: int) -> Ids:
-        return listed[:, :number]
+    def first(self, listed: Ids, number: int, after: int | None = None) -> Ids:
+        if after is None:
+            return listed[:, :number]
+        return listed[:, np.lexsort(listed[::-1])[after : after + number]]
 
     def few(self, number: Callable[[], int]) -> bool:
         return True

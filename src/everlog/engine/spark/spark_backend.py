@@ -209,8 +209,10 @@ class SparkBackend(Backend[FactSet, DataFrame, FactSet]):
     def size(self, listed: DataFrame) -> int:
         return listed.count()
 
-    def first(self, listed: DataFrame, number: int) -> DataFrame:
-        return listed.limit(number)
+    def first(self, listed: DataFrame, number: int, after: int | None = None) -> DataFrame:
+        if after is None:
+            return listed.limit(number)
+        return listed.orderBy(*listed.columns).offset(after).limit(number)
 
     def few(self, number: Callable[[], int]) -> bool:
         return number() <= FEW
