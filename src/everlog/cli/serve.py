@@ -34,7 +34,7 @@ def serve(
 ) -> None:
     """Answer queries, and make updates, over HTTP: /sparql, /goal, /explain, /update, /changes, /info, /metrics.
 
-    The store is opened once. An update is a new version, and is answered when it is durable.
+    A browser shows a page at /. The store is opened once. An update is a new version, and is answered when it is durable.
     """
     missing = [name for name in ("starlette", "uvicorn") if find_spec(name) is None]
     if missing:
