@@ -753,12 +753,19 @@ class KnowledgeBase:
 
     @guarded("a query")
     def sparql(
-        self, text: str, base: str | None = None, *, seconds: float | None = None, rows: int | None = None
+        self,
+        text: str,
+        base: str | None = None,
+        *,
+        seconds: float | None = None,
+        rows: int | None = None,
+        memory: str | None = None,
     ) -> SparqlAnswer:
         """The answer to a SPARQL 1.1 query over the triples, and over `quad` for named graphs.
 
-        Relative IRIs are resolved by a `base`. A query that takes longer than some `seconds`, or has more than some `rows`
-        of solutions at any time on its way, is given up with an error. The answer has `variables`, can be iterated over,
+        Relative IRIs are resolved by a `base`. A query that takes longer than some `seconds`, or in which an operator
+        finds more than some `rows` of solutions, or solutions that take more `memory`, such as `800m`, is given up with an
+        error. The answer has `variables`, can be iterated over,
         and becomes a table (`to_arrow()`, `to_pandas()`, `dataframe(spark)`) or text: `serialize("json")`.
         """
         from everlog.knowledge.sparql_answers import ReasonedFacts, SparqlAnswer
@@ -766,7 +773,7 @@ class KnowledgeBase:
         from everlog.sparql.query_run import run_query
 
         self._check_materialised()
-        limits = Limits(seconds, rows)
+        limits = Limits(seconds, rows, None if memory is None else budget_bytes(memory))
         return SparqlAnswer(run_query(text, base, ReasonedFacts(self.reasoner, limits), limits))
 
     # ------------------------------------------------------------------------------------ why

@@ -54,7 +54,8 @@ class ReasonedFacts:
     ) -> tuple[int, NDArray[np.int32]]:
         key = atoms, every
         if key not in self._fetched:
-            found = self._reasoner.matches(atoms, every, seeds, self.terms.known, self._limits.check_rows)
+            check = self._limits.of_columns(len(every))
+            found = self._reasoner.matches(atoms, every, seeds, self.terms.known, check)
             if not self.terms.grows:
                 return found
             self._fetched[key] = found

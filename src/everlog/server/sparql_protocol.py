@@ -57,7 +57,7 @@ async def sparql(request: Request) -> Response:
         key = version_of(kb), query
         answer = store.read_last.get(key) if limit is not None else None
         if answer is None:
-            answer = kb.sparql(query, seconds=limits.seconds, rows=limits.rows)
+            answer = kb.sparql(query, seconds=limits.seconds, rows=limits.rows, memory=limits.memory)
         if limit is not None:
             store.read_last = {key: answer} if answer.cells <= _KEPT_CELLS else {}
         return answer
