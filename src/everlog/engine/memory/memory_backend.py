@@ -41,7 +41,7 @@ from everlog.engine.memory.engine import MemoryEngine
 from everlog.engine.memory.facts.sets import as_memory_facts
 from everlog.engine.memory.facts.table import Ids
 from everlog.engine.memory.graphs.graphs import MemoryGraphs
-from everlog.engine.memory.joins.match_columns import match_columns
+from everlog.engine.memory.joins.match_columns import is_prepared, match_columns
 from everlog.engine.memory.joins.matcher import MemoryMatcher
 from everlog.engine.memory.joins.rules import MemoryCompiler
 from everlog.engine.memory.kernels.compiling import Compiled
@@ -262,14 +262,15 @@ class MemoryBackend(Backend[MemoryBatch, Ids, ByPredicate]):
         return self._engine.dictionary, False
 
     def matches(self, asked: Matching, dictionary: Dictionary, names: AnyNames | None = None) -> Matched:
-        constants = [term.value for atom in asked.atoms for term in atom.terms if isinstance(term, Constant)]
-        if constants and int(dictionary.find_values(constants).min()) < 0:
-            return 0, np.empty((len(asked.variables), 0), np.int32)
-        atoms, seeds = asked.atoms, asked.seeds
+        atoms, seeds, facts = asked.atoms, asked.seeds, as_memory_facts(asked.I)
+        if not is_prepared(self._engine, facts, atoms):
+            constants = [term.value for atom in atoms for term in atom.terms if isinstance(term, Constant)]
+            if constants and int(dictionary.find_values(constants).min()) < 0:
+                return 0, np.empty((len(asked.variables), 0), np.int32)
         if names is not None:
             assert isinstance(names, MemoryNames)
             atoms, seeds = names.over_representatives(atoms, seeds)
-        number, ids = match_columns(self._engine, as_memory_facts(asked.I), atoms, asked.variables, seeds, asked.check)
+        number, ids = match_columns(self._engine, facts, atoms, asked.variables, seeds, asked.check)
         if names is None:
             return number, ids
         ids = names.in_all_names(ids, asked.variables, asked.atoms, asked.E)
