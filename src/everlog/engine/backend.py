@@ -133,6 +133,7 @@ class Matching:
 
 
 Matched: TypeAlias = "tuple[int, NDArray[np.int32]]"
+Counts: TypeAlias = "tuple[NDArray[np.int32], NDArray[np.int64]]"
 
 
 class Measured(ABC):
@@ -281,6 +282,13 @@ class Backend(ABC, Generic[Batch, Listed, Part]):
         """The matches of some atoms: how many there are, and the values of their variables, one match per column.
 
         With `names`, facts are about representatives, and matches are in all names.
+        """
+
+    @abstractmethod
+    def counted(self, asked: Matching, keys: int, dictionary: Dictionary) -> Counts:
+        """How many matches there are for each value of the first so many variables: these values, and the numbers.
+
+        Only what is given is fetched, and `asked.check` is told how much that is.
         """
 
     @abstractmethod

@@ -49,6 +49,18 @@ class ReasonedFacts:
         columns = {variable: ids[at].astype(np.int64) for at, variable in enumerate(every) if variable in variables}
         return Solutions(number, columns)
 
+    def counted(self, atoms: Sequence[Atom], keys: Sequence[Variable]) -> tuple[Solutions, NDArray[np.int64]] | None:
+        if not self.terms.grows:
+            return None
+        rest = {term for atom in atoms for term in atom.terms if isinstance(term, Variable)}.difference(keys)
+        every = (*keys, *sorted(rest, key=repr))
+        check = self._limits.of_columns(len(keys) + 1)
+        found = self._reasoner.counted(tuple(atoms), every, len(keys), self.terms.known, check)
+        if found is None:
+            return None
+        ids, numbers = found
+        return Solutions(len(numbers), {key: ids[at].astype(np.int64) for at, key in enumerate(keys)}), numbers
+
     def _matched(
         self, atoms: tuple[Atom, ...], every: tuple[Variable, ...], seeds: dict[Variable, NDArray[np.int32]]
     ) -> tuple[int, NDArray[np.int32]]:

@@ -318,7 +318,33 @@ class Evaluation:
 
     # ------------------------------------------------------------------------------------ groups
 
+    def _counted(self, pattern: Group, setting: Setting) -> Solutions | None:
+        """Groups of a basic pattern that are counted and no more: where the facts are elsewhere, that is done there."""
+        inner = pattern.pattern
+        if setting.around is not None or setting.hidden or not isinstance(inner, Basic) or not inner.triples:
+            return None
+        bound = {term for triple in inner.triples for term in triple if isinstance(term, Variable)}
+        plain = all(
+            aggregation.function == "COUNT"
+            and not aggregation.distinct
+            and all(one.expression in bound and not one.exists for one in arguments)
+            for aggregation, arguments in zip(pattern.aggregations, pattern.arguments, strict=True)
+        )
+        if not plain or not bound.issuperset(pattern.keys):
+            return None
+        found = setting.graph.counted(inner.triples, pattern.keys)
+        if found is None:
+            return None
+        groups, numbers = found
+        ids = self.terms.ids(Integers(numbers))
+        for aggregation in pattern.aggregations:
+            groups = groups.extended(aggregation.result, ids)
+        return groups
+
     def _grouped(self, pattern: Group, setting: Setting) -> Solutions:
+        counted = self._counted(pattern, setting)
+        if counted is not None:
+            return counted
         found = self.solve(pattern.pattern, setting).without((ROW,))
         keys = (*setting.hidden, *pattern.keys)
         always = None
