@@ -57,6 +57,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             return _shapes(arguments)
         if arguments.command == "run" and arguments.name == "sparql":
             return _sparql(arguments)
+        if arguments.command == "run" and arguments.name == "server":
+            return _server(arguments)
         if arguments.command == "run" and arguments.name == "ontologies":
             return _ontologies(arguments)
         result = run(_request(arguments))
@@ -94,7 +96,8 @@ def _parser() -> argparse.ArgumentParser:
         "--repeat",
         type=int,
         metavar="N",
-        help="runs of each system (3), of equality at least; samples for each algorithm of updates, and of rules (30)",
+        help="runs of each system (3), of equality at least; samples for each algorithm of updates, and of rules (30);"
+        " updates and queries of each client of server (1000)",
     )
     runs.add_argument(
         "--peers",
@@ -109,7 +112,7 @@ def _parser() -> argparse.ArgumentParser:
         "--rows",
         metavar="A,B",
         help="updates, rules, modules, complex, equality, spark, pipeline, compute, explain,"
-        " sparql, shapes: what to run (all); ontologies: sizes",
+        " sparql, shapes, server: what to run (all); ontologies: sizes",
     )
     runs.add_argument("--algorithms", metavar="A,B", help="updates: the algorithms to run (all)")
     runs.add_argument("--changed", metavar="N,M", help="updates: how many facts to delete and add again (100,1000)")
@@ -196,6 +199,15 @@ def _sparql(arguments: argparse.Namespace) -> int:
     copies = _integer("k", dict(map(_assignment, arguments.set)).get("k", "100"))
     rows = tuple(QUERIES) if arguments.rows is None else tuple(filter(None, arguments.rows.split(",")))
     run_sparql(Request(rows, copies, arguments.repeat or 3), lambda line: print(line, flush=True))
+    return 0
+
+
+def _server(arguments: argparse.Namespace) -> int:
+    from benchmarks.server import ROWS, Request, run_server
+
+    copies = _integer("k", dict(map(_assignment, arguments.set)).get("k", "13"))
+    rows = ROWS if arguments.rows is None else tuple(filter(None, arguments.rows.split(",")))
+    run_server(Request(rows, copies, arguments.repeat or 1000), lambda line: print(line, flush=True))
     return 0
 
 
@@ -349,6 +361,7 @@ def _listing() -> str:
     lines.append("equality: owl:sameAs by rewriting and by rules, materialisation and deletions (Table 1 of Equality)")
     lines.append("ontologies: univ-bench.owl over universities (--rows 1,10,50), against reasonable and owlrl")
     lines.append("spark: the Spark engine by itself: what rounds cost, components, a hub, and Spark's recursive CTE")
+    lines.append("server: a served store, changed and asked over HTTP (--set k=13 --repeat 1000)")
     lines.append("experiments of the papers, with --scale tiny, small or medium; all of them: all")
     lines += [f"    {each.name}: {each.about}" for each in EXPERIMENTS]
     return "\n".join(lines)

@@ -32,6 +32,11 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """A server with small limits."""
     path = made(tmp_path_factory.mktemp("refusing"))
     with serving(path, "--seconds", "2", "--rows", "2000", "--body-mib", "1") as running:
+        for name, question in (
+            ("sparql", {"query": "ASK { VALUES ?x { 1 } }"}),
+            ("goal", {"goal": "edge(1, ?y), ?y < 2"}),
+        ):
+            running.client.get(f"/{name}", params=question)  # the first one waits for grammars and kernels
         yield running
 
 
@@ -56,6 +61,21 @@ MALFORMED: list[tuple[int, str, str, dict[str, Any]]] = [
     (400, "GET", "/goal", {"params": {"goal": "edge(?x, ?y)", "other": "0"}}),
     (400, "POST", "/goal", {"json": ["edge(?x, ?y)"]}),
     (400, "POST", "/goal", {"json": {"goal": {"a": 1}}}),
+    (400, "GET", "/goal", {"params": {"goal": "edge(?x, ?y)", "offset": "5"}}),
+    (406, "GET", "/goal", {"params": {"goal": "edge(?x, ?y)"}, "headers": {"Accept": "text/csv"}}),
+    (400, "GET", "/sparql", {"params": {"query": "ASK {}", "offset": "5"}}),
+    (400, "GET", "/facts", {}),
+    (400, "GET", "/facts", {"params": {"term": "no term"}}),
+    (400, "GET", "/facts", {"params": {"goal": "edge(?x, ?y)"}}),
+    (400, "GET", "/facts", {"params": {"goal": "edge(?x, ?y)", "row": "[]"}}),
+    (400, "GET", "/facts", {"params": {"goal": "edge(?x, ?y)", "row": '{"x": null}'}}),
+    (400, "GET", "/explain", {"params": {"predicate": "edge"}}),
+    (400, "GET", "/explain", {"params": {"predicate": "edge", "values": "{}"}}),
+    (400, "GET", "/explain", {"params": {"predicate": "edge", "values": "[1]"}}),
+    (404, "GET", "/program?version=99", {}),
+    (404, "POST", "/profile?version=99", {}),
+    (404, "GET", "/page/nothing.js", {}),
+    (400, "GET", "/changes?from=1&terms=short", {}),
     (400, "GET", "/explain", {}),
     (400, "GET", "/explain", {"params": {"fact": "edge(?x"}}),
     (400, "GET", "/explain", {"params": {"fact": "edge(1, 2)", "depth": "0"}}),

@@ -29,6 +29,8 @@ RULES = f"""
 """
 ANCESTORS = f"SELECT ?x ?y {{ ?x <{EX}ancestor> ?y }} ORDER BY ?x ?y"
 EVENTS = {"Accept": "text/event-stream"}
+RESULTS = {"Accept": "application/sparql-results+json"}
+XSD = "http://www.w3.org/2001/XMLSchema#"
 
 
 @pytest.fixture(scope="module")
@@ -206,6 +208,10 @@ def test_changes_are_listed_and_streamed(server: Server, store: Path) -> None:
     assert events == listed
     assert [one["version"] for one in listed] == [start + 1, start + 2]
     assert listed[0]["explicit"]["added"] == {"edge": [["new1", "new2"]]}
+    assert listed[0]["counts"]["derived"] == {"added": {"reach": 1}, "deleted": {}}
+    one = server.client.get("/changes", params={"from": start, "to": start + 1, "limit": 1, "terms": "full"}).json()
+    assert [change["version"] for change in one] == [start + 1]
+    assert one[0]["explicit"]["added"]["edge"][0][0] == {"type": "literal", "value": "new1"}
     assert listed[0]["derived"]["added"] == {"reach": [["new1", "new2"]]}
     assert listed[1]["derived"]["deleted"] == {"reach": [["new1", "new2"]]}
     again = {**EVENTS, "Last-Event-ID": str(start + 1)}
@@ -219,6 +225,65 @@ def _some(lines: Iterator[str], start: str, number: int) -> list[str]:
         line = next(lines)
         found += [line] if line.startswith(start) else []
     return found
+
+
+@pytest.mark.parametrize("path", ["/sparql", "/goal"])
+def test_answers_are_read_in_parts(server: Server, path: str) -> None:
+    """Twelve thousand answers are more than are sorted; nevertheless parts are all of them, and each once."""
+    server.update(add={"number": [[number] for number in range(110)]})
+    query = "SELECT ?x ?y { VALUES ?x { 1 2 3 } VALUES ?y { 4 5 6 7 } }"
+    asked, wanted = ({"goal": "number(?x), number(?y)"}, 12_100) if path == "/goal" else ({"query": query}, 12)
+    size, seen = wanted // 4 + 1, []
+    for offset in range(0, wanted, size):
+        found = server.client.get(path, params={**asked, "limit": size, "offset": offset}, headers=RESULTS)
+        assert found.headers["everlog-answers"] == str(wanted)
+        rows = found.json()["results"]["bindings"]
+        assert len(rows) == min(size, wanted - offset)
+        seen += [(row["x"]["value"], row["y"]["value"]) for row in rows]
+    assert len(set(seen)) == len(seen) == wanted
+
+
+def test_what_is_known_about_a_term(server: Server) -> None:
+    server.update(add={"edge": [["known1", "known2"], ["known2", 2.0]]})
+    found = server.client.get("/facts", params={"term": '"known2"', "limit": 1}).json()
+    places = {(one["predicate"], one["place"]): one for one in found}
+    assert {key: one["number"] for key, one in places.items()} == {
+        ("edge", 0): 1,
+        ("edge", 1): 1,
+        ("reach", 0): 1,
+        ("reach", 1): 1,
+    }
+    fact = places["edge", 0]["facts"][0]
+    assert fact[1] == {"type": "literal", "value": "2.0E0", "datatype": f"{XSD}double"}
+    why = server.client.post("/explain", data={"predicate": "edge", "values": json.dumps(fact)}).json()
+    assert why["holds"] and why["fact"] == "edge(known2, 2.0)"
+    assert server.goal(places["reach", 0]["goal"]) == [{"x2": 2.0}]
+    assert server.client.get("/facts", params={"term": "<http://example.org/nobody>"}).json() == []
+
+
+def test_the_facts_of_an_answer(server: Server) -> None:
+    server.update(add={"edge": [["of1", "of2"], ["of2", "of3"]]})
+    goal = {"goal": "edge(of1, ?y), reach(?y, _), not edge(?y, of1)", "row": json.dumps({"y": "of2"})}
+    found = server.client.get("/facts", params=goal).json()
+    assert [(one["predicate"], *(value["value"] for value in one["values"])) for one in found] == [
+        ("edge", "of1", "of2"),
+        ("reach", "of2", "of3"),
+    ]
+
+
+def test_the_program_has_strata_and_rules_are_measured(server: Server) -> None:
+    program = server.client.get("/program").json()
+    assert [one["relations"] for one in program["strata"]][1:] == [["reach", "ex:ancestor", "both"]]
+    assert {"source": 1, "target": 2, "whole": False} in program["edges"]
+    kinds = {rule: unit["kind"] for unit in program["units"] for rule in unit["rules"]}
+    assert kinds["reach(?x, ?z) :- reach(?x, ?y), edge(?y, ?z) ."] == "reach"
+    assert server.client.get("/profile", params={"version": 1}).json()["measured"] is None
+    profile = server.client.post("/profile?version=1").json()
+    assert profile == server.client.get("/profile", params={"version": 1}).json()
+    lines = {rule: line["facts"] for line in profile["rules"] for rule in line["rules"]}
+    assert profile["measured"] == "materialisation"
+    assert lines["reach(?x, ?y) :- edge(?x, ?y) ."] == 1
+    assert lines["[?x, ex:ancestor, ?y] :- [?x, ex:parent, ?y] ."] == 2
 
 
 def test_a_server_tells_about_itself(server: Server, store: Path) -> None:

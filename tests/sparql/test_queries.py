@@ -201,6 +201,12 @@ def test_limits(kb: everlog.KnowledgeBase) -> None:
     cross = "SELECT * { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l }"
     with pytest.raises(EverlogError, match="more than 1,000 solutions"):
         kb.sparql(cross, rows=1000)
+    with pytest.raises(EverlogError, match=r"need more than 65,536 bytes \(memory\)"):
+        kb.sparql(cross, memory="64k")
+    two = "SELECT * { { SELECT ?a { ?a ?b ?c } } { SELECT ?d { ?d ?e ?f } } }"
+    assert len(kb.sparql(two, memory="3k")) == 144
+    with pytest.raises(EverlogError, match="144 solutions on its way need more than 2,048 bytes"):
+        kb.sparql(two, memory="2k")
     with pytest.raises(EverlogError, match=r"after 0\.001 seconds"):
         kb.sparql(cross, seconds=0.001)
     assert len(kb.sparql("SELECT * { ?a ?b ?c }", rows=1000, seconds=60)) == 12

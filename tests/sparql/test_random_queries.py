@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import pytest
-from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Store
+from pyoxigraph import BlankNode, Literal, NamedNode, Quad, QueryResultsFormat, Store
 
 from everlog.datalog.values import SAME_AS
 from everlog.errors import EverlogError
@@ -104,9 +104,16 @@ def test_spark_answers_the_same(spark: SparkSession) -> None:
     for query in (
         "SELECT ?x ?y ?z { ?x :p ?y OPTIONAL { ?y (:q|:r)+ ?z } FILTER(?x != :missing) }",
         "SELECT ?g (COUNT(*) AS ?n) { GRAPH ?g { ?x ?p ?y } } GROUP BY ?g",
+        "SELECT ?p ?z (COUNT(*) AS ?n) (COUNT(?x) AS ?m) { ?x ?p ?y . ?y ?q ?z } GROUP BY ?p ?z",
+        "SELECT (COUNT(*) AS ?n) { ?x ?p ?y . ?z ?p ?y }",
+        "SELECT ?p (COUNT(DISTINCT ?x) AS ?n) { ?x ?p ?y } GROUP BY ?p",
+        "SELECT (COUNT(*) AS ?n) { ?x :nothing ?y }",
     ):
         expected = outcome_of(store.query(PROLOGUE + query))
         assert expected.solutions
         assert outcome(kb.sparql(PROLOGUE + query)).key() == expected.key()
     with pytest.raises(EverlogError, match="more than 5 solutions"):
         kb.sparql("SELECT * { ?x ?p ?y }", rows=5)
+    number = len(store.query("SELECT * { ?x ?p ?y }").serialize(format=QueryResultsFormat.CSV).split(b"\n")) - 2
+    counted = kb.sparql("SELECT (COUNT(*) AS ?n) { ?x ?p ?y }", rows=5)
+    assert list(counted) == [(number,)] and number > 5, "what is counted by Spark is not fetched"

@@ -44,6 +44,12 @@ def sparql(
     rows: Annotated[
         int | None, typer.Option("--rows", min=1, metavar="N", help="Give it up if it has more solutions on its way.")
     ] = None,
+    query_memory: Annotated[
+        str | None,
+        typer.Option(
+            "--query-memory", metavar="SIZE", help="Give it up if solutions on its way need more, as in 800m."
+        ),
+    ] = None,
     engine: options.StoredEngineOption = None,
     memory: options.MemoryOption = None,
     master: options.MasterOption = None,
@@ -68,7 +74,7 @@ def sparql(
         progress.step("answering")
         with catch_warnings(record=True) as suspected:
             simplefilter("always")
-            answer = kb.sparql(text, base, seconds=seconds, rows=rows)
+            answer = kb.sparql(text, base, seconds=seconds, rows=rows, memory=query_memory)
     warn([str(one.message) for one in suspected])
     _print(answer, form, Names(kb.program.prefixes))
 

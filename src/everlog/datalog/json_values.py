@@ -27,6 +27,22 @@ def json_value(value: Value) -> object:
     return value
 
 
+def json_term(value: Value) -> dict[str, str]:
+    """A value as SPARQL's results in JSON have every term: an object that says of which kind it is."""
+    if isinstance(value, bool):
+        return {"type": "literal", "value": str(value).lower(), "datatype": f"{XSD}boolean"}
+    if isinstance(value, int):
+        return {"type": "literal", "value": str(value), "datatype": f"{XSD}integer"}
+    if isinstance(value, float):
+        return {"type": "literal", "value": canonical_double(value), "datatype": f"{XSD}double"}
+    if isinstance(value, str):
+        return {"type": "literal", "value": value}
+    if isinstance(value, NamedNode | BlankNode):
+        return {"type": "uri" if isinstance(value, NamedNode) else "bnode", "value": value.value}
+    kind = {"xml:lang": value.language} if value.language else {"datatype": value.datatype.value}
+    return {"type": "literal", "value": value.value, **kind}
+
+
 def value_of_json(found: object) -> Value:
     """The value that JSON stands for, or `UnsupportedValue`.
 

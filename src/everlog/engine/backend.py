@@ -133,6 +133,7 @@ class Matching:
 
 
 Matched: TypeAlias = "tuple[int, NDArray[np.int32]]"
+Counts: TypeAlias = "tuple[NDArray[np.int32], NDArray[np.int64]]"
 
 
 class Measured(ABC):
@@ -236,8 +237,11 @@ class Backend(ABC, Generic[Batch, Listed, Part]):
         """How many facts those are."""
 
     @abstractmethod
-    def first(self, listed: Listed, number: int) -> Listed:
-        """Some of the facts, at most so many: those that cost least."""
+    def first(self, listed: Listed, number: int, after: int | None = None) -> Listed:
+        """Some of the facts, at most so many: those that cost least.
+
+        If it is said `after` how many others they come, they are the next ones in the order of ids, which stays the same.
+        """
 
     @abstractmethod
     def few(self, number: Callable[[], int]) -> bool:
@@ -286,6 +290,13 @@ class Backend(ABC, Generic[Batch, Listed, Part]):
         """The matches of some atoms: how many there are, and the values of their variables, one match per column.
 
         With `names`, facts are about representatives, and matches are in all names.
+        """
+
+    @abstractmethod
+    def counted(self, asked: Matching, keys: int, dictionary: Dictionary) -> Counts:
+        """How many matches there are for each value of the first so many variables: these values, and the numbers.
+
+        Only what is given is fetched, and `asked.check` is told how much that is.
         """
 
     @abstractmethod

@@ -844,12 +844,15 @@ class KnowledgeBase:
         return self._answers(goal, limit)[0]
 
     @guarded("a query")
-    def first_answers(self, goal: str, limit: int | None) -> tuple[Answers, int]:
-        """The answers that `query` gives, perhaps with a limit, and how many there are without one."""
-        rows, number = self._answers(goal, limit)
+    def first_answers(self, goal: str, limit: int | None, after: int | None = None) -> tuple[Answers, int]:
+        """The answers that `query` gives, perhaps with a limit, and how many there are without one.
+
+        With a limit they may be those `after` so many others; parts that are asked for one by one are all of the answers.
+        """
+        rows, number = self._answers(goal, limit, after)
         return rows, len(rows) if number is None else number
 
-    def _answers(self, goal: str, limit: int | None) -> tuple[Answers, int | None]:
+    def _answers(self, goal: str, limit: int | None, after: int | None = None) -> tuple[Answers, int | None]:
         if limit is not None and limit < 1:
             raise EverlogError(f"a limit is at least 1, not {limit}")
         literals = parse_goal(goal, self.program.prefixes)
@@ -858,7 +861,7 @@ class KnowledgeBase:
             if isinstance(part, Atom):
                 self._arity(part.predicate)  # refuses what is none
         asked = telling_apart(literals) if self.settings.equality == "axioms" else literals
-        rows, number = self.reasoner.answers(asked, limit)
+        rows, number = self.reasoner.answers(asked, limit, after)
         if not rows:
             for message in goal_suspicions(literals):
                 warn(message, stacklevel=4)
@@ -866,12 +869,19 @@ class KnowledgeBase:
 
     @guarded("a query")
     def sparql(
-        self, text: str, base: str | None = None, *, seconds: float | None = None, rows: int | None = None
+        self,
+        text: str,
+        base: str | None = None,
+        *,
+        seconds: float | None = None,
+        rows: int | None = None,
+        memory: str | None = None,
     ) -> SparqlAnswer:
         """The answer to a SPARQL 1.1 query over the triples, and over `quad` for named graphs.
 
-        Relative IRIs are resolved by a `base`. A query that takes longer than some `seconds`, or has more than some `rows`
-        of solutions at any time on its way, is given up with an error. The answer has `variables`, can be iterated over,
+        Relative IRIs are resolved by a `base`. A query that takes longer than some `seconds`, or in which an operator
+        finds more than some `rows` of solutions, or solutions that take more `memory`, such as `800m`, is given up with an
+        error. The answer has `variables`, can be iterated over,
         and becomes a table (`to_arrow()`, `to_pandas()`, `dataframe(spark)`) or text: `serialize("json")`.
         """
         from everlog.knowledge.sparql_answers import ReasonedFacts, SparqlAnswer
@@ -879,7 +889,7 @@ class KnowledgeBase:
         from everlog.sparql.query_run import run_query
 
         self._check_materialised()
-        limits = Limits(seconds, rows)
+        limits = Limits(seconds, rows, None if memory is None else budget_bytes(memory))
         return SparqlAnswer(run_query(text, base, ReasonedFacts(self.reasoner, limits), limits))
 
     # ------------------------------------------------------------------------------------ why

@@ -36,6 +36,12 @@ def in_order(answers: Sequence[tuple[Value, ...]]) -> list[tuple[Value, ...]]:
     return interrupts.uncovered(partial(sorted, answers, key=lambda row: tuple(map(answer_order, row))))
 
 
+def part_of(answers: list[tuple[Value, ...]], limit: int | None, after: int | None) -> list[tuple[Value, ...]]:
+    """At most so many answers, those that come after so many others."""
+    first = after or 0
+    return answers[first : None if limit is None else first + limit]
+
+
 def answer_order(value: Value) -> tuple[str, str | float, str]:
     """A key that sorts values by kind and then by value."""
     if isinstance(value, int | float) and not isinstance(value, bool):

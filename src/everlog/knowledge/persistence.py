@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from everlog.knowledge.reasoner import Reasoner
 
 
-_PASSING: Final = ("warnings", "peak_rss_bytes", "profile")
+_PASSING: Final = ("warnings", "peak_rss_bytes")
 """What a report has that no version keeps."""
 
 

@@ -20,6 +20,7 @@ from everlog.engine.algebra import Engine, FactSet
 from everlog.engine.backend import (
     Backend,
     Batch,
+    Counts,
     Difference,
     KeptState,
     Listed,
@@ -37,7 +38,7 @@ from everlog.explaining.equal_facts import EqualFacts, EqualNames, Representativ
 from everlog.explaining.held_facts import HeldFacts
 from everlog.explaining.rule_index import RuleIndex
 from everlog.knowledge.choice import Choice, choose, given_up
-from everlog.knowledge.goals import WORTH_SORTING, answer_variables, in_order
+from everlog.knowledge.goals import WORTH_SORTING, answer_variables, in_order, part_of
 from everlog.knowledge.materialisation import Accept, Materialisation, Outcome, Past
 from everlog.knowledge.report import Report, peak_rss_bytes
 from everlog.knowledge.request import Request
@@ -582,11 +583,12 @@ class Reasoner(Generic[Batch, Listed, Part]):
         return self.backend.few(lambda: len(self._chosen(which)))
 
     def answers(
-        self, goal: Sequence[BodyLiteral], limit: int | None = None
+        self, goal: Sequence[BodyLiteral], limit: int | None = None, after: int | None = None
     ) -> tuple[list[tuple[Value, ...]], int | None]:
         """The answers to a goal: distinct bindings of its variables, sorted by kind and value; and how many there are.
 
-        With a `limit`, the first ones or, where there are many thousands, any. Where it is none, nobody counts.
+        With a `limit`, the first ones or, where there are many thousands, any. Where it is none, nobody counts. With a
+        limit they may come `after` so many others, in an order that is the same for every part of the answers.
         """
         answer = Atom(f"{HIDDEN}answer", tuple(answer_variables(goal)))
         with self.backend.scratch() as scratch:
@@ -594,10 +596,13 @@ class Reasoner(Generic[Batch, Listed, Part]):
             arity = len(answer.terms)
             listed = scratch.listed(found, answer.predicate, arity)
             number = None if limit is None else scratch.size(listed)
-            if number is not None and limit is not None and number > max(limit, WORTH_SORTING):
-                return in_order(scratch.rows(scratch.first(listed, limit), arity, few=True)), number
+            if number is not None and limit is not None and number > WORTH_SORTING:
+                if after is not None:
+                    return scratch.rows(scratch.first(listed, limit, after), arity, few=True), number
+                if number > limit:
+                    return in_order(scratch.rows(scratch.first(listed, limit), arity, few=True)), number
             rows = scratch.rows(listed, arity, scratch.few(lambda: len(found)))
-            return in_order(rows)[:limit], number
+            return part_of(in_order(rows), limit, after), number
 
     def found_beside(
         self, rules: Sequence[Rule], facts: Mapping[str, Columns], predicates: Mapping[str, int], progress: Progress
@@ -629,6 +634,20 @@ class Reasoner(Generic[Batch, Listed, Part]):
         with self.backend.scratch() as scratch:
             asked = Matching(self._chosen("all"), self.E, atoms, variables, check, seeds)
             return scratch.matches(asked, dictionary, self._names)
+
+    def counted(
+        self,
+        atoms: Sequence[Atom],
+        variables: Sequence[Variable],
+        keys: int,
+        dictionary: Dictionary,
+        check: Callable[[int], None],
+    ) -> Counts | None:
+        """How many matches there are for each value of the first variables; None if it depends on equal names."""
+        if self._names is not None:
+            return None
+        with self.backend.scratch() as scratch:
+            return scratch.counted(Matching(self._chosen("all"), self.E, atoms, variables, check), keys, dictionary)
 
     def _with_answers(self, backend: Backend[Batch, Listed, Part], rule: Rule, facts: FactSet) -> FactSet:
         """Some facts, and what a rule derives from them."""

@@ -31,7 +31,7 @@ from everlog.explaining.equal_facts import EqualFacts, EqualNames, Representativ
 from everlog.explaining.held_facts import HeldFacts
 from everlog.explaining.rule_index import RuleIndex
 from everlog.knowledge.choice import Choice
-from everlog.knowledge.goals import answer_variables, in_order
+from everlog.knowledge.goals import answer_variables, in_order, part_of
 from everlog.knowledge.materialisation import Materialisation, Outcome
 from everlog.knowledge.reasoner import Evaluated, Reasoner, spreads_too_far
 from everlog.knowledge.report import Report
@@ -436,18 +436,18 @@ class RewritingReasoner(Reasoner[Batch, Listed, Part]):
         return self.backend.few(lambda: sum(self._sizes(which).values()))
 
     def answers(
-        self, goal: Sequence[BodyLiteral], limit: int | None = None
+        self, goal: Sequence[BodyLiteral], limit: int | None = None, after: int | None = None
     ) -> tuple[list[tuple[Value, ...]], int | None]:
         """The answers over representatives, in all names."""
         if self._names is None:
-            return super().answers(goal, limit)
+            return super().answers(goal, limit, after)
         variables = answer_variables(goal)
         answer = Atom(f"{HIDDEN}answer", tuple(variables))
         rule = Rule(answer, tuple(self.names.literal(literal) for literal in goal))
         with self.backend.scratch() as scratch:
             found = self._with_answers(scratch, rule, self.I)
             rows = self.names.answers(scratch, found, answer.predicate, variables, goal, self.E)
-            return in_order(rows)[:limit], len(rows)
+            return part_of(in_order(rows), limit, after), len(rows)
 
     def held(self, rules: RuleIndex, settings: Settings) -> HeldFacts:
         known = self._named_rules

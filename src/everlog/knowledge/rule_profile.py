@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from html import escape
 from typing import Final
 
-from everlog.datalog.printer import print_goal, print_rule
-from everlog.datalog.substitution import canonical_rule
-from everlog.datalog.syntax import HIDDEN, Aggregate, Atom, Program, Rule, Term, Variable
-from everlog.planning.aggregates import MEMBERS, is_grouping
-from everlog.planning.compiled_program import prepared
-from everlog.planning.hidden_predicates import spelled_out
+from everlog.datalog.syntax import Program
+from everlog.knowledge.rule_texts import RuleTexts, purpose
 from everlog.reasoning.profiled import Work
 
 _TOGETHER: Final = "rules without a module are measured by stratum, since Spark evaluates those of a stratum in one job"
@@ -109,55 +105,18 @@ class Profile:
 
 def profile_of(work: Sequence[Work], strata: Mapping[int, float], program: Program) -> Profile:
     """A profile of what was measured; rules that were never applied are left out."""
-    hidden = {rule.head.predicate: rule for one in work for rule in one.rules if _is_hidden(rule)}
-    written = {canonical_rule(prepared([rule])[-1]): rule for rule in program.rules if rule.aggregates}
-
-    def shown(rule: Rule) -> str:
-        if is_grouping(rule):
-            return print_goal([_grouped(rule, hidden)], program.prefixes)
-        if _is_hidden(rule):
-            return print_goal(rule.body, program.prefixes)
-        return print_rule(written.get(canonical_rule(rule)) or spelled_out(rule, hidden), program.prefixes)
-
+    texts = RuleTexts((rule for one in work for rule in one.rules), program)
     lines = []
     for one in work:
         if one.seconds:
-            purposes = [_purpose(rule) for rule in one.rules]
+            purposes = [purpose(rule) for rule in one.rules]
             kind = one.kind or (purposes[0] if len(set(purposes)) == 1 else "")
             rules = [
-                f"[{purpose}] {shown(rule)}" if purpose and not kind else shown(rule)
-                for rule, purpose in zip(one.rules, purposes, strict=True)
+                f"[{what}] {texts.text(rule)}" if what and not kind else texts.text(rule)
+                for rule, what in zip(one.rules, purposes, strict=True)
             ]
             lines.append(ProfileLine(one.seconds, one.derivations, one.facts, one.stratum, kind, rules))
     return Profile(lines, dict(strata))
-
-
-def _grouped(rule: Rule, hidden: Mapping[str, Rule]) -> Aggregate:
-    """The aggregate of a rule about groups, with what its members are in their place."""
-    (aggregate,) = rule.aggregates
-    (members,) = aggregate.body
-    assert isinstance(members, Atom), "members are facts"
-    if members.predicate not in hidden:
-        return aggregate
-    definition = hidden[members.predicate]
-    values = dict(zip(definition.head.terms, members.terms, strict=True))
-
-    def named(term: Term) -> Term:
-        return values.get(term) or (Variable(f"m{term.name}") if isinstance(term, Variable) else term)
-
-    return replace(aggregate, body=tuple(literal.mapped(named) for literal in definition.body))
-
-
-def _is_hidden(rule: Rule) -> bool:
-    """Whether a rule only finds what a negation or an aggregate is about."""
-    return rule.head.predicate.startswith(HIDDEN)
-
-
-def _purpose(rule: Rule) -> str:
-    """What a hidden rule is for; nothing if it is a rule of the program."""
-    if not _is_hidden(rule):
-        return ""
-    return "aggregate" if rule.head.predicate.startswith(MEMBERS) else "negation"
 
 
 def _row(line: ProfileLine, longest: float) -> str:

@@ -49,12 +49,25 @@ class ReasonedFacts:
         columns = {variable: ids[at].astype(np.int64) for at, variable in enumerate(every) if variable in variables}
         return Solutions(number, columns)
 
+    def counted(self, atoms: Sequence[Atom], keys: Sequence[Variable]) -> tuple[Solutions, NDArray[np.int64]] | None:
+        if not self.terms.grows:
+            return None
+        rest = {term for atom in atoms for term in atom.terms if isinstance(term, Variable)}.difference(keys)
+        every = (*keys, *sorted(rest, key=repr))
+        check = self._limits.of_columns(len(keys) + 1)
+        found = self._reasoner.counted(tuple(atoms), every, len(keys), self.terms.known, check)
+        if found is None:
+            return None
+        ids, numbers = found
+        return Solutions(len(numbers), {key: ids[at].astype(np.int64) for at, key in enumerate(keys)}), numbers
+
     def _matched(
         self, atoms: tuple[Atom, ...], every: tuple[Variable, ...], seeds: dict[Variable, NDArray[np.int32]]
     ) -> tuple[int, NDArray[np.int32]]:
         key = atoms, every
         if key not in self._fetched:
-            found = self._reasoner.matches(atoms, every, seeds, self.terms.known, self._limits.check_rows)
+            check = self._limits.of_columns(len(every))
+            found = self._reasoner.matches(atoms, every, seeds, self.terms.known, check)
             if not self.terms.grows:
                 return found
             self._fetched[key] = found
@@ -111,6 +124,16 @@ class SparqlAnswer:
             return f"<SparqlAnswer: {'true' if self else 'false'}>"
         names = " ".join(f"?{name}" for name in self.variables)
         return f"<SparqlAnswer: {len(self):,} rows of {names or 'no variables'}>"
+
+    @property
+    def cells(self) -> int:
+        """How many terms it has, with those that are not bound."""
+        return len(self) * len(self.variables)
+
+    def part(self, first: int, number: int) -> SparqlAnswer:
+        """At most so many of its rows, from one on."""
+        solutions = self._result.solutions.take(slice(first, first + number))
+        return self if self.form == "ask" else SparqlAnswer(replace(self._result, solutions=solutions))
 
     def to_arrow(self) -> pa.Table:
         """An Arrow table; `natural_columns.py` says which types its columns have. Null is what is not bound."""

@@ -155,8 +155,15 @@ def found_modules(
     rules: Sequence[Rule], stratification: Stratification = "levels", kinds: Collection[str] = KINDS
 ) -> list[Module]:
     """The modules that a program has by its rules alone, whatever engine and facts it gets."""
+    return [module for some in stratified(rules, stratification, kinds)[1] for module in some]
+
+
+def stratified(
+    rules: Sequence[Rule], stratification: Stratification, kinds: Collection[str]
+) -> tuple[Sequence[Stratum], list[list[Module]]]:
+    """The strata of a program by its rules alone, lowest first, and the modules of each."""
     strata, sequences = _stratified(rules, stratification, kinds)
-    return [module for stratum in strata for module in _modules(stratum, sequences, kinds)]
+    return strata, [_modules(stratum, sequences, kinds) for stratum in strata]
 
 
 def _stratified(

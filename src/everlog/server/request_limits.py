@@ -12,6 +12,8 @@ class RequestLimits:
 
     seconds: float = 60.0
     rows: int = 10_000_000
+    memory: str = "2g"
+    """What the solutions of one operator of a query may take."""
     body_bytes: int = 64 << 20
     streams: int = 100
     """How many may follow changes at a time."""

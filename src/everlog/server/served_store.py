@@ -26,6 +26,7 @@ from everlog.errors import EverlogError
 from everlog.knowledge.base import KnowledgeBase
 from everlog.knowledge.opened_updates import FactChange, OtherVersion, update_opened
 from everlog.knowledge.report import Report
+from everlog.knowledge.sparql_answers import SparqlAnswer
 from everlog.knowledge.stores import open_store
 from everlog.server.request_limits import RequestLimits, busy
 from everlog.store.history import existing_version
@@ -36,6 +37,7 @@ from everlog.store.manifest import Manifest, current_version
 T = TypeVar("T")
 
 _OLDER_KEPT: Final = 2
+_PROFILES_KEPT: Final = 10
 _LOOK: Final = 0.1
 """Seconds between two tries to write to a store that another process is writing to."""
 
@@ -57,6 +59,11 @@ class ServedStore:
         self._older: OrderedDict[int, _Turns] = OrderedDict()
         self._written_last: Manifest | None = None
         self._changed = asyncio.Event()
+        self._measuring = _Turns()
+        self.profiles: dict[int, dict[str, object]] = {}
+        """What rules took, by version, where it was measured here."""
+        self.read_last: dict[tuple[int, str], SparqlAnswer] = {}
+        """The answer that somebody has read a part of, by version and query."""
 
     async def read(self, version: int | None, work: Callable[[KnowledgeBase], T]) -> tuple[T, int]:
         """What some work finds in a version, or the newest one, and which version that is."""
@@ -64,7 +71,7 @@ class ServedStore:
         if version is None or version == current_version(self.path):
             async with self._turn(self._newest, end):
                 kb = await to_thread.run_sync(self._refreshed)
-                number = _version(kb)
+                number = version_of(kb)
                 if version is None or number == version:
                     return await self._done(end, work, kb), number
         await to_thread.run_sync(existing_version, self.path, version)
@@ -96,6 +103,18 @@ class ServedStore:
                     return report, manifest.version
             await asyncio.sleep(_LOOK)
 
+    async def measured(self, version: int) -> dict[str, object]:
+        """What each rule took when everything of a version was computed anew, in a knowledge base of its own."""
+        end = monotonic() + self.limits.seconds
+        async with self._turn(self._measuring, end):
+            if version not in self.profiles:
+                kb = await to_thread.run_sync(partial(self._open, version=version))
+                report = await self._done(end, partial(_measured_anew, end), kb)
+                self.profiles[version] = report
+                while len(self.profiles) > _PROFILES_KEPT:
+                    del self.profiles[next(iter(self.profiles))]
+            return self.profiles[version]
+
     async def next_change(self, seconds: float) -> None:
         """Waits for an update of this process, or for some seconds."""
         try:
@@ -123,22 +142,36 @@ class ServedStore:
     def _refreshed(self) -> KnowledgeBase:
         """The newest version, opened anew if this process has another one."""
         kb = self._newest.kb
-        if kb is None or kb.stored is None or _version(kb) != current_version(self.path):
+        if kb is None or kb.stored is None or version_of(kb) != current_version(self.path):
             kb = self._newest.kb = None  # or both would be in memory
             kb = self._newest.kb = self._open()
         return kb
 
     def _updated(self, change: FactChange, end: float) -> tuple[Report, Manifest]:
-        def progress(stratum: int, number: int, new: int) -> None:
-            if monotonic() > end:
-                raise interrupts.TimeOver("the update was given up, since it took too long; everything is as before")
-
+        progress = _until(end, "the update")
         report, manifest = update_opened(self._refreshed(), change, progress, self._written_last)
         self._written_last = manifest
         return report, manifest
 
 
-def _version(kb: KnowledgeBase) -> int:
+def _until(end: float, what: str) -> Callable[[int, int, int], None]:
+    """Between rounds, gives up what has taken too long."""
+
+    def progress(stratum: int, number: int, new: int) -> None:
+        if monotonic() > end:
+            raise interrupts.TimeOver(f"{what} was given up, since it took too long; everything is as before")
+
+    return progress
+
+
+def _measured_anew(end: float, kb: KnowledgeBase) -> dict[str, object]:
+    report = kb.update(algorithm="remat", progress=_until(end, "measuring"), profile=True)
+    assert report.profile is not None
+    return report.profile.stats()
+
+
+def version_of(kb: KnowledgeBase) -> int:
+    """Which version of its store a knowledge base is."""
     if kb.stored is None:
         raise EverlogError("the knowledge base belongs to no version of a store")
     return kb.stored[1].version

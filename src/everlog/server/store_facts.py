@@ -8,6 +8,8 @@ from anyio import to_thread
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from everlog.datalog.printer import print_atom
+from everlog.datalog.syntax import Atom, Variable
 from everlog.server.request_bodies import once, parameters, whole
 from everlog.server.served_store import ServedStore
 from everlog.store.history import existing_version, history
@@ -31,7 +33,8 @@ async def health(request: Request) -> Response:
 def _info(store: ServedStore, version: int | None) -> dict[str, Any]:
     manifest = current_manifest(store.path) if version is None else existing_version(store.path, version)
     predicates = {
-        name: {"arity": arity, **manifest.counts.get(name, {})} for name, arity in sorted(manifest.arities.items())
+        name: {"arity": arity, "goal": _goal(name, arity), **manifest.counts.get(name, {})}
+        for name, arity in sorted(manifest.arities.items())
     }
     versions = [
         {"version": one.number, "written": one.written.isoformat(), "explicit": one.explicit, "derived": one.derived}
@@ -47,3 +50,8 @@ def _info(store: ServedStore, version: int | None) -> dict[str, Any]:
         "program": manifest.program,
         "statistics": manifest.statistics,
     }
+
+
+def _goal(predicate: str, arity: int) -> str:
+    """Asks for all facts of a predicate."""
+    return print_atom(Atom(predicate, tuple(Variable(f"x{place}") for place in range(1, arity + 1))))

@@ -23,7 +23,10 @@ from everlog.errors import EverlogError, Failure
 from everlog.interrupts import TimeOver
 from everlog.server.change_feed import Streams, changes
 from everlog.server.explain_requests import explain
+from everlog.server.fact_requests import facts
 from everlog.server.goal_requests import goal
+from everlog.server.page_files import FOLDER, START, is_of_page, page
+from everlog.server.program_requests import profile, program
 from everlog.server.request_counts import RequestCounts, metrics
 from everlog.server.request_limits import Refusal
 from everlog.server.served_store import ServedStore
@@ -39,9 +42,12 @@ _PATHS: Final[dict[str, tuple[Endpoint, list[str]]]] = {
     "/sparql": (sparql, ["GET", "POST"]),
     "/goal": (goal, ["GET", "POST"]),
     "/explain": (explain, ["GET", "POST"]),
+    "/facts": (facts, ["GET", "POST"]),
     "/update": (update, ["POST"]),
     "/changes": (changes, ["GET"]),
     "/info": (info, ["GET"]),
+    "/program": (program, ["GET"]),
+    "/profile": (profile, ["GET", "POST"]),
     "/metrics": (metrics, ["GET"]),
     "/health": (health, ["GET"]),
 }
@@ -51,7 +57,11 @@ _logger: Final = logging.getLogger("everlog.server")
 def application(store: ServedStore, *, read_only: bool, token: bytes | None, hosts: frozenset[str] | None) -> ASGIApp:
     """The application for a store; without a token it answers those alone who call it by one of some `hosts`."""
     app = Starlette(
-        routes=[Route(path, endpoint, methods=methods) for path, (endpoint, methods) in _PATHS.items()],
+        routes=[
+            *(Route(path, endpoint, methods=methods) for path, (endpoint, methods) in _PATHS.items()),
+            Route(START, page, methods=["GET"]),
+            Route(FOLDER + "{name}", page, methods=["GET"]),
+        ],
         exception_handlers={
             Refusal: _refused,
             HTTPException: _not_known,
@@ -88,7 +98,7 @@ class _Doorkeeper:
 
     def _refusal(self, scope: Scope) -> Response | None:
         headers = dict(scope["headers"])
-        if self._token is not None and scope["path"] != "/health":
+        if self._token is not None and scope["path"] != "/health" and not is_of_page(scope["path"]):
             given = headers.get(b"authorization", b"")
             if not hmac.compare_digest(given, b"Bearer " + self._token):
                 return _answer(401, "this needs the server's token", {"WWW-Authenticate": "Bearer"})

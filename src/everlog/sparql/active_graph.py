@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from everlog.datalog.syntax import QUAD, TRIPLE, Atom, Constant, Term, Variable
 from everlog.sparql.graph_facts import GraphFacts
@@ -42,6 +43,16 @@ class ActiveGraph:
             return self.facts.matches(atoms, list(variables), seeds)
         found = self.facts.matches(atoms, [*variables, self.name], seeds)
         return found if self.dataset is None else found.take(np.isin(found.columns[self.name], self._ids()))
+
+    def counted(
+        self, triples: Sequence[Triple], keys: Sequence[Variable]
+    ) -> tuple[Solutions, NDArray[np.int64]] | None:
+        """How many solutions a pattern has for each value of some variables, if that is found where the facts are."""
+        if self.dataset is not None or isinstance(self.name, Variable):
+            return None
+        if self.name is None:
+            return self.facts.counted([Atom(TRIPLE, triple) for triple in triples], keys)
+        return self.facts.counted([Atom(QUAD, (*triple, self.name)) for triple in triples], keys)
 
     def _in_default(self, triples: Sequence[Triple], variables: list[Variable], seeds: Solutions | None) -> Solutions:
         if self.dataset is None:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
 from everlog.datalog.syntax import Atom, Variable
 from everlog.sparql.query_terms import QueryTerms
 from everlog.sparql.solutions import Solutions
@@ -21,3 +24,6 @@ class GraphFacts(Protocol):
 
         With `seeds`, matches that agree with none of these on the variables that both have may be left out.
         """
+
+    def counted(self, atoms: Sequence[Atom], keys: Sequence[Variable]) -> tuple[Solutions, NDArray[np.int64]] | None:
+        """How many matches there are for each value of some variables, or None where matches are best counted here."""

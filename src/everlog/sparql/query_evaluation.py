@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import count
 from typing import Final
 
@@ -51,7 +52,7 @@ from everlog.sparql.query_tree import (
     Slice,
     Union,
 )
-from everlog.sparql.solution_joins import has_partner, join, merged, pairs
+from everlog.sparql.solution_joins import Check, has_partner, join, merged, pairs
 from everlog.sparql.solution_order import sorted_places
 from everlog.sparql.solutions import NOTHING, UNBOUND, UNIT, Ids, Mask, Solutions, group_numbers, stacked
 from everlog.sparql.variable_scopes import is_closed, mentioned
@@ -79,9 +80,13 @@ class Evaluation:
 
     terms: QueryTerms
     limits: Limits
-    functions: Mapping[str, Function] = field(default_factory=query_functions)
     _names: count[int] = field(default_factory=lambda: count(1))
     _rows: int = 0
+
+    @cached_property
+    def functions(self) -> Mapping[str, Function]:
+        """Those that are the query's own: in one query it is always the same time."""
+        return query_functions()
 
     def solve(self, pattern: Pattern, setting: Setting, seeds: Solutions | None = None) -> Solutions:
         """The solutions of a pattern."""
@@ -133,9 +138,16 @@ class Evaluation:
 
     def _within(self, setting: Setting, found: Solutions) -> Solutions:
         """The solutions of a leaf, with what is bound around it."""
-        return found if setting.around is None else join(setting.around, found, self.limits.check_rows)
+        return found if setting.around is None else self._joined(setting.around, found)
 
     # ------------------------------------------------------------------------------------ joins
+
+    def _joined(self, left: Solutions, right: Solutions) -> Solutions:
+        return join(left, right, self._check(left, right))
+
+    def _check(self, left: Solutions, right: Solutions) -> Check:
+        """Looks at the number of pairs before they are made."""
+        return self.limits.of_columns(len(left.columns.keys() | right.columns.keys()))
 
     def _join(self, pattern: Join, setting: Setting, seeds: Solutions | None) -> Solutions:
         left, right = pattern.left, pattern.right
@@ -145,14 +157,14 @@ class Evaluation:
             left, right = right, left
         found = self.solve(left, setting, seeds).without((ROW,))
         other = self.solve(right, _beside(right, setting), _seeds(found)).without((ROW,))
-        return join(found, other, self.limits.check_rows)
+        return self._joined(found, other)
 
     def _left_join(
         self, left: Pattern, right: Pattern, condition: Formula | None, setting: Setting, seeds: Solutions | None
     ) -> Solutions:
         found = self.solve(left, setting, seeds).without((ROW,))
         other = self.solve(right, _beside(right, setting), _seeds(found)).without((ROW,))
-        mine, others = pairs(found, other, self.limits.check_rows)
+        mine, others = pairs(found, other, self._check(found, other))
         both = merged(found, other, mine, others)
         if condition is not None:
             kept = np.flatnonzero(self._holds(condition, both, setting))
@@ -306,7 +318,33 @@ class Evaluation:
 
     # ------------------------------------------------------------------------------------ groups
 
+    def _counted(self, pattern: Group, setting: Setting) -> Solutions | None:
+        """Groups of a basic pattern that are counted and no more: where the facts are elsewhere, that is done there."""
+        inner = pattern.pattern
+        if setting.around is not None or setting.hidden or not isinstance(inner, Basic) or not inner.triples:
+            return None
+        bound = {term for triple in inner.triples for term in triple if isinstance(term, Variable)}
+        plain = all(
+            aggregation.function == "COUNT"
+            and not aggregation.distinct
+            and all(one.expression in bound and not one.exists for one in arguments)
+            for aggregation, arguments in zip(pattern.aggregations, pattern.arguments, strict=True)
+        )
+        if not plain or not bound.issuperset(pattern.keys):
+            return None
+        found = setting.graph.counted(inner.triples, pattern.keys)
+        if found is None:
+            return None
+        groups, numbers = found
+        ids = self.terms.ids(Integers(numbers))
+        for aggregation in pattern.aggregations:
+            groups = groups.extended(aggregation.result, ids)
+        return groups
+
     def _grouped(self, pattern: Group, setting: Setting) -> Solutions:
+        counted = self._counted(pattern, setting)
+        if counted is not None:
+            return counted
         found = self.solve(pattern.pattern, setting).without((ROW,))
         keys = (*setting.hidden, *pattern.keys)
         always = None

@@ -11,7 +11,6 @@ from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from everlog.datalog.values import Value
@@ -96,13 +95,22 @@ class QueryTerms:
         return values
 
     def iri_texts(self, ids: Ids) -> pa.LargeStringArray | None:
-        """The texts of some ids, if they are all of IRIs that the knowledge base has: no term is made of them."""
-        if not len(ids) or int(ids.min()) < 0 or int(ids.max()) >= _OWN:
+        """The texts of some ids, if they are all of IRIs: no term is made of them."""
+        return self._texts(ids, IRI)
+
+    def string_texts(self, ids: Ids) -> pa.LargeStringArray | None:
+        """The texts of some ids, if they are all of strings."""
+        return self._texts(ids, STRING)
+
+    def _texts(self, ids: Ids, kind: int) -> pa.LargeStringArray | None:
+        if not len(ids):
             return None
-        narrow = ids.astype(np.int32)
-        if not (self.known.kinds(narrow) == IRI).all():
+        least, greatest = int(ids.min()), int(ids.max())
+        if least < 0 or least < _OWN <= greatest:
             return None
-        return pc.utf8_slice_codeunits(self.known.ntriples_column(narrow), 1, -1)
+        if greatest < _OWN:
+            return self.known.text_column(ids.astype(np.int32), kind)
+        return self._own.text_column((ids - _OWN).astype(np.int32), kind)
 
     def kinds(self, ids: Ids) -> NDArray[np.uint8]:
         """The kinds of the values of some ids, which are all bound (`term_kinds.py`)."""

@@ -1,6 +1,7 @@
 """Results as text: the W3C's JSON, XML, CSV and TSV forms of solutions, and N-Triples and Turtle for graphs.
 
-What a term is written as is worked out once for each distinct term of a column.
+Columns of IRIs are written as a whole; of others, what a term is written as is worked out once for each distinct term.
+Rows are joined by Arrow, so that no Python object is made for a cell.
 """
 
 from __future__ import annotations
@@ -8,9 +9,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final, TypeAlias
 from xml.sax.saxutils import escape, quoteattr
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyoxigraph import BlankNode, Literal, NamedNode, RdfFormat, Triple, serialize
@@ -20,9 +23,11 @@ from everlog.datalog.values import XSD, Value
 from everlog.errors import EverlogError
 from everlog.expressions.term_functions import datatype, string
 from everlog.sparql.query_run import QueryResult
+from everlog.sparql.query_terms import QueryTerms
+from everlog.sparql.solutions import Ids
 
-OfIris: TypeAlias = Callable[[pa.LargeStringArray], pa.LargeStringArray]
-"""Writes IRIs, in which there are no quotes, backslashes, angle brackets and line breaks."""
+OfTexts: TypeAlias = Callable[[pa.LargeStringArray], pa.LargeStringArray]
+"""Writes many terms at once; in the texts of IRIs there are no quotes, backslashes, angle brackets and line breaks."""
 
 _XML: Final = "http://www.w3.org/2005/sparql-results#"
 _QUOTED: Final = re.compile(r'[",\r\n]')
@@ -43,26 +48,51 @@ def serialized(result: QueryResult, format: str) -> str:
     return known[format](result)
 
 
-def _texts(result: QueryResult, write: Callable[[Value], str], write_iris: OfIris) -> list[list[str | None]]:
-    """The columns of a result, as texts; `write_iris` takes the texts of IRIs."""
-    found = []
-    for variable in result.variables:
-        encoded = pa.array(result.solutions.column(variable)).dictionary_encode()
-        ids = encoded.dictionary.to_numpy()
-        iris = result.terms.iri_texts(ids)
-        texts: list[str | None]
-        if iris is None:
-            texts = [None if value is None else write(value) for value in result.terms.values(ids)]
-        else:
-            texts = write_iris(iris).to_pylist()
-        found.append([texts[place] for place in encoded.indices.to_pylist()])
-    return found
+@dataclass(frozen=True)
+class _Writing:
+    """How terms are written; whole columns of IRIs, and perhaps of strings, at once."""
+
+    term: Callable[[Value], str]
+    iris: OfTexts
+    strings: OfTexts | None = None
 
 
-def _rows(result: QueryResult, write: Callable[[Value], str], write_iris: OfIris) -> Iterator[tuple[str | None, ...]]:
-    if not result.variables:
-        return iter([()] * result.solutions.length)
-    return zip(*_texts(result, write, write_iris), strict=True)
+def _cells(result: QueryResult, writing: _Writing) -> list[pa.LargeStringArray]:
+    """The columns of a result as texts; null is what is not bound."""
+    return [_column(result.terms, result.solutions.column(variable), writing) for variable in result.variables]
+
+
+def _column(terms: QueryTerms, ids: Ids, writing: _Writing) -> pa.LargeStringArray:
+    texts = terms.iri_texts(ids)
+    if texts is not None:
+        return writing.iris(texts)
+    texts = None if writing.strings is None else terms.string_texts(ids)
+    if texts is not None and writing.strings is not None:
+        return writing.strings(texts)
+    encoded = pa.array(ids).dictionary_encode()
+    values = terms.values(encoded.dictionary.to_numpy())
+    written = [None if value is None else writing.term(value) for value in values]
+    return pa.array(written, pa.large_string()).take(encoded.indices)
+
+
+def _rows(cells: Sequence[pa.LargeStringArray], number: int, between: str) -> pa.LargeStringArray:
+    """Rows of cells; what is not bound is empty."""
+    if not cells:
+        return pa.array([""] * number, pa.large_string())
+    if len(cells) == 1:
+        return cells[0] if not cells[0].null_count else cells[0].fill_null("")
+    separator = pa.scalar(between, pa.large_string())
+    return pc.binary_join_element_wise(*cells, separator, null_handling="replace", null_replacement="")
+
+
+def _whole(before: str, rows: pa.LargeStringArray, after: str) -> str:
+    """All rows as one text, each with something before it and after it: such texts lie one behind the other in memory."""
+    found = _between(before, rows, after)
+    if not len(found):
+        return ""
+    _, offsets, data = found.buffers()
+    ends = np.frombuffer(offsets, np.int64)[found.offset : found.offset + len(found) + 1]
+    return str(data[int(ends[0]) : int(ends[-1])].to_pybytes().decode())
 
 
 def _between(before: str, texts: pa.LargeStringArray, after: str) -> pa.LargeStringArray:
@@ -103,11 +133,12 @@ def _json(result: QueryResult) -> str:
     if result.form == "ask":
         return f'{{"head":{{}},"boolean":{"true" if result.solutions.length else "false"}}}'
     names = [json.dumps(variable.name, ensure_ascii=False) for variable in result.variables]
-    rows = (
-        "{" + ",".join(f"{name}:{text}" for name, text in zip(names, row, strict=True) if text is not None) + "}"
-        for row in _rows(result, _json_term, _json_iris)
-    )
-    return f'{{"head":{{"vars":[{",".join(names)}]}},"results":{{"bindings":[{",".join(rows)}]}}}}'
+    cells = zip(names, _cells(result, _JSON), strict=True)
+    # Commas come with the cells that are there. (Arrow's own way to skip nulls loses rows that have nothing else.)
+    rows = _rows([_between(f",{name}:", one, "") for name, one in cells], result.solutions.length, "")
+    rows = pc.utf8_slice_codeunits(rows, 1)
+    text = _whole("{", rows, "},")[:-1]
+    return f'{{"head":{{"vars":[{",".join(names)}]}},"results":{{"bindings":[{text}]}}}}'
 
 
 # ------------------------------------------------------------------------------------ XML
@@ -136,15 +167,10 @@ def _xml(result: QueryResult) -> str:
         return f"{start}<head/><boolean>{'true' if result.solutions.length else 'false'}</boolean></sparql>\n"
     names = [quoteattr(variable.name) for variable in result.variables]
     head = "".join(f"<variable name={name}/>" for name in names)
-    rows = "".join(
-        "<result>"
-        + "".join(
-            f"<binding name={name}>{text}</binding>" for name, text in zip(names, row, strict=True) if text is not None
-        )
-        + "</result>"
-        for row in _rows(result, _xml_term, _xml_iris)
-    )
-    return f"{start}<head>{head}</head><results>{rows}</results></sparql>\n"
+    cells = zip(names, _cells(result, _XML_WRITING), strict=True)
+    bindings = [_between(f"<binding name={name}>", one, "</binding>") for name, one in cells]
+    text = _whole("<result>", _rows(bindings, result.solutions.length, ""), "</result>")
+    return f"{start}<head>{head}</head><results>{text}</results></sparql>\n"
 
 
 # ------------------------------------------------------------------------------------ CSV and TSV
@@ -155,7 +181,16 @@ def _csv_term(value: Value) -> str:
 
 
 def _csv_iris(iris: pa.LargeStringArray) -> pa.LargeStringArray:
-    return pc.if_else(pc.match_substring(iris, ","), _between('"', iris, '"'), iris)
+    needy = pc.match_substring(iris, ",")
+    return pc.if_else(needy, _between('"', iris, '"'), iris) if pc.any(needy).as_py() else iris
+
+
+def _csv_strings(texts: pa.LargeStringArray) -> pa.LargeStringArray:
+    """Texts, in quotes where they need them."""
+    needy = pc.match_substring_regex(texts, _QUOTED.pattern)
+    if not pc.any(needy).as_py():
+        return texts
+    return pc.if_else(needy, _between('"', pc.replace_substring(texts, '"', '""'), '"'), texts)
 
 
 def _csv_text(text: str) -> str:
@@ -175,23 +210,27 @@ def _tsv_iris(iris: pa.LargeStringArray) -> pa.LargeStringArray:
     return _between("<", iris, ">")
 
 
-def _lines(heads: Sequence[str], rows: Iterator[tuple[str | None, ...]], between: str, end: str) -> str:
-    lines = [between.join(heads), *(between.join(["" if text is None else text for text in row]) for row in rows)]
-    return end.join([*lines, ""])
+def _lines(result: QueryResult, heads: Sequence[str], writing: _Writing, between: str, end: str) -> str:
+    rows = _rows(_cells(result, writing), result.solutions.length, between)
+    return between.join(heads) + end + _whole("", rows, end)
 
 
 def _csv(result: QueryResult) -> str:
     if result.form == "ask":
         return "true" if result.solutions.length else "false"
-    return _lines([variable.name for variable in result.variables], _rows(result, _csv_term, _csv_iris), ",", "\r\n")
+    return _lines(result, [variable.name for variable in result.variables], _CSV, ",", "\r\n")
 
 
 def _tsv(result: QueryResult) -> str:
     if result.form == "ask":
         return "true" if result.solutions.length else "false"
-    return _lines(
-        [f"?{variable.name}" for variable in result.variables], _rows(result, _tsv_term, _tsv_iris), "\t", "\n"
-    )
+    return _lines(result, [f"?{variable.name}" for variable in result.variables], _TSV, "\t", "\n")
+
+
+_JSON: Final = _Writing(_json_term, _json_iris)
+_XML_WRITING: Final = _Writing(_xml_term, _xml_iris)
+_CSV: Final = _Writing(_csv_term, _csv_iris, _csv_strings)
+_TSV: Final = _Writing(_tsv_term, _tsv_iris)
 
 
 # ------------------------------------------------------------------------------------ graphs

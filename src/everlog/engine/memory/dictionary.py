@@ -318,6 +318,10 @@ class Dictionary:
         terms = [_from_text(kind, text) for text in _python_strings(self._texts(distinct))]
         return [terms[place] for place in places.tolist()]
 
+    def text_column(self, ids: Ids, kind: int) -> pa.Array | None:
+        """The texts of values that are all strings, all IRIs or all blank nodes, without quotes and the like, or None."""
+        return self._texts(ids) if bool((self._kinds[ids] == kind).all()) else None
+
     def ntriples_column(self, ids: Ids) -> pa.Array:
         """A column of ids as N-Triples terms, whatever their kinds, as large_string."""
         kinds = self._kinds[ids]

@@ -15,6 +15,7 @@ from functools import partial, reduce
 from operator import ior
 from threading import Lock
 from typing import Protocol
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,6 +64,8 @@ class MemoryEngine(Engine):
         """The process that has its threads."""
         self._workers = [Worker(number) for number in range(self.workers)]
         self._regions: dict[Region, RegionFilter] = {}
+        self.remembered: WeakKeyDictionary[MemoryFacts, dict[object, object]] = WeakKeyDictionary()
+        """What is worth remembering about sets of facts, as long as somebody has them."""
 
     # ------------------------------------------------------------------------------------ relations and literals
 

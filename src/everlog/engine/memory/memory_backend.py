@@ -24,6 +24,7 @@ from everlog.datalog.values import Value
 from everlog.engine.algebra import Classes, FactSet
 from everlog.engine.backend import (
     Backend,
+    Counts,
     Difference,
     KeptState,
     Matched,
@@ -33,6 +34,7 @@ from everlog.engine.backend import (
     Progress,
     Recovered,
 )
+from everlog.engine.group_numbers import numbered
 from everlog.engine.kept_kinds import CLASSES
 from everlog.engine.memory import clashes, kept_relations, names, tuning
 from everlog.engine.memory.classes import MemoryClasses
@@ -41,7 +43,7 @@ from everlog.engine.memory.engine import MemoryEngine
 from everlog.engine.memory.facts.sets import as_memory_facts
 from everlog.engine.memory.facts.table import Ids
 from everlog.engine.memory.graphs.graphs import MemoryGraphs
-from everlog.engine.memory.joins.match_columns import match_columns
+from everlog.engine.memory.joins.match_columns import is_prepared, match_columns
 from everlog.engine.memory.joins.matcher import MemoryMatcher
 from everlog.engine.memory.joins.rules import MemoryCompiler
 from everlog.engine.memory.kernels.compiling import Compiled
@@ -191,8 +193,10 @@ class MemoryBackend(Backend[MemoryBatch, Ids, ByPredicate]):
     def size(self, listed: Ids) -> int:
         return int(listed.shape[1])
 
-    def first(self, listed: Ids, number: int) -> Ids:
-        return listed[:, :number]
+    def first(self, listed: Ids, number: int, after: int | None = None) -> Ids:
+        if after is None:
+            return listed[:, :number]
+        return listed[:, np.lexsort(listed[::-1])[after : after + number]]
 
     def few(self, number: Callable[[], int]) -> bool:
         return True
@@ -266,19 +270,27 @@ class MemoryBackend(Backend[MemoryBatch, Ids, ByPredicate]):
         return listed
 
     def matches(self, asked: Matching, dictionary: Dictionary, names: AnyNames | None = None) -> Matched:
-        constants = [term.value for atom in asked.atoms for term in atom.terms if isinstance(term, Constant)]
-        if constants and int(dictionary.find_values(constants).min()) < 0:
-            return 0, np.empty((len(asked.variables), 0), np.int32)
-        atoms, seeds = asked.atoms, asked.seeds
+        atoms, seeds, facts = asked.atoms, asked.seeds, as_memory_facts(asked.I)
+        if not is_prepared(self._engine, facts, atoms):
+            constants = [term.value for atom in atoms for term in atom.terms if isinstance(term, Constant)]
+            if constants and int(dictionary.find_values(constants).min()) < 0:
+                return 0, np.empty((len(asked.variables), 0), np.int32)
         if names is not None:
             assert isinstance(names, MemoryNames)
             atoms, seeds = names.over_representatives(atoms, seeds)
-        number, ids = match_columns(self._engine, as_memory_facts(asked.I), atoms, asked.variables, seeds, asked.check)
+        number, ids = match_columns(self._engine, facts, atoms, asked.variables, seeds, asked.check)
         if names is None:
             return number, ids
         ids = names.in_all_names(ids, asked.variables, asked.atoms, asked.E)
         asked.check(ids.shape[1])
         return ids.shape[1] if asked.variables else number, ids
+
+    def counted(self, asked: Matching, keys: int, dictionary: Dictionary) -> Counts:
+        number, ids = self.matches(asked, dictionary)
+        if not keys:
+            return np.empty((0, 1), np.int32), np.array([number], np.int64)
+        groups, some = numbered(list(ids[:keys].astype(np.int64)), number)
+        return ids[:keys, some], np.bincount(groups, minlength=len(some)).astype(np.int64)
 
     def clashes(self, I: FactSet) -> list[str]:
         return clashes.clashes(self._engine, as_memory_facts(I))

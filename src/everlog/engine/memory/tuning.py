@@ -80,7 +80,7 @@ SOUGHT_SHARE_SORTED = 4
 SEARCHES_PER_TABLE = 24
 """After so many searches through a table all rows get slots: that takes some thirty times as long as one search."""
 
-SCANNED_ROWS = 1 << 12
+SCANNED_ROWS = 1 << 9
 """Fewer rows than this are looked at one by one for the values that an atom asks for, whether there is an index or not."""
 
 SCANS_BEFORE_INDEX = 8

@@ -24,6 +24,7 @@ from everlog.datalog.values import Value
 from everlog.engine.algebra import Classes, FactSet, Labelled
 from everlog.engine.backend import (
     Backend,
+    Counts,
     Difference,
     KeptState,
     Matched,
@@ -209,8 +210,10 @@ class SparkBackend(Backend[FactSet, DataFrame, FactSet]):
     def size(self, listed: DataFrame) -> int:
         return listed.count()
 
-    def first(self, listed: DataFrame, number: int) -> DataFrame:
-        return listed.limit(number)
+    def first(self, listed: DataFrame, number: int, after: int | None = None) -> DataFrame:
+        if after is None:
+            return listed.limit(number)
+        return listed.orderBy(*listed.columns).offset(after).limit(number)
 
     def few(self, number: Callable[[], int]) -> bool:
         return number() <= FEW
@@ -273,10 +276,7 @@ class SparkBackend(Backend[FactSet, DataFrame, FactSet]):
     ) -> Matched:
         """Matches are found by Spark and fetched, so that they have to fit into this process."""
         arity = len(asked.variables)
-        answer = Atom(f"{HIDDEN}answer", tuple(asked.variables))
-        atoms = [names.literal(atom) if names is not None else atom for atom in asked.atoms]
-        literals = [Labelled(atom, asked.I) for atom in atoms if isinstance(atom, Atom)]
-        found = self.matcher().match(literals).facts(answer)
+        answer, found = self._matching(asked, names)
         number = len(found)
         asked.check(number)
         if names is not None:
@@ -288,6 +288,35 @@ class SparkBackend(Backend[FactSet, DataFrame, FactSet]):
             return number, np.empty((0, number), np.int32)
         _, columns = self._fetched(self.listed(found, answer.predicate, arity), arity, number <= FEW, dictionary)
         return number, np.array(columns, np.int32).reshape(arity, -1)
+
+    def _matching(
+        self, asked: Matching, names: Names[FactSet, DataFrame, FactSet] | None = None
+    ) -> tuple[Atom, FactSet]:
+        """The matches of some atoms as facts, and what their atom is."""
+        answer = Atom(f"{HIDDEN}answer", tuple(asked.variables))
+        atoms = [names.literal(atom) if names is not None else atom for atom in asked.atoms]
+        literals = [Labelled(atom, asked.I) for atom in atoms if isinstance(atom, Atom)]
+        return answer, self.matcher().match(literals).facts(answer)
+
+    def counted(self, asked: Matching, keys: int, dictionary: Dictionary) -> Counts:
+        """Groups are made and counted by Spark, and fetched."""
+        answer, found = self._matching(asked)
+        number = len(found)
+        if not keys or not number:
+            height = 0 if keys else 1
+            return np.empty((keys, height), np.int32), np.full(height, number, np.int64)
+        arguments = fact_schema.arguments(keys)
+        listed = self.listed(found, answer.predicate, len(asked.variables))
+        groups = listed.groupBy(*arguments).count().persist()
+        try:
+            size = groups.count()
+            asked.check(size)
+            schema = pa.schema([*((name, pa.large_string()) for name in arguments), ("count", pa.int64())])
+            table = to_arrow(self.terms.texts(groups).select(*schema.names), schema, size <= FEW)
+        finally:
+            groups.unpersist()
+        ids = [dictionary.encode_ntriples(table.column(name)) for name in arguments]
+        return np.array(ids, np.int32).reshape(keys, -1), table.column("count").to_numpy()
 
     def clashes(self, I: FactSet) -> list[str]:
         return clashes(self._engine, self.terms, I)

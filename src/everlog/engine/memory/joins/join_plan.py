@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from threading import Lock
 from typing import Final, NamedTuple, TypeAlias
 
@@ -91,8 +91,14 @@ class SharedViews:
     """
 
     def __init__(self) -> None:
-        self.at_most: Callable[[MemoryFacts, Table], int] = cache(lambda facts, table: facts.at_most(table))
+        self._sizes: dict[tuple[MemoryFacts, Table], int] = {}
         self._views: dict[tuple[MemoryFacts, Table], TableView] = {}
+
+    def at_most(self, facts: MemoryFacts, table: Table) -> int:
+        found = self._sizes.get((facts, table))
+        if found is None:
+            found = self._sizes[facts, table] = facts.at_most(table)
+        return found
 
     def view(self, facts: MemoryFacts, table: Table) -> TableView:
         found = self._views.get((facts, table))
