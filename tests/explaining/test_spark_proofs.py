@@ -75,3 +75,23 @@ def test_equal_names(spark: SparkSession) -> None:
         proof = explained(kb, one).proof
         assert proof is not None
         assert world.check(proof) == one
+
+
+def test_jobs_do_not_depend_on_the_number_of_facts(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A level of a proof takes so many jobs, however many facts it has."""
+    monkeypatch.setattr(tuning, "DRIVER_FACTS", 0)
+    jobs = []
+    for size in (2, 40):
+        kb = KnowledgeBase("p(?x) :- q(?x, ?y), r(?y) . r(?y) :- s(?y) .", engine="spark", spark=spark)
+        kb.add({"q": [(0, number) for number in range(size)], "s": [(number,) for number in range(size)]})
+        kb.materialise()
+        before = started(spark)
+        assert kb.explain("p", (0,)).holds
+        jobs.append(started(spark) - before)
+    assert jobs[0] == jobs[1] > 0
+
+
+def started(spark: SparkSession) -> int:
+    """How many jobs a session has had."""
+    number: int = spark.sparkContext._jsc.sc().dagScheduler().numTotalJobs()
+    return number
