@@ -228,6 +228,17 @@ def test_equal_names(equality: Any) -> None:
         assert facts_of(kb) == facts_of(anew), active
 
 
+def test_rules_that_no_equality_depends_on_are_changed_above_it() -> None:
+    program = "?x = ?y :- key(?x, ?k), key(?y, ?k) . p(?x) :- q(?x) . r(?x) :- p(?x), key(?x, ?k) ."
+    kb = made(program, {"key": [("a", 1), ("b", 1), ("c", 2)], "q": [("a",), ("c",)]}, equality="rewrite")
+    report = kb.change_rules(add="s(?x, ?y) :- r(?x), r(?y) .", delete="p(?x) :- q(?x) .")
+    assert report.algorithm != "remat" and not kb.rows("r")
+    report = kb.update(add={"q": [("b",)]}, delete={"q": [("c",)]}, add_rules="p(?x) :- q(?x) .")
+    assert report.algorithm != "remat" and sorted(kb.rows("s")) == [(x, y) for x in "ab" for y in "ab"]
+    report = kb.change_rules(add="?x = ?y :- s(?x, ?y), s(?y, ?x), key(?x, 2) .")
+    assert any("equality depends on" in reason for reason in report.reasons)
+
+
 # ------------------------------------------------------------------------------------ ontologies, axiom by axiom
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from long_sequences.following import Follower, Tally
-from long_sequences.scenarios import Interests, life
+from long_sequences.scenarios import Interests, Storing, life
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -26,6 +27,16 @@ def test_lives_in_memory(block: int) -> None:
         except Exception as found:
             raise AssertionError(f"life {number}: {found}\n{one}") from found
     assert tally.lives == 3 and tally.updates == 120
+
+
+@pytest.mark.parametrize(("number", "kind"), [(3, "language"), (5, "modules")])
+def test_rules_change_on_spark(spark: SparkSession, tmp_path: Path, number: int, kind: str) -> None:
+    """The Spark engine goes on with a store; rules and facts come and go there."""
+    one = life(number, Interests(updates=3, failures=0.0, kinds=(kind,), rules=1.0))
+    one = replace(one, events=(Storing("spark"), *one.events, Storing("memory")))
+    tally = Tally()
+    Follower(one, tally, spark, tmp_path).live()
+    assert tally.rules == 3
 
 
 def test_a_life_with_stores(spark: SparkSession, tmp_path: Path) -> None:

@@ -37,6 +37,7 @@ from everlog.knowledge.reasoner import Evaluated, Reasoner, spreads_too_far
 from everlog.knowledge.report import Report
 from everlog.knowledge.request import Request
 from everlog.knowledge.resuming import Unresumable
+from everlog.knowledge.revision import Run, revise
 from everlog.knowledge.settings import Settings
 from everlog.planning.equality_rules import (
     DIFFERENCES,
@@ -60,7 +61,7 @@ Phase: TypeAlias = Literal["new", "apart", "rewritten"]
 """`new` until the first update, which decides."""
 
 _NEW_PREDICATE: Final = "everything was computed anew, since there is a new predicate"
-_OTHER_RULES: Final = "everything was computed anew, since rules came or went while equal names are rewritten"
+_OTHER_RULES: Final = "everything was computed anew, since rules came or went that equality depends on"
 _BECAME_EQUAL: Final = "names became equal, and are rewritten from now on"
 
 
@@ -182,11 +183,14 @@ class RewritingReasoner(Reasoner[Batch, Listed, Part]):
         return _Computed(core, above, outcome.above({"materialise": instances}, rounds, seconds), planned)
 
     def _core_of(self, program: Program, classes: Classes) -> _Core:
-        arities = self.backend.arities()
-        rules = with_keys(asking(program.rules, arities))
+        rules = self._rules_of(program)
         self.backend.prepare(rules)
         found = RMaterialisation(rules, self.backend.compiler(), self.engine, classes)
-        return _Core(found, frozenset({*arities, *program_arities(program)}), Deletions())
+        return _Core(found, frozenset({*self.backend.arities(), *program_arities(program)}), Deletions())
+
+    def _rules_of(self, program: Program) -> Sequence[Rule]:
+        """The rules of a program as an r-materialisation takes them."""
+        return with_keys(asking(program.rules, self.backend.arities()))
 
     def _apart_by_rules(self, request: Request[Batch]) -> FactSet:
         """What would be different if owl:sameAs were a property like others."""
@@ -260,23 +264,26 @@ class RewritingReasoner(Reasoner[Batch, Listed, Part]):
             return found, replace(report, reasons=[*report.reasons, _BECAME_EQUAL])
 
     def _rewritten(self, request: Request[Batch], minus: FactSet) -> tuple[Self, Report]:
-        if request.earlier is not None:
-            return self._started_again(request, minus, [_OTHER_RULES])
         if self.classes.refused(self.I) or self.names.merged_apart(self.E, self.I):
             return self._started_again(request, minus, [CONTRADICTORY])
         try:
-            above = self._resumed(request.program, request.settings)
+            above = self._resumed(request.earlier or request.program, request.settings)
         except Unresumable as reason:
             return self._started_again(request, minus, [str(reason)])
         core = self._core
         assert core is not None, "it has been resumed"
+        changed: RMaterialisation | None = core.rewritten
+        if request.earlier is not None:
+            changed = core.rewritten.with_other_rules_above(self._rules_of(request.program))
+        if changed is None:
+            return self._started_again(request, minus, [_OTHER_RULES])
         if core.rewritten.derives(OCCURS) and not self.backend.predicates(request.added) <= core.predicates:
             return self._started_again(request, minus, [_NEW_PREDICATE])
         given, minus, plus = minus, *self._proper(minus, self.backend.entered(request.added))
         choice = self._choice(request, above, minus, plus)
         if choice.again:
             return self._given_up(request, given, len(minus), choice, 0.0, choice.reasons)
-        tried, after, profiler = clock.now(), core.rewritten.copy(), self._profiler(request)
+        tried, after, profiler = clock.now(), changed.copy(), self._profiler(request)
         try:
             with (
                 _guarded(self.engine, choice.allowed),
@@ -289,11 +296,16 @@ class RewritingReasoner(Reasoner[Batch, Listed, Part]):
             found = self._followed(core.rewritten, after, minus, plus, request, choice, profiler)
         except Contradiction:
             return self._started_again(request, given, [CONTRADICTORY])
+        except Unresumable as reason:
+            return self._started_again(request, given, [str(reason)])
         except TooCostly:
             why = [spreads_too_far("B/F≈")]
             return self._given_up(request, given, len(minus), choice, clock.now() - tried, why)
         self.E, self.I, self.materialisation = found.E, found.above.I, found.above
         self._core, self._counts = core._replace(rewritten=after), {}
+        if request.earlier is not None:
+            known = core.predicates | program_arities(request.program).keys()
+            self._core, self._revised = self._core._replace(predicates=known), True
         self._names, self._names_before = found.names, self._names
         self._difference, self._sets, self._kept_change = found.difference, found.sets, None
         added, deleted = self.changed()
@@ -343,16 +355,20 @@ class RewritingReasoner(Reasoner[Batch, Listed, Part]):
             explicit |= plus
             found.append((difference, explicit))
 
+        run = Run(
+            choice.algorithm,
+            request.progress,
+            choice.allowed,
+            lambda I, sets: accept(I, sets.deleted, sets.added),
+            None,
+            profiler,
+        )
+        if request.earlier is not None:
+            changed = self._compiled(_above(after), request.settings, above.kept.names(), before=above)
+            outcome, sets = revise(above, changed, trail.left, trail.came, run, self._minima)
+            return _Followed(changed, outcome.warned(warnings), names, *found[0], sets)
         if core.above() == after.above():
-            outcome, sets = above.update(
-                trail.left,
-                trail.came,
-                choice.algorithm,
-                request.progress,
-                choice.allowed,
-                lambda I, sets: accept(I, sets.deleted, sets.added),
-                profiler=profiler,
-            )
+            outcome, sets = above.update(trail.left, trail.came, *run)
             return _Followed(above, outcome.warned(warnings), names, *found[0], sets)
         anew = self._compiled(_above(after), request.settings, needed(request.algorithm))
         outcome = anew.materialise(request.progress, profiler)

@@ -109,21 +109,19 @@ def _parted(
         is_recursive = planned.recursive if isinstance(planned, JoinTree) else True
         (recursive if is_recursive else nonrecursive).extend(rules_of(planned))
 
-    def taken(rules: Sequence[Rule], stay: bool) -> list[Rule]:
-        return [rule for rule in rules if (rule not in changed) == stay]
+    def divided(rules: Sequence[Rule]) -> tuple[list[Rule], list[Rule]]:
+        return [rule for rule in rules if rule not in changed], [rule for rule in rules if rule in changed]
 
-    def compiled_all(rules: Sequence[Rule], others: Sequence[Rule]) -> Rules:
-        return compiled([*rules, *others])
-
+    (recursive, moved), (nonrecursive, moved_nonrecursive) = divided(recursive), divided(nonrecursive)
     stay = replace(
         stratum,
-        rules=compiled_all(taken(nonrecursive, True), taken(recursive, True)),
-        recursive=compiled(taken(recursive, True)),
-        nonrecursive=compiled(taken(nonrecursive, True)),
+        rules=compiled([*nonrecursive, *recursive]),
+        recursive=compiled(recursive),
+        nonrecursive=compiled(nonrecursive),
         modules=tuple(one for one in stratum.modules if not is_open(one)),
         trees=tuple(one for one in stratum.trees if not is_open(one)),
     )
-    return stay, RuleParts(compiled(taken(recursive, False)), compiled(taken(nonrecursive, False)))
+    return stay, RuleParts(compiled(moved), compiled(moved_nonrecursive))
 
 
 def concerns(minima: CompiledMinima, changed: Set[Rule]) -> bool:

@@ -98,6 +98,19 @@ class RMaterialisation:
         other.trail, other.rounds = Trail(self.nothing), 0
         return other
 
+    def with_other_rules_above(self, rules: Sequence[Rule]) -> RMaterialisation | None:
+        """The same for another program, of which equality depends on the same rules; None if it does not."""
+        about = self.classes.rewritten(tuple(rules))
+        core = set(self.core)
+        places = {number for number, rule in enumerate(rules) if rule in core}
+        if len(places) != len(self.core) or not core_of(rules) | core_of(about) <= places:
+            return None
+        other = copy(self)
+        other.rules, other._divided = tuple(rules), about
+        other._divide(places)
+        other.core = self.core  # the very tuple for which rules are known
+        return other
+
     def leave(self, facts: FactSet) -> None:
         """Takes facts out of `I`."""
         self.I -= facts
