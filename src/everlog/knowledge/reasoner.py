@@ -282,7 +282,8 @@ class Reasoner(Generic[Batch, Listed, Part]):
                 accept(I, sets)
             if request.guard is not None:
                 added = self.backend.part(sets.added.within(request.guard.region))
-                request.guard.check_update(lambda: type(self)(self.backend, (self.E - minus) | plus, I), added)
+                then = partial(self._then, minus, plus, I)
+                request.guard.check_update(self.backend, added, then)
             warnings.extend(self._contradictions(I, settings))
 
         try:
@@ -303,6 +304,10 @@ class Reasoner(Generic[Batch, Listed, Part]):
         self._sets, self._difference = sets, None
         added, deleted = self.backend.count(sets.added), self.backend.count(sets.deleted)
         return self, self._report(request, outcome.warned(warnings), planned, added, deleted, choice.reasons)
+
+    def _then(self, minus: FactSet, plus: FactSet, I: FactSet) -> Self:
+        """What would hold after an update, to be looked at; the old `E` may have to be copied for it."""
+        return type(self)(self.backend, (self.E - minus) | plus, I)
 
     def _profiler(self, request: Request[Batch]) -> Profiler | None:
         """What measures rules and modules, if that is asked for."""
@@ -378,7 +383,7 @@ class Reasoner(Generic[Batch, Listed, Part]):
         report = after.materialise(request)
         after._difference = backend.compared(self.world, after.world, request.deleted, request.added)
         if request.guard is not None:
-            request.guard.check_update(lambda: after, after._difference.added)
+            request.guard.check_update(backend, after._difference.added, lambda: after)
         added, deleted = after.changed()
         seconds = {**report.seconds, "total": perf_counter() - request.started}
         return after, replace(report, added=added, deleted=deleted, seconds=seconds, reasons=[*reasons])
