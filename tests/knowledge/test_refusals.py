@@ -9,6 +9,7 @@ import pytest
 
 import everlog
 from everlog import ConstraintsViolated, EverlogError, KnowledgeBase
+from everlog.knowledge.opened_updates import FactChange, update_opened
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -184,3 +185,17 @@ def test_a_store_remembers_what_violations_lead_to(tmp_path: Any) -> None:
     opened.update(add={"edge": [("b", "c")]})
     opened.save(tmp_path / "store")
     assert ("a", "c") in everlog.open(tmp_path / "store").rows("reach")
+
+
+def test_a_store_that_is_kept_open_goes_on_after_a_refusal(tmp_path: Any) -> None:
+    kb = KnowledgeBase(RULES, constraints="fail")
+    kb.add({"edge": [("a", "b")]})
+    kb.materialise()
+    kb.save(tmp_path / "store")
+    opened = everlog.open(tmp_path / "store")
+    with pytest.raises(ConstraintsViolated):
+        update_opened(opened, FactChange(add={"edge": [('"b"', '"a"')]}))
+    assert opened.stored is not None and opened.stored[1].version == 1
+    _, manifest = update_opened(opened, FactChange(add={"edge": [('"b"', '"c"')]}))
+    assert manifest.version == 2
+    assert state(everlog.open(tmp_path / "store")) == state(opened)

@@ -18,6 +18,8 @@ from everlog.datalog.values import RDF_TYPE
 
 VIOLATION: Final = "violation"
 SHAPE_VIOLATION: Final = "shacl_violation"
+OF_SHAPES: Final = "sh: "
+"""What the names of predicates begin with that rules for shapes need for themselves."""
 
 _RDFOX: Final = Constant(NamedNode("http://oxfordsemantic.tech/RDFox#ConstraintViolation"))
 _TYPE: Final = Constant(RDF_TYPE)

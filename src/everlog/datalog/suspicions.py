@@ -35,7 +35,7 @@ _SHOWN: Final = 5
 _ENOUGH: Final = 5_000
 """Among more names nobody looks for the nearest one."""
 
-_EVERLOGS: Final = frozenset({TRIPLE, QUAD, "violation", "shacl_constraint", "shacl_shape"})
+_EVERLOGS: Final = frozenset({TRIPLE, QUAD, "violation", "sh: constraint", "sh: shape"})
 """Predicates that Everlog makes facts of by itself."""
 
 _LETTER = re.compile(r"[A-Z][0-9_]*")

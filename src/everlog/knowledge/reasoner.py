@@ -312,7 +312,8 @@ class Reasoner(Generic[Batch, Listed, Part]):
                 accept(I, sets)
             if request.guard is not None:
                 added = self.backend.part(sets.added.within(request.guard.region))
-                request.guard.check_update(lambda: type(self)(self.backend, (self.E - minus) | plus, I), added)
+                then = partial(self._then, minus, plus, I)
+                request.guard.check_update(self.backend, added, then)
             warnings.extend(self._contradictions(I, settings))
 
         run = Run(choice.algorithm, request.progress, choice.allowed, accepted, watch, self._profiler(request))
@@ -340,6 +341,10 @@ class Reasoner(Generic[Batch, Listed, Part]):
     def _minima(self, compiled: CompiledMinima) -> Minima:
         backend = self.backend
         return Minima(compiled, backend.engine, backend.graphs(), backend.matcher(), backend.compiler())
+
+    def _then(self, minus: FactSet, plus: FactSet, I: FactSet) -> Self:
+        """What would hold after an update, to be looked at; the old `E` may have to be copied for it."""
+        return type(self)(self.backend, (self.E - minus) | plus, I)
 
     def _profiler(self, request: Request[Batch]) -> Profiler | None:
         """What measures rules and modules, if that is asked for."""
@@ -416,7 +421,7 @@ class Reasoner(Generic[Batch, Listed, Part]):
         report = after.materialise(request)
         after._difference = backend.compared(self.world, after.world, request.deleted, request.added)
         if request.guard is not None:
-            request.guard.check_update(lambda: after, after._difference.added)
+            request.guard.check_update(backend, after._difference.added, lambda: after)
         added, deleted = after.changed()
         seconds = {**report.seconds, "total": perf_counter() - request.started}
         return after, replace(report, added=added, deleted=deleted, seconds=seconds, reasons=[*reasons])

@@ -23,9 +23,11 @@ from everlog.planning.equality_rules import telling_apart
 from everlog.wording import counted
 
 if TYPE_CHECKING:
+    from everlog.engine.backend import Backend
     from everlog.explaining.explanation import Explanation
     from everlog.knowledge.reasoner import Reasoner
 
+    AnyBackend: TypeAlias = Backend[Any, Any, Any]
     AnyReasoner: TypeAlias = Reasoner[Any, Any, Any]
 
 Enforcement: TypeAlias = Literal["warn", "fail", "strict"]
@@ -61,7 +63,7 @@ def violation_facts(reasoner: AnyReasoner, patterns: Sequence[Atom]) -> tuple[in
         elif size := reasoner.size(pattern.predicate, "all"):
             total += size
             listed = reasoner.listed(pattern.predicate, "all", len(pattern.terms))
-            found += _atoms(pattern, _some_rows(reasoner, listed, size, len(pattern.terms)))
+            found += _atoms(pattern, _some_rows(reasoner.backend, listed, size, len(pattern.terms)))
     return total, found
 
 
@@ -95,9 +97,9 @@ class Guard:
         """The facts that are looked for."""
         return Region(self.patterns)
 
-    def check_update(self, then: Callable[[], AnyReasoner], added: Any) -> None:
-        """Raises if `added`, what an update adds, has violations; `then` is what the reasoner would be after it."""
-        total, facts = self._among(then, added)
+    def check_update(self, backend: AnyBackend, added: Any, then: Callable[[], AnyReasoner]) -> None:
+        """Raises if what an update has `added` has violations; `then` makes what the reasoner would be after it."""
+        total, facts = self._among(backend, added)
         if total:
             raise self._refusal(then(), total, facts, "the update would violate constraints; nothing was changed")
         if self.strict:
@@ -113,10 +115,9 @@ class Guard:
         if total:
             raise self._refusal(reasoner, total, facts, "the facts violate constraints; nothing was materialised")
 
-    def _among(self, then: Callable[[], AnyReasoner], added: Any) -> tuple[int, list[Atom]]:
+    def _among(self, backend: AnyBackend, added: Any) -> tuple[int, list[Atom]]:
         """The violations in a part of a change."""
-        after, total, found = then(), 0, list[Atom]()
-        backend = after.backend
+        total, found = 0, list[Atom]()
         sizes = backend.sizes(added)
         for pattern in self.patterns:
             size = sizes.get(pattern.predicate, 0)
@@ -127,7 +128,7 @@ class Guard:
                 kept = [row for row in backend.rows(listed, arity, few=True) if _matches(pattern, row)]
                 total, found = total + len(kept), [*found, *_atoms(pattern, kept)]
             else:
-                total, found = total + size, [*found, *_atoms(pattern, _some_rows(after, listed, size, arity))]
+                total, found = total + size, [*found, *_atoms(pattern, _some_rows(backend, listed, size, arity))]
         return total, found
 
     def _refusal(self, after: AnyReasoner, total: int, facts: Sequence[Atom], what: str) -> ConstraintsViolated:
@@ -161,8 +162,7 @@ def _lines(found: Sequence[Violation], explanations: Sequence[Explanation]) -> I
             yield from (f"  {line}" for line in str(explanations[number]).splitlines())
 
 
-def _some_rows(reasoner: AnyReasoner, listed: Any, size: int, arity: int) -> list[tuple[Value, ...]]:
-    backend = reasoner.backend
+def _some_rows(backend: AnyBackend, listed: Any, size: int, arity: int) -> list[tuple[Value, ...]]:
     some = listed if size <= _LOOKED_AT else backend.first(listed, _LOOKED_AT)
     return backend.rows(some, arity, few=True)
 

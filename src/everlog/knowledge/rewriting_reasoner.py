@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final, Generic, Literal, NamedTuple, Self, TypeAlias
 
 from everlog import clock, interrupts
@@ -348,7 +349,8 @@ class RewritingReasoner(Reasoner[Batch, Listed, Part]):
             warnings.extend(names.clashes(I))
             difference = names.changed(then, now, gone, new, minus, plus)
             if request.guard is not None:
-                request.guard.check_update(lambda: type(self)(self.backend, E, I, names=names), difference.added)
+                after_it = partial(type(self), self.backend, E, I, names=names)
+                request.guard.check_update(self.backend, difference.added, after_it)
             # Last, since nobody asks for the old set any more: it changes in place, and would have to be recovered.
             explicit = self.E
             explicit -= minus

@@ -19,7 +19,6 @@ from everlog.datalog.substitution import canonical_rule
 from everlog.datalog.syntax import TRIPLE, Constant, Program
 from everlog.datalog.values import Value
 from everlog.errors import EverlogError
-from everlog.expressions.regular_expressions import compiled
 from everlog.rdf.shacl.property_paths import IllFormed
 from everlog.rdf.shacl.result_kinds import CONSTRAINT, REMARK, SHAPE, Constraint, constraint_of
 from everlog.rdf.shacl.shape_rules import shape_rules
@@ -40,6 +39,8 @@ def shapes(*documents: str | os.PathLike[str], text: str | None = None) -> Progr
     A document is a file in a syntax of RDF, perhaps compressed as `.gz`; `text` is Turtle. With `union(rules,
     shapes("shapes.ttl"))` a knowledge base has both, and `validate()` reports.
     """
+    from everlog.expressions.regular_expressions import compiled  # importing everlog stays quick
+
     if not documents and text is None:
         raise EverlogError("there are no shapes: give the paths of their documents, or text=…")
     read = read_shapes([Path(path) for path in documents], () if text is None else (text,))

@@ -6,11 +6,12 @@ counts those; so is, in Soufflé's files, a fact with a tab or a line break. How
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
+from everlog.datalog.constraints import OF_SHAPES
 from everlog.datalog.prefixes import NO_PREFIXES
 from everlog.datalog.syntax import QUAD, TRIPLE, Program
 from everlog.errors import EverlogError
@@ -34,13 +35,18 @@ _RDF_NAMES: Final = {"nt": "N-Triples", "ttl": "Turtle"}
 
 
 def derived_predicates(program: Program) -> list[str]:
-    """The predicates in rules' heads, in the order of the text."""
-    return list(dict.fromkeys(rule.head.predicate for rule in program.rules))
+    """The predicates in rules' heads, in the order of the text, without those that rules for shapes need for themselves."""
+    return _without_parts_of_shapes(rule.head.predicate for rule in program.rules)
 
 
 def published_predicates(program: Program) -> list[str]:
     """The predicates of `--out`: those in a rule's head or a fact of the program, in the order of the text."""
-    return list(dict.fromkeys([*derived_predicates(program), *(fact.predicate for fact in program.facts)]))
+    given = _without_parts_of_shapes(fact.predicate for fact in program.facts)
+    return list(dict.fromkeys([*derived_predicates(program), *given]))
+
+
+def _without_parts_of_shapes(predicates: Iterable[str]) -> list[str]:
+    return [name for name in dict.fromkeys(predicates) if not name.startswith(OF_SHAPES)]
 
 
 def publish_outcome(

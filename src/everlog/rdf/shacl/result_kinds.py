@@ -8,12 +8,13 @@ from typing import Final
 
 from pyoxigraph import BlankNode, NamedNode
 
+from everlog.datalog.constraints import OF_SHAPES
 from everlog.rdf.owl.graph import Node
 from everlog.rdf.shacl.property_paths import Path, path_from_json, path_json
 
-CONSTRAINT: Final = "shacl_constraint"
+CONSTRAINT: Final = f"{OF_SHAPES}constraint"
 """The predicate of what is known about constraints: their names, and JSON."""
-SHAPE: Final = "shacl_shape"
+SHAPE: Final = f"{OF_SHAPES}shape"
 """The predicate of the shapes that have targets, by their names."""
 REMARK: Final = "shacl_remark"
 """The predicate of results whose severity is less than sh:Violation."""

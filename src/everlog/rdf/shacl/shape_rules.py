@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 
 from pyoxigraph import Literal, NamedNode
 
-from everlog.datalog.constraints import SHAPE_VIOLATION
+from everlog.datalog.constraints import OF_SHAPES, SHAPE_VIOLATION
 from everlog.datalog.syntax import (
     TRIPLE,
     Aggregate,
@@ -44,9 +44,9 @@ from everlog.rdf.shacl.result_kinds import CONSTRAINT, REMARK, SHAPE, Constraint
 from everlog.rdf.shacl.shacl_vocabulary import VIOLATION_SEVERITY, component_name
 from everlog.rdf.shacl.shapes import Parameter, Shape, Shapes
 
-BELOW = "shacl_class"
+BELOW = f"{OF_SHAPES}class"
 """Which classes are below a class that shapes mention, itself included."""
-AMONG = "shacl_in"
+AMONG = f"{OF_SHAPES}in"
 """The members of the lists of sh:in."""
 
 _FOCUS, _VALUE, _OTHER, _CLASS, _PROPERTY = map(Variable, ("focus", "value", "other", "class", "property"))
@@ -70,10 +70,10 @@ class _Use:
 
     @property
     def focus(self) -> Atom:
-        return Atom(f"{'focus of' if self.reported else 'asked about'} {self.about}", (_FOCUS,))
+        return Atom(f"{OF_SHAPES}{'focus of' if self.reported else 'asked about'} {self.about}", (_FOCUS,))
 
     def fails(self, node: Term) -> Atom:
-        return Atom(f"fails {self.shape.label}", (node,))
+        return Atom(f"{OF_SHAPES}fails {self.shape.label}", (node,))
 
     @property
     def is_simple(self) -> bool:
@@ -92,7 +92,9 @@ class _Use:
         """The atom that says that a node is a value node; there is a path."""
         if self.is_simple and self.shape.path is not None:
             return step(self.shape.path, _FOCUS, value)
-        return Atom(f"{'values of' if self.reported else 'asked values of'} {self.shape.label}", (_FOCUS, value))
+        return Atom(
+            f"{OF_SHAPES}{'values' if self.reported else 'asked values'} of {self.shape.label}", (_FOCUS, value)
+        )
 
     @property
     def values(self) -> tuple[Atom, ...]:
@@ -403,7 +405,8 @@ class _Translation:
         conforms: list[BodyLiteral] = [] if fails is None else [Negation((fails,))]
         others = self.shapes.siblings(use.shape) if _is_true(settings.get("qualifiedValueShapesDisjoint")) else []
         siblings = [self._asked(use, one, parameter.name) for one in others]
-        qualified = Atom(f"{'' if use.reported else 'asked '}qualified values of {use.shape.label}", (_FOCUS, _VALUE))
+        which = "qualified values" if use.reported else "asked qualified values"
+        qualified = Atom(f"{OF_SHAPES}{which} of {use.shape.label}", (_FOCUS, _VALUE))
         if all(one is not None for one in siblings):
             body = [*use.values, *conforms, *(one for one in siblings if one is not None)]
             self._rule(qualified, body, origin)
