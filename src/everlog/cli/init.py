@@ -21,6 +21,7 @@ def init(
     owl_thing: ontologies.ThingOption = False,
     sameas_rules: ontologies.EqualityRulesOption = False,
     with_schema: ontologies.SchemaOption = False,
+    complete: ontologies.CompleteOption = False,
     fail_on_violation: ontologies.FailOnViolationOption = False,
     stats: options.StatsOption = None,
     profile_rules: options.ProfileRulesOption = False,
@@ -47,7 +48,9 @@ def init(
     STORE must be absent or an empty folder. On failure there is no store.
     """
     started = perf_counter()
-    rules, remarks = ontologies.with_ontologies(program, ontology, profile, owl_thing, sameas_rules, with_schema)
+    rules, remarks = ontologies.with_ontologies(
+        program, ontology, profile, owl_thing, sameas_rules, with_schema, complete
+    )
     contradictions = ontologies.Contradictions(fail_on_violation, ontology=bool(ontology))
     reasoning = options.reasoning_options(
         engine=engine,

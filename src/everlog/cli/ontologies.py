@@ -49,6 +49,14 @@ SchemaOption = Annotated[
     bool,
     _option("--with-schema", help="Take the ontology's own triples as facts, with the rules scm-* of OWL 2 RL."),
 ]
+CompleteOption = Annotated[
+    bool,
+    _option(
+        "--complete",
+        help="With --profile RL, all rules of OWL 2 RL/RDF, over axioms as facts, in ontologies or in --facts, with "
+        "datatypes, equality and axiomatic triples.",
+    ),
+]
 FailOnViolationOption = Annotated[
     bool,
     _option("--fail-on-violation", help="Fail if the facts contradict the ontology, or equalities what they say."),
@@ -62,17 +70,27 @@ def with_ontologies(
     thing: bool,
     equality_rules: bool,
     schema: bool,
+    complete: bool,
 ) -> tuple[Program, list[str]]:
     """The program of rule files and ontologies together, and what to warn of."""
-    if not programs and not ontologies:
+    if not programs and not ontologies and not complete:
         raise EverlogError("there are no rules: give a PROGRAM, or an ontology with --ontology")
     rules = read_programs(programs or ())
-    if not ontologies:
+    if complete and profile != "RL":
+        raise EverlogError(f"--complete means all of OWL 2 RL, and the profile is {profile}: give --profile RL, too")
+    if not ontologies and not complete:
         return rules, []
     from everlog.datalog.program_union import union
     from everlog.knowledge.ontology import ontology
 
-    read = ontology(*ontologies, profile=profile, owl_thing=thing, sameas_rules=equality_rules, with_schema=schema)
+    read = ontology(
+        *(ontologies or ()),
+        profile=profile,
+        owl_thing=thing,
+        sameas_rules=equality_rules,
+        with_schema=schema,
+        complete=complete,
+    )
     remarks = (f"{_REMARK}{profile}: {remark}" for remark in read.left_out)
     return union(rules, read), [*read.warnings, *remarks]
 

@@ -24,6 +24,7 @@ def run(
     owl_thing: ontologies.ThingOption = False,
     sameas_rules: ontologies.EqualityRulesOption = False,
     with_schema: ontologies.SchemaOption = False,
+    complete: ontologies.CompleteOption = False,
     fail_on_violation: ontologies.FailOnViolationOption = False,
     out: Annotated[
         str | None,
@@ -73,7 +74,9 @@ def run(
     Nothing is written on failure.
     """
     started = perf_counter()
-    rules, remarks = ontologies.with_ontologies(program, ontology, profile, owl_thing, sameas_rules, with_schema)
+    rules, remarks = ontologies.with_ontologies(
+        program, ontology, profile, owl_thing, sameas_rules, with_schema, complete
+    )
     contradictions = ontologies.Contradictions(fail_on_violation, ontology=bool(ontology))
     reasoning = options.reasoning_options(
         engine=engine,
