@@ -227,6 +227,7 @@ class _Translator:
         """Rules that belong to no axiom."""
         x, y = Variable("x"), Variable("y")
         self._contradiction("owl:Nothing is empty", type_atom(x, NOTHING))
+        self._contradiction("nothing is different from itself", triple(x, DIFFERENT_FROM, x))
         for pair in ((x, y), (y, x)):
             what = "owl:differentFrom and owl:sameAs exclude each other"
             self._contradiction(what, triple(x, DIFFERENT_FROM, y), triple(pair[0], SAME_AS, pair[1]))

@@ -97,6 +97,8 @@ rl_agree(?c, ?l, ?x, ?y) :-
     [?x, a, ?c], [?y, a, ?c], FILTER(!SAMETERM(?x, ?y)) .
 rl_agree(?c, ?l, ?x, ?y) :-
     rl_key(?c, ?l), [?l, rdf:rest, ?m], rl_agree(?c, ?m, ?x, ?y), [?l, rdf:first, ?p], [?x, ?p, ?z], [?y, ?p, ?z] .
+# and everything is a thing
+[?x, a, owl:Thing] :- [?x, owl:sameAs, ?x] .
 # and what is used as a property or a class is one
 [?p, a, rdf:Property] :- [?x, ?p, ?y] .
 [?c, a, owl:Class] :- [?x, a, ?c] .
