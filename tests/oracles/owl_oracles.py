@@ -70,15 +70,17 @@ def about_individuals(facts: Iterable[Fact], individuals: str) -> set[Fact]:
     }
 
 
-def of_owlrl(turtle: str) -> tuple[set[Fact], bool]:
-    """All triples of owlrl's closure, and whether it finds a contradiction."""
+def of_owlrl(turtle: str, axioms: bool = False) -> tuple[set[Fact], bool]:
+    """All triples of owlrl's closure, perhaps with its axiomatic triples, and whether it finds a contradiction."""
     import owlrl
     import rdflib
 
     graph = rdflib.Graph()
     graph.parse(data=turtle, format="turtle")
     semantics = owlrl.OWLRL_Semantics
-    owlrl.DeductiveClosure(semantics, rdfs_closure=False, axiomatic_triples=False, datatype_axioms=False).expand(graph)
+    owlrl.DeductiveClosure(semantics, rdfs_closure=False, axiomatic_triples=axioms, datatype_axioms=axioms).expand(
+        graph
+    )
     facts = {(_rdflib_text(s), _rdflib_text(p), _rdflib_text(o)) for s, p, o in graph}
     return facts, any("ErrorMessage" in target for _, _, target in facts)
 

@@ -131,3 +131,59 @@ class Generator:
                 return f"{a} owl:differentFrom {b} ." if a != b else f"{a} a {self.one(CLASSES)} ."
             case _:
                 return f"{a} owl:sameAs {b} ." if a != b else f"{a} a {self.one(CLASSES)} ."
+
+
+class Mixer:
+    """Random graphs over the vocabulary of OWL 2, in which a name may be a class, a property and an individual."""
+
+    NAMES = tuple(f":n{number}" for number in range(5))
+    LITERALS = (
+        '"1"^^xsd:integer',
+        '"2.5"^^xsd:decimal',
+        '"a"',
+        '"b"@en',
+        "true",
+        '"2026-01-01T00:00:00"^^xsd:dateTime',
+    )
+    PAIRS = (
+        *("a", "a", "a", "rdfs:subClassOf", "rdfs:subPropertyOf", "rdfs:domain", "rdfs:range", "owl:complementOf"),
+        *("owl:sameAs", "owl:differentFrom", "owl:equivalentClass", "owl:equivalentProperty", "owl:inverseOf"),
+        *("owl:disjointWith", "owl:propertyDisjointWith"),
+    )
+    LISTS = ("owl:intersectionOf", "owl:unionOf", "owl:oneOf", "owl:propertyChainAxiom")
+    KINDS = (
+        *("Functional", "InverseFunctional", "Symmetric", "Transitive", "Asymmetric", "Irreflexive"),
+        *("Object", "Datatype"),
+    )
+
+    def __init__(self, seed: int) -> None:
+        self.random = random.Random(seed)
+
+    def graph(self, size: int) -> str:
+        return PREFIXES + "\n".join(self.statement() for _ in range(size))
+
+    def one(self) -> str:
+        return self.random.choice(self.NAMES)
+
+    def list(self) -> str:
+        return f"({' '.join(self.one() for _ in range(self.random.randint(1, 3)))})"
+
+    def statement(self) -> str:
+        choose = self.random.choice
+        on, denial = f"{self.one()} owl:onProperty {self.one()} ;", f"[] owl:sourceIndividual {self.one()}"
+        return choose(
+            [
+                *(f"{self.one()} {choose(self.PAIRS)} {self.one()} ." for _ in range(5)),
+                *(f"{self.one()} {self.one()} {self.one()} ." for _ in range(4)),
+                f"{self.one()} {choose(self.LISTS)} {self.list()} .",
+                f"[] a owl:AllDisjointClasses ; owl:members {self.list()} .",
+                f"{on} {choose(('owl:someValuesFrom', 'owl:allValuesFrom', 'owl:hasValue'))} {self.one()} .",
+                f"{on} owl:someValuesFrom owl:Thing .",
+                f"{on} owl:maxCardinality {choose('01')} .",
+                f"{on} owl:onClass {self.one()} ; owl:maxQualifiedCardinality {choose('01')} .",
+                f"{self.one()} a owl:{choose(self.KINDS)}Property .",
+                f"{self.one()} a owl:Class .",
+                f"{self.one()} {self.one()} {choose(self.LITERALS)} .",
+                f"{denial} ; owl:assertionProperty {self.one()} ; owl:targetIndividual {self.one()} .",
+            ]
+        )

@@ -22,6 +22,7 @@ def init(
     owl_thing: ontologies.ThingOption = False,
     sameas_rules: ontologies.EqualityRulesOption = False,
     with_schema: ontologies.SchemaOption = False,
+    complete: ontologies.CompleteOption = False,
     fail_on_violation: ontologies.FailOnViolationOption = False,
     stats: options.StatsOption = None,
     profile_rules: options.ProfileRulesOption = False,
@@ -50,7 +51,7 @@ def init(
     """
     started = perf_counter()
     rules, remarks = ontologies.with_ontologies(
-        program, ontology, profile, owl_thing, sameas_rules, with_schema, shapes
+        program, ontology, profile, owl_thing, sameas_rules, with_schema, complete, shapes
     )
     contradictions = ontologies.Contradictions(fail_on_violation, ontology=bool(ontology))
     reasoning = options.reasoning_options(
@@ -95,7 +96,9 @@ def init(
             on_step=progress.step,
             check=contradictions.check,
             profile=profile_rules or profile_page is not None,
-            ontology=ontologies.translation(profile, owl_thing, sameas_rules, with_schema) if ontology else {},
+            ontology=ontologies.translation(profile, owl_thing, sameas_rules, with_schema, complete)
+            if ontology or complete
+            else {},
         )
     warnings = [*remarks, *report.warnings, *contradictions.messages]
     finish("materialised", report, warnings, started, stats, profile_page)

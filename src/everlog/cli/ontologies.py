@@ -49,6 +49,14 @@ SchemaOption = Annotated[
     bool,
     _option("--with-schema", help="Take the ontology's own triples as facts, with the rules scm-* of OWL 2 RL."),
 ]
+CompleteOption = Annotated[
+    bool,
+    _option(
+        "--complete",
+        help="With --profile RL, all rules of OWL 2 RL/RDF, over axioms as facts, in ontologies or in --facts, with "
+        "datatypes, equality and axiomatic triples.",
+    ),
+]
 StoredProfileOption = Annotated[
     Profile | None,
     _option("--profile", help="As with init; by default what the store was made with, as with the next ones."),
@@ -56,6 +64,7 @@ StoredProfileOption = Annotated[
 StoredThingOption = Annotated[bool | None, _option("--owl-thing/--no-owl-thing", help="As with init.")]
 StoredEqualityRulesOption = Annotated[bool | None, _option("--sameas-rules/--no-sameas-rules", help="As with init.")]
 StoredSchemaOption = Annotated[bool | None, _option("--with-schema/--without-schema", help="As with init.")]
+StoredCompleteOption = Annotated[bool | None, _option("--complete/--not-complete", help="As with init.")]
 NewOntologyOption = Annotated[
     list[Path] | None,
     _option(
@@ -78,11 +87,14 @@ def with_ontologies(
     thing: bool,
     equality_rules: bool,
     schema: bool,
+    complete: bool,
     shapes: Sequence[Path] | None,
 ) -> tuple[Program, list[str]]:
     """The program of rule files, ontologies and shapes together, and what to warn of."""
-    if not programs and not ontologies and not shapes:
+    if not programs and not ontologies and not complete and not shapes:
         raise EverlogError("there are no rules: give a PROGRAM, an ontology with --ontology, or shapes with --shapes")
+    if complete and profile != "RL":
+        raise EverlogError(f"--complete means all of OWL 2 RL, and the profile is {profile}: give --profile RL, too")
     from everlog.datalog.program_union import union
     from everlog.knowledge.ontology import ontology
 
@@ -91,16 +103,26 @@ def with_ontologies(
         from everlog.knowledge.validation import shapes as shapes_of
 
         rules = union(rules, shapes_of(*shapes))
-    if not ontologies:
+    if not ontologies and not complete:
         return rules, []
-    read = ontology(*ontologies, profile=profile, owl_thing=thing, sameas_rules=equality_rules, with_schema=schema)
+    read = ontology(
+        *(ontologies or ()),
+        profile=profile,
+        owl_thing=thing,
+        sameas_rules=equality_rules,
+        with_schema=schema,
+        complete=complete,
+    )
     remarks = (f"{_REMARK}{profile}: {remark}" for remark in read.left_out)
     return union(rules, read), [*read.warnings, *remarks]
 
 
-def translation(profile: Profile, thing: bool, equality_rules: bool, schema: bool) -> dict[str, str | bool]:
+def translation(
+    profile: Profile, thing: bool, equality_rules: bool, schema: bool, complete: bool
+) -> dict[str, str | bool]:
     """How an ontology becomes rules, as a store keeps it."""
-    return {"profile": profile, "owl_thing": thing, "sameas_rules": equality_rules, "with_schema": schema}
+    said: dict[str, str | bool] = {"profile": profile, "owl_thing": thing, "sameas_rules": equality_rules}
+    return {**said, "with_schema": schema, "complete": complete}
 
 
 def new_state(
@@ -110,6 +132,7 @@ def new_state(
     thing: bool | None,
     equality_rules: bool | None,
     schema: bool | None,
+    complete: bool | None,
 ) -> tuple[Program, dict[str, Any], list[str]]:
     """The program of ontologies as they are now, how it was made, and what to warn of.
 
@@ -117,8 +140,9 @@ def new_state(
     """
     from everlog.knowledge.ontology import ontology
 
-    asked = {"profile": profile, "owl_thing": thing, "sameas_rules": equality_rules, "with_schema": schema}
-    how: dict[str, Any] = {**translation("L", False, False, False), **known}
+    asked: dict[str, Any] = {"profile": profile, "owl_thing": thing, "sameas_rules": equality_rules}
+    asked |= {"with_schema": schema, "complete": complete}
+    how: dict[str, Any] = {**translation("L", False, False, False, False), **known}
     how |= {name: value for name, value in asked.items() if value is not None}
     read = ontology(*ontologies, **how)
     remarks = (f"{_REMARK}{how['profile']}: {remark}" for remark in read.left_out)

@@ -26,6 +26,7 @@ def rules(
     owl_thing: ontologies.ThingOption = False,
     sameas_rules: ontologies.EqualityRulesOption = False,
     with_schema: ontologies.SchemaOption = False,
+    complete: ontologies.CompleteOption = False,
 ) -> None:
     """Print the rules that an ontology becomes, each below its axiom; they can be edited and loaded.
 
@@ -35,7 +36,12 @@ def rules(
     from everlog.rdf.owl.printing import print_translation
 
     read = read_ontology(
-        *ontology, profile=profile, owl_thing=owl_thing, sameas_rules=sameas_rules, with_schema=with_schema
+        *ontology,
+        profile=profile,
+        owl_thing=owl_thing,
+        sameas_rules=sameas_rules,
+        with_schema=with_schema,
+        complete=complete,
     )
     names = ", ".join(path.name for path in ontology)
     typer.echo(print_translation(read.translation, f"{names}, profile {profile}"), nl=False)

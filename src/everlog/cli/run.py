@@ -25,6 +25,7 @@ def run(
     owl_thing: ontologies.ThingOption = False,
     sameas_rules: ontologies.EqualityRulesOption = False,
     with_schema: ontologies.SchemaOption = False,
+    complete: ontologies.CompleteOption = False,
     fail_on_violation: ontologies.FailOnViolationOption = False,
     out: Annotated[
         str | None,
@@ -76,7 +77,7 @@ def run(
     """
     started = perf_counter()
     rules, remarks = ontologies.with_ontologies(
-        program, ontology, profile, owl_thing, sameas_rules, with_schema, shapes
+        program, ontology, profile, owl_thing, sameas_rules, with_schema, complete, shapes
     )
     contradictions = ontologies.Contradictions(fail_on_violation, ontology=bool(ontology))
     reasoning = options.reasoning_options(

@@ -51,6 +51,7 @@ def update(
     owl_thing: ontologies.StoredThingOption = None,
     sameas_rules: ontologies.StoredEqualityRulesOption = None,
     with_schema: ontologies.StoredSchemaOption = None,
+    complete: ontologies.StoredCompleteOption = None,
     changes: Annotated[
         Path | None,
         typer.Option(
@@ -110,7 +111,7 @@ def update(
 
         edits = RuleEdits(read_programs(add_rules or ()), read_programs(delete_rules or ()))
         if ontology:
-            asked = profile, owl_thing, sameas_rules, with_schema
+            asked = profile, owl_thing, sameas_rules, with_schema, complete
             said, translation, remarks = ontologies.new_state(ontology, manifest.ontology, *asked)
             edits, warnings = replace(edits, ontology=said, translation=translation), remarks
         if manifest.options.get("equality", "off") == "off":

@@ -122,6 +122,8 @@ def holds(sign: str, left: Value, right: Value) -> bool:
     >>> holds("=", 1, 1.0), holds("<", 1, "a"), holds("!=", 1, "a"), holds("<=", NamedNode("a:b"), NamedNode("a:b"))
     (True, False, True, False)
     """
+    if sign == "is not":
+        return identity(left) != identity(right)
     if sign == "!=":
         return not holds("=", left, right)
     if sign == "=" and identity(left) == identity(right):

@@ -158,6 +158,8 @@ class _Printer:
             return self.atom(literal, anonymous)
         if isinstance(literal, Comparison):
             left, right = (self.term(term, anonymous, bare=False) for term in (literal.left, literal.right))
+            if literal.operator == "is not":
+                return f"FILTER(!(SAMETERM({left}, {right})))"
             return f"{left} {literal.operator} {right}"
         if isinstance(literal, Computation):
             return self.computation(literal, anonymous)

@@ -278,7 +278,9 @@ class _Reader:
                 self._fail(node, "the last argument of SKOLEM is a variable, or a constant that it is compared with")
             return Computation(self._known(node, Call("SKOLEM", tuple(arguments))), last)
         result = self._term(rest[0]) if rest else None
-        return Computation(self._known(node, self._expression(first)), result)
+        expression = self._known(node, self._expression(first))
+        apart = _told_apart(expression) if result is None else None
+        return Computation(expression, result) if apart is None else Comparison("is not", *apart)
 
     def _expression(self, node: Node) -> Expression:
         if isinstance(node, str) or node.data not in _EXPRESSIONS:
@@ -453,6 +455,14 @@ class _Reader:
         if offset:
             return place(self._source, self._text, (node.start_pos or 0) + offset)
         return f"{self._source}:{node.line}:{node.column}"
+
+
+def _told_apart(expression: Expression) -> tuple[Term, Term] | None:
+    """The terms of `!SAMETERM(?x, ?y)`, which engines compare without looking at values."""
+    match expression:
+        case Call("!", (Call("SAMETERM", (Variable() | Constant() as left, Variable() | Constant() as right)),)):
+            return left, right
+    return None
 
 
 def _is_comparison(node: Node) -> bool:

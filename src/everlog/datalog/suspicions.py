@@ -19,7 +19,9 @@ from everlog.datalog.syntax import (
     TRIPLE,
     Atom,
     BodyLiteral,
+    Call,
     Comparison,
+    Computation,
     Constant,
     Program,
     Rule,
@@ -37,6 +39,9 @@ _ENOUGH: Final = 5_000
 
 _EVERLOGS: Final = frozenset({TRIPLE, QUAD, "violation", "sh: constraint", "sh: shape"})
 """Predicates that Everlog makes facts of by itself."""
+
+_SETTLING: Final = frozenset({"DATA_KIND", "DATA_VALUE", "DATATYPE", "LANG"})
+"""Functions that make nothing new of what they have made."""
 
 _LETTER = re.compile(r"[A-Z][0-9_]*")
 _NAME = re.compile(r"[A-Za-z][0-9_]*|[A-Z][A-Za-z0-9_]*")
@@ -175,7 +180,7 @@ def _endless(program: Program) -> Iterator[str]:
     for rule in program.rules:
         # Of a value that a head keeps the best of there is one for each group.
         terms = {term for place, term in enumerate(rule.head.terms) if (rule.head.predicate, place) not in kept}
-        made = {one.result for one in rule.computations if one.result is not None} & terms
+        made = {one.result for one in rule.computations if one.result is not None and not _settles(one)} & terms
         given = {variable for atom in rule.positive for variable in atom.variables()}
         if not made - given or not _leads_to(rule.head.predicate, {atom.predicate for atom in rule.positive}, above):
             continue
@@ -188,6 +193,12 @@ def _endless(program: Program) -> Iterator[str]:
                 "give it a condition, or set max_rounds or max_facts"
             )
             return
+
+
+def _settles(computation: Computation) -> bool:
+    """Whether a computation has nothing new to say of what it has made itself."""
+    expression = computation.expression
+    return isinstance(expression, Call) and expression.function in _SETTLING
 
 
 def _leads_to(start: str, ends: set[str], above: Mapping[str, set[str]]) -> bool:

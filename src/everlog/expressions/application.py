@@ -28,10 +28,16 @@ class Function:
     least: int
     most: int | None
     """None if there may be any number of them."""
+    of_literals: bool = False
+    """Whether names have no result, so that an engine need not look at them."""
 
 
 def strict(
-    of_values: OfValues, arguments: int, of_columns: OfColumns | None = None, optional: int | None = 0
+    of_values: OfValues,
+    arguments: int,
+    of_columns: OfColumns | None = None,
+    optional: int | None = 0,
+    of_literals: bool = False,
 ) -> Function:
     """A function whose result is missing where an argument is.
 
@@ -45,7 +51,7 @@ def strict(
         known = None if of_columns is None else of_columns(*columns)
         return _value_by_value(of_values, columns) if known is None else known
 
-    return Function(apply, arguments, None if optional is None else arguments + optional)
+    return Function(apply, arguments, None if optional is None else arguments + optional, of_literals)
 
 
 def _value_by_value(of_values: OfValues, columns: Sequence[Column]) -> Column:

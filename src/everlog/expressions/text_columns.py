@@ -9,10 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from pyoxigraph import NamedNode
 
-from everlog.expressions.columns import Booleans, Column, Integers, Mask, Strings, joined
+from everlog.datalog.value_spaces import KIND, TEXT_FORMS
+from everlog.expressions.columns import Booleans, Column, Integers, Mask, Strings, Terms, joined
 
 _FAR: Final = 2**40
 """A position behind the end of every text."""
@@ -29,6 +32,19 @@ def string(column: Column) -> Column | None:
     if isinstance(column, Integers):
         return Strings(pa.array(column.array, mask=column.missing).cast(pa.large_string()))
     return column if isinstance(column, Strings) else None
+
+
+def kinds(column: Column) -> Column | None:
+    """The kinds of strings (`value_spaces.py`): the narrowest type that fits decides."""
+    if not isinstance(column, Strings):
+        return None
+    names = [*TEXT_FORMS, "string"]
+    found = np.full(len(column.array), len(names) - 1, np.intp)
+    for place in reversed(range(len(TEXT_FORMS))):
+        fits = pc.match_substring_regex(column.array, f"^(?:{TEXT_FORMS[names[place]]})$")
+        found[fits.fill_null(False).to_numpy(zero_copy_only=False)] = place
+    values = np.array([NamedNode(KIND + name) for name in names], dtype=np.object_)
+    return Terms(values, found).blanked(column.missing)
 
 
 def _ascii(change: Callable[[pa.Array], pa.Array]) -> Callable[[Column], Column | None]:

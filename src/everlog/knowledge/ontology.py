@@ -67,12 +67,13 @@ def ontology(
     owl_thing: bool = False,
     sameas_rules: bool = False,
     with_schema: bool = False,
+    complete: bool = False,
 ) -> Ontology:
     """The program of an OWL 2 ontology, for `KnowledgeBase`; all documents are one ontology.
 
     >>> family = ontology(text="Prefix(:=<http://ex.org/>) Ontology(SubClassOf(:Man :Person) ClassAssertion(:Man :adam))")
     >>> family
-    <Ontology: 2 axioms, 4 rules, 1 facts>
+    <Ontology: 2 axioms, 5 rules, 1 facts>
 
     Args:
         documents: paths of files in RDF/XML, Turtle, OWL/XML or functional syntax, perhaps compressed as `.gz`. Imports
@@ -83,13 +84,17 @@ def ontology(
         owl_thing: derive that individuals are of type owl:Thing.
         sameas_rules: add the rules eq-* of OWL 2 RL, which make owl:sameAs equality.
         with_schema: take the ontology's own triples as facts, with the rules scm-* of OWL 2 RL.
+        complete: all rules of OWL 2 RL/RDF, with the ontology's triples as facts, axiomatic triples, equality and
+            datatypes; with `profile="RL"`. There need be no document: then the schema comes with the facts.
     """
     if profile not in get_args(Profile):
         raise EverlogError(f"profile={profile!r} is not supported; choose one of: {', '.join(get_args(Profile))}")
-    if not documents and text is None:
+    if complete and profile != "RL":
+        raise EverlogError(f"complete=True means all of OWL 2 RL, and the profile is {profile!r}: choose profile='RL'")
+    if not documents and text is None and not complete:
         raise EverlogError("there is no ontology: give the paths of its documents, or text=…")
     read = read_ontologies([Path(path) for path in documents], () if text is None else (text,))
-    found = translate(read, profile, Options(owl_thing, sameas_rules, with_schema))
+    found = translate(read, profile, Options(owl_thing, sameas_rules, with_schema, complete))
     program = with_prefixes(found.program, read.declared)
     origins = {rule: "; ".join(axioms) for rule, axioms in found.origins.items()}
     origins |= {Rule(fact, ()): ASSERTED for fact in program.facts}

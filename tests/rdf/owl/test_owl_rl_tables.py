@@ -54,6 +54,7 @@ CASES = [
     case("eq-rep-p", ":p owl:sameAs :q .\n:x :p :z .", ":x :q :z", EQUALITY),
     case("eq-rep-o", ":x owl:sameAs :y .\n:z :p :x .", ":z :p :y", EQUALITY),
     case("eq-diff1", ":x owl:sameAs :y .\n:x owl:differentFrom :y .", FALSE),
+    case("eq-diff1", ":x owl:differentFrom :x .", FALSE),
     case("eq-diff2", "[] a owl:AllDifferent ; owl:members (:x :y :z) .\n:y owl:sameAs :z .", FALSE),
     case("eq-diff3", "[] a owl:AllDifferent ; owl:distinctMembers (:x :y :z) .\n:z owl:sameAs :x .", FALSE),
     # Table 5: properties
@@ -89,6 +90,16 @@ CASES = [
         "prp-npa2",
         "[] a owl:NegativePropertyAssertion ; owl:sourceIndividual :x ; owl:assertionProperty :d ; owl:targetValue 5 .\n"
         ":x :d 5 .",
+        FALSE,
+    ),
+    case(
+        "prp-npa1",
+        ":n owl:sourceIndividual :x .\n:n owl:assertionProperty :p .\n:n owl:targetIndividual :y .\n:x :p :y .",
+        FALSE,
+    ),
+    case(
+        "prp-npa2",
+        ":n owl:sourceIndividual :x .\n:n owl:assertionProperty :d .\n:n owl:targetValue 5 .\n:x :d 5 .",
         FALSE,
     ),
     # Table 6: classes

@@ -30,6 +30,9 @@ LASTING_INDEX_SHARE = 16.0
 """An index that a small delta needs serves later deltas, and later calls of the same query, too: the cost of making it is
 divided by this. A delta is small if another literal has so many times its facts."""
 
+ESTIMATED_TABLES = 64
+"""An atom with a variable for its property or class may match thousands of tables; an order asks so many for sizes."""
+
 DELTA_FIRST_RATIO = 2.0
 """A delta goes first unless another order is this many times cheaper: estimates for deltas are too high if anything."""
 

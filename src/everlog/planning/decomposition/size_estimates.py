@@ -29,6 +29,7 @@ class Statistics:
         for rule in rules:
             self._rules.setdefault(_key(rule.head), []).append(rule)
         self._known: dict[Pattern, tuple[float, tuple[float, ...]]] = {}
+        self._there: dict[Pattern, tuple[float, tuple[float, ...]]] = {}
         self._open: set[_Key] = set()
 
     def body(self, atoms: Sequence[Atom]) -> Cardinalities:
@@ -47,8 +48,16 @@ class Statistics:
         return Estimate(found[0], dict(zip(variables, found[1], strict=True)))
 
     def _estimated(self, atom: Atom, variables: Sequence[Variable]) -> tuple[float, dict[Variable, float]]:
-        there = self._explicit(atom)
-        size, values = there.size, {variable: there.values.get(variable, 1.0) for variable in variables}
+        key = pattern(atom)
+        if key not in self._there:  # the rules are followed from many atoms, and come to the same ones again and again
+            there = self._explicit(atom)
+            self._there[key] = there.size, tuple(there.values.get(variable, 1.0) for variable in variables)
+        size, numbers = self._there[key]
+        return self._with_derived(atom, size, dict(zip(variables, numbers, strict=True)))
+
+    def _with_derived(
+        self, atom: Atom, size: float, values: dict[Variable, float]
+    ) -> tuple[float, dict[Variable, float]]:
         key = _key(atom)
         if key in self._open:
             return size, values

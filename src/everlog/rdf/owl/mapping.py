@@ -57,6 +57,7 @@ class _Mapping:
             OWL + "hasKey": lambda s, o: [owl.HasKey(read.expression(s), read.properties(o))],
             SAME_AS: lambda s, o: [owl.SameIndividual(constants((s, o)))],
             DIFFERENT_FROM: lambda s, o: [owl.DifferentIndividuals(constants((s, o)))],
+            OWL + "sourceIndividual": self._denial,
             TYPE: self._type,
         }
 
@@ -140,6 +141,11 @@ class _Mapping:
         if kind == SWRL + "Imp":
             return [self._swrl.rule(subject)]
         return []
+
+    def _denial(self, subject: Node, source: Object) -> list[owl.Axiom]:
+        """A negative assertion that is not said to be one; its parts are enough."""
+        declared = OWL + "NegativePropertyAssertion" in self._graph.types(subject)
+        return [] if declared else [self._negative(subject)]
 
     def _negative(self, subject: Node) -> owl.Axiom:
         graph = self._graph

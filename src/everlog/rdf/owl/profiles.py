@@ -46,6 +46,8 @@ class Options:
     """Add the rules eq-* that make an equality of owl:sameAs."""
     schema: bool = False
     """Take the ontology's triples as facts and add the rules scm-*, which derive more of them."""
+    complete: bool = False
+    """All rules of OWL 2 RL/RDF, over the ontology's triples as facts; of the profile `RL` alone."""
     definitions: bool = False
     """Keep rules about names that the translation made up, also if nothing derives them."""
 
@@ -97,11 +99,30 @@ class _Translator:
         self._needs_thing = False
 
     def translation(self) -> Translation:
+        if self._options.complete:
+            return self._complete()
         if self._profile == "RL":
             self._find_memberships()
         for axiom in self._ontology.axioms:
             self._axiom(axiom)
         self._general()
+        return self._found(self._ontology.warnings)
+
+    def _complete(self) -> Translation:
+        """The rules of OWL 2 RL/RDF, whatever the axioms are, and these as facts. SWRL's rules are rules, too."""
+        from everlog.rdf.owl.rl_axioms import rl_axioms
+        from everlog.rdf.owl.rl_rules import rl_rules
+
+        for axiom in self._ontology.axioms:
+            if isinstance(axiom, owl.SwrlRule):
+                self._axiom(axiom)
+        for name, rule in rl_rules():
+            self._add(rule, name)
+        self._facts.update(dict.fromkeys(rl_axioms()))
+        self._facts.update((Atom("triple", statement), None) for statement in self._ontology.triples)
+        return self._found(self._ontology.missing)
+
+    def _found(self, warnings: tuple[str, ...]) -> Translation:
         rules = list(self._rules) if self._options.definitions else self._useful()
         order = sorted(rules, key=lambda rule: (*self._origins[rule], repr(rule)))
         program = Program(
@@ -113,7 +134,7 @@ class _Translator:
             program,
             {self._rules[rule]: tuple(self._origins[rule]) for rule in order},
             tuple(sorted(set(self._remarks), key=lambda remark: (remark.what, remark.axiom, remark.reason))),
-            (*self._ontology.warnings, *self._warnings),
+            (*warnings, *self._warnings),
             tuple(self._dropped),
         )
 
@@ -207,6 +228,7 @@ class _Translator:
         """Rules that belong to no axiom."""
         x, y = Variable("x"), Variable("y")
         self._contradiction("owl:Nothing is empty", type_atom(x, NOTHING))
+        self._contradiction("nothing is different from itself", triple(x, DIFFERENT_FROM, x))
         for pair in ((x, y), (y, x)):
             what = "owl:differentFrom and owl:sameAs exclude each other"
             self._contradiction(what, triple(x, DIFFERENT_FROM, y), triple(pair[0], SAME_AS, pair[1]))

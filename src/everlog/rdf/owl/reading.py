@@ -73,12 +73,14 @@ def read_ontologies(paths: Sequence[Path], texts: Sequence[str] = ()) -> Ontolog
     triples = [triple for each in parsed for triple in each.triples]
     graph = read_graph(triples, usable)
     others = [each.ontology for each in parsed if each.ontology is not None]
+    missing = tuple(_missing(parsed))
     return Ontology(
         tuple(dict.fromkeys(axiom for each in (graph, *others) for axiom in each.axioms)),
         usable,
-        (*_missing(parsed), *(warning for each in (graph, *others) for warning in each.warnings)),
+        (*missing, *(warning for each in (graph, *others) for warning in each.warnings)),
         tuple((constant(s), Constant(NamedNode(p)), constant(o)) for s, p, o in triples),
         prefixes,
+        missing,
     )
 
 

@@ -248,3 +248,5 @@ class Ontology:
     """The ontology as RDF, where it was given so."""
     declared: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     """All prefixes of the text, also those that rules cannot be written with."""
+    missing: tuple[str, ...] = ()
+    """Of the warnings, those about imports that are not there."""

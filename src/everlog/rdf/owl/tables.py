@@ -86,7 +86,7 @@ list_member(?l, ?d) :- [?l, rdf:rest, ?m], list_member(?m, ?d) .
 """
 
 
-def _named(text: str) -> tuple[tuple[str, Rule], ...]:
+def named_rules(text: str) -> tuple[tuple[str, Rule], ...]:
     """Rules with the comment before them."""
     found: list[tuple[str, Rule]] = []
     for block in text.split("# ")[1:]:
@@ -98,10 +98,10 @@ def _named(text: str) -> tuple[tuple[str, Rule], ...]:
 @cache
 def equality_rules() -> tuple[tuple[str, Rule], ...]:
     """The rules eq-*, each with its name."""
-    return _named(_EQUALITY)
+    return named_rules(_EQUALITY)
 
 
 @cache
 def schema_rules() -> tuple[tuple[str, Rule], ...]:
     """The rules scm-*, each with its name."""
-    return _named(_SCHEMA)
+    return named_rules(_SCHEMA)

@@ -1,6 +1,7 @@
 """Computations over bindings: columns of ids become columns of values, and what `expressions/` makes of them becomes ids.
 
-Numbers are computed row by row, in vectors. Of other values each distinct combination is computed once.
+Numbers are computed row by row, in vectors. Of other values each distinct combination is computed once, and names are not
+looked at where a function of literals is asked for.
 """
 
 from __future__ import annotations
@@ -12,10 +13,12 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from everlog.datalog.syntax import Computation, Variable
+from everlog.datalog.syntax import Call, Computation, Expression, Variable
 from everlog.engine.memory.dictionary import Dictionary, Ids
+from everlog.engine.memory.term_kinds import BLANK, IRI, STRING
 from everlog.engine.memory.value_columns import column_of_ids, ids_of_column
 from everlog.expressions.evaluation import evaluate, holds
+from everlog.expressions.functions import FUNCTIONS
 from everlog.interrupts import lasting
 
 _ADDING: Final = lasting(Lock())
@@ -29,6 +32,7 @@ class Computed:
         self._dictionary = dictionary
         self._expression = computation.expression
         self._inputs = {variable: numbers[variable] for variable in computation.inputs()}
+        self._of_literals = _is_of_literals(computation.expression)
         result = computation.result
         self.result: int | None = None
         if isinstance(result, Variable):
@@ -50,8 +54,24 @@ class Computed:
     def results(self, block: Ids, n: int, slots: Mapping[int, int]) -> tuple[Ids, NDArray[np.bool_]]:
         """The ids of results, and for which bindings there is one; of a filter, for which it holds."""
         ids = {variable: block[slots[number], :n] for variable, number in self._inputs.items()}
+        if self._of_literals:
+            return self._literals_computed(ids, n)
         if all(map(self._dictionary.are_numbers, ids.values())):
             return self._computed(ids, n)
+        return self._distinct_computed(ids)
+
+    def _literals_computed(self, ids: Mapping[Variable, Ids], n: int) -> tuple[Ids, NDArray[np.bool_]]:
+        """The results of a function that has none for names; strings are computed in vectors."""
+        (variable, column) = next(iter(ids.items()))
+        kinds = self._dictionary.kinds(column)
+        found, kept = np.zeros(n, np.int32), np.zeros(n, np.bool_)
+        for wanted in (kinds == STRING, (kinds != STRING) & (kinds != IRI) & (kinds != BLANK)):
+            rows = np.flatnonzero(wanted)
+            if rows.size:
+                found[rows], kept[rows] = self._distinct_computed({variable: column[rows]})
+        return found, kept
+
+    def _distinct_computed(self, ids: Mapping[Variable, Ids]) -> tuple[Ids, NDArray[np.bool_]]:
         rows, places = _distinct(list(ids.values()))
         few = {variable: column[rows] for variable, column in ids.items()}
         found, kept = self._computed(few, len(rows))
@@ -64,6 +84,13 @@ class Computed:
             return np.zeros(n, np.int32), holds(found)
         with _ADDING:
             return ids_of_column(self._dictionary, found)
+
+
+def _is_of_literals(expression: Expression) -> bool:
+    """Whether a call of a function of literals with a variable is all that an expression is."""
+    if not isinstance(expression, Call) or not FUNCTIONS[expression.function].of_literals:
+        return False
+    return all(isinstance(argument, Variable) for argument in expression.arguments)
 
 
 def _distinct(columns: list[Ids]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

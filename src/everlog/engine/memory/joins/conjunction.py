@@ -7,6 +7,7 @@ changed about tenfold and looked up otherwise.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from heapq import nlargest
 
 from everlog.datalog.syntax import Atom, Comparison, Computation, Test
 from everlog.engine.memory import tuning
@@ -113,13 +114,18 @@ class _Matched:
     def __init__(self, literal: Literal, view: MemoryFacts, shared: SharedViews, crowded: bool = False) -> None:
         self._literal = literal
         self._crowded = crowded
-        self._tables = literal.tables()
+        every = literal.tables()
         self._view = view
         self._variables = literal.variables()
-        self._at_most = [shared.at_most(view, table) for table in self._tables]
-        self.facts = sum(self._at_most)
+        facts = [shared.at_most(view, table) for table in every]
+        self.facts = sum(facts)
         """About how many facts there are to be looked at."""
-        self.rows = sum(table.n for table in self._tables)
+        self.rows = sum(table.n for table in every)
+        largest = nlargest(tuning.ESTIMATED_TABLES, zip(facts, range(len(every)), strict=True))
+        self._tables = every if len(every) <= len(largest) else [every[place] for _, place in largest]
+        """Those that estimates look at; where there are very many, what the largest have stands for all."""
+        self._at_most = facts if len(every) <= len(largest) else [number for number, _ in largest]
+        self._every = len(every)
         self._fanouts: dict[frozenset[int], float] = {}
         self._efforts: dict[frozenset[int], tuple[float, float]] = {}
 
@@ -133,8 +139,16 @@ class _Matched:
         mine = frozenset(self._variables & bound)
         if mine not in self._fanouts:
             parts = zip(self._at_most, self._tables, strict=True)
-            self._fanouts[mine] = sum(at_most / self._keys(table, mine) for at_most, table in parts)
+            every = sum(at_most / self._keys(table, mine) for at_most, table in parts)
+            every *= self.facts / max(1, sum(self._at_most))
+            self._fanouts[mine] = max(every * self._share(mine), min(every, 1.0))
         return self._fanouts[mine]
+
+    def _share(self, bound: frozenset[int]) -> float:
+        """Which part of the tables a binding has to do with: where it tells the property or the class, one of them."""
+        terms = self._literal.terms
+        telling = next((terms[place] for place in self._literal.relation.deciding() if terms[place] >= 0), None)
+        return 1 / self._every if self._every and telling in bound else 1.0
 
     def _keys(self, table: Table, bound: frozenset[int]) -> float:
         """How many different keys the columns have that are constant or bound, or how many would be as crowded."""
@@ -157,8 +171,9 @@ class _Matched:
                 seen = at_most if self._view.formula(table).terms is None else table.n
                 once += tuning.INDEX_ROW_COST * (table.n - table.indexed(columns))
                 each += 0.5 + seen / self._keys(table, mine)
-        self._efforts[mine] = once, each
-        return once, each
+        share = self._share(mine) * self._every / max(1, len(self._tables))
+        self._efforts[mine] = once * share, each * share
+        return self._efforts[mine]
 
     def _columns(self, table: Table, bound: frozenset[int]) -> tuple[int, ...]:
         terms = enumerate(self._literal.terms[position] for position in table.positions)

@@ -76,7 +76,10 @@ def _greedy(
     while left:
         # A literal without a bound variable multiplies the bindings: it waits until nothing else is left.
         connected = [place for place in left if not bound.isdisjoint(literals[place].variables())] or left
-        best, fanout = min(((place, literals[place].fanout(bound)) for place in connected), key=lambda pair: pair[1])
+        # Of equals, one that is only looked up goes first.
+        fanout, _, best = min(
+            (literals[place].fanout(bound), not literals[place].variables() <= bound, place) for place in connected
+        )
         once, each = literals[best].effort(bound)
         order.append(best)
         left.remove(best)

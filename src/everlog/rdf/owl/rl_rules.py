@@ -1,0 +1,340 @@
+"""The rules of OWL 2 RL/RDF in full, tables 4 to 9 of the W3C's document, over triples: schema and data alike are facts.
+
+Lists are walked cell by cell, from those that an axiom begins with, so that they may have any length and a cell belongs to
+few of them (`rl_cell`). A chain is followed from its end (`rl_path`), a key is compared from its end (`rl_agree`), and so
+is a conjunction (`rl_in_all`). `rl_alias` is owl:sameAs between two names: replacing a name by itself says nothing.
+
+Literals are subjects here, as in the W3C's rules. What they are is computed (`DATA_KIND`, `DATA_VALUE`: value_spaces.py).
+Of dt-diff only that is derived which can matter: differences of literals that have other names, and contradictions.
+
+Rules named `and …` are in no table. They hold in the RDF-based semantics and cost little.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache
+
+from everlog.datalog.constraints import VIOLATION
+from everlog.datalog.syntax import Atom, Constant, Rule
+from everlog.rdf.owl.tables import named_rules
+
+_EQUALITY = """
+# eq-sym
+[?y, owl:sameAs, ?x] :- [?x, owl:sameAs, ?y] .
+# eq-trans
+[?x, owl:sameAs, ?z] :- rl_alias(?x, ?y), rl_alias(?y, ?z) .
+# eq-rep-s
+[?y, ?p, ?o] :- rl_alias(?x, ?y), [?x, ?p, ?o] .
+# eq-rep-p
+[?s, ?q, ?o] :- rl_alias(?p, ?q), [?s, ?p, ?o] .
+# eq-rep-o
+[?s, ?p, ?y] :- rl_alias(?x, ?y), [?s, ?p, ?x] .
+# eq-* replace a name by another
+rl_alias(?x, ?y) :- [?x, owl:sameAs, ?y], FILTER(!SAMETERM(?x, ?y)) .
+"""
+
+_REFLEXIVITY = """
+# eq-ref
+[?s, owl:sameAs, ?s] :- [?s, ?p, ?o] .
+[?p, owl:sameAs, ?p] :- [?s, ?p, ?o] .
+[?o, owl:sameAs, ?o] :- [?s, ?p, ?o] .
+"""
+
+_LISTS = """
+# lists that axioms begin with
+rl_list(?l) :- [?x, owl:intersectionOf, ?l] .
+rl_list(?l) :- [?x, owl:unionOf, ?l] .
+rl_list(?l) :- [?x, owl:oneOf, ?l] .
+rl_list(?l) :- [?x, owl:disjointUnionOf, ?l] .
+rl_list(?l) :- [?x, owl:members, ?l] .
+rl_list(?l) :- [?x, owl:distinctMembers, ?l] .
+# the cells of a list, and its members
+rl_cell(?l, ?l) :- rl_list(?l) .
+rl_cell(?l, ?d) :- rl_cell(?l, ?c), [?c, rdf:rest, ?d] .
+rl_member(?l, ?x) :- rl_cell(?l, ?c), [?c, rdf:first, ?x] .
+"""
+
+_PROPERTIES = """
+# prp-dom
+[?x, a, ?c] :- [?p, rdfs:domain, ?c], [?x, ?p, ?y] .
+# prp-rng
+[?y, a, ?c] :- [?p, rdfs:range, ?c], [?x, ?p, ?y] .
+# prp-fp
+[?y, owl:sameAs, ?z] :- [?p, a, owl:FunctionalProperty], [?x, ?p, ?y], [?x, ?p, ?z], FILTER(!SAMETERM(?y, ?z)) .
+# prp-ifp
+[?x, owl:sameAs, ?y] :- [?p, a, owl:InverseFunctionalProperty], [?x, ?p, ?z], [?y, ?p, ?z], FILTER(!SAMETERM(?x, ?y)) .
+# prp-symp
+[?y, ?p, ?x] :- [?p, a, owl:SymmetricProperty], [?x, ?p, ?y] .
+# prp-trp
+[?x, ?p, ?z] :- [?p, a, owl:TransitiveProperty], [?x, ?p, ?y], [?y, ?p, ?z] .
+# prp-spo1
+[?x, ?q, ?y] :- [?p, rdfs:subPropertyOf, ?q], [?x, ?p, ?y], FILTER(!SAMETERM(?p, ?q)) .
+# prp-spo2
+[?x, ?p, ?y] :- [?p, owl:propertyChainAxiom, ?l], [?l, rdf:rest, rdf:nil], [?l, rdf:first, ?q], [?x, ?q, ?y] .
+[?x, ?p, ?y] :- [?p, owl:propertyChainAxiom, ?l], rl_path(?l, ?x, ?y) .
+rl_link(?l) :- [?p, owl:propertyChainAxiom, ?l] .
+rl_link(?m) :- rl_link(?l), [?l, rdf:rest, ?m] .
+rl_path(?l, ?x, ?z) :-
+    rl_link(?l), [?l, rdf:rest, ?m], [?m, rdf:rest, rdf:nil], [?l, rdf:first, ?p], [?m, rdf:first, ?q],
+    [?x, ?p, ?y], [?y, ?q, ?z] .
+rl_path(?l, ?x, ?z) :- rl_link(?l), [?l, rdf:rest, ?m], [?l, rdf:first, ?p], [?x, ?p, ?y], rl_path(?m, ?y, ?z) .
+# prp-eqp1
+[?x, ?q, ?y] :- [?p, owl:equivalentProperty, ?q], [?x, ?p, ?y], FILTER(!SAMETERM(?p, ?q)) .
+# prp-eqp2
+[?x, ?p, ?y] :- [?p, owl:equivalentProperty, ?q], [?x, ?q, ?y], FILTER(!SAMETERM(?p, ?q)) .
+# prp-inv1
+[?y, ?q, ?x] :- [?p, owl:inverseOf, ?q], [?x, ?p, ?y] .
+# prp-inv2
+[?y, ?p, ?x] :- [?p, owl:inverseOf, ?q], [?x, ?q, ?y] .
+# prp-key
+[?x, owl:sameAs, ?y] :- [?c, owl:hasKey, ?l], rl_agree(?c, ?l, ?x, ?y) .
+rl_key(?c, ?l) :- [?c, owl:hasKey, ?l] .
+rl_key(?c, ?m) :- rl_key(?c, ?l), [?l, rdf:rest, ?m] .
+rl_agree(?c, ?l, ?x, ?y) :-
+    rl_key(?c, ?l), [?l, rdf:rest, rdf:nil], [?l, rdf:first, ?p], [?x, ?p, ?z], [?y, ?p, ?z],
+    [?x, a, ?c], [?y, a, ?c], FILTER(!SAMETERM(?x, ?y)) .
+rl_agree(?c, ?l, ?x, ?y) :-
+    rl_key(?c, ?l), [?l, rdf:rest, ?m], rl_agree(?c, ?m, ?x, ?y), [?l, rdf:first, ?p], [?x, ?p, ?z], [?y, ?p, ?z] .
+# and everything is a thing
+[?x, a, owl:Thing] :- [?x, owl:sameAs, ?x] .
+# and what is used as a property or a class is one
+[?p, a, rdf:Property] :- [?x, ?p, ?y] .
+[?c, a, owl:Class] :- [?x, a, ?c] .
+# and reflexive properties, of what they relate
+[?x, ?p, ?x] :- [?p, a, owl:ReflexiveProperty], [?x, ?p, ?y] .
+[?y, ?p, ?y] :- [?p, a, owl:ReflexiveProperty], [?x, ?p, ?y] .
+"""
+
+_CLASSES = """
+# restrictions, with their properties
+rl_some(?c, ?p, ?d) :- [?c, owl:someValuesFrom, ?d], [?c, owl:onProperty, ?p] .
+rl_all(?c, ?p, ?d) :- [?c, owl:allValuesFrom, ?d], [?c, owl:onProperty, ?p] .
+rl_value(?c, ?p, ?v) :- [?c, owl:hasValue, ?v], [?c, owl:onProperty, ?p] .
+rl_self(?c, ?p) :- [?c, owl:hasSelf, true], [?c, owl:onProperty, ?p] .
+rl_most(?c, ?p, ?n) :- [?c, owl:maxCardinality, ?n], [?c, owl:onProperty, ?p] .
+rl_most(?c, ?p, ?n) :- [?c, owl:cardinality, ?n], [?c, owl:onProperty, ?p] .
+rl_most_of(?c, ?p, ?n, ?d) :- [?c, owl:maxQualifiedCardinality, ?n], [?c, owl:onProperty, ?p], [?c, owl:onClass, ?d] .
+rl_most_of(?c, ?p, ?n, ?d) :- [?c, owl:maxQualifiedCardinality, ?n], [?c, owl:onProperty, ?p], [?c, owl:onDataRange, ?d] .
+rl_most_of(?c, ?p, ?n, ?d) :- [?c, owl:qualifiedCardinality, ?n], [?c, owl:onProperty, ?p], [?c, owl:onClass, ?d] .
+rl_most_of(?c, ?p, ?n, ?d) :- [?c, owl:qualifiedCardinality, ?n], [?c, owl:onProperty, ?p], [?c, owl:onDataRange, ?d] .
+# cls-int1
+[?x, a, ?c] :- [?c, owl:intersectionOf, ?l], rl_in_all(?l, ?x) .
+rl_conjunction(?l) :- [?c, owl:intersectionOf, ?l] .
+rl_conjunction(?m) :- rl_conjunction(?l), [?l, rdf:rest, ?m] .
+rl_in_all(?l, ?x) :- rl_conjunction(?l), [?l, rdf:rest, rdf:nil], [?l, rdf:first, ?c], [?x, a, ?c] .
+rl_in_all(?l, ?x) :- rl_conjunction(?l), [?l, rdf:rest, ?m], rl_in_all(?m, ?x), [?l, rdf:first, ?c], [?x, a, ?c] .
+# cls-int2
+[?x, a, ?d] :- [?c, owl:intersectionOf, ?l], rl_member(?l, ?d), [?x, a, ?c] .
+# cls-uni
+[?x, a, ?c] :- [?c, owl:unionOf, ?l], rl_member(?l, ?d), [?x, a, ?d] .
+# cls-svf1
+[?x, a, ?c] :- rl_some(?c, ?p, ?d), [?x, ?p, ?y], [?y, a, ?d] .
+# cls-svf2
+[?x, a, ?c] :- rl_some(?c, ?p, owl:Thing), [?x, ?p, ?y] .
+# cls-avf
+[?y, a, ?d] :- rl_all(?c, ?p, ?d), [?x, a, ?c], [?x, ?p, ?y] .
+# cls-hv1
+[?x, ?p, ?v] :- rl_value(?c, ?p, ?v), [?x, a, ?c] .
+# cls-hv2
+[?x, a, ?c] :- rl_value(?c, ?p, ?v), [?x, ?p, ?v] .
+# cls-maxc2
+[?y, owl:sameAs, ?z] :-
+    rl_most(?c, ?p, ?n), ?n = 1, [?x, a, ?c], [?x, ?p, ?y], [?x, ?p, ?z],
+    FILTER(!SAMETERM(?y, ?z)) .
+# cls-maxqc3
+[?y, owl:sameAs, ?z] :-
+    rl_most_of(?c, ?p, ?n, ?d), ?n = 1,
+    [?x, a, ?c], [?x, ?p, ?y], [?y, a, ?d], [?x, ?p, ?z], [?z, a, ?d], FILTER(!SAMETERM(?y, ?z)) .
+# cls-maxqc4
+[?y, owl:sameAs, ?z] :-
+    rl_most_of(?c, ?p, ?n, owl:Thing), ?n = 1,
+    [?x, a, ?c], [?x, ?p, ?y], [?x, ?p, ?z], FILTER(!SAMETERM(?y, ?z)) .
+# cls-oo
+[?x, a, ?c] :- [?c, owl:oneOf, ?l], rl_member(?l, ?x) .
+# and owl:hasSelf
+[?x, ?p, ?x] :- rl_self(?c, ?p), [?x, a, ?c] .
+[?x, a, ?c] :- rl_self(?c, ?p), [?x, ?p, ?x] .
+# and owl:disjointUnionOf
+[?d, rdfs:subClassOf, ?c] :- [?c, owl:disjointUnionOf, ?l], rl_member(?l, ?d) .
+[?x, a, ?c] :- [?c, owl:disjointUnionOf, ?l], rl_member(?l, ?d), [?x, a, ?d] .
+"""
+
+_CLASS_AXIOMS = """
+# cax-sco
+[?x, a, ?d] :- [?c, rdfs:subClassOf, ?d], [?x, a, ?c], FILTER(!SAMETERM(?c, ?d)) .
+# cax-eqc1
+[?x, a, ?d] :- [?c, owl:equivalentClass, ?d], [?x, a, ?c], FILTER(!SAMETERM(?c, ?d)) .
+# cax-eqc2
+[?x, a, ?c] :- [?c, owl:equivalentClass, ?d], [?x, a, ?d], FILTER(!SAMETERM(?c, ?d)) .
+"""
+
+_DATATYPES = """
+# dt-type2
+[?v, a, ?t] :- rl_kind(?v, ?k), rl_datatype(?k, ?t) .
+rl_kind(?v, ?k) :- [?x, ?p, ?v], BIND(DATA_KIND(?v) AS ?k) .
+# dt-eq
+[?v, owl:sameAs, ?w] :- rl_written(?v), BIND(DATA_VALUE(?v) AS ?w), FILTER(!SAMETERM(?v, ?w)) .
+rl_written(?v) :- rl_kind(?v, ?k), rl_many(?k) .
+# dt-diff
+[?v, owl:differentFrom, ?w] :- rl_named(?v, ?a), rl_named(?w, ?b), FILTER(!SAMETERM(?a, ?b)) .
+rl_named(?v, ?a) :- rl_alias(?x, ?v), FILTER(!ISLITERAL(?x)), BIND(DATA_VALUE(?v) AS ?a) .
+"""
+
+_SCHEMA = """
+# scm-cls
+[?c, rdfs:subClassOf, ?c] :- [?c, a, owl:Class] .
+[?c, owl:equivalentClass, ?c] :- [?c, a, owl:Class] .
+[?c, rdfs:subClassOf, owl:Thing] :- [?c, a, owl:Class] .
+[owl:Nothing, rdfs:subClassOf, ?c] :- [?c, a, owl:Class] .
+# scm-sco
+[?x, rdfs:subClassOf, ?z] :- [?x, rdfs:subClassOf, ?y], [?y, rdfs:subClassOf, ?z] .
+# scm-eqc1
+[?x, rdfs:subClassOf, ?y] :- [?x, owl:equivalentClass, ?y] .
+[?y, rdfs:subClassOf, ?x] :- [?x, owl:equivalentClass, ?y] .
+# scm-eqc2
+[?x, owl:equivalentClass, ?y] :- [?x, rdfs:subClassOf, ?y], [?y, rdfs:subClassOf, ?x] .
+# scm-op
+[?p, rdfs:subPropertyOf, ?p] :- [?p, a, owl:ObjectProperty] .
+[?p, owl:equivalentProperty, ?p] :- [?p, a, owl:ObjectProperty] .
+# scm-dp
+[?p, rdfs:subPropertyOf, ?p] :- [?p, a, owl:DatatypeProperty] .
+[?p, owl:equivalentProperty, ?p] :- [?p, a, owl:DatatypeProperty] .
+# scm-spo
+[?x, rdfs:subPropertyOf, ?z] :- [?x, rdfs:subPropertyOf, ?y], [?y, rdfs:subPropertyOf, ?z] .
+# scm-eqp1
+[?x, rdfs:subPropertyOf, ?y] :- [?x, owl:equivalentProperty, ?y] .
+[?y, rdfs:subPropertyOf, ?x] :- [?x, owl:equivalentProperty, ?y] .
+# scm-eqp2
+[?x, owl:equivalentProperty, ?y] :- [?x, rdfs:subPropertyOf, ?y], [?y, rdfs:subPropertyOf, ?x] .
+# scm-dom1
+[?p, rdfs:domain, ?d] :- [?p, rdfs:domain, ?c], [?c, rdfs:subClassOf, ?d] .
+# scm-dom2
+[?q, rdfs:domain, ?c] :- [?p, rdfs:domain, ?c], [?q, rdfs:subPropertyOf, ?p] .
+# scm-rng1
+[?p, rdfs:range, ?d] :- [?p, rdfs:range, ?c], [?c, rdfs:subClassOf, ?d] .
+# scm-rng2
+[?q, rdfs:range, ?c] :- [?p, rdfs:range, ?c], [?q, rdfs:subPropertyOf, ?p] .
+# scm-hv
+[?c, rdfs:subClassOf, ?d] :-
+    rl_value(?c, ?p, ?i),
+    rl_value(?d, ?q, ?i), [?p, rdfs:subPropertyOf, ?q] .
+# scm-svf1
+[?c, rdfs:subClassOf, ?d] :-
+    rl_some(?c, ?p, ?e),
+    rl_some(?d, ?p, ?f), [?e, rdfs:subClassOf, ?f] .
+# scm-svf2
+[?c, rdfs:subClassOf, ?d] :-
+    rl_some(?c, ?p, ?e),
+    rl_some(?d, ?q, ?e), [?p, rdfs:subPropertyOf, ?q] .
+# scm-avf1
+[?c, rdfs:subClassOf, ?d] :-
+    rl_all(?c, ?p, ?e),
+    rl_all(?d, ?p, ?f), [?e, rdfs:subClassOf, ?f] .
+# scm-avf2
+[?d, rdfs:subClassOf, ?c] :-
+    rl_all(?c, ?p, ?e),
+    rl_all(?d, ?q, ?e), [?p, rdfs:subPropertyOf, ?q] .
+# scm-int
+[?c, rdfs:subClassOf, ?d] :- [?c, owl:intersectionOf, ?l], rl_member(?l, ?d) .
+# scm-uni
+[?d, rdfs:subClassOf, ?c] :- [?c, owl:unionOf, ?l], rl_member(?l, ?d) .
+# and every datatype has literals
+[?d, rdfs:subClassOf, rdfs:Literal] :- [?d, a, rdfs:Datatype] .
+# and what goes both ways
+[?y, owl:differentFrom, ?x] :- [?x, owl:differentFrom, ?y] .
+[?y, owl:disjointWith, ?x] :- [?x, owl:disjointWith, ?y] .
+[?y, owl:propertyDisjointWith, ?x] :- [?x, owl:propertyDisjointWith, ?y] .
+[?y, owl:complementOf, ?x] :- [?x, owl:complementOf, ?y] .
+[?y, owl:inverseOf, ?x] :- [?x, owl:inverseOf, ?y] .
+# and a complement is disjoint
+[?x, owl:disjointWith, ?y] :- [?x, owl:complementOf, ?y] .
+# and short lists spelt out
+rl_length(rdf:nil, 0) :- [?x, ?p, rdf:nil] .
+rl_length(?l, ?n) :- rl_length(?m, ?k), [?l, rdf:rest, ?m], ?k < 32, BIND(?k + 1 AS ?n) .
+rl_two(?l, ?x, ?y) :-
+    rl_apart(?l), rl_length(?l, ?n), rl_cell(?l, ?c), rl_cell(?l, ?d), FILTER(!SAMETERM(?c, ?d)),
+    [?c, rdf:first, ?x], [?d, rdf:first, ?y] .
+rl_apart(?l) :- [?a, a, owl:AllDifferent], [?a, owl:members, ?l] .
+rl_apart(?l) :- [?a, a, owl:AllDifferent], [?a, owl:distinctMembers, ?l] .
+rl_apart(?l) :- [?a, a, owl:AllDisjointClasses], [?a, owl:members, ?l] .
+rl_apart(?l) :- [?a, a, owl:AllDisjointProperties], [?a, owl:members, ?l] .
+rl_apart(?l) :- [?c, owl:disjointUnionOf, ?l] .
+[?x, owl:differentFrom, ?y] :- [?a, a, owl:AllDifferent], [?a, owl:members, ?l], rl_two(?l, ?x, ?y) .
+[?x, owl:differentFrom, ?y] :- [?a, a, owl:AllDifferent], [?a, owl:distinctMembers, ?l], rl_two(?l, ?x, ?y) .
+[?x, owl:disjointWith, ?y] :- [?a, a, owl:AllDisjointClasses], [?a, owl:members, ?l], rl_two(?l, ?x, ?y) .
+[?x, owl:propertyDisjointWith, ?y] :- [?a, a, owl:AllDisjointProperties], [?a, owl:members, ?l], rl_two(?l, ?x, ?y) .
+[?x, owl:disjointWith, ?y] :- [?c, owl:disjointUnionOf, ?l], rl_two(?l, ?x, ?y) .
+"""
+
+_CONTRADICTIONS = """
+# eq-diff1: different things are one
+false(?x) :- [?x, owl:differentFrom, ?y], [?x, owl:sameAs, ?y] .
+false(?x) :- [?x, owl:differentFrom, ?x] .
+# eq-diff2: members of owl:AllDifferent are one
+false(?x) :- [?a, a, owl:AllDifferent], [?a, owl:members, ?l], rl_member(?l, ?x), rl_alias(?x, ?y), rl_member(?l, ?y) .
+false(?x) :- [?a, a, owl:AllDifferent], [?a, owl:members, ?l], rl_twice(?l, ?x) .
+# eq-diff3: members of owl:AllDifferent are one
+false(?x) :-
+    [?a, a, owl:AllDifferent], [?a, owl:distinctMembers, ?l], rl_member(?l, ?x), rl_alias(?x, ?y),
+    rl_member(?l, ?y) .
+false(?x) :- [?a, a, owl:AllDifferent], [?a, owl:distinctMembers, ?l], rl_twice(?l, ?x) .
+# prp-irp: an irreflexive property relates something to itself
+false(?x) :- [?p, a, owl:IrreflexiveProperty], [?x, ?p, ?x] .
+# prp-asyp: an asymmetric property holds both ways
+false(?x) :- [?p, a, owl:AsymmetricProperty], [?x, ?p, ?y], [?y, ?p, ?x] .
+# prp-pdw: disjoint properties have a pair in common
+false(?x) :- [?p, owl:propertyDisjointWith, ?q], [?x, ?p, ?y], [?x, ?q, ?y] .
+# prp-adp: disjoint properties have a pair in common
+false(?x) :-
+    [?a, a, owl:AllDisjointProperties], [?a, owl:members, ?l], rl_cell(?l, ?c), rl_cell(?l, ?d),
+    FILTER(!SAMETERM(?c, ?d)), [?c, rdf:first, ?p], [?d, rdf:first, ?q], [?x, ?p, ?y], [?x, ?q, ?y] .
+# prp-npa1: a negative assertion does not hold
+false(?x) :-
+    [?n, owl:sourceIndividual, ?x], [?n, owl:assertionProperty, ?p], [?n, owl:targetIndividual, ?y], [?x, ?p, ?y] .
+# prp-npa2: a negative assertion does not hold
+false(?x) :- [?n, owl:sourceIndividual, ?x], [?n, owl:assertionProperty, ?p], [?n, owl:targetValue, ?y], [?x, ?p, ?y] .
+# cls-nothing2: owl:Nothing is empty
+false(?x) :- [?x, a, owl:Nothing] .
+# cls-com: a class and its complement have something in common
+false(?x) :- [?c, owl:complementOf, ?d], [?x, a, ?c], [?x, a, ?d] .
+# cls-maxc1: there are more values than owl:maxCardinality allows
+false(?x) :- rl_most(?c, ?p, ?n), ?n = 0, [?x, a, ?c], [?x, ?p, ?y] .
+# cls-maxqc1: there are more values than owl:maxQualifiedCardinality allows
+false(?x) :- rl_most_of(?c, ?p, ?n, ?d), ?n = 0, [?x, a, ?c], [?x, ?p, ?y], [?y, a, ?d] .
+# cls-maxqc2: there are more values than owl:maxQualifiedCardinality allows
+false(?x) :- rl_most_of(?c, ?p, ?n, owl:Thing), ?n = 0, [?x, a, ?c], [?x, ?p, ?y] .
+# cax-dw: disjoint classes have something in common
+false(?x) :- [?c, owl:disjointWith, ?d], [?x, a, ?c], [?x, a, ?d] .
+# cax-adc: disjoint classes have something in common
+false(?x) :-
+    [?a, a, owl:AllDisjointClasses], [?a, owl:members, ?l], rl_cell(?l, ?c), rl_cell(?l, ?d),
+    FILTER(!SAMETERM(?c, ?d)), [?c, rdf:first, ?e], [?d, rdf:first, ?f], [?x, a, ?e], [?x, a, ?f] .
+# dt-not-type: a literal is no value of its datatype
+false(?v) :- rl_kind(?v, <urn:everlog:kind:ill-typed>) .
+# dt-diff: different values are one
+false(?v) :- rl_alias(?v, ?w), BIND(DATA_VALUE(?v) AS ?a), BIND(DATA_VALUE(?w) AS ?b), FILTER(!SAMETERM(?a, ?b)) .
+# and disjoint data ranges have something in common
+false(?x) :- [?c, owl:datatypeComplementOf, ?d], [?x, a, ?c], [?x, a, ?d] .
+# and the empty properties have no pairs
+false(?x) :- [?x, owl:bottomObjectProperty, ?y] .
+false(?x) :- [?x, owl:bottomDataProperty, ?y] .
+"""
+
+_TWICE = """
+# members of a list that stand there twice
+rl_twice(?l, ?x) :- rl_cell(?l, ?c), [?c, rdf:first, ?x], rl_cell(?l, ?d), [?d, rdf:first, ?x], FILTER(!SAMETERM(?c, ?d)) .
+"""
+
+
+def _contradictions() -> Iterator[tuple[str, Rule]]:
+    for name, rule in named_rules(_CONTRADICTIONS):
+        yield name, replace(rule, head=Atom(VIOLATION, (Constant(name), *rule.head.terms)))
+
+
+@cache
+def rl_rules() -> tuple[tuple[str, Rule], ...]:
+    """All rules, each with its name."""
+    texts = (_EQUALITY, _REFLEXIVITY, _LISTS, _PROPERTIES, _CLASSES, _CLASS_AXIOMS, _DATATYPES, _SCHEMA, _TWICE)
+    return (*(pair for text in texts for pair in named_rules(text)), *_contradictions())

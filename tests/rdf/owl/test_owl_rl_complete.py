@@ -1,0 +1,133 @@
+"""`complete`: the rules of OWL 2 RL/RDF over triples, with cases that have premises and a conclusion (`rl_cases/`).
+
+A case's premises stand one on a line, and each is needed: without any one of them the conclusion does not follow. All
+cases, and all of them with a premise less, are one graph, in which each has names of its own; a case's literals are its own
+as well. The graph is given as an ontology, as facts, and as both.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import pytest
+from pyoxigraph import BlankNode, NamedNode, RdfFormat, parse
+
+import everlog
+from everlog.datalog.ntriples import write_term
+from everlog.datalog.printer import print_term
+from everlog.datalog.syntax import Constant
+from everlog.datalog.values import Value, identity, normalise
+from support.ontology_texts import PREFIXES
+
+CASES = Path(__file__).parent / "rl_cases"
+RULES = {
+    "eq": "ref sym trans rep-s rep-p rep-o diff1 diff2 diff3",
+    "prp": "ap dom rng fp ifp irp symp asyp trp spo1 spo2 eqp1 eqp2 pdw adp inv1 inv2 key npa1 npa2",
+    "cls": "thing nothing1 nothing2 int1 int2 uni com svf1 svf2 avf hv1 hv2 maxc1 maxc2 maxqc1 maxqc2 maxqc3 maxqc4 oo",
+    "cax": "sco eqc1 eqc2 dw adc",
+    "dt": "type1 type2 eq diff not-type",
+    "scm": "cls sco eqc1 eqc2 op dp spo eqp1 eqp2 dom1 dom2 rng1 rng2 hv svf1 svf2 avf1 avf2 int uni",
+}
+ROUTES = ("ontology", "facts", "both")
+
+
+@dataclass(frozen=True)
+class Case:
+    rule: str
+    number: int
+    premises: tuple[str, ...]
+    conclusion: str | None
+    """None if the premises contradict each other."""
+
+    @property
+    def without_one(self) -> Iterator[Case]:
+        """The case with a premise less each, as far as it is told apart from the others by its names."""
+        if '"' not in " ".join(self.premises) or self.conclusion is not None:
+            for place in range(len(self.premises)):
+                rest = (*self.premises[:place], *self.premises[place + 1 :])
+                yield Case(f"{self.rule}-without-{place}", self.number, rest, self.conclusion)
+
+    @property
+    def names(self) -> str:
+        return f"http://ex.org/{self.rule}/{self.number}/"
+
+    def triples(self, text: str) -> list[tuple[Value, Value, Value]]:
+        own = re.sub(r"@prefix : <[^>]*>", f"@prefix : <{self.names}>", PREFIXES)
+        mark = f"{self.rule}{self.number}".replace("-", "")
+        found = parse(own + text, format=RdfFormat.TURTLE)
+        return [tuple(_own(term, mark) for term in (q.subject, q.predicate, q.object)) for q in found]  # type: ignore[misc]
+
+
+def _own(term: object, mark: str) -> Value:
+    return BlankNode(f"{mark}{term.value}") if isinstance(term, BlankNode) else normalise(term)
+
+
+@cache
+def cases() -> tuple[Case, ...]:
+    found = []
+    for path in sorted(CASES.glob("*.ttl")):
+        for number, text in enumerate(path.read_text().split("# premise\n")[1:]):
+            premise, ends, rest = re.split(r"# (conclusion|contradiction)\n?", text)
+            lines = tuple(premise.strip().splitlines())
+            found.append(Case(path.stem, number, lines, rest if ends == "conclusion" else None))
+    return tuple(found)
+
+
+@cache
+def materialised(route: str) -> everlog.KnowledgeBase:
+    """All cases, and as facts those with a premise less, too; of `both`, every second premise is a fact."""
+    everything = [each for case in cases() for each in (case, *(case.without_one if route == "facts" else ()))]
+    ontology, facts = [], []
+    for number, case in enumerate(everything):
+        for place, premise in enumerate(case.premises):
+            is_fact = route == "facts" or (route == "both" and (number + place) % 2)
+            (facts if is_fact else ontology).extend(case.triples(premise))
+    text = "\n".join(" ".join(write_term(term) for term in triple) + " ." for triple in ontology)
+    program = everlog.ontology(text=text or None, profile="RL", complete=True)
+    kb = everlog.KnowledgeBase(program, engine="memory", workers=1)
+    kb.add({"triple": facts})
+    kb.materialise()
+    return kb
+
+
+def follows(kb: everlog.KnowledgeBase, case: Case) -> bool:
+    if case.conclusion is None:
+        about = [row[1] for row in kb.rows("violation")]
+        literals = {
+            identity(term) for triple in case.triples("\n".join(case.premises)) for term in triple if _is_literal(term)
+        }
+        return any(identity(one) in literals or case.names in str(one) for one in about)
+    return bool(kb.query(goal(case.triples(case.conclusion))))
+
+
+def _is_literal(value: Value) -> bool:
+    return not isinstance(value, NamedNode | BlankNode)
+
+
+def goal(triples: Sequence[tuple[Value, Value, Value]]) -> str:
+    """A question whose variables are the blank nodes."""
+
+    def written(term: Value) -> str:
+        return f"?{term.value}" if isinstance(term, BlankNode) else print_term(Constant(term), {})
+
+    return ", ".join(f"[{', '.join(map(written, triple))}]" for triple in triples)
+
+
+@pytest.mark.parametrize("route", ROUTES)
+@pytest.mark.parametrize("case", cases(), ids=lambda case: f"{case.rule}-{case.number}")
+def test_case(case: Case, route: str) -> None:
+    if route == "facts" and not case.premises:
+        return
+    kb = materialised(route)
+    assert follows(kb, case)
+    for less in case.without_one if route == "facts" else ():
+        assert not follows(kb, less), f"{less.rule}: follows without {set(case.premises) - set(less.premises)}"
+
+
+def test_every_rule_of_the_tables_has_cases() -> None:
+    names = {f"{table}-{name}" for table, each in RULES.items() for name in each.split()}
+    assert names <= {case.rule for case in cases()}
