@@ -14,7 +14,6 @@ from everlog import interrupts
 from everlog.datalog.syntax import Atom, Constant, Rule, Term, Variable
 from everlog.explaining.held_facts import HeldFacts
 from everlog.explaining.path_rules import PathRules, sources_of
-from everlog.explaining.shortest_path import PathSearch
 from everlog.planning.equality_rules import same
 
 _FEW: Final = 60
@@ -46,6 +45,8 @@ class EqualityChains:
     def chain(self, fact: Atom, names: Sequence[Constant]) -> tuple[Atom, ...] | None:
         """A shortest chain that makes an equality, whose class has some names; None if there is none."""
         if len(names) > _FEW:
+            from everlog.explaining.shortest_path import PathSearch  # importing everlog stays quick
+
             return PathSearch(self._held, [self._rules], interrupts.look).path(self._rules, fact)
         if names[0] not in self._known:
             self._known[names[0]] = self._links(names)

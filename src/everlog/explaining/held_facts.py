@@ -8,10 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from typing import Any, Final, TypeAlias
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from everlog.datalog.syntax import HIDDEN, Atom, BodyLiteral, Constant, Rule, Term, Variable
 from everlog.datalog.values import Value
@@ -23,8 +20,12 @@ from everlog.planning.compiled_program import compile_program
 from everlog.reasoning.boundaries import make_boundaries
 from everlog.sources.fact_columns import Columns, columns_of
 
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
 AnyBackend = Backend[Any, Any, Any]
-Ids: TypeAlias = NDArray[np.int32]
+Ids: TypeAlias = "NDArray[np.int32]"
 
 RENAMED: Final = -1
 CHAINED: Final = -2
