@@ -49,7 +49,7 @@ def init(
     """
     started = perf_counter()
     rules, remarks = ontologies.with_ontologies(
-        program, ontology, profile, owl_thing, sameas_rules, with_schema, complete
+        program, ontology, profile, owl_thing, sameas_rules, with_schema, complete, equality
     )
     contradictions = ontologies.Contradictions(fail_on_violation, ontology=bool(ontology))
     reasoning = options.reasoning_options(

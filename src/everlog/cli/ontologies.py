@@ -71,6 +71,7 @@ def with_ontologies(
     equality_rules: bool,
     schema: bool,
     complete: bool,
+    equality: str = "off",
 ) -> tuple[Program, list[str]]:
     """The program of rule files and ontologies together, and what to warn of."""
     if not programs and not ontologies and not complete:
@@ -78,6 +79,8 @@ def with_ontologies(
     rules = read_programs(programs or ())
     if complete and profile != "RL":
         raise EverlogError(f"--complete means all of OWL 2 RL, and the profile is {profile}: give --profile RL, too")
+    if complete and equality != "off":
+        raise EverlogError("--complete has the rules of OWL 2 RL about equality itself: leave --equality out")
     if not ontologies and not complete:
         return rules, []
     from everlog.datalog.program_union import union
