@@ -9,6 +9,7 @@ import pytest
 from pyoxigraph import RdfFormat, parse
 
 from everlog.cli.ontologies import shortened
+from everlog.datalog.reader import parse_program
 from support.command import done, everlog, files, written
 
 ONTOLOGY = """@prefix : <http://ex.org/> .
@@ -37,6 +38,9 @@ def test_rules_prints_a_program_that_can_be_loaded(tmp_path: Path) -> None:
     assert text == done("rules", ontology, "--profile", "L")
     assert "urn:everlog:new:" in done("rules", ontology, "--profile", "U")
     assert "eq-sym" in done("rules", ontology, "--profile", "RL", "--sameas-rules")
+    complete = done("rules", ontology, "--profile", "RL", "--complete")
+    assert "# scm-cls\n" in complete
+    assert len(parse_program(complete).rules) == complete.count(" :- ")
     assert everlog("rules", tmp_path / "none.ttl").code == 2
     assert everlog("rules", ontology, "--profile", "EL").code == 2
 
@@ -44,7 +48,7 @@ def test_rules_prints_a_program_that_can_be_loaded(tmp_path: Path) -> None:
 def test_a_report_names_classes_that_can_have_no_instances(tmp_path: Path) -> None:
     ontology = written(tmp_path / "family.ttl", ONTOLOGY + ":Both rdfs:subClassOf :Man , :Woman .")
     lines = done("ontology", ontology).splitlines()
-    assert lines[:2] == ["8 axioms", "profile L: 9 rules, 1 fact; 1 axiom dropped or approximated"]
+    assert lines[:2] == ["8 axioms", "profile L: 10 rules, 1 fact; 1 axiom dropped or approximated"]
     assert lines[2] == "unsatisfiable: 1 class"
     assert "Both: an instance would contradict DisjointClasses(" in lines[3]
     assert len(lines) == 4
@@ -63,6 +67,8 @@ def test_mistakes_before_spark_starts(tmp_path: Path) -> None:
         ((), "there are no rules"),
         (("--ontology", tmp_path / "none.owl"), "no such file"),
         (("--ontology", tmp_path), "this is a folder"),
+        (("--complete",), "--complete means all of OWL 2 RL, and the profile is L: give --profile RL, too"),
+        (("--complete", "--profile", "RL", "--equality", "rewrite"), "leave --equality out"),
         (
             ("--ontology", written(tmp_path / "bad.owl", "<?xml version='1.0'?><rdf:RDF")),
             "bad.owl:1: not well-formed XML",
@@ -103,6 +109,26 @@ def test_an_ontology_with_rules_and_facts(tmp_path: Path) -> None:
         "eve a Woman", "eve a Person", "abel a Person", "abel a Man"
     )
     assert any("an existential in the head" in warning for warning in json.loads(stats.read_text())["warnings"])
+
+
+@pytest.mark.usefixtures("spark")
+def test_all_rules_of_owl_2_rl_over_axioms_that_are_facts(tmp_path: Path) -> None:
+    ontology = written(tmp_path / "family.ttl", ONTOLOGY)
+    facts = written(tmp_path / "facts.ttl", FACTS + " :abel :age 7 , 'seven' .")
+    store = tmp_path / "store"
+    made = everlog("init", store, "--profile", "RL", "--complete", "--facts", ontology, "--facts", facts)
+    assert made.code == 0
+    assert "warning" not in made.err
+    assert done("query", store, "[<http://ex.org/abel>, a, <http://ex.org/Person>]").strip() == "true"
+    typed = done("query", store, "[_, <http://ex.org/age>, ?v], [?v, a, xsd:byte]", "--format", "csv")
+    assert "7" in typed and "seven" not in typed
+    more = written(
+        tmp_path / "more.ttl",
+        "@prefix : <http://ex.org/> . :Person <http://www.w3.org/2000/01/rdf-schema#subClassOf> :Being .",
+    )
+    changed = everlog("update", store, "--add", more, "--delete", facts)
+    assert changed.code == 0
+    assert done("query", store, "[?x, a, <http://ex.org/Being>]", "--format", "csv").count("ex.org") == 1
 
 
 @pytest.mark.usefixtures("spark")

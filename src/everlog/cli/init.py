@@ -51,7 +51,7 @@ def init(
     """
     started = perf_counter()
     rules, remarks = ontologies.with_ontologies(
-        program, ontology, profile, owl_thing, sameas_rules, with_schema, complete, shapes
+        program, ontology, profile, owl_thing, sameas_rules, with_schema, complete, equality, shapes
     )
     contradictions = ontologies.Contradictions(fail_on_violation, ontology=bool(ontology))
     reasoning = options.reasoning_options(

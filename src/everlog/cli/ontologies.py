@@ -88,6 +88,7 @@ def with_ontologies(
     equality_rules: bool,
     schema: bool,
     complete: bool,
+    equality: str,
     shapes: Sequence[Path] | None,
 ) -> tuple[Program, list[str]]:
     """The program of rule files, ontologies and shapes together, and what to warn of."""
@@ -95,6 +96,8 @@ def with_ontologies(
         raise EverlogError("there are no rules: give a PROGRAM, an ontology with --ontology, or shapes with --shapes")
     if complete and profile != "RL":
         raise EverlogError(f"--complete means all of OWL 2 RL, and the profile is {profile}: give --profile RL, too")
+    if complete and equality != "off":
+        raise EverlogError("--complete has the rules of OWL 2 RL about equality itself: leave --equality out")
     from everlog.datalog.program_union import union
     from everlog.knowledge.ontology import ontology
 

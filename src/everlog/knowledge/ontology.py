@@ -93,7 +93,7 @@ def ontology(
         raise EverlogError(f"complete=True means all of OWL 2 RL, and the profile is {profile!r}: choose profile='RL'")
     if not documents and text is None and not complete:
         raise EverlogError("there is no ontology: give the paths of its documents, or text=…")
-    read = read_ontologies([Path(path) for path in documents], () if text is None else (text,))
+    read = read_ontologies([Path(path) for path in documents], () if text is None else (text,), as_rdf=complete)
     found = translate(read, profile, Options(owl_thing, sameas_rules, with_schema, complete))
     program = with_prefixes(found.program, read.declared)
     origins = {rule: "; ".join(axioms) for rule, axioms in found.origins.items()}

@@ -131,3 +131,53 @@ def test_case(case: Case, route: str) -> None:
 def test_every_rule_of_the_tables_has_cases() -> None:
     names = {f"{table}-{name}" for table, each in RULES.items() for name in each.split()}
     assert names <= {case.rule for case in cases()}
+
+
+def test_functional_syntax_is_rdf_as_well() -> None:
+    text = (
+        "Prefix(:=<http://ex.org/>) Ontology(SubClassOf(ObjectSomeValuesFrom(:p :B) :A) ClassAssertion(:B :y) "
+        "EquivalentClasses(:D ObjectIntersectionOf(:A :C)) ClassAssertion(:C :x) ObjectPropertyAssertion(:p :x :y) "
+        "NegativeObjectPropertyAssertion(:p :x :y))"
+    )
+    kb = everlog.KnowledgeBase(everlog.ontology(text=text, profile="RL", complete=True), engine="memory", workers=1)
+    kb.materialise()
+    assert kb.query("[<http://ex.org/x>, a, <http://ex.org/D>]")
+    assert kb.query("violation(?rule, <http://ex.org/x>)") == [("prp-npa1: a negative assertion does not hold",)]
+
+
+BEFORE = """
+:A rdfs:subClassOf :B . :B rdfs:subClassOf :C . :p rdfs:domain :A . :p a owl:TransitiveProperty . :C owl:disjointWith :D .
+:r owl:propertyChainAxiom (:p :q) . :E owl:intersectionOf (:A :F) . :k a owl:InverseFunctionalProperty .
+:x :p :y . :y :p :z . :z :q :w . :x a :F . :x :k 1 . :u :k "01"^^xsd:integer . :u a :D . :v :age 5.0 .
+"""
+CHANGES = [
+    (":B rdfs:subClassOf :C .", ":F rdfs:subClassOf :A . :q rdfs:range :F ."),
+    (":r owl:propertyChainAxiom _:l . :k a owl:InverseFunctionalProperty .", ":q rdfs:subPropertyOf :p . :z :k 2 ."),
+]
+
+
+def test_a_schema_that_changes_is_a_change_of_facts() -> None:
+    """Axioms come and go by updates of facts, and everything is as if it had been so from the beginning."""
+    case = Case("changing", 0, (), "")
+    present = {tuple(map(identity, triple)): triple for triple in case.triples(BEFORE)}
+    program = everlog.ontology(profile="RL", complete=True)
+    kb = everlog.KnowledgeBase(program, engine="memory", workers=1)
+    kb.add({"triple": list(present.values())})
+    kb.materialise()
+    for gone, come in CHANGES:
+        named = [t for t in case.triples(gone) if not isinstance(t[2], BlankNode)]
+        unnamed = [
+            t
+            for t in present.values()
+            if any(t[:2] == u[:2] and isinstance(u[2], BlankNode) for u in case.triples(gone))
+        ]
+        kb.update(add={"triple": case.triples(come)}, delete={"triple": [*named, *unnamed]})
+        present = {key: triple for key, triple in present.items() if triple not in [*named, *unnamed]}
+        present |= {tuple(map(identity, triple)): triple for triple in case.triples(come)}
+        again = everlog.KnowledgeBase(program, engine="memory", workers=1)
+        again.add({"triple": list(present.values())})
+        again.materialise()
+        for predicate in ("triple", "violation"):
+            assert {tuple(map(identity, row)) for row in kb.rows(predicate)} == {
+                tuple(map(identity, row)) for row in again.rows(predicate)
+            }

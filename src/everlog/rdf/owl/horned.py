@@ -49,6 +49,14 @@ def read_horned(text: str, syntax: str, mark: str) -> tuple[owl.Ontology, list[s
     return ontology, names, imports
 
 
+def horned_as_rdf(text: str, syntax: str) -> str:
+    """The same ontology as RDF/XML."""
+    import pyhornedowl
+
+    serialisation: Any = _SERIALISATIONS[syntax]
+    return str(pyhornedowl.open_ontology_from_string(text, serialisation).save_to_string("rdf"))
+
+
 class _Unknown(EverlogError):
     """A kind of component that we have no place for."""
 

@@ -10,7 +10,7 @@ import gzip
 import re
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from xml.parsers import expat
 
@@ -23,7 +23,7 @@ from everlog.rdf.documents import document_prefixes
 from everlog.rdf.mistakes import NESTED, reason_of
 from everlog.rdf.owl.expressions import constant
 from everlog.rdf.owl.graph import Object, Triple, short
-from everlog.rdf.owl.horned import read_horned
+from everlog.rdf.owl.horned import horned_as_rdf, read_horned
 from everlog.rdf.owl.mapping import read_graph
 from everlog.rdf.owl.structure import Ontology
 from everlog.rdf.owl.syntaxes import HEAD, OwlSyntax, syntax_of
@@ -60,17 +60,20 @@ class _Parsed:
     prefixes: Mapping[str, str]
     triples: tuple[Triple, ...] = ()
     ontology: Ontology | None = None
+    mapped: tuple[Triple, ...] = ()
+    """What an `ontology` is in RDF, if that is wanted."""
 
 
-def read_ontologies(paths: Sequence[Path], texts: Sequence[str] = ()) -> Ontology:
-    """The ontology that some files and texts are together."""
+def read_ontologies(paths: Sequence[Path], texts: Sequence[str] = (), as_rdf: bool = False) -> Ontology:
+    """The ontology that some files and texts are together; with `as_rdf`, all of it has triples."""
     files = [_Document(_text(path), str(path), path.absolute().as_uri()) for path in dict.fromkeys(paths)]
-    parsed = [_parsed(document) for document in (*files, *(_Document(text, "<text>") for text in texts))]
+    parsed = [_parsed(document, as_rdf) for document in (*files, *(_Document(text, "<text>") for text in texts))]
     prefixes: dict[str, str] = {}
     for each in reversed(parsed):
         prefixes |= each.prefixes
     usable = _usable(prefixes)
     triples = [triple for each in parsed for triple in each.triples]
+    mapped = [triple for each in parsed for triple in each.mapped]
     graph = read_graph(triples, usable)
     others = [each.ontology for each in parsed if each.ontology is not None]
     missing = tuple(_missing(parsed))
@@ -78,7 +81,7 @@ def read_ontologies(paths: Sequence[Path], texts: Sequence[str] = ()) -> Ontolog
         tuple(dict.fromkeys(axiom for each in (graph, *others) for axiom in each.axioms)),
         usable,
         (*missing, *(warning for each in (graph, *others) for warning in each.warnings)),
-        tuple((constant(s), Constant(NamedNode(p)), constant(o)) for s, p, o in triples),
+        tuple((constant(s), Constant(NamedNode(p)), constant(o)) for s, p, o in (*triples, *mapped)),
         prefixes,
         missing,
     )
@@ -95,7 +98,7 @@ def _missing(parsed: Sequence[_Parsed]) -> list[str]:
     ]
 
 
-def _parsed(document: _Document) -> _Parsed:
+def _parsed(document: _Document, as_rdf: bool) -> _Parsed:
     syntax = _syntax(document)
     if isinstance(syntax, RdfFormat):
         return _rdf(document, syntax)
@@ -104,7 +107,10 @@ def _parsed(document: _Document) -> _Parsed:
     except ValueError as mistake:
         message = f"{document.name}: not an ontology in {syntax} syntax: {_spoken(str(mistake))}"
         raise EverlogError(message) from mistake
-    return _Parsed(document, tuple(names), tuple(imports), ontology.prefixes, ontology=ontology)
+    mapped: tuple[Triple, ...] = ()
+    if as_rdf:
+        mapped = _rdf(replace(document, text=horned_as_rdf(document.text, syntax)), RdfFormat.RDF_XML).triples
+    return _Parsed(document, tuple(names), tuple(imports), ontology.prefixes, ontology=ontology, mapped=mapped)
 
 
 def _rdf(document: _Document, syntax: RdfFormat) -> _Parsed:
