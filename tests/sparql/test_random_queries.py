@@ -108,6 +108,8 @@ def test_spark_answers_the_same(spark: SparkSession) -> None:
         "SELECT (COUNT(*) AS ?n) { ?x ?p ?y . ?z ?p ?y }",
         "SELECT ?p (COUNT(DISTINCT ?x) AS ?n) { ?x ?p ?y } GROUP BY ?p",
         "SELECT (COUNT(*) AS ?n) { ?x :nothing ?y }",
+        "SELECT ?p { ?x ?p ?y . ?y ?q ?z }",
+        "SELECT DISTINCT ?p { ?x ?p ?y }",
     ):
         expected = outcome_of(store.query(PROLOGUE + query))
         assert expected.solutions
@@ -116,4 +118,5 @@ def test_spark_answers_the_same(spark: SparkSession) -> None:
         kb.sparql("SELECT * { ?x ?p ?y }", rows=5)
     number = len(store.query("SELECT * { ?x ?p ?y }").serialize(format=QueryResultsFormat.CSV).split(b"\n")) - 2
     counted = kb.sparql("SELECT (COUNT(*) AS ?n) { ?x ?p ?y }", rows=5)
+    assert kb.sparql("ASK { ?x ?p ?y }", rows=5) and not kb.sparql("ASK { ?x <http://example.org/nothing> ?y }")
     assert list(counted) == [(number,)] and number > 5, "what is counted by Spark is not fetched"

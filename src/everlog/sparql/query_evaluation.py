@@ -27,6 +27,7 @@ from everlog.expressions.columns import Booleans, Column, Integers, Strings
 from everlog.expressions.columns import terms_of as column_of_terms
 from everlog.expressions.evaluation import evaluate, holds
 from everlog.sparql.active_graph import ActiveGraph
+from everlog.sparql.counted_patterns import counted_groups, counted_values, repeated
 from everlog.sparql.path_search import Pairs, PathSearch
 from everlog.sparql.query_expressions import ROW
 from everlog.sparql.query_functions import query_functions
@@ -72,6 +73,11 @@ class Setting:
     """Columns that tell for which solution outside, or for which graph, a solution is one."""
     bound: frozenset[Variable] = frozenset()
     """Variables that are bound around it."""
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether nothing around the pattern matters."""
+        return self.around is None and not self.hidden
 
 
 @dataclass
@@ -129,9 +135,18 @@ class Evaluation:
                 by = [(self._values(formula, found, setting), greatest) for formula, greatest in keys]
                 return found.take(sorted_places(by, found.length))
             case Project(inner, variables):
+                counted = counted_values(pattern, setting.graph) if setting.is_plain else None
+                if counted is not None:
+                    distinct, numbers = counted
+                    self.limits.check_rows(len(variables), int(numbers.sum()))
+                    return repeated(distinct, numbers)
                 inside = _projected(setting, variables)
                 return self.solve(inner, inside, _restricted(seeds, variables)).project((*variables, *inside.hidden))
             case Distinct(inner):
+                counted = counted_values(inner, setting.graph) if setting.is_plain else None
+                if counted is not None:
+                    distinct, numbers = counted
+                    return distinct.take(numbers > 0)
                 return self.solve(inner, setting, seeds).distinct()
             case Slice(inner, offset, limit):
                 return _sliced(self.solve(inner, setting), offset, limit, setting)
@@ -318,33 +333,12 @@ class Evaluation:
 
     # ------------------------------------------------------------------------------------ groups
 
-    def _counted(self, pattern: Group, setting: Setting) -> Solutions | None:
-        """Groups of a basic pattern that are counted and no more: where the facts are elsewhere, that is done there."""
-        inner = pattern.pattern
-        if setting.around is not None or setting.hidden or not isinstance(inner, Basic) or not inner.triples:
-            return None
-        bound = {term for triple in inner.triples for term in triple if isinstance(term, Variable)}
-        plain = all(
-            aggregation.function == "COUNT"
-            and not aggregation.distinct
-            and all(one.expression in bound and not one.exists for one in arguments)
-            for aggregation, arguments in zip(pattern.aggregations, pattern.arguments, strict=True)
-        )
-        if not plain or not bound.issuperset(pattern.keys):
-            return None
-        found = setting.graph.counted(inner.triples, pattern.keys)
-        if found is None:
-            return None
-        groups, numbers = found
-        ids = self.terms.ids(Integers(numbers))
-        for aggregation in pattern.aggregations:
-            groups = groups.extended(aggregation.result, ids)
-        return groups
-
     def _grouped(self, pattern: Group, setting: Setting) -> Solutions:
-        counted = self._counted(pattern, setting)
+        counted = counted_groups(pattern, setting.graph) if setting.is_plain else None
         if counted is not None:
-            return counted
+            groups, sizes = counted
+            ids = self.terms.ids(Integers(sizes))
+            return Solutions(groups.length, {**groups.columns, **{one.result: ids for one in pattern.aggregations}})
         found = self.solve(pattern.pattern, setting).without((ROW,))
         keys = (*setting.hidden, *pattern.keys)
         always = None

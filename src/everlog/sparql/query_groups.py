@@ -49,12 +49,12 @@ def aggregate(
     if argument is None:
         if aggregation.distinct:
             own = [column for name, column in solutions.columns.items() if not name.name.startswith(("#", "_:"))]
-            rows = first_places([numbers.astype(np.int64), *own], solutions.length)
+            _, rows = group_numbers([numbers.astype(np.int64), *own], solutions.length)
         return aggregated("COUNT", numbers[rows], count, [])
     if not isinstance(argument, Column):
         rows = np.flatnonzero(argument != UNBOUND)
         if aggregation.distinct:
-            rows = rows[first_places([numbers[rows].astype(np.int64), argument[rows]], len(rows))]
+            rows = rows[group_numbers([numbers[rows].astype(np.int64), argument[rows]], len(rows))[1]]
         return aggregated("COUNT", numbers[rows], count, [])
     failed = _failed(argument, numbers, count) if function in _FAILING else None
     if aggregation.distinct:

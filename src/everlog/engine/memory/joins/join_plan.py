@@ -293,21 +293,23 @@ class JoinPlan:
             return
         view = call.view(0, table)
         listed = NO_ROWS if rows is None else rows
-        copied = rows is None and view.is_span and not len(access.consts) and not len(access.twins)
+        plain = not len(access.consts) and not len(access.twins) and bool((access.fresh != kernels.ROW_ID).all())
+        copied = plain and rows is None and view.is_span
         if copied:
             lo, hi = max(lo, int(view.bounds[0])), min(hi, int(view.bounds[1]))
         match = access.key_cols, access.consts, access.twins
         for start in range(lo, hi, tuning.BINDINGS_PER_BLOCK):
             look()
             out, end = worker.block(0, len(self.driver.after)), min(start + tuning.BINDINGS_PER_BLOCK, hi)
-            if copied and (access.fresh >= 0).all():
+            if copied:
                 n = end - start
                 for slot, column in enumerate(access.fresh):
-                    out[slot, :n] = table.cols[column, start:end]
+                    if column >= 0:
+                        out[slot, :n] = table.cols[column, start:end]
             else:
                 ranges = listed, rows is not None, start, end
                 n = kernels.scan(*ranges, table.cols, *match, *view.test(table), access.fresh, out)
-                _fill(out, n, access)
+            _fill(out, n, access)
             yield from self._continue(call, worker, 0, out, n)
 
     def _continue(self, call: Call, worker: Worker, level: int, block: Ids, n: int) -> Iterator[None]:

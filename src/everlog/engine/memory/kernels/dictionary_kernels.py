@@ -209,8 +209,10 @@ def copy_text(ids: Ints, payload: Longs, lengths: Ints, text: Bytes, out: Bytes)
     at = 0
     for row in range(ids.size):
         begin, length = payload[ids[row]], lengths[ids[row]]
+        # Of a sum of integers the compiler does not know that it is no place counted from the end, and copies byte by byte.
+        source, target = text[begin : begin + length], out[at : at + length]
         for i in range(length):
-            out[at + i] = text[begin + i]
+            target[i] = source[i]
         at += length
 
 
