@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from random import Random
 from statistics import median
-from time import perf_counter
-from typing import Any, Final
+from time import perf_counter, process_time
+from typing import Final, NamedTuple
 
 from benchmarks.updates import lubm
 from benchmarks.updates_worker import Samples
@@ -30,7 +31,7 @@ ROWS: Final[Mapping[str, Callable[[int], Instance]]] = {
     "lubm-extended": lambda scale: lubm("LUBM_LE", max(1, 13 // scale)),
     "claros-extended": lambda scale: workload("claros-extended").instance(collections=max(2, 100 // scale)),
     "uobm": lambda scale: workload("uobm").instance(universities=max(1, 4 // scale)),
-    "relations": lambda scale: workload("relations").instance(groups=max(2, 400 // scale)),
+    "relations": lambda scale: workload("relations").instance(groups=max(2, 700 // scale)),
 }
 """What is changed, at the size of a scale."""
 
@@ -44,27 +45,45 @@ class Request:
     scale: int = 1
 
 
+class Times(NamedTuple):
+    """Seconds by the clock and of the processor, all threads together."""
+
+    clock: float
+    processor: float
+
+    @classmethod
+    def now(cls) -> Times:
+        return cls(perf_counter(), process_time())
+
+    def since(self, begun: Times) -> Times:
+        return Times(self.clock - begun.clock, self.processor - begun.processor)
+
+
 @dataclass
 class Measured:
     """Seconds, and by how many facts the materialisation changed, one for each sample."""
 
-    seconds: list[float] = field(default_factory=list)
+    times: list[Times] = field(default_factory=list)
     facts: list[int] = field(default_factory=list)
     again: int = 0
     """How often everything was computed anew."""
 
-    def note(self, begun: float, report: Report) -> int:
-        self.seconds.append(perf_counter() - begun)
+    def of(self, work: Callable[[], Report]) -> Report:
+        """Does some work and measures it."""
+        begun = Times.now()
+        report = work()
+        self.times.append(Times.now().since(begun))
         self.facts.append(report.added + report.deleted)
         self.again += report.algorithm == "remat"
-        return self.facts[-1]
+        return report
 
-    def text(self, restart: float) -> str:
-        middle, most = median(self.seconds), max(self.seconds)
+    def text(self, restart: Times) -> str:
+        clock, processor = (median(one[kind] for one in self.times) for kind in (0, 1))
+        most = max(one.processor for one in self.times)
         return (
-            f"median {1_000 * middle:.1f} ms ({restart / middle:,.0f} times as fast), most {1_000 * most:.0f} ms "
-            f"({most / restart:.2f} times as long), {median(self.facts):,.0f} facts changed, "
-            f"{self.again} of {len(self.seconds)} computed anew"
+            f"median {1_000 * clock:.1f} ms, {restart.clock / clock:,.0f} times as fast ({1_000 * processor:.1f} ms of the "
+            f"processor, {restart.processor / processor:,.0f} times), most {most / restart.processor:.2f} times as long "
+            f"by the processor, {median(self.facts):,.0f} facts changed, {self.again} of {len(self.times)} computed anew"
         )
 
 
@@ -82,30 +101,21 @@ def _measured(name: str, instance: Instance, repeat: int) -> list[str]:
     kb.add(instance.facts)
     total = kb.materialise().facts["total"]
     samples = Samples(instance.facts)
-    restart = median(_seconds(lambda: kb.update(algorithm="remat")) for _ in range(_RESTARTS))
+    again = Measured()
+    for _ in range(_RESTARTS):
+        again.of(lambda: kb.update(algorithm="remat"))
+    restart = Times(*(median(one[kind] for one in again.times) for kind in (0, 1)))
     found = {what: Measured() for what in ("rule deleted", "rule added", "facts deleted", "facts added")}
     rules = kb.program.rules
     for number, rule in enumerate(Random(1).sample(rules, min(repeat, len(rules)))):
-        program, begun = Program((rule,)), perf_counter()
-        report = kb.change_rules(delete=program)
-        changed = found["rule deleted"].note(begun, report)
-        begun = perf_counter()
-        report = kb.change_rules(add=program)
-        found["rule added"].note(begun, report)
-        sample = samples.of(max(1, changed // 2), seed=number)
-        begun = perf_counter()
-        report = kb.update(delete=sample)
-        found["facts deleted"].note(begun, report)
-        begun = perf_counter()
-        report = kb.update(add=sample)
-        found["facts added"].note(begun, report)
+        program = Program((rule,))
+        report = found["rule deleted"].of(partial(kb.change_rules, delete=program))
+        sample = samples.of(max(1, (report.added + report.deleted) // 2), seed=number)
+        found["rule added"].of(partial(kb.change_rules, add=program))
+        found["facts deleted"].of(partial(kb.update, delete=sample))
+        report = found["facts added"].of(partial(kb.update, add=sample))
         if report.facts["total"] != total:
             raise Failure(f"{name}: {total:,} facts became {report.facts['total']:,}")
-    head = f"{name}: {len(rules):,} rules, {total:,} facts; computing everything anew takes {restart:.2f} s"
+    head = f"{name}: {len(rules):,} rules, {total:,} facts; computing everything anew takes {restart.clock:.2f} s"
+    head += f" ({restart.processor:.2f} s of the processor)"
     return [head, *(f"  {what}: {one.text(restart)}" for what, one in found.items())]
-
-
-def _seconds(work: Callable[[], Any]) -> float:
-    begun = perf_counter()
-    work()
-    return perf_counter() - begun
