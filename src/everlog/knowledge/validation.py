@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pyoxigraph import Literal, NamedNode, RdfFormat, serialize
+from pyoxigraph import Literal, Quad, RdfFormat, Triple, serialize
 
 from everlog.datalog.constraints import SHAPE_VIOLATION
 from everlog.datalog.prefixes import with_prefixes
@@ -113,14 +113,11 @@ def _program(given: str | os.PathLike[str] | Program | Iterable[Any]) -> Program
     return shapes(text=lines.decode())
 
 
-def _triple(given: Any) -> Any:
-    from pyoxigraph import Triple
-
+def _triple(given: Any) -> Triple:
+    """A triple of pyoxigraph, of its own or of a quad, or three terms."""
     if isinstance(given, Triple):
         return given
+    if isinstance(given, Quad):
+        return given.triple
     subject, predicate, target = given
-    return Triple(
-        subject,
-        predicate,
-        target if isinstance(target, NamedNode) or not isinstance(target, str | int | float) else Literal(target),
-    )
+    return Triple(subject, predicate, Literal(target) if isinstance(target, str | int | float) else target)

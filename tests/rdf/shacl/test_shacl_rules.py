@@ -181,5 +181,11 @@ def test_what_is_ill_formed_is_one_message(shapes: str, message: str) -> None:
         kb.validate(everlog.shapes(text=PREFIXES + shapes))
 
 
+def test_shapes_that_many_refer_to_are_read_once() -> None:
+    levels = [f":S{level} sh:and ( :S{level + 1} :S{level + 1} ) ; sh:or ( :S{level + 1} ) ." for level in range(30)]
+    kb = materialised(":S0 sh:targetNode :a . :S30 sh:nodeKind sh:Literal . " + " ".join(levels), "")
+    assert {row[2] for row in results(kb)} == {"sh:and of :S0", "sh:or of :S0"}
+
+
 def test_ill_formed_shapes_that_nothing_refers_to_do_no_harm() -> None:
     assert materialised(":S sh:targetNode :a ; sh:nodeKind sh:IRI . :T sh:minCount 'x' .", "").validate().conforms

@@ -120,19 +120,18 @@ class Shapes:
         is_shape = {SH + "NodeShape", SH + "PropertyShape"} & self._graph.types(node)
         return bool(is_shape) and any(one in self._classes for one in self._graph.objects(node, TYPE))
 
-    def _read(self, node: Node, parent: tuple[str, str] | None, within: tuple[Node, ...]) -> Shape:
-        """The shape at a node, which another one, with a label, refers to in some way."""
+    def _read(self, node: Node, parent: tuple[str, str] | None, within: tuple[Node, ...]) -> None:
+        """Reads the shape at a node, which another one, with a label, refers to in some way, and those it refers to."""
         if node in within:
             raise IllFormed(
                 f"the shape {self._name(node)} refers to itself, and SHACL leaves open what recursive shapes mean: "
                 f"{' → '.join(self._name(one) for one in (*within[within.index(node) :], node))}"
             )
-        known = self.shapes.get(node)
-        if known is None:
-            known = self.shapes[node] = self._shape(node, parent)
-        for number, (kind, other) in enumerate(known.others(), 1):
-            self._read(other, (known.label, f"{kind} {number}"), (*within, node))
-        return known
+        if node in self.shapes:  # with all that it refers to, since it is not within itself
+            return
+        shape = self.shapes[node] = self._shape(node, parent)
+        for number, (kind, other) in enumerate(shape.others(), 1):
+            self._read(other, (shape.label, f"{kind} {number}"), (*within, node))
 
     def _shape(self, node: Node, parent: tuple[str, str] | None) -> Shape:
         said = self._graph.of(node)
