@@ -248,6 +248,13 @@ _SCHEMA = """
 [?y, owl:propertyDisjointWith, ?x] :- [?x, owl:propertyDisjointWith, ?y] .
 [?y, owl:complementOf, ?x] :- [?x, owl:complementOf, ?y] .
 [?y, owl:inverseOf, ?x] :- [?x, owl:inverseOf, ?y] .
+# and what holds of inverse properties
+[?q, rdfs:range, ?c] :- [?p, owl:inverseOf, ?q], [?p, rdfs:domain, ?c] .
+[?q, rdfs:domain, ?c] :- [?p, owl:inverseOf, ?q], [?p, rdfs:range, ?c] .
+[?q, a, owl:InverseFunctionalProperty] :- [?p, owl:inverseOf, ?q], [?p, a, owl:FunctionalProperty] .
+[?q, a, owl:FunctionalProperty] :- [?p, owl:inverseOf, ?q], [?p, a, owl:InverseFunctionalProperty] .
+[?p, owl:inverseOf, ?p] :- [?p, a, owl:SymmetricProperty] .
+[?p, a, owl:SymmetricProperty] :- [?p, owl:inverseOf, ?p] .
 # and a complement is disjoint
 [?x, owl:disjointWith, ?y] :- [?x, owl:complementOf, ?y] .
 # and short lists spelt out
@@ -313,6 +320,8 @@ false(?x) :-
     FILTER(!SAMETERM(?c, ?d)), [?c, rdf:first, ?e], [?d, rdf:first, ?f], [?x, a, ?e], [?x, a, ?f] .
 # dt-not-type: a literal is no value of its datatype
 false(?v) :- rl_kind(?v, <urn:everlog:kind:ill-typed>) .
+# and a literal is of a datatype that its value is not in
+false(?v) :- rl_kind(?v, ?k), rl_outside(?k, ?t), [?v, a, ?t] .
 # dt-diff: different values are one
 false(?v) :- rl_alias(?v, ?w), BIND(DATA_VALUE(?v) AS ?a), BIND(DATA_VALUE(?w) AS ?b), FILTER(!SAMETERM(?a, ?b)) .
 # and disjoint data ranges have something in common
