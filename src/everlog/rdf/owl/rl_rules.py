@@ -58,9 +58,9 @@ rl_member(?l, ?x) :- rl_cell(?l, ?c), [?c, rdf:first, ?x] .
 
 _PROPERTIES = """
 # prp-dom
-[?x, a, ?c] :- [?p, rdfs:domain, ?c], [?x, ?p, ?y] .
+[?x, a, ?c] :- [?p, rdfs:domain, ?c], [?x, ?p, ?y], ?c != owl:Thing, ?c != rdfs:Resource .
 # prp-rng
-[?y, a, ?c] :- [?p, rdfs:range, ?c], [?x, ?p, ?y] .
+[?y, a, ?c] :- [?p, rdfs:range, ?c], [?x, ?p, ?y], ?c != owl:Thing, ?c != rdfs:Resource .
 # prp-fp
 [?y, owl:sameAs, ?z] :- [?p, a, owl:FunctionalProperty], [?x, ?p, ?y], [?x, ?p, ?z], FILTER(!SAMETERM(?y, ?z)) .
 # prp-ifp
@@ -97,8 +97,9 @@ rl_agree(?c, ?l, ?x, ?y) :-
     [?x, a, ?c], [?y, a, ?c], FILTER(!SAMETERM(?x, ?y)) .
 rl_agree(?c, ?l, ?x, ?y) :-
     rl_key(?c, ?l), [?l, rdf:rest, ?m], rl_agree(?c, ?m, ?x, ?y), [?l, rdf:first, ?p], [?x, ?p, ?z], [?y, ?p, ?z] .
-# and everything is a thing
+# and everything is a thing, which other rules need not find out again
 [?x, a, owl:Thing] :- [?x, owl:sameAs, ?x] .
+[?x, a, rdfs:Resource] :- [?x, owl:sameAs, ?x] .
 # and what is used as a property or a class is one
 [?p, a, rdf:Property] :- [?x, ?p, ?y] .
 [?c, a, owl:Class] :- [?x, a, ?c] .
@@ -163,17 +164,20 @@ rl_in_all(?l, ?x) :- rl_conjunction(?l), [?l, rdf:rest, ?m], rl_in_all(?m, ?x), 
 
 _CLASS_AXIOMS = """
 # cax-sco
-[?x, a, ?d] :- [?c, rdfs:subClassOf, ?d], [?x, a, ?c], FILTER(!SAMETERM(?c, ?d)) .
+[?x, a, ?d] :-
+    [?c, rdfs:subClassOf, ?d], [?x, a, ?c], FILTER(!SAMETERM(?c, ?d)), ?d != owl:Thing, ?d != rdfs:Resource .
 # cax-eqc1
-[?x, a, ?d] :- [?c, owl:equivalentClass, ?d], [?x, a, ?c], FILTER(!SAMETERM(?c, ?d)) .
+[?x, a, ?d] :-
+    [?c, owl:equivalentClass, ?d], [?x, a, ?c], FILTER(!SAMETERM(?c, ?d)), ?d != owl:Thing, ?d != rdfs:Resource .
 # cax-eqc2
-[?x, a, ?c] :- [?c, owl:equivalentClass, ?d], [?x, a, ?d], FILTER(!SAMETERM(?c, ?d)) .
+[?x, a, ?c] :-
+    [?c, owl:equivalentClass, ?d], [?x, a, ?d], FILTER(!SAMETERM(?c, ?d)), ?c != owl:Thing, ?c != rdfs:Resource .
 """
 
 _DATATYPES = """
 # dt-type2
 [?v, a, ?t] :- rl_kind(?v, ?k), rl_datatype(?k, ?t) .
-rl_kind(?v, ?k) :- [?x, ?p, ?v], BIND(DATA_KIND(?v) AS ?k) .
+rl_kind(?v, ?k) :- [?v, owl:sameAs, ?v], BIND(DATA_KIND(?v) AS ?k) .
 # dt-eq
 [?v, owl:sameAs, ?w] :- rl_written(?v), BIND(DATA_VALUE(?v) AS ?w), FILTER(!SAMETERM(?v, ?w)) .
 rl_written(?v) :- rl_kind(?v, ?k), rl_many(?k) .
