@@ -10,6 +10,7 @@ import json
 import sys
 import tempfile
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -31,13 +32,13 @@ class Clock:
         self._name, self._since = name, now
 
 
-def everlog(ontology: Path, data: Path, out: Path, clock: Clock) -> dict[str, Any]:
+def everlog(ontology: Path, data: Path, out: Path, clock: Clock, complete: bool = False) -> dict[str, Any]:
     """A new store: Spark reads, encodes and writes, the engine reasons."""
     clock.part("translate")
-    from everlog.rdf.owl.profiles import translate
+    from everlog.rdf.owl.profiles import Options, translate
     from everlog.rdf.owl.reading import read_ontologies
 
-    program = translate(read_ontologies([ontology]), "RL").program
+    program = translate(read_ontologies([ontology]), "RL", Options(complete=complete)).program
     clock.part("start")
     from everlog.knowledge.stores import init_store
     from everlog.sources.read_facts import read_paths
@@ -110,6 +111,7 @@ def owlrl(ontology: Path, data: Path, out: Path, clock: Clock) -> dict[str, Any]
 
 SYSTEMS: dict[str, Callable[[Path, Path, Path, Clock], dict[str, Any]]] = {
     "everlog": everlog,
+    "complete": partial(everlog, complete=True),
     "reasonable": reasonable,
     "owlrl": owlrl,
 }

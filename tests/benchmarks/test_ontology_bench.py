@@ -46,5 +46,5 @@ def test_lines_and_ratios() -> None:
 
 
 def test_mistakes() -> None:
-    with pytest.raises(BenchmarkMistake, match="everlog, reasonable, owlrl"):
+    with pytest.raises(BenchmarkMistake, match="everlog, complete, reasonable, owlrl"):
         run_ontologies([1], ["hermit"], 1, 10.0, print)

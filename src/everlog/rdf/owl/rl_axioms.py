@@ -129,6 +129,8 @@ owl:bottomObjectProperty rdfs:Resource rdfs:Resource
 
 DATATYPE: Final = "rl_datatype"
 """The predicate of kinds of literals with their datatypes."""
+OUTSIDE: Final = "rl_outside"
+"""The predicate of kinds of literals with the other datatypes."""
 MANY: Final = "rl_many"
 """The predicate of kinds whose values may be written in several ways."""
 _WIDE: Final = {f"{OWL}real", f"{OWL}rational", PLAIN}
@@ -176,10 +178,10 @@ def _datatypes() -> Iterator[Atom]:
 
 
 def _kinds() -> Iterator[Atom]:
-    """What each kind of literals belongs to: what is below nothing else, since the rules find the rest."""
+    """What each kind of literals belongs to, and does not."""
     for kind, names in DATATYPES_OF.items():
-        for name in sorted(names):
-            yield Atom(DATATYPE, (_constant(kind), _constant(name)))
+        for name in sorted(KNOWN):
+            yield Atom(DATATYPE if name in names else OUTSIDE, (_constant(kind), _constant(name)))
         if kind not in {ILL_TYPED, *(KIND + name for name in _WRITTEN_ONCE)}:
             yield Atom(MANY, (_constant(kind),))
 

@@ -58,9 +58,9 @@ rl_member(?l, ?x) :- rl_cell(?l, ?c), [?c, rdf:first, ?x] .
 
 _PROPERTIES = """
 # prp-dom
-[?x, a, ?c] :- [?p, rdfs:domain, ?c], [?x, ?p, ?y] .
+[?x, a, ?c] :- [?p, rdfs:domain, ?c], [?x, ?p, ?y], ?c != owl:Thing, ?c != rdfs:Resource .
 # prp-rng
-[?y, a, ?c] :- [?p, rdfs:range, ?c], [?x, ?p, ?y] .
+[?y, a, ?c] :- [?p, rdfs:range, ?c], [?x, ?p, ?y], ?c != owl:Thing, ?c != rdfs:Resource .
 # prp-fp
 [?y, owl:sameAs, ?z] :- [?p, a, owl:FunctionalProperty], [?x, ?p, ?y], [?x, ?p, ?z], FILTER(!SAMETERM(?y, ?z)) .
 # prp-ifp
@@ -97,8 +97,9 @@ rl_agree(?c, ?l, ?x, ?y) :-
     [?x, a, ?c], [?y, a, ?c], FILTER(!SAMETERM(?x, ?y)) .
 rl_agree(?c, ?l, ?x, ?y) :-
     rl_key(?c, ?l), [?l, rdf:rest, ?m], rl_agree(?c, ?m, ?x, ?y), [?l, rdf:first, ?p], [?x, ?p, ?z], [?y, ?p, ?z] .
-# and everything is a thing
+# and everything is a thing, which other rules need not find out again
 [?x, a, owl:Thing] :- [?x, owl:sameAs, ?x] .
+[?x, a, rdfs:Resource] :- [?x, owl:sameAs, ?x] .
 # and what is used as a property or a class is one
 [?p, a, rdf:Property] :- [?x, ?p, ?y] .
 [?c, a, owl:Class] :- [?x, a, ?c] .
@@ -163,17 +164,20 @@ rl_in_all(?l, ?x) :- rl_conjunction(?l), [?l, rdf:rest, ?m], rl_in_all(?m, ?x), 
 
 _CLASS_AXIOMS = """
 # cax-sco
-[?x, a, ?d] :- [?c, rdfs:subClassOf, ?d], [?x, a, ?c], FILTER(!SAMETERM(?c, ?d)) .
+[?x, a, ?d] :-
+    [?c, rdfs:subClassOf, ?d], [?x, a, ?c], FILTER(!SAMETERM(?c, ?d)), ?d != owl:Thing, ?d != rdfs:Resource .
 # cax-eqc1
-[?x, a, ?d] :- [?c, owl:equivalentClass, ?d], [?x, a, ?c], FILTER(!SAMETERM(?c, ?d)) .
+[?x, a, ?d] :-
+    [?c, owl:equivalentClass, ?d], [?x, a, ?c], FILTER(!SAMETERM(?c, ?d)), ?d != owl:Thing, ?d != rdfs:Resource .
 # cax-eqc2
-[?x, a, ?c] :- [?c, owl:equivalentClass, ?d], [?x, a, ?d], FILTER(!SAMETERM(?c, ?d)) .
+[?x, a, ?c] :-
+    [?c, owl:equivalentClass, ?d], [?x, a, ?d], FILTER(!SAMETERM(?c, ?d)), ?c != owl:Thing, ?c != rdfs:Resource .
 """
 
 _DATATYPES = """
 # dt-type2
 [?v, a, ?t] :- rl_kind(?v, ?k), rl_datatype(?k, ?t) .
-rl_kind(?v, ?k) :- [?x, ?p, ?v], BIND(DATA_KIND(?v) AS ?k) .
+rl_kind(?v, ?k) :- [?v, owl:sameAs, ?v], BIND(DATA_KIND(?v) AS ?k) .
 # dt-eq
 [?v, owl:sameAs, ?w] :- rl_written(?v), BIND(DATA_VALUE(?v) AS ?w), FILTER(!SAMETERM(?v, ?w)) .
 rl_written(?v) :- rl_kind(?v, ?k), rl_many(?k) .
@@ -248,6 +252,13 @@ _SCHEMA = """
 [?y, owl:propertyDisjointWith, ?x] :- [?x, owl:propertyDisjointWith, ?y] .
 [?y, owl:complementOf, ?x] :- [?x, owl:complementOf, ?y] .
 [?y, owl:inverseOf, ?x] :- [?x, owl:inverseOf, ?y] .
+# and what holds of inverse properties
+[?q, rdfs:range, ?c] :- [?p, owl:inverseOf, ?q], [?p, rdfs:domain, ?c] .
+[?q, rdfs:domain, ?c] :- [?p, owl:inverseOf, ?q], [?p, rdfs:range, ?c] .
+[?q, a, owl:InverseFunctionalProperty] :- [?p, owl:inverseOf, ?q], [?p, a, owl:FunctionalProperty] .
+[?q, a, owl:FunctionalProperty] :- [?p, owl:inverseOf, ?q], [?p, a, owl:InverseFunctionalProperty] .
+[?p, owl:inverseOf, ?p] :- [?p, a, owl:SymmetricProperty] .
+[?p, a, owl:SymmetricProperty] :- [?p, owl:inverseOf, ?p] .
 # and a complement is disjoint
 [?x, owl:disjointWith, ?y] :- [?x, owl:complementOf, ?y] .
 # and short lists spelt out
@@ -313,6 +324,8 @@ false(?x) :-
     FILTER(!SAMETERM(?c, ?d)), [?c, rdf:first, ?e], [?d, rdf:first, ?f], [?x, a, ?e], [?x, a, ?f] .
 # dt-not-type: a literal is no value of its datatype
 false(?v) :- rl_kind(?v, <urn:everlog:kind:ill-typed>) .
+# and a literal is of a datatype that its value is not in
+false(?v) :- rl_kind(?v, ?k), rl_outside(?k, ?t), [?v, a, ?t] .
 # dt-diff: different values are one
 false(?v) :- rl_alias(?v, ?w), BIND(DATA_VALUE(?v) AS ?a), BIND(DATA_VALUE(?w) AS ?b), FILTER(!SAMETERM(?a, ?b)) .
 # and disjoint data ranges have something in common
