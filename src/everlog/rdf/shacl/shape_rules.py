@@ -141,15 +141,19 @@ class _Translation:
         if kind == "targetNode":
             self.facts.setdefault(Atom(use.focus.predicate, (said,)))
         elif kind == "targetClass":
-            self._rule(use.focus, self._instance(_FOCUS, said), origin)
+            self._rule(use.focus, [self._instance(_FOCUS, of)], origin)
         elif kind == "targetSubjectsOf":
             self._rule(use.focus, [Atom(TRIPLE, (_FOCUS, said, _OTHER))], origin)
         else:
             self._rule(use.focus, [Atom(TRIPLE, (_OTHER, said, _FOCUS))], origin)
 
-    def _instance(self, node: Term, of: Constant) -> list[Atom]:
-        self.facts.setdefault(Atom(BELOW, (of, of)))
-        return [Atom(BELOW, (_CLASS, of)), Atom(TRIPLE, (node, _TYPE, _CLASS))]
+    def _instance(self, node: Term, of: Object) -> Atom:
+        """The atom that says that a node is of a class or of one below it; all shapes that ask for a class share it."""
+        said, predicate = Constant(normalise(of)), f"{OF_SHAPES}instance of {self._said(of)}"
+        self.facts.setdefault(Atom(BELOW, (said, said)))
+        body = [Atom(BELOW, (_CLASS, said)), Atom(TRIPLE, (_FOCUS, _TYPE, _CLASS))]
+        self._rule(Atom(predicate, (_FOCUS,)), body, f"instances of {self._said(of)}")
+        return Atom(predicate, (node,))
 
     # ------------------------------------------------------------------------------------ uses of shapes
 
@@ -260,9 +264,8 @@ class _Translation:
         return self.shapes.short(node.value) if isinstance(node, NamedNode) else str(node)
 
     def _of_class(self, use: _Use, parameter: Parameter) -> None:
-        below, typed = self._instance(use.value, Constant(normalise(parameter.values[0])))
-        none = Negation((typed, below), (_CLASS,))
-        self._violated(use, parameter, [*use.values, none], use.value)
+        other = Negation((self._instance(use.value, parameter.values[0]),))
+        self._violated(use, parameter, [*use.values, other], use.value)
 
     def _of_minCount(self, use: _Use, parameter: Parameter) -> None:
         self._too_few(use, parameter, _number(parameter.values[0]), use.values, use.having(_VALUE))
