@@ -24,11 +24,11 @@ def test_results_are_those_of_pyshacl(data: Path) -> None:
     pytest.importorskip("pyshacl", reason="results are compared with those of pySHACL")
     instance = LUBM.build(1)
     kb = KnowledgeBase(instance.program, engine="memory")
-    kb.add({"triple": instance.facts["triple"].slice(0, 1_500)})
+    kb.add({"triple": instance.facts["triple"].slice(0, 800)})
     kb.materialise()
     theirs, _, _ = by_pyshacl(kb.sparql("CONSTRUCT { ?s ?p ?o } { ?s ?p ?o }").serialize("nt"))
     assert results_of(kb.validate(SHAPES)) == theirs
-    assert len(theirs) > 100
+    assert len(theirs) > 50
 
 
 def test_updates_are_measured(data: Path) -> None:

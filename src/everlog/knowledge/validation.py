@@ -67,7 +67,8 @@ def shape_constraints(program: Program) -> dict[str, Constraint]:
     for fact in program.facts:
         if fact.predicate == CONSTRAINT:
             name, text = (str(term.value) for term in fact.terms if isinstance(term, Constant))
-            found[name] = constraint_of(text)
+            if found.setdefault(name, constraint_of(text)) != constraint_of(text):
+                raise EverlogError(f"there are two constraints {name}: give all documents of shapes to one shapes(…)")
     return found
 
 

@@ -17,7 +17,7 @@ pyshacl = pytest.importorskip("pyshacl", reason="results are compared with those
 rdflib = pytest.importorskip("rdflib")
 SH = rdflib.Namespace("http://www.w3.org/ns/shacl#")
 
-CASES = 60
+CASES = 40
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -65,12 +65,12 @@ class _Use:
 
     shape: Shape
     reported: bool
-    about: str
-    """The label of the shape whose focus nodes it has: its own or, of a property of one node shape alone, that shape's."""
+    source: str
+    """The predicate of its focus nodes: its own, that of a node shape of which it is a property, or that of a class."""
 
     @property
     def focus(self) -> Atom:
-        return Atom(f"{OF_SHAPES}{'focus of' if self.reported else 'asked about'} {self.about}", (_FOCUS,))
+        return Atom(self.source, (_FOCUS,))
 
     def fails(self, node: Term) -> Atom:
         return Atom(f"{OF_SHAPES}fails {self.shape.label}", (node,))
@@ -141,22 +141,28 @@ class _Translation:
         if kind == "targetNode":
             self.facts.setdefault(Atom(use.focus.predicate, (said,)))
         elif kind == "targetClass":
-            self._rule(use.focus, self._instance(_FOCUS, said), origin)
+            instance = self._instance(_FOCUS, of)
+            if instance != use.focus:
+                self._rule(use.focus, [instance], origin)
         elif kind == "targetSubjectsOf":
             self._rule(use.focus, [Atom(TRIPLE, (_FOCUS, said, _OTHER))], origin)
         else:
             self._rule(use.focus, [Atom(TRIPLE, (_OTHER, said, _FOCUS))], origin)
 
-    def _instance(self, node: Term, of: Constant) -> list[Atom]:
-        self.facts.setdefault(Atom(BELOW, (of, of)))
-        return [Atom(BELOW, (_CLASS, of)), Atom(TRIPLE, (node, _TYPE, _CLASS))]
+    def _instance(self, node: Term, of: Object) -> Atom:
+        """The atom that says that a node is of a class or of one below it; all shapes that ask for a class share it."""
+        said, predicate = Constant(normalise(of)), f"{OF_SHAPES}instance of {self._said(of)}"
+        self.facts.setdefault(Atom(BELOW, (said, said)))
+        body = [Atom(BELOW, (_CLASS, said)), Atom(TRIPLE, (_FOCUS, _TYPE, _CLASS))]
+        self._rule(Atom(predicate, (_FOCUS,)), body, f"instances of {self._said(of)}")
+        return Atom(predicate, (node,))
 
     # ------------------------------------------------------------------------------------ uses of shapes
 
     def _used(self, node: Node, reported: bool) -> _Use:
         """A use of a shape, whose rules are made when it is first used so."""
         shape = self.shapes.shapes[node]
-        use = _Use(shape, reported, self._about(shape).label)
+        use = _Use(shape, reported, self._source(shape, reported))
         if (node, reported) not in self._done:
             self._done.add((node, reported))
             if shape.path is not None and not use.is_simple:
@@ -167,12 +173,16 @@ class _Translation:
                 self._constrain(use, parameter)
         return use
 
-    def _about(self, shape: Shape) -> Shape:
-        """The shape whose focus nodes are those of another one."""
+    def _source(self, shape: Shape, reported: bool) -> str:
+        """The predicate of the focus nodes of a shape, or of the nodes that it is asked about."""
         above = self._referring.get(shape.node, [])
-        if shape.targets or len(above) != 1 or above[0][0] != "property" or above[0][1].path is not None:
-            return shape
-        return self._about(above[0][1])
+        if not shape.targets and len(above) == 1 and above[0][0] == "property" and above[0][1].path is None:
+            return self._source(above[0][1], reported)
+        if reported and len(shape.targets) == 1 and not any(parameter == "property" for parameter, _ in above):
+            (target,) = shape.targets
+            if target.kind == "targetClass":
+                return self._instance(_FOCUS, target.of).predicate
+        return f"{OF_SHAPES}{'focus of' if reported else 'asked about'} {shape.label}"
 
     def _asked(self, asking: _Use, node: Node, parameter: str) -> Atom | None:
         """What says that a value fails a shape, which is asked about it from now on; None if nothing can fail it."""
@@ -180,7 +190,7 @@ class _Translation:
             return None
         values, value, origin = asking.values, asking.value, f"sh:{parameter} of {asking.shape.label}"
         use = self._used(node, reported=False)
-        if use.about != asking.about:
+        if use.source != asking.source:
             self._rule(Atom(use.focus.predicate, (value,)), values, origin)
         return use.fails(value)
 
@@ -260,9 +270,8 @@ class _Translation:
         return self.shapes.short(node.value) if isinstance(node, NamedNode) else str(node)
 
     def _of_class(self, use: _Use, parameter: Parameter) -> None:
-        below, typed = self._instance(use.value, Constant(normalise(parameter.values[0])))
-        none = Negation((typed, below), (_CLASS,))
-        self._violated(use, parameter, [*use.values, none], use.value)
+        other = Negation((self._instance(use.value, parameter.values[0]),))
+        self._violated(use, parameter, [*use.values, other], use.value)
 
     def _of_minCount(self, use: _Use, parameter: Parameter) -> None:
         self._too_few(use, parameter, _number(parameter.values[0]), use.values, use.having(_VALUE))
@@ -360,7 +369,7 @@ class _Translation:
         origin = f"sh:property of {use.shape.label}"
         if use.reported:
             other = self._used(node, reported=True)
-            if other.about != use.about:
+            if other.source != use.source:
                 self._rule(Atom(other.focus.predicate, (use.value,)), use.values, origin)
         else:
             self._of_node(use, parameter)
