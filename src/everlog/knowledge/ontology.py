@@ -73,7 +73,7 @@ def ontology(
 
     >>> family = ontology(text="Prefix(:=<http://ex.org/>) Ontology(SubClassOf(:Man :Person) ClassAssertion(:Man :adam))")
     >>> family
-    <Ontology: 2 axioms, 5 rules, 1 facts>
+    <Ontology: 2 axioms, 5 rules, 1 fact>
 
     Args:
         documents: paths of files in RDF/XML, Turtle, OWL/XML or functional syntax, perhaps compressed as `.gz`. Imports
