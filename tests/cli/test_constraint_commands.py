@@ -67,7 +67,10 @@ def test_shapes_of_a_store_and_others(tmp_path: Path) -> None:
     others = written(tmp_path / "others.ttl", SHAPES.replace("sh:minCount 1", "sh:maxCount 0"))
     assert "1 result:\n  ex:ann ex:name  (sh:maxCount of" in everlog("validate", store, "--shapes", others).out
     assert "1 result:\n  ex:bob ex:name  (sh:minCount of" in everlog("validate", store).out
+    done("update", store, "--shapes", others)
+    assert "1 result:\n  ex:ann ex:name  (sh:maxCount of" in everlog("validate", store).out
     broken = written(tmp_path / "broken.ttl", SHAPES.replace("sh:minCount 1", "sh:minCount -1"))
+    assert everlog("update", store, "--shapes", broken).code == 2
     ended = everlog("validate", store, "--shapes", broken)
     assert (ended.code, "sh:minCount is a number that is not negative" in ended.err) == (2, True)
     assert everlog("init", tmp_path / "other", "--facts", data, "--shapes", broken).code == 2

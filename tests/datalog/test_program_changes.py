@@ -7,10 +7,12 @@ from random import Random
 
 import pytest
 
+import everlog
 from everlog import EverlogError, parse_program
 from everlog.datalog.constants import replaced
 from everlog.datalog.printer import print_rule
-from everlog.datalog.program_changes import changed_program, is_same, ontology_change, rules_between
+from everlog.datalog.program_changes import changed_program, is_same, ontology_change, rules_between, shapes_change
+from everlog.datalog.program_union import union
 from everlog.datalog.syntax import Constant, Program, Rule
 from long_sequences.scenarios import Interests, life
 
@@ -67,3 +69,23 @@ def test_an_ontology_changes_what_is_its_own() -> None:
     assert [fact.terms[0].value for fact in (*add.facts, *delete.facts)] == [3, 1]
     back, forth = ontology_change(changed_program(program, add, delete), ontology)
     assert [print_rule(rule) for rule in (*back.rules, *forth.rules)] == ["c(?x) :- b(?x) .", "e(?x) :- b(?x) ."]
+
+
+def test_shapes_and_an_ontology_do_not_change_each_other() -> None:
+    shapes, fewer = (
+        everlog.shapes(
+            text="@prefix sh: <http://www.w3.org/ns/shacl#> . @prefix e: <http://e/> . "
+            f"e:S sh:targetClass e:P ; sh:property [ sh:path e:n ; {demands} ] ."
+        )
+        for demands in ("sh:minCount 1 ; sh:maxCount 2", "sh:minCount 1")
+    )
+    rules = parse_program("p(?x) :- q(?x) .", "p.dlog")
+    program = union(rules, shapes)
+    assert ontology_change(program, Program()) == (Program(), Program())
+    assert shapes_change(program, shapes) == (
+        replace(Program(), prefixes=shapes.prefixes, origins=shapes.origins),
+        Program(),
+    )
+    after = changed_program(program, *shapes_change(program, fewer))
+    assert set(after.rules) == set(rules.rules) | set(fewer.rules)
+    assert set(after.facts) == set(fewer.facts)

@@ -98,6 +98,15 @@ ShapesOption = Annotated[
     list[Path] | None,
     typer.Option(metavar="FILE", help="A shapes graph of SHACL, which becomes rules. Several are one."),
 ]
+NewShapesOption = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--shapes",
+        metavar="FILE",
+        help="The shapes of the store as they are now, all of their files: those that are new become rules, and rules of "
+        "those that are gone go.",
+    ),
+]
 OnErrorOption = Annotated[
     OnError, typer.Option(help="Malformed input: fail, or skip it and keep it in a quarantine folder.")
 ]

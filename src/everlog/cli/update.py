@@ -52,6 +52,7 @@ def update(
     sameas_rules: ontologies.StoredEqualityRulesOption = None,
     with_schema: ontologies.StoredSchemaOption = None,
     complete: ontologies.StoredCompleteOption = None,
+    shapes: options.NewShapesOption = None,
     changes: Annotated[
         Path | None,
         typer.Option(
@@ -81,10 +82,10 @@ def update(
     What is both added and deleted is added. On failure the store is as before.
     """
     started = perf_counter()
-    if not any((add, delete, add_table, delete_table, add_rules, delete_rules, ontology)):
+    if not any((add, delete, add_table, delete_table, add_rules, delete_rules, ontology, shapes)):
         raise EverlogError(
             "nothing to do: give facts with --add or --delete, or --add-table or --delete-table, rules with --add-rules or "
-            "--delete-rules, or the new state of an --ontology"
+            "--delete-rules, or the new state of an --ontology or of --shapes"
         )
     options.reasoning_options(engine=engine or "auto", algorithm=algorithm, constraints=constraints or "warn")
     given = [
@@ -105,7 +106,7 @@ def update(
     rules = parse_program(manifest.program)
     warnings: list[str] = []
     edits = None
-    if add_rules or delete_rules or ontology:
+    if add_rules or delete_rules or ontology or shapes:
         from everlog.datalog.program_changes import changed_program
         from everlog.knowledge.stores import RuleEdits
 
@@ -114,6 +115,10 @@ def update(
             asked = profile, owl_thing, sameas_rules, with_schema, complete
             said, translation, remarks = ontologies.new_state(ontology, manifest.ontology, *asked)
             edits, warnings = replace(edits, ontology=said, translation=translation), remarks
+        if shapes:
+            from everlog.knowledge.validation import shapes as shapes_of
+
+            edits = replace(edits, shapes=shapes_of(*shapes))
         if manifest.options.get("equality", "off") == "off":
             rules = changed_program(rules, *edits.of(rules))  # what is not there is said before Spark is started
     contradictions = ontologies.Contradictions(fail_on_violation)

@@ -13,7 +13,7 @@ from typing import Final
 from pyoxigraph import NamedNode
 
 from everlog.datalog.printer import NAMELESS
-from everlog.datalog.syntax import TRIPLE, Atom, Constant, Program, Variable
+from everlog.datalog.syntax import TRIPLE, Atom, Constant, Program, Rule, Variable
 from everlog.datalog.values import RDF_TYPE
 
 VIOLATION: Final = "violation"
@@ -42,3 +42,8 @@ def _pattern(head: Atom) -> Atom:
     if head.predicate == TRIPLE:
         return Atom(TRIPLE, (Variable("x"), _TYPE, _RDFOX))
     return Atom(head.predicate, tuple(Variable(f"x{place}") for place in range(len(head.terms))))
+
+
+def is_of_shapes(rule: Rule) -> bool:
+    """Whether a rule, or a fact as a rule without conditions, is what became of shapes."""
+    return rule.head.predicate.startswith((OF_SHAPES, "shacl_"))

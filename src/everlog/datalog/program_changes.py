@@ -6,12 +6,13 @@ Neither does the order of its conditions matter. What stands inside a negation o
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from difflib import get_close_matches
 from types import MappingProxyType
 from typing import Final, TypeAlias
 
+from everlog.datalog.constraints import is_of_shapes
 from everlog.datalog.printer import NAMELESS, print_rule
 from everlog.datalog.substitution import canonical_rule
 from everlog.datalog.syntax import Atom, BodyLiteral, Constant, Negation, Program, Rule, Term, Variable
@@ -65,19 +66,29 @@ def ontology_change(program: Program, ontology: Program) -> tuple[Program, Progr
 
     Rules and facts of a program are the ontology's if it has them from axioms.
     """
-    mine = {rule: origin for rule, origin in program.origins.items() if not _PLACE.fullmatch(origin)}
-    wanted = {canonical_rule(rule) for rule in ontology.rules}
-    said = set(ontology.facts)
+    mine = {rule for rule, origin in program.origins.items() if not _PLACE.fullmatch(origin) and not is_of_shapes(rule)}
+    return _new_state(program, ontology, mine)
+
+
+def shapes_change(program: Program, shapes: Program) -> tuple[Program, Program]:
+    """The same for rules and facts that a program has from shapes."""
+    facts = (Rule(fact, ()) for fact in program.facts)
+    return _new_state(program, shapes, {rule for rule in (*program.rules, *facts) if is_of_shapes(rule)})
+
+
+def _new_state(program: Program, now: Program, mine: Collection[Rule]) -> tuple[Program, Program]:
+    """What is to be added and deleted, so that instead of some rules, and of facts as rules, a program has others."""
+    wanted, said = set(map(canonical_rule, now.rules)), set(now.facts)
     delete = Program(
         tuple(rule for rule in program.rules if rule in mine and canonical_rule(rule) not in wanted),
         tuple(fact for fact in program.facts if Rule(fact, ()) in mine and fact not in said),
     )
     known, given = set(map(canonical_rule, program.rules)), set(program.facts)
     add = Program(
-        tuple(rule for rule in ontology.rules if canonical_rule(rule) not in known),
-        tuple(fact for fact in ontology.facts if fact not in given),
-        ontology.prefixes,
-        ontology.origins,
+        tuple(rule for rule in now.rules if canonical_rule(rule) not in known),
+        tuple(fact for fact in now.facts if fact not in given),
+        now.prefixes,
+        now.origins,
     )
     return add, delete
 

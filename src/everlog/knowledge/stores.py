@@ -11,14 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import partial, reduce
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from everlog.datalog.prefixes import with_prefixes
 from everlog.datalog.printer import print_program
-from everlog.datalog.program_changes import ontology_change
+from everlog.datalog.program_changes import ontology_change, shapes_change
 from everlog.datalog.program_union import union
 from everlog.datalog.reader import parse_program
 from everlog.datalog.suspicions import none_deleted, not_mentioned, nothing_to_delete
@@ -82,20 +82,24 @@ class Changes:
 
 @dataclass(frozen=True)
 class RuleEdits:
-    """Rules, and facts in programs, to add to a store and to delete from it, and the new state of its ontology."""
+    """Rules, and facts in programs, to add to a store and to delete from it; the new states of its ontology and shapes."""
 
     add: Program = field(default_factory=Program)
     delete: Program = field(default_factory=Program)
     ontology: Program | None = None
     translation: Mapping[str, str | bool] = field(default_factory=dict)
     """How the ontology became rules."""
+    shapes: Program | None = None
 
     def of(self, program: Program) -> tuple[Program, Program]:
         """What is to be added to a program, and what is to be deleted from it."""
-        if self.ontology is None:
-            return self.add, self.delete
-        add, delete = ontology_change(program, self.ontology)
-        return union(self.add, add), union(self.delete, delete)
+        changes = [(self.add, self.delete)]
+        if self.ontology is not None:
+            changes.append(ontology_change(program, self.ontology))
+        if self.shapes is not None:
+            changes.append(shapes_change(program, self.shapes))
+        add, delete = zip(*changes, strict=True)
+        return reduce(union, add), reduce(union, delete)
 
 
 def init_store(
