@@ -20,16 +20,16 @@ ROOT = Path(__file__).resolve().parent.parent
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Shares tests out to workers: those that have something in common go together, all others test by test.
 
-    Tests with Spark are two groups of files, since Spark takes half a minute of processor time to warm up in each worker
-    that has a session. The others that belong together have a fixture of their module in common. Workers begin with large
-    groups. Then come tests that start processes, which take long; what is short is left for the end, so that no worker
-    waits for another.
+    Tests with Spark are two groups that take about as long, those of the knowledge base and of the command, and others:
+    Spark takes half a minute of processor time to warm up in each worker that has a session. The others that belong
+    together have a fixture of their module in common. Workers begin with large groups. Then come tests that start
+    processes, which take long; what is short is left for the end, so that no worker waits for another.
     """
-    with_spark = list(dict.fromkeys(item.path for item in items if "spark" in fixtures_of(item)))
     for item in items:
         fixtures = fixtures_of(item)
         if "spark" in fixtures:
-            item.add_marker(pytest.mark.xdist_group(f"spark {with_spark.index(item.path) % 2}"))
+            above = item.path.relative_to(ROOT).parts[1] in ("knowledge", "cli")
+            item.add_marker(pytest.mark.xdist_group("spark, above" if above else "spark, below"))
         elif any(one[-1].scope == "module" for one in fixtures.values()):
             item.add_marker(pytest.mark.xdist_group(str(item.path.relative_to(ROOT))))
     items.sort(key=lambda item: item.get_closest_marker("own_process") is None)

@@ -38,7 +38,7 @@ def test_from_the_driver_and_a_store_by_either_engine(spark: SparkSession, tmp_p
     kb.materialise()
     kb.update(add={"edge": [("d", "e")]}, delete={"edge": [("c", "d")]})
     derived = sorted(all_facts(kb) - decoded(kb, kb.reasoner.E), key=repr)
-    check_all(kb, kb.program, derived[::4])
+    check_all(kb, kb.program, derived[::7])
     kb.save(tmp_path / "s")
     check_all(everlog.open(tmp_path / "s", engine="memory"), kb.program)
 
@@ -53,7 +53,7 @@ def test_from_jobs(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_random_programs(spark: SparkSession) -> None:
     """Negation, expressions, aggregates and minima, after an update."""
-    cases = [computing(Random(f"why {seed}"), updates=1) for seed in range(3)]
+    cases = [computing(Random(f"why {seed}"), updates=1) for seed in range(2)]
     one = joint_computing([*cases, with_minima(Random("why"), updates=1)])
     kb = KnowledgeBase(one.program, engine="spark", spark=spark)
     kb.add(one.facts)
@@ -61,7 +61,7 @@ def test_random_programs(spark: SparkSession) -> None:
     for add, delete in one.updates:
         kb.update(add, delete)
     derived = sorted(all_facts(kb) - decoded(kb, kb.reasoner.E), key=repr)
-    check_all(kb, one.program, Random(1).sample(derived, 4))
+    check_all(kb, one.program, Random(1).sample(derived, 2))
 
 
 def test_equal_names(spark: SparkSession) -> None:
@@ -71,7 +71,7 @@ def test_equal_names(spark: SparkSession) -> None:
     kb.materialise()
     world = EqualWorld(case.program, facts_of(kb, "explicit"))
     derived = sorted(facts_of(kb, "derived"), key=repr)
-    for one in Random(1).sample(derived, 3):
+    for one in Random(1).sample(derived, 1):
         proof = explained(kb, one).proof
         assert proof is not None
         assert world.check(proof) == one

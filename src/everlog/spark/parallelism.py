@@ -17,4 +17,4 @@ def tasks_at_once(spark: SparkSession) -> int:
 
 def runs_here(spark: SparkSession) -> bool:
     """Whether tasks run on this machine, so that they see its files."""
-    return has_hadoop(spark) and (spark.sparkContext.master or "").startswith("local")
+    return has_hadoop(spark) and (spark.conf.get("spark.master", None) or "").startswith("local")

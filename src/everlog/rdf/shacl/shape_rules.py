@@ -311,7 +311,7 @@ class _Translation:
 
     def _of_uniqueLang(self, use: _Use, parameter: Parameter) -> None:
         tag = Computation(Call("LCASE", (Call("LANG", (use.value,)),)), _TAG)
-        tagged = Computation(Call("!", (Call("SAMETERM", (_TAG, _NOTHING)),)))
+        tagged = Comparison("is not", _TAG, _NOTHING)
         above = Comparison(">", _NUMBER, Constant(1))
         counted = _counted([*use.values, tag, tagged], (_FOCUS, _TAG))
         self._violated(use, parameter, [counted, above], detail=_TAG)
@@ -322,7 +322,7 @@ class _Translation:
         self._violated(use, parameter, [*use.values, missing], use.value)
         other = Atom(TRIPLE, (_FOCUS, said, _VALUE))
         if use.shape.path is None:
-            differs: BodyLiteral = Computation(Call("!", (Call("SAMETERM", (_FOCUS, _VALUE)),)))
+            differs: BodyLiteral = Comparison("is not", _FOCUS, _VALUE)
         else:
             differs = Negation((use.having(_VALUE),))
         self._violated(use, parameter, [use.focus, other, differs], _VALUE)
@@ -342,7 +342,7 @@ class _Translation:
     def _of_hasValue(self, use: _Use, parameter: Parameter) -> None:
         said = Constant(normalise(parameter.values[0]))
         if use.shape.path is None:
-            other = Computation(Call("!", (Call("SAMETERM", (_FOCUS, said)),)))
+            other = Comparison("is not", _FOCUS, said)
             self._violated(use, parameter, [use.focus, other])
         else:
             self._violated(use, parameter, [use.focus, Negation((use.having(said),))])
