@@ -6,36 +6,25 @@ or by its place; nothing is fetched. Files that import each other are read once 
 
 from __future__ import annotations
 
-import gzip
 import re
-import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from xml.parsers import expat
 
-from pyoxigraph import BlankNode, Literal, NamedNode, RdfFormat, parse
+from pyoxigraph import NamedNode, RdfFormat
 
 from everlog.datalog.syntax import Constant
 from everlog.errors import EverlogError
 from everlog.rdf.blanks import file_mark
 from everlog.rdf.documents import document_prefixes
-from everlog.rdf.mistakes import NESTED, reason_of
+from everlog.rdf.graph_texts import FORMATS, graph_text, graph_triples
 from everlog.rdf.owl.expressions import constant
-from everlog.rdf.owl.graph import Object, Triple, short
+from everlog.rdf.owl.graph import Triple, short
 from everlog.rdf.owl.horned import horned_as_rdf, read_horned
 from everlog.rdf.owl.mapping import read_graph
 from everlog.rdf.owl.structure import Ontology
 from everlog.rdf.owl.syntaxes import HEAD, OwlSyntax, syntax_of
 from everlog.rdf.owl.vocabulary import OWL, TYPE
-
-_BY_NAME = {
-    ".nt": RdfFormat.N_TRIPLES,
-    ".nq": RdfFormat.N_QUADS,
-    ".ttl": RdfFormat.TURTLE,
-    ".trig": RdfFormat.TRIG,
-    ".rdf": RdfFormat.RDF_XML,
-}
 
 
 @dataclass(frozen=True)
@@ -66,7 +55,9 @@ class _Parsed:
 
 def read_ontologies(paths: Sequence[Path], texts: Sequence[str] = (), as_rdf: bool = False) -> Ontology:
     """The ontology that some files and texts are together; with `as_rdf`, all of it has triples."""
-    files = [_Document(_text(path), str(path), path.absolute().as_uri()) for path in dict.fromkeys(paths)]
+    files = [
+        _Document(graph_text(path, "an ontology"), str(path), path.absolute().as_uri()) for path in dict.fromkeys(paths)
+    ]
     parsed = [_parsed(document, as_rdf) for document in (*files, *(_Document(text, "<text>") for text in texts))]
     prefixes: dict[str, str] = {}
     for each in reversed(parsed):
@@ -115,21 +106,7 @@ def _parsed(document: _Document, as_rdf: bool) -> _Parsed:
 
 def _rdf(document: _Document, syntax: RdfFormat) -> _Parsed:
     text, name = document.text, document.name
-    if syntax == RdfFormat.RDF_XML:
-        _check_xml(name, text)
-    labels: dict[str, BlankNode] = {}
-    triples: list[Triple] = []
-    try:
-        for quad in parse(text, format=syntax, base_iri=document.address):
-            subject, target = (_stable(node, document.mark, labels) for node in (quad.subject, quad.object))
-            if isinstance(subject, Literal):
-                raise ValueError("a literal cannot be a subject")
-            triples.append((subject, quad.predicate.value, target))
-    except SyntaxError as mistake:
-        line = f":{mistake.lineno}" if mistake.lineno else ""
-        raise EverlogError(f"{name}{line}: {reason_of(mistake)}") from mistake
-    except ValueError as mistake:
-        raise EverlogError(f"{name}: {mistake}") from mistake
+    triples = graph_triples(text, syntax, name, document.address, document.mark)
     headers = {s for s, p, o in triples if p == TYPE and o == NamedNode(OWL + "Ontology")}
     names = [s.value for s in headers if isinstance(s, NamedNode)]
     names += [o.value for s, p, o in triples if s in headers and p == OWL + "versionIRI"]
@@ -138,38 +115,9 @@ def _rdf(document: _Document, syntax: RdfFormat) -> _Parsed:
     return _Parsed(document, tuple(names), tuple(imports), prefixes, tuple(triples))
 
 
-def _check_xml(name: str, text: str) -> None:
-    """Refuses XML that is not well-formed: pyoxigraph takes a file that ends in the middle for a whole one."""
-    try:
-        expat.ParserCreate().Parse(text, True)
-    except expat.ExpatError as mistake:
-        raise EverlogError(f"{name}:{mistake.lineno}: not well-formed XML: {expat.ErrorString(mistake.code)}") from None
-
-
-def _stable(node: object, mark: str, labels: dict[str, BlankNode]) -> Object:
-    """A node whose label does not change from one reading to the next: anonymous ones are numbered as they appear."""
-    if isinstance(node, BlankNode):
-        return labels.setdefault(node.value, BlankNode(f"{mark}n{len(labels)}"))
-    if isinstance(node, NamedNode | Literal):
-        return node
-    raise ValueError(NESTED)
-
-
-def _text(path: Path) -> str:
-    if not path.is_file():
-        raise EverlogError(f"{path}: {'this is a folder' if path.is_dir() else 'no such file'}")
-    try:
-        data = path.read_bytes()
-        return (gzip.decompress(data) if path.name.endswith(".gz") else data).decode("utf-8-sig")
-    except UnicodeDecodeError as mistake:
-        raise EverlogError(f"{path}: not UTF-8 text (byte {mistake.start}); is this an ontology?") from None
-    except (OSError, EOFError, zlib.error) as mistake:
-        raise EverlogError(f"{path}: {getattr(mistake, 'strerror', None) or mistake}") from None
-
-
 def _syntax(document: _Document) -> RdfFormat | OwlSyntax:
     """By what the document begins with; Turtle and the lines of RDF by the name of the file."""
-    named = _BY_NAME.get(Path(document.name.removesuffix(".gz")).suffix)
+    named = FORMATS.get(Path(document.name.removesuffix(".gz")).suffix)
     if named is not None and named != RdfFormat.RDF_XML:
         return named
     if named is None and not document.text.strip():
