@@ -25,8 +25,7 @@ from urllib.parse import urlencode, urlsplit
 
 from benchmarks.sparql_queries import LUBM, PROLOGUE
 from benchmarks.workload import BenchmarkMistake
-from benchmarks.workloads.lubm import LUBM as LUBM_WORKLOAD
-from everlog import KnowledgeBase
+from benchmarks.workloads.lubm import materialised_lubm
 
 ROWS: Final = ("updates", "reads")
 _UB: Final = "http://swat.cse.lehigh.edu/onto/univ-bench.owl#"
@@ -56,7 +55,7 @@ def run_server(request: Request, say: Say) -> None:
         )
     with TemporaryDirectory(prefix="everlog-bench-") as folder:
         store = Path(folder) / "universities.store"
-        kb = _materialised(request.copies)
+        kb = materialised_lubm(request.copies)
         kb.save(store)
         say(f"{kb.size('triple'):,} triples, {kb.size('triple', 'explicit'):,} of them explicit")
         del kb
@@ -65,14 +64,6 @@ def run_server(request: Request, say: Say) -> None:
                 _updates(address, request.number, say)
             if "reads" in request.rows:
                 _reads(address, request.number, say)
-
-
-def _materialised(copies: int) -> KnowledgeBase:
-    instance = LUBM_WORKLOAD.build(copies)
-    kb = KnowledgeBase(instance.program, engine="memory")
-    kb.add(instance.facts)
-    kb.materialise()
-    return kb
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from benchmarks.sparql_queries import ANALYTICAL, LUBM, PROLOGUE
 from benchmarks.workload import BenchmarkMistake
-from benchmarks.workloads.lubm import LUBM as LUBM_WORKLOAD
+from benchmarks.workloads.lubm import materialised_lubm
 from everlog import KnowledgeBase
 
 QUERIES: Final = {**LUBM, **ANALYTICAL}
@@ -43,7 +43,7 @@ def run_sparql(request: Request, say: Say) -> None:
     if unknown or request.copies < 1 or request.repeat < 1:
         raise BenchmarkMistake(f"queries are some of {', '.join(QUERIES)}; there are a copy and a run at the least")
     begun = perf_counter()
-    kb = _materialised(request.copies)
+    kb = materialised_lubm(request.copies)
     loaded = perf_counter()
     store, number = _stored(kb)
     say(
@@ -64,14 +64,6 @@ def run_sparql(request: Request, say: Say) -> None:
         )
     mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
     say(f"geometric mean: {mean:.1f} times as fast as pyoxigraph; at worst {min(ratios):.2f} times")
-
-
-def _materialised(copies: int) -> KnowledgeBase:
-    instance = LUBM_WORKLOAD.build(copies)
-    kb = KnowledgeBase(instance.program, engine="memory")
-    kb.add(instance.facts)
-    kb.materialise()
-    return kb
 
 
 def _stored(kb: KnowledgeBase) -> tuple[Any, int]:

@@ -18,6 +18,7 @@ from pyoxigraph import RdfFormat, parse
 from benchmarks.data import data_file
 from benchmarks.workload import BenchmarkMistake, Instance, Workload
 from benchmarks.workloads.pairs import Column
+from everlog import KnowledgeBase
 
 VOCABULARIES = ("<http://swat.cse.lehigh.edu/onto/univ-bench.owl", "<http://www.w3.org/")
 NTRIPLES = {b"everlog": b"ntriples"}
@@ -73,3 +74,12 @@ def _renamed(texts: list[str], individuals: int, k: int) -> pa.Array:
 
 
 LUBM = Workload("lubm", "LUBM's lower-bound program (98 rules) over k copies of a university", {"k": 100}, _lubm)
+
+
+def materialised_lubm(copies: int) -> KnowledgeBase:
+    """A knowledge base in memory with what follows from so many copies of a university."""
+    instance = LUBM.build(copies)
+    kb = KnowledgeBase(instance.program, engine="memory")
+    kb.add(instance.facts)
+    kb.materialise()
+    return kb

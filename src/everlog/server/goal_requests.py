@@ -7,13 +7,14 @@ can be had in parts, by `limit` and `offset`.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Final
 
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from everlog.datalog.json_values import json_term, json_value
+from everlog.datalog.values import Value
 from everlog.knowledge.answer_rows import Answers
 from everlog.knowledge.base import KnowledgeBase
 from everlog.server.content_types import chosen
@@ -57,12 +58,7 @@ def _pieces(answers: Answers) -> Iterator[bytes]:
         yield b"true" if answers else b"false"
         return
     yield b"["
-    for first in range(0, len(answers), _ROWS):
-        objects = (
-            json.dumps(dict(zip(answers.variables, map(json_value, row), strict=True)), ensure_ascii=False)
-            for row in answers[first : first + _ROWS]
-        )
-        yield ((",\n " if first else "\n ") + ",\n ".join(objects)).encode()
+    yield from _objects(answers, json_value)
     yield b"\n]"
 
 
@@ -73,10 +69,15 @@ def _result_pieces(answers: Answers) -> Iterator[bytes]:
         return
     yield json.dumps({"head": {"vars": answers.variables}}, ensure_ascii=False)[:-1].encode()
     yield b', "results": {"bindings": ['
+    yield from _objects(answers, json_term)
+    yield b"\n]}}"
+
+
+def _objects(answers: Answers, shown: Callable[[Value], object]) -> Iterator[bytes]:
+    """The answers as objects with a value for each variable, some at a time."""
     for first in range(0, len(answers), _ROWS):
         objects = (
-            json.dumps(dict(zip(answers.variables, map(json_term, row), strict=True)), ensure_ascii=False)
+            json.dumps(dict(zip(answers.variables, map(shown, row), strict=True)), ensure_ascii=False)
             for row in answers[first : first + _ROWS]
         )
         yield ((",\n " if first else "\n ") + ",\n ".join(objects)).encode()
-    yield b"\n]}}"
