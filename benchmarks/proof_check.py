@@ -18,6 +18,7 @@ from everlog.datalog.ntriples import write_term
 from everlog.datalog.substitution import substitute_atom
 from everlog.datalog.syntax import Atom, Comparison, Constant, Negation, Program, Variable
 from everlog.explaining.proof import Absent, Chained, Derived, Given, Node, Path, Renamed, Tested, nodes, premises
+from everlog.knowledge.questions import answers
 from everlog.planning.equality_rules import is_equality
 
 
@@ -80,7 +81,7 @@ def _check_instance(kb: KnowledgeBase, node: Derived) -> None:
         if isinstance(literal, Atom):
             right = getattr(why, "fact", None) == substitute_atom(literal, values)
         elif isinstance(literal, Negation):
-            right = isinstance(why, Absent) and not kb.reasoner.answers(why.negation.atoms)[0]
+            right = isinstance(why, Absent) and not answers(kb.reasoner.world, why.negation.atoms)[0]
         elif isinstance(literal, Comparison):
             right = isinstance(why, Tested) and _compares(literal.mapped(lambda one: values.get(one, one)))
         else:

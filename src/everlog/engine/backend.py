@@ -90,6 +90,11 @@ class World(Generic[Batch, Listed, Part]):
     I: FactSet
     names: Names[Batch, Listed, Part] | None = None
 
+    @property
+    def holding(self) -> FactSet:
+        """The materialisation, or, as long as there is none, the explicit facts."""
+        return self.I if self.I else self.E
+
 
 @dataclass(frozen=True)
 class KeptState:

@@ -24,7 +24,6 @@ from everlog.datalog.constraints import violation_patterns
 from everlog.datalog.prefixes import with_prefixes
 from everlog.datalog.program_changes import changed_program
 from everlog.datalog.reader import parse_goal, parse_program
-from everlog.datalog.substitution import substitute_atom
 from everlog.datalog.suspicions import (
     did_you_mean,
     goal_suspicions,
@@ -32,8 +31,8 @@ from everlog.datalog.suspicions import (
     nothing_to_delete,
     suspicions,
 )
-from everlog.datalog.syntax import HIDDEN, TRIPLE, Atom, Constant, Program, Rule, Variable, parts
-from everlog.datalog.values import Value, normalise
+from everlog.datalog.syntax import HIDDEN, TRIPLE, Atom, Constant, Program, Rule, parts
+from everlog.datalog.values import Value
 from everlog.engine.backend import Batch, Progress, Which
 from everlog.errors import ArityMistake, EverlogError
 from everlog.knowledge.answer_rows import Answers
@@ -69,8 +68,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from everlog.explaining.explanation import Explanation
-    from everlog.explaining.proof import Node
-    from everlog.explaining.rule_index import RuleIndex
+    from everlog.knowledge.explained import ProofFacts
     from everlog.knowledge.reasoner import Reasoner
     from everlog.knowledge.sparql_answers import SparqlAnswer
     from everlog.rdf.shacl.validation_report import ValidationReport
@@ -232,7 +230,7 @@ class KnowledgeBase:
         self._violated: list[str] | None = None
         """What the facts contradict, once it was looked for."""
         self._profile: Profile | None = None
-        self._rules_by_head: tuple[tuple[Rule, ...], RuleIndex] | None = None
+        self._proof_facts: ProofFacts | None = None
         self._guarded = interrupts.Guarded("knowledge base")
 
     def __repr__(self) -> str:
@@ -815,11 +813,10 @@ class KnowledgeBase:
     @guarded("validating")
     def derived_beside(self, program: Program, predicates: Mapping[str, int]) -> list[tuple[Value, ...]]:
         """Facts of some predicates that a program would derive from what holds here, one predicate after another."""
-        facts: dict[str, list[tuple[Value, ...]]] = {}
-        for fact in program.facts:
-            facts.setdefault(fact.predicate, []).append(tuple(term.value for term in fact.terms))  # type: ignore[union-attr]  # facts are ground
-        columns = self._columns(facts, program_arities(program))
-        return self.reasoner.found_beside(program.rules, columns, predicates, self._told(None))
+        from everlog.knowledge.questions import found_beside
+
+        columns = self._columns(_rows(program.facts), program_arities(program))
+        return found_beside(self.reasoner.world, program.rules, columns, predicates, self._told(None))
 
     @guarded("validating")
     def validate(self, shapes: str | os.PathLike[str] | Program | Iterable[Any] | None = None) -> ValidationReport:
@@ -853,6 +850,8 @@ class KnowledgeBase:
         return rows, len(rows) if number is None else number
 
     def _answers(self, goal: str, limit: int | None, after: int | None = None) -> tuple[Answers, int | None]:
+        from everlog.knowledge.questions import answers
+
         if limit is not None and limit < 1:
             raise EverlogError(f"a limit is at least 1, not {limit}")
         literals = parse_goal(goal, self.program.prefixes)
@@ -861,7 +860,7 @@ class KnowledgeBase:
             if isinstance(part, Atom):
                 self._arity(part.predicate)  # refuses what is none
         asked = telling_apart(literals) if self.settings.equality == "axioms" else literals
-        rows, number = self.reasoner.answers(asked, limit, after)
+        rows, number = answers(self.reasoner.world, asked, limit, after)
         if not rows:
             for message in goal_suspicions(literals):
                 warn(message, stacklevel=4)
@@ -916,62 +915,17 @@ class KnowledgeBase:
         than so many `seconds`, or looks at more than so many `facts`, is ended, with the best that was found so far.
         Nothing is stored for any of this.
         """
-        from everlog.explaining.explainer import Explainer
         from everlog.explaining.proof_search import Limits
+        from everlog.knowledge.explained import ProofFacts, explained, fact_pattern
 
         if depth is not None and depth < 1:
             raise EverlogError(f"a depth is at least 1, not {depth}")
-        pattern = self._pattern(fact, values)
+        pattern = fact_pattern(self, fact, values)
         self._check_materialised()
         self._arity(pattern.predicate)  # refuses what is none
-        held = self.reasoner.held(self._rule_index(), self.settings)
-        explainer = Explainer(held, Limits(seconds, facts), depth, self.program, paths, self.given_files)
-        variables = answer_variables([pattern])
-        if variables:
-            rows, number = self.reasoner.answers([pattern], 1)
-        else:
-            rows, number = [()] if held.holding([pattern]) else [], None
-        if not rows:
-            return explainer.why_not(pattern)
-        found = substitute_atom(pattern, dict(zip(variables, map(Constant, rows[0]), strict=True)))
-        answers = 1 if number is None else number
-        if all is False:
-            return explainer.least(found, answers)
-        proofs = explainer.every(found, answers, None if all is True else all)
-        return explainer.explanation(found, self._unhurried(proofs), answers)
-
-    def _pattern(self, fact: str, values: Sequence[Any] | None) -> Atom:
-        """What is to be explained; a variable without a name gets one."""
-        if values is not None:
-            return Atom(fact, tuple(Constant(normalise(value)) for value in values))
-        literals = parse_goal(fact, self.program.prefixes)
-        if len(literals) != 1 or not isinstance(literals[0], Atom):
-            raise EverlogError(f"`{fact}` is not a fact: give one atom, such as reach(a, d) or reach(a, ?y)")
-        return literals[0].mapped(
-            lambda term: Variable(f"any{term.name}") if isinstance(term, Variable) and term.name[0] == "_" else term
-        )
-
-    def _rule_index(self) -> RuleIndex:
-        """Which rules derive what; it is made when it is first asked for."""
-        from everlog.explaining.rule_index import RuleIndex
-
-        if self._rules_by_head is None or self._rules_by_head[0] is not self.program.rules:
-            self._rules_by_head = self.program.rules, RuleIndex(self.program.rules)
-        return self._rules_by_head[1]
-
-    def _unhurried(self, found: Iterator[Node]) -> Iterator[Node]:
-        """What is found when somebody asks for it, as long as nothing changes."""
-        facts = self.reasoner.I
-        while True:
-            with self.during("explaining"):
-                if self.reasoner.I is not facts:
-                    raise EverlogError(
-                        "the knowledge base has changed since these proofs were asked for: explain again"
-                    )
-                proof = next(found, None)
-            if proof is None:
-                return
-            yield proof
+        self._proof_facts = self._proof_facts or ProofFacts()
+        held = self._proof_facts.of(self.reasoner.world, self.program.rules, self.settings)
+        return explained(self, held, pattern, all, depth, paths, Limits(seconds, facts))
 
     # ------------------------------------------------------------------------------------ stores
 

@@ -10,76 +10,46 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Final, Generic, Self
 
 from everlog import clock, interrupts
 from everlog.datalog.arities import program_arities
-from everlog.datalog.syntax import HIDDEN, TRIPLE, Atom, BodyLiteral, Constant, Program, Rule, Variable
-from everlog.datalog.values import Value
+from everlog.datalog.syntax import TRIPLE, Program
 from everlog.engine.algebra import Engine, FactSet
 from everlog.engine.backend import (
     Backend,
     Batch,
-    Counts,
     Difference,
     KeptState,
     Listed,
-    Matched,
-    Matching,
     Names,
     Part,
-    Progress,
     Which,
     World,
 )
-from everlog.engine.kept_kinds import CLASSES, TRACE
+from everlog.engine.kept_kinds import CLASSES
 from everlog.errors import EverlogError
-from everlog.explaining.equal_facts import EqualFacts, EqualNames, RepresentativeRules
-from everlog.explaining.held_facts import HeldFacts
-from everlog.explaining.rule_index import RuleIndex
 from everlog.knowledge.choice import Choice, choose, given_up
-from everlog.knowledge.goals import WORTH_SORTING, answer_variables, in_order, part_of
 from everlog.knowledge.materialisation import Accept, Materialisation, Outcome, Past
+from everlog.knowledge.new_materialisation import Evaluated, new_materialisation, without_poor_chains
 from everlog.knowledge.report import Report, peak_rss_bytes
 from everlog.knowledge.request import Request
-from everlog.knowledge.resuming import Chosen, Unresumable, refuse_undefined, resumed
+from everlog.knowledge.resuming import Unresumable, refuse_undefined, resumed
 from everlog.knowledge.revision import Run, revise
 from everlog.knowledge.rule_profile import profile_of
 from everlog.knowledge.settings import Settings
-from everlog.planning.compiled_program import CompiledMinima, Decomposing, compile_program, prepared
-from everlog.planning.decomposition.decomposition_choice import Decomposer
-from everlog.planning.decomposition.size_estimates import Statistics
-from everlog.planning.equality_rules import UNEQUATED, axiomatised, mergeable, same
-from everlog.planning.modules.module_choice import Verdicts, refusing
+from everlog.planning.compiled_program import CompiledMinima
+from everlog.planning.equality_rules import UNEQUATED, axiomatised
 from everlog.planning.modules.module_rules import relation_name
-from everlog.planning.rule_changes import Planned, decided_trees, decided_verdicts
 from everlog.reasoning.algorithms import needed
-from everlog.reasoning.boundaries import make_boundaries
-from everlog.reasoning.bounds import Bounds
 from everlog.reasoning.change import Allowance, TooCostly
 from everlog.reasoning.minima import Minima
-from everlog.reasoning.modules.chain import RegularChains
-from everlog.reasoning.modules.make_modules import make_modules, planned_modules
-from everlog.reasoning.modules.module import Module
 from everlog.reasoning.profiled import Profiler
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from everlog.engine.memory.dictionary import Dictionary
-    from everlog.sources.fact_columns import Columns
+    pass
 
 _DROPPED: Final = "an update by another algorithm dropped the counts that {name} needs; remat brings them back"
-_POOR: Final = "the rules found what follows as soon"
-
-
-class Evaluated(NamedTuple):
-    """Rules, the facts that they are applied to, and the predicates that rules about equality are made for."""
-
-    rules: Sequence[Rule]
-    given: FactSet
-    equated: frozenset[str] = frozenset()
 
 
 class Reasoner(Generic[Batch, Listed, Part]):
@@ -117,8 +87,6 @@ class Reasoner(Generic[Batch, Listed, Part]):
         self._past = Past()
         """What computing everything took, if that is known, and earlier updates, before there is a materialisation."""
         self._counts: dict[Which, Mapping[str, int]] = {}
-        self._equal_names: tuple[RuleIndex, FactSet, RepresentativeRules, EqualNames] | None = None
-        """What explanations were made of last, where equality is a matter of rules: rules, facts, and what follows."""
 
     @classmethod
     def restored(
@@ -154,14 +122,14 @@ class Reasoner(Generic[Batch, Listed, Part]):
     def materialise(self, request: Request[Batch]) -> Report:
         """Computes everything that follows from the explicit facts."""
         begun = clock.now()
-        rules = self._evaluated(request.program, request.settings)
+        rules = self.evaluated(request.program, request.settings)
         kinds = needed(request.settings.algorithm) | needed(request.algorithm) | self._kinds
-        compiled = self._compiled(rules, request.settings, kinds)
+        compiled = new_materialisation(self.backend, rules, request.settings, kinds)
         planned = clock.now() - begun
         outcome = compiled.materialise(request.progress, self._profiler(request))
         outcome = outcome.warned(self._contradictions(compiled.I, request.settings))
         try:
-            self.materialisation = self._reconsidered(compiled, rules, request.settings)
+            self.materialisation = without_poor_chains(self.backend, compiled, rules, request.settings, self._kinds)
             self.I, self._counts = compiled.I, {}
             return self._report(request, outcome, planned, self.total(), 0)
         except BaseException:
@@ -172,86 +140,13 @@ class Reasoner(Generic[Batch, Listed, Part]):
         """Goes back to explicit facts alone."""
         self.materialisation, self.I, self._counts = None, self.engine.empty(), {}
 
-    def _evaluated(self, program: Program, settings: Settings) -> Evaluated:
+    def evaluated(self, program: Program, settings: Settings) -> Evaluated:
+        """The rules that are evaluated, and over which facts."""
         if settings.equality != "axioms":
             return Evaluated(program.rules, self.E)
         known = self.backend.arities()
         rules = axiomatised(program.rules, known)
         return Evaluated(rules, self.E, frozenset({TRIPLE, *known, *program_arities(program)}))
-
-    def _compiled(
-        self,
-        evaluated: Evaluated,
-        settings: Settings,
-        kinds: frozenset[str],
-        verdicts: Verdicts | None = None,
-        trees: Chosen | None = None,
-        before: Materialisation | None = None,
-    ) -> Materialisation:
-        """A materialisation without facts; if modules are to be chosen and nobody has done so, it is done here.
-
-        What was decided, compiled and made for the rules that one `before` has is taken over.
-        """
-        backend, (rules, given, equated) = self.backend, evaluated
-        backend.prepare(rules)
-        graphs, traced = backend.graphs(), TRACE in kinds
-        compiler = backend.compiler() if before is None else before.compiler
-        decomposer: Decomposing = Decomposer(
-            settings.hypertree if settings.decomposed and not traced else "off",
-            lambda: Statistics(prepared(rules), backend.statistics(given)),
-            backend.policy.decomposed_from,
-            trees,
-        )
-        modular = settings.modular and not traced
-        if modular and verdicts is None and settings.modules == "auto":
-            verdicts = backend.verdicts(rules, given)
-        known: list[tuple[Planned, Module]] = []
-        if before is not None:
-            known = planned_modules(before.strata, before.modules)
-            used = {(module.kind, module.heads) for _, module in known}
-            left_out: dict[tuple[str, tuple[Atom, ...]], str | None] = {}
-            left_out.update({(one.module.kind, one.module.heads): one.why for one in before.left_out()})
-            verdicts = decided_verdicts(used, left_out, verdicts)
-            decomposer = decided_trees(before.strata, decomposer)
-        strata = compile_program(
-            rules,
-            compiler,
-            settings.stratification,
-            settings.kinds if modular else (),
-            decomposer,
-            verdicts,
-            () if before is None else before.strata,
-        )
-        forced = settings.modules != "auto" or not backend.policy.tries_rules_before_chains
-        matcher = backend.matcher()
-        modules = make_modules(strata, backend.engine, graphs, matcher, compiler, forced, known)
-        boundaries = make_boundaries(strata, backend.engine, graphs, matcher, compiler)
-        if before is not None:
-            boundaries = boundaries.taking_over(before.boundaries)
-        bounds = None
-        if settings.checked and modules:
-            bounds = Bounds(compile_program(rules, compiler, settings.stratification), backend.engine, compiler)
-        return Materialisation(strata, backend.engine, given, kinds, modules, boundaries, bounds, equated, compiler)
-
-    def _reconsidered(self, before: Materialisation, rules: Evaluated, settings: Settings) -> Materialisation:
-        """The materialisation, with regular chains left to the rules, for updates, if they turned out to derive little."""
-        if settings.modules != "auto" or not self.backend.policy.tries_rules_before_chains:
-            return before
-        if before.kept.names() or len(before.module_list()) != len(before.backbones()):
-            return before
-        chains = [module for module in before.backbones() if isinstance(module, RegularChains)]
-        poor = [module for module in chains if not module.pays(before.I)]
-        if not poor:
-            return before
-        reasons: dict[tuple[str, tuple[Atom, ...]], str] = {}
-        reasons.update({(one.module.kind, one.module.heads): one.why for one in before.left_out()})
-        reasons.update({(module.kind, module.heads): _POOR for module in poor})
-        after = self._compiled(rules, settings, self._kinds, refusing(reasons))
-        for key, module in after.keys().items():
-            module.X = before.keys()[key].X
-        after.restore(before.I)
-        after.cost = before.cost
-        return after
 
     # ------------------------------------------------------------------------------------ updates
 
@@ -335,8 +230,8 @@ class Reasoner(Generic[Batch, Listed, Part]):
 
     def _with_rules(self, request: Request[Batch], before: Materialisation) -> Materialisation:
         """A materialisation, without facts yet, of the program after an update of one that has other rules."""
-        evaluated = self._evaluated(request.program, request.settings)
-        return self._compiled(evaluated, request.settings, before.kept.names(), before=before)
+        evaluated = self.evaluated(request.program, request.settings)
+        return new_materialisation(self.backend, evaluated, request.settings, before.kept.names(), before=before)
 
     def _minima(self, compiled: CompiledMinima) -> Minima:
         backend = self.backend
@@ -360,9 +255,9 @@ class Reasoner(Generic[Batch, Listed, Part]):
     def _resumed(self, program: Program, settings: Settings) -> Materialisation:
         """What is to be updated; of what was stored it is made before the first update."""
         if self.materialisation is None:
-            evaluated = self._evaluated(program, settings)
+            evaluated = self.evaluated(program, settings)
             compiled = resumed(
-                lambda options, verdicts, trees: self._compiled(evaluated, options, self._kinds, verdicts, trees),
+                lambda options, *chosen: new_materialisation(self.backend, evaluated, options, self._kinds, *chosen),
                 settings,
                 self._kinds,
             )
@@ -549,7 +444,7 @@ class Reasoner(Generic[Batch, Listed, Part]):
 
     def _chosen(self, which: Which) -> FactSet:
         if which == "all":
-            return self.I if self.I else self.E
+            return self.world.holding
         if which == "explicit":
             return self.E
         if which == "derived":
@@ -586,94 +481,6 @@ class Reasoner(Generic[Batch, Listed, Part]):
     def few(self, which: Which) -> bool:
         """Whether facts are few enough to be fetched directly."""
         return self.backend.few(lambda: len(self._chosen(which)))
-
-    def answers(
-        self, goal: Sequence[BodyLiteral], limit: int | None = None, after: int | None = None
-    ) -> tuple[list[tuple[Value, ...]], int | None]:
-        """The answers to a goal: distinct bindings of its variables, sorted by kind and value; and how many there are.
-
-        With a `limit`, the first ones or, where there are many thousands, any. Where it is none, nobody counts. With a
-        limit they may come `after` so many others, in an order that is the same for every part of the answers.
-        """
-        answer = Atom(f"{HIDDEN}answer", tuple(answer_variables(goal)))
-        with self.backend.scratch() as scratch:
-            found = self._with_answers(scratch, Rule(answer, tuple(goal)), self._chosen("all"))
-            arity = len(answer.terms)
-            listed = scratch.listed(found, answer.predicate, arity)
-            number = None if limit is None else scratch.size(listed)
-            if number is not None and limit is not None and number > WORTH_SORTING:
-                if after is not None:
-                    return scratch.rows(scratch.first(listed, limit, after), arity, few=True), number
-                if number > limit:
-                    return in_order(scratch.rows(scratch.first(listed, limit), arity, few=True)), number
-            rows = scratch.rows(listed, arity, scratch.few(lambda: len(found)))
-            return part_of(in_order(rows), limit, after), number
-
-    def found_beside(
-        self, rules: Sequence[Rule], facts: Mapping[str, Columns], predicates: Mapping[str, int], progress: Progress
-    ) -> list[tuple[Value, ...]]:
-        """What more rules, with more facts, would derive of some predicates; nothing of it is kept."""
-        with self.backend.scratch() as scratch:
-            given = self._chosen("all")
-            given |= scratch.entered(scratch.encoded(facts), excluding=given)
-            scratch.prepare(rules)
-            compiler, engine = scratch.compiler(), scratch.engine
-            strata = compile_program(rules, compiler)
-            parts = scratch.engine, scratch.graphs(), scratch.matcher(), compiler
-            modules, boundaries = make_modules(strata, *parts, False), make_boundaries(strata, *parts)
-            found = Materialisation(strata, engine, given, frozenset(), modules, boundaries)
-            found.materialise(progress)
-            few = scratch.few(lambda: len(found.I))
-            listed = ((scratch.listed(found.I, name, arity), arity) for name, arity in predicates.items())
-            return [row for facts_of, arity in listed for row in scratch.rows(facts_of, arity, few)]
-
-    def matches(
-        self,
-        atoms: Sequence[Atom],
-        variables: Sequence[Variable],
-        seeds: Mapping[Variable, NDArray[np.int32]],
-        dictionary: Dictionary,
-        check: Callable[[int], None],
-    ) -> Matched:
-        """The matches of some atoms, as ids of a dictionary that the backend has given for them."""
-        with self.backend.scratch() as scratch:
-            asked = Matching(self._chosen("all"), self.E, atoms, variables, check, seeds)
-            return scratch.matches(asked, dictionary, self._names)
-
-    def counted(
-        self,
-        atoms: Sequence[Atom],
-        variables: Sequence[Variable],
-        keys: int,
-        dictionary: Dictionary,
-        check: Callable[[int], None],
-    ) -> Counts | None:
-        """How many matches there are for each value of the first variables; None if it depends on equal names."""
-        if self._names is not None:
-            return None
-        with self.backend.scratch() as scratch:
-            return scratch.counted(Matching(self._chosen("all"), self.E, atoms, variables, check), keys, dictionary)
-
-    def _with_answers(self, backend: Backend[Batch, Listed, Part], rule: Rule, facts: FactSet) -> FactSet:
-        """Some facts, and what a rule derives from them."""
-        backend.prepare([rule])
-        for stratum in compile_program([rule], backend.compiler()):
-            facts |= stratum.nonrecursive.apply(facts, excluding=facts)
-        return facts
-
-    def held(self, rules: RuleIndex, settings: Settings) -> HeldFacts:
-        """What proofs are made of."""
-        I = self._chosen("all")
-        if settings.equality != "axioms":
-            return HeldFacts(self.backend, self.E, I, rules)
-        known = self._equal_names
-        if known is None or known[0] is not rules or known[1] is not self.I:
-            pairs, _ = self.answers([same(Variable("x"), Variable("y"))])
-            names = EqualNames.closed(
-                (Constant(one), Constant(other)) for one, other in pairs if mergeable(one) and mergeable(other)
-            )
-            known = self._equal_names = rules, self.I, RepresentativeRules(rules, names), names
-        return EqualFacts(self.backend, self.E, I, *known[2:])
 
     def clashes(self) -> list[str]:
         """What equality contradicts, with facts."""

@@ -54,10 +54,12 @@ class ConstraintsViolated(EverlogError):
 
 def violation_facts(reasoner: AnyReasoner, patterns: Sequence[Atom]) -> tuple[int, list[Atom]]:
     """How many facts say that a constraint is violated, and some of them."""
+    from everlog.knowledge.questions import answers  # importing everlog stays quick
+
     total, found = 0, list[Atom]()
     for pattern in patterns:
         if pattern.predicate == TRIPLE:
-            rows, number = reasoner.answers([pattern], _LOOKED_AT)
+            rows, number = answers(reasoner.world, [pattern], _LOOKED_AT)
             total += len(rows) if number is None else number
             found += [Atom(TRIPLE, (Constant(row[0]), *pattern.terms[1:])) for row in rows]
         elif size := reasoner.size(pattern.predicate, "all"):
@@ -75,9 +77,10 @@ def described(reasoner: AnyReasoner, program: Program, settings: Settings, patte
 
 def _asking(reasoner: AnyReasoner, settings: Settings) -> Callable[[Sequence[BodyLiteral]], Substitution | None]:
     """Gives the variables of a goal the values of an answer."""
+    from everlog.knowledge.questions import answers
 
     def ask(goal: Sequence[BodyLiteral]) -> Substitution | None:
-        rows, _ = reasoner.answers(telling_apart(tuple(goal)) if settings.equality == "axioms" else goal, 1)
+        rows, _ = answers(reasoner.world, telling_apart(tuple(goal)) if settings.equality == "axioms" else goal, 1)
         return dict(zip(answer_variables(goal), map(Constant, rows[0]), strict=True)) if rows else None
 
     return ask
@@ -142,9 +145,9 @@ class Guard:
     def _explained(self, after: AnyReasoner, fact: Atom) -> Explanation:
         from everlog.explaining.explainer import Explainer
         from everlog.explaining.proof_search import Limits
-        from everlog.explaining.rule_index import RuleIndex
+        from everlog.knowledge.explained import ProofFacts
 
-        held = after.held(RuleIndex(self.program.rules), self.settings)
+        held = ProofFacts().of(after.world, self.program.rules, self.settings)
         return Explainer(held, Limits(_SECONDS, _FACTS), _DEPTH, self.program).least(fact)
 
 

@@ -22,19 +22,16 @@ from typing import Final, Generic, Literal, NamedTuple, Self, TypeAlias
 
 from everlog import clock, interrupts
 from everlog.datalog.arities import program_arities
-from everlog.datalog.syntax import HIDDEN, Atom, BodyLiteral, Constant, Program, Rule
-from everlog.datalog.values import SAME_AS, Value
+from everlog.datalog.syntax import Program, Rule
+from everlog.datalog.values import SAME_AS
 from everlog.engine.algebra import Classes, Engine, FactSet
 from everlog.engine.backend import Backend, Batch, Difference, Listed, Names, Part, Which, World
 from everlog.engine.contradictions import CONTRADICTORY, Contradiction
 from everlog.engine.kept_kinds import CLASSES, NONRECURSIVE, RECURSIVE, TRACE
-from everlog.explaining.equal_facts import EqualFacts, EqualNames, RepresentativeRules
-from everlog.explaining.held_facts import HeldFacts
-from everlog.explaining.rule_index import RuleIndex
 from everlog.knowledge.choice import Choice
-from everlog.knowledge.goals import answer_variables, in_order, part_of
 from everlog.knowledge.materialisation import Materialisation, Outcome
-from everlog.knowledge.reasoner import Evaluated, Reasoner, spreads_too_far
+from everlog.knowledge.new_materialisation import Evaluated, new_materialisation, without_poor_chains
+from everlog.knowledge.reasoner import Reasoner, spreads_too_far
 from everlog.knowledge.report import Report
 from everlog.knowledge.request import Request
 from everlog.knowledge.resuming import Unresumable
@@ -64,10 +61,6 @@ Phase: TypeAlias = Literal["new", "apart", "rewritten"]
 _NEW_PREDICATE: Final = "everything was computed anew, since there is a new predicate"
 _OTHER_RULES: Final = "everything was computed anew, since rules came or went that equality depends on"
 _BECAME_EQUAL: Final = "names became equal, and are rewritten from now on"
-
-
-_NamedRules: TypeAlias = tuple[RuleIndex, Names[Batch, Listed, Part] | None, RepresentativeRules, EqualNames]
-"""What explanations were made of last: rules, as they were written, the names of that time, and what follows from both."""
 
 
 class _Equal(Exception):
@@ -108,7 +101,6 @@ class RewritingReasoner(Reasoner[Batch, Listed, Part]):
         self.phase = phase
         self._core: _Core | None = None
         self._total: int | None = None
-        self._named_rules: _NamedRules[Batch, Listed, Part] | None = None
 
     @classmethod
     def restored(
@@ -172,12 +164,11 @@ class RewritingReasoner(Reasoner[Batch, Listed, Part]):
             core.rewritten.add(self.E, progress)
         instances, seconds = self.engine.derivations - before, clock.now() - begun
         begun, rules = clock.now(), _above(core.rewritten)
-        compiled = self._compiled(
-            rules, request.settings, needed(request.settings.algorithm) | needed(request.algorithm) | self._kinds
-        )
+        kinds = needed(request.settings.algorithm) | needed(request.algorithm) | self._kinds
+        compiled = new_materialisation(self.backend, rules, request.settings, kinds)
         planned = clock.now() - begun
         outcome = compiled.materialise(request.progress, profiler)
-        above = self._reconsidered(compiled, rules, request.settings)
+        above = without_poor_chains(self.backend, compiled, rules, request.settings, self._kinds)
         assert above.cost is not None, "it has been materialised"
         above.cost = Allowance(above.cost.instances + instances, above.cost.seconds + seconds)
         rounds = core.rewritten.rounds
@@ -198,11 +189,12 @@ class RewritingReasoner(Reasoner[Batch, Listed, Part]):
         backend = self.backend.fresh()
         plain = Reasoner(backend, backend.taken(self.E, self.backend))
         settings = replace(request.settings, equality="off", algorithm="auto")
-        found = plain._compiled(plain._evaluated(request.program, settings), settings, frozenset())
+        evaluated = plain.evaluated(request.program, settings)
+        found = new_materialisation(backend, evaluated, settings, frozenset())
         found.materialise(request.progress)
         return self.backend.taken(found.I.within(DIFFERENCES), backend, new=False)
 
-    def _evaluated(self, program: Program, settings: Settings) -> Evaluated:
+    def evaluated(self, program: Program, settings: Settings) -> Evaluated:
         if self.phase == "apart":
             return Evaluated(
                 [made for rule in with_keys(asking(program.rules, {})) for made in without_reflexive_heads(rule)],
@@ -366,13 +358,14 @@ class RewritingReasoner(Reasoner[Batch, Listed, Part]):
             profiler,
         )
         if request.earlier is not None:
-            changed = self._compiled(_above(after), request.settings, above.kept.names(), before=above)
+            kinds = above.kept.names()
+            changed = new_materialisation(self.backend, _above(after), request.settings, kinds, before=above)
             outcome, sets = revise(above, changed, trail.left, trail.came, run, self._minima)
             return _Followed(changed, outcome.warned(warnings), names, *found[0], sets)
         if core.above() == after.above():
             outcome, sets = above.update(trail.left, trail.came, *run)
             return _Followed(above, outcome.warned(warnings), names, *found[0], sets)
-        anew = self._compiled(_above(after), request.settings, needed(request.algorithm))
+        anew = new_materialisation(self.backend, _above(after), request.settings, needed(request.algorithm))
         outcome = anew.materialise(request.progress, profiler)
         accept(anew.I, above.I - anew.I, anew.I - above.I)
         interrupts.settle()
@@ -452,28 +445,6 @@ class RewritingReasoner(Reasoner[Batch, Listed, Part]):
 
     def few(self, which: Which) -> bool:
         return self.backend.few(lambda: sum(self._sizes(which).values()))
-
-    def answers(
-        self, goal: Sequence[BodyLiteral], limit: int | None = None, after: int | None = None
-    ) -> tuple[list[tuple[Value, ...]], int | None]:
-        """The answers over representatives, in all names."""
-        if self._names is None:
-            return super().answers(goal, limit, after)
-        variables = answer_variables(goal)
-        answer = Atom(f"{HIDDEN}answer", tuple(variables))
-        rule = Rule(answer, tuple(self.names.literal(literal) for literal in goal))
-        with self.backend.scratch() as scratch:
-            found = self._with_answers(scratch, rule, self.I)
-            rows = self.names.answers(scratch, found, answer.predicate, variables, goal, self.E)
-            return part_of(in_order(rows), limit, after), len(rows)
-
-    def held(self, rules: RuleIndex, settings: Settings) -> HeldFacts:
-        known = self._named_rules
-        if known is None or known[0] is not rules or known[1] is not self._names:
-            pairs = [] if self._names is None else self.backend.rows(self._names.pairs(), 2)
-            names = EqualNames((Constant(one), Constant(other)) for one, other in pairs)
-            known = self._named_rules = rules, self._names, RepresentativeRules(rules, names), names
-        return EqualFacts(self.backend, self.E, self._chosen("all"), *known[2:])
 
     def _contradictions(self, I: FactSet, settings: Settings) -> list[str]:
         return self.names.clashes(I)

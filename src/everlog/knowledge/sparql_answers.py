@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from everlog.datalog.syntax import Atom, Variable
 from everlog.datalog.values import Value
+from everlog.knowledge.questions import counted_matches, matches
 from everlog.sparql.query_limits import Limits
 from everlog.sparql.query_run import QueryResult
 from everlog.sparql.query_terms import QueryTerms
@@ -55,7 +56,7 @@ class ReasonedFacts:
         rest = {term for atom in atoms for term in atom.terms if isinstance(term, Variable)}.difference(keys)
         every = (*keys, *sorted(rest, key=repr))
         check = self._limits.of_columns(len(keys) + 1)
-        found = self._reasoner.counted(tuple(atoms), every, len(keys), self.terms.known, check)
+        found = counted_matches(self._reasoner.world, tuple(atoms), every, len(keys), self.terms.known, check)
         if found is None:
             return None
         ids, numbers = found
@@ -67,7 +68,7 @@ class ReasonedFacts:
         key = atoms, every
         if key not in self._fetched:
             check = self._limits.of_columns(len(every))
-            found = self._reasoner.matches(atoms, every, seeds, self.terms.known, check)
+            found = matches(self._reasoner.world, atoms, every, seeds, self.terms.known, check)
             if not self.terms.grows:
                 return found
             self._fetched[key] = found

@@ -13,6 +13,7 @@ from everlog.datalog.syntax import Atom, Constant, Term, Variable
 from everlog.datalog.values import Value
 from everlog.knowledge.base import KnowledgeBase
 from everlog.knowledge.goals import answer_variables
+from everlog.knowledge.questions import answers
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ def mentions(kb: KnowledgeBase, term: Value, most: int) -> list[Mention]:
                 interrupts.look()
                 terms = [Constant(term) if at == place else Variable(f"x{at + 1}") for at in range(arity)]
                 atom = Atom(predicate, tuple(terms))
-                rows, number = kb.reasoner.answers([atom], most)
+                rows, number = answers(kb.reasoner.world, [atom], most)
                 if rows:
                     goal = print_atom(atom, kb.program.prefixes)
                     facts = [(*row[:place], term, *row[place:]) for row in rows]
@@ -57,7 +58,7 @@ def facts_of_answer(kb: KnowledgeBase, goal: str, row: Mapping[str, Value]) -> l
             if isinstance(literal, Atom):
                 atom = substitute_atom(literal, values).mapped(_named)
                 variables = answer_variables([atom])
-                rows = kb.reasoner.answers([atom], 1)[0] if variables else [()]
+                rows = answers(kb.reasoner.world, [atom], 1)[0] if variables else [()]
                 for some in rows:
                     found[substitute_atom(atom, dict(zip(variables, map(Constant, some), strict=True)))] = None
     return list(found)

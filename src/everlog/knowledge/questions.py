@@ -1,0 +1,115 @@
+"""Questions about what holds: goals, patterns of queries, and what more rules would derive. Nothing is changed by them.
+
+Each is asked of a `World`. Where constants are rewritten, it is asked about representatives, and answered in all names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from everlog.datalog.syntax import HIDDEN, Atom, BodyLiteral, Rule, Variable
+from everlog.datalog.values import Value
+from everlog.engine.algebra import FactSet
+from everlog.engine.backend import Backend, Counts, Matched, Matching, Progress, World
+from everlog.knowledge.goals import WORTH_SORTING, answer_variables, in_order, part_of
+from everlog.knowledge.materialisation import Materialisation
+from everlog.planning.compiled_program import compile_program
+from everlog.reasoning.boundaries import make_boundaries
+from everlog.reasoning.modules.make_modules import make_modules
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from everlog.engine.memory.dictionary import Dictionary
+    from everlog.sources.fact_columns import Columns
+
+AnyWorld: TypeAlias = World[Any, Any, Any]
+
+
+def answers(
+    world: AnyWorld, goal: Sequence[BodyLiteral], limit: int | None = None, after: int | None = None
+) -> tuple[list[tuple[Value, ...]], int | None]:
+    """The answers to a goal: distinct bindings of its variables, sorted by kind and value; and how many there are.
+
+    With a `limit`, the first ones or, where there are many thousands, any. Where it is none, nobody counts. With a
+    limit they may come `after` so many others, in an order that is the same for every part of the answers.
+    """
+    variables, names = answer_variables(goal), world.names
+    answer, arity = Atom(f"{HIDDEN}answer", tuple(variables)), len(variables)
+    with world.backend.scratch() as scratch:
+        if names is not None:
+            found = _with_answers(scratch, Rule(answer, tuple(map(names.literal, goal))), world.I)
+            rows = names.answers(scratch, found, answer.predicate, variables, goal, world.E)
+            return part_of(in_order(rows), limit, after), len(rows)
+        found = _with_answers(scratch, Rule(answer, tuple(goal)), world.holding)
+        listed = scratch.listed(found, answer.predicate, arity)
+        number = None if limit is None else scratch.size(listed)
+        if number is not None and limit is not None and number > WORTH_SORTING:
+            if after is not None:
+                return scratch.rows(scratch.first(listed, limit, after), arity, few=True), number
+            if number > limit:
+                return in_order(scratch.rows(scratch.first(listed, limit), arity, few=True)), number
+        rows = scratch.rows(listed, arity, scratch.few(lambda: len(found)))
+        return part_of(in_order(rows), limit, after), number
+
+
+def _with_answers(backend: Backend[Any, Any, Any], rule: Rule, facts: FactSet) -> FactSet:
+    """Some facts, and what a rule derives from them."""
+    backend.prepare([rule])
+    for stratum in compile_program([rule], backend.compiler()):
+        facts |= stratum.nonrecursive.apply(facts, excluding=facts)
+    return facts
+
+
+def matches(
+    world: AnyWorld,
+    atoms: Sequence[Atom],
+    variables: Sequence[Variable],
+    seeds: Mapping[Variable, NDArray[np.int32]],
+    dictionary: Dictionary,
+    check: Callable[[int], None],
+) -> Matched:
+    """The matches of some atoms, as ids of a dictionary that the backend has given for them."""
+    with world.backend.scratch() as scratch:
+        asked = Matching(world.holding, world.E, atoms, variables, check, seeds)
+        return scratch.matches(asked, dictionary, world.names)
+
+
+def counted_matches(
+    world: AnyWorld,
+    atoms: Sequence[Atom],
+    variables: Sequence[Variable],
+    keys: int,
+    dictionary: Dictionary,
+    check: Callable[[int], None],
+) -> Counts | None:
+    """How many matches there are for each value of the first variables; None if it depends on equal names."""
+    if world.names is not None:
+        return None
+    with world.backend.scratch() as scratch:
+        return scratch.counted(Matching(world.holding, world.E, atoms, variables, check), keys, dictionary)
+
+
+def found_beside(
+    world: AnyWorld,
+    rules: Sequence[Rule],
+    facts: Mapping[str, Columns],
+    predicates: Mapping[str, int],
+    progress: Progress,
+) -> list[tuple[Value, ...]]:
+    """What more rules, with more facts, would derive of some predicates; nothing of it is kept."""
+    with world.backend.scratch() as scratch:
+        given = world.holding
+        given |= scratch.entered(scratch.encoded(facts), excluding=given)
+        scratch.prepare(rules)
+        compiler, engine = scratch.compiler(), scratch.engine
+        strata = compile_program(rules, compiler)
+        parts = engine, scratch.graphs(), scratch.matcher(), compiler
+        modules, boundaries = make_modules(strata, *parts, False), make_boundaries(strata, *parts)
+        found = Materialisation(strata, engine, given, frozenset(), modules, boundaries)
+        found.materialise(progress)
+        few = scratch.few(lambda: len(found.I))
+        listed = ((scratch.listed(found.I, name, arity), arity) for name, arity in predicates.items())
+        return [row for facts_of, arity in listed for row in scratch.rows(facts_of, arity, few)]
