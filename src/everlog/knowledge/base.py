@@ -39,6 +39,7 @@ from everlog.knowledge.answer_rows import Answers
 from everlog.knowledge.engine_choice import Engine, budget_bytes, choose_engine, needed_by_facts, needed_by_read
 from everlog.knowledge.goals import WORTH_SORTING, answer_variables, in_order
 from everlog.knowledge.progress_display import telling
+from everlog.knowledge.questions import answers, found_beside
 from everlog.knowledge.refusals import Enforcement, described, guard
 from everlog.knowledge.report import Report
 from everlog.knowledge.request import Request
@@ -813,8 +814,6 @@ class KnowledgeBase:
     @guarded("validating")
     def derived_beside(self, program: Program, predicates: Mapping[str, int]) -> list[tuple[Value, ...]]:
         """Facts of some predicates that a program would derive from what holds here, one predicate after another."""
-        from everlog.knowledge.questions import found_beside
-
         columns = self._columns(_rows(program.facts), program_arities(program))
         return found_beside(self.reasoner.world, program.rules, columns, predicates, self._told(None))
 
@@ -850,8 +849,6 @@ class KnowledgeBase:
         return rows, len(rows) if number is None else number
 
     def _answers(self, goal: str, limit: int | None, after: int | None = None) -> tuple[Answers, int | None]:
-        from everlog.knowledge.questions import answers
-
         if limit is not None and limit < 1:
             raise EverlogError(f"a limit is at least 1, not {limit}")
         literals = parse_goal(goal, self.program.prefixes)

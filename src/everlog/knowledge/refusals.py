@@ -18,6 +18,7 @@ from everlog.datalog.violations import Violation, summary, violations
 from everlog.engine.algebra import Region
 from everlog.errors import EverlogError
 from everlog.knowledge.goals import answer_variables
+from everlog.knowledge.questions import answers
 from everlog.knowledge.settings import Settings
 from everlog.planning.equality_rules import telling_apart
 from everlog.wording import counted
@@ -54,8 +55,6 @@ class ConstraintsViolated(EverlogError):
 
 def violation_facts(reasoner: AnyReasoner, patterns: Sequence[Atom]) -> tuple[int, list[Atom]]:
     """How many facts say that a constraint is violated, and some of them."""
-    from everlog.knowledge.questions import answers  # importing everlog stays quick
-
     total, found = 0, list[Atom]()
     for pattern in patterns:
         if pattern.predicate == TRIPLE:
@@ -77,7 +76,6 @@ def described(reasoner: AnyReasoner, program: Program, settings: Settings, patte
 
 def _asking(reasoner: AnyReasoner, settings: Settings) -> Callable[[Sequence[BodyLiteral]], Substitution | None]:
     """Gives the variables of a goal the values of an answer."""
-    from everlog.knowledge.questions import answers
 
     def ask(goal: Sequence[BodyLiteral]) -> Substitution | None:
         rows, _ = answers(reasoner.world, telling_apart(tuple(goal)) if settings.equality == "axioms" else goal, 1)
