@@ -41,9 +41,13 @@ def truth(program: Program, kb: KnowledgeBase) -> naive.Facts:
     return from_scratch(program.rules, facts_of(kb, "explicit"))
 
 
-@pytest.mark.parametrize("way", ["as a whole", "step by step", "by visits", "where they lie"])
+WAYS = ["as a whole", "step by step", "by visits", "where they lie"]
+
+
+@pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_sequences_of_updates(name: str, way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each way goes with each algorithm, by turns: with half of them in every sequence."""
     if way == "step by step":
         monkeypatch.setattr(Backbone, "_limit", lambda self: 100_000)
     if way == "by visits":
@@ -56,7 +60,7 @@ def test_sequences_of_updates(name: str, way: str, monkeypatch: pytest.MonkeyPat
         monkeypatch.setattr(tuning, "LISTED_ROWS", 2)
     program = parse_program(PROGRAMS[name])
     for seed in range(5):
-        for algorithm in ALGORITHMS:
+        for algorithm in ALGORITHMS[(seed + WAYS.index(way)) % 2 :: 2]:
             random = Random(f"{name} {seed}")
             nodes = random.randint(2, 7)
             mode = random.choice(["levels", "single"])
@@ -72,7 +76,7 @@ def test_sequences_of_updates(name: str, way: str, monkeypatch: pytest.MonkeyPat
 @pytest.mark.parametrize("hypertree", ["auto", "all"])
 def test_random_programs(hypertree: str) -> None:
     """Some of the rules form modules, beside others that feed and use the same relations."""
-    for seed in range(7):
+    for seed in range(5):
         truth = Truth(patterned(Random(f"{hypertree} {seed}")))
         for number, algorithm in enumerate(ALGORITHMS):
             modules = "auto" if (seed + number) % 3 == 0 else ",".join(KINDS)
