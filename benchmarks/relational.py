@@ -22,6 +22,7 @@ from everlog.datalog.syntax import (
     Atom,
     BodyLiteral,
     Comparison,
+    Computation,
     Constant,
     Negation,
     Program,
@@ -121,7 +122,7 @@ class _Rewriting:
         return self.names[part]
 
     def rule(self, rule: Rule) -> Rule:
-        return Rule(self._atom(rule.head), tuple(self._literal(literal) for literal in rule.body))
+        return Rule(self._atom(rule.head), tuple(self._literal(literal) for literal in rule.body), rule.extreme)
 
     def _literal(self, literal: BodyLiteral) -> BodyLiteral:
         if isinstance(literal, Atom):
@@ -134,6 +135,8 @@ class _Rewriting:
             )
         if isinstance(literal, Aggregate):
             raise NotExpressible("an aggregate")
+        if isinstance(literal, Computation) and self._codes.texts is None and literal.result is not None:
+            return literal.mapped(self._term)
         return self._comparison(literal)
 
     def _comparison(self, comparison: Test) -> Comparison:
