@@ -142,17 +142,21 @@ def test_a_system_that_failed_is_not_asked_about_larger_sizes(monkeypatch: pytes
     assert found[1].given_up == {"clingo": "timeout at small"}
 
 
-def test_the_command_runs_a_row_in_processes(
+def test_the_command_shows_tables_and_writes_all_that_was_measured(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(ROWS, "tc", replace(ROWS["tc"], sizes=({"nodes": 9, "edges": 12},) * 3))  # type: ignore[index]
+    def run(request: Request) -> Result:
+        systems = tuple(_runs(name, 1.0) for name in request.peers)
+        return Result(request, request.parameters, {"arc": 6}, systems, None)
+
+    monkeypatch.setattr(datalog, "run", run)
     file = tmp_path / "found.json"
-    options = ["--set", "size=small", "--peers", "duckdb,clingo", "--repeat", "1", "--json", str(file)]
+    options = ["--set", "size=small", "--peers", "everlog,duckdb,clingo", "--json", str(file)]
     assert command.main(["run", "datalog", "--rows", "tc", *options]) == 0
-    assert "| tc, small | 12 |" in capsys.readouterr().out
+    assert "| tc, small | 6 | 42 | 1.00 (0.50) |" in capsys.readouterr().out
     (one,) = json.loads(file.read_text())
-    duckdb, clingo = (one["systems"][system]["runs"][0] for system in ("duckdb", "clingo"))
-    assert duckdb["facts"] == clingo["facts"] and duckdb["process_processor_seconds"] > 0
+    assert one["parameters"] == {"nodes": 500, "edges": 5000}
+    assert one["systems"]["clingo"]["runs"][0]["facts"] == {"tc": 42}
 
 
 @pytest.mark.parametrize(
