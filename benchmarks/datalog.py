@@ -74,7 +74,7 @@ ROWS: Final[Mapping[str, Row]] = {
     "polonius": _scaled("polonius", "functions", 10, 40, 160),
     "polonius-opt": _scaled("polonius-opt", "functions", 10, 40, 160),
     "doop": _scaled("doop", "classes", 96, 192, 384),
-    "galen": _scaled("galen", "concepts", 300, 600, 1_200),
+    "galen": _scaled("galen", "parts", 4, 16, 64),
     "crdt": Row(
         "crdt",
         (

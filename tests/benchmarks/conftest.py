@@ -40,7 +40,7 @@ TINY: dict[str, dict[str, int]] = {
     "polonius": {"functions": 3, "points": 30, "variables": 5},
     "polonius-opt": {"functions": 3, "points": 30, "variables": 5},
     "doop": {"classes": 32, "near": 4},
-    "galen": {"concepts": 24, "roles": 4},
+    "galen": {"parts": 2, "concepts": 24, "roles": 4},
     "crdt": {"edits": 40, "jumps": 5, "run": 6},
 }
 
