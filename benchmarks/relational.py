@@ -116,7 +116,7 @@ class _Rewriting:
         if part not in self.names:
             words = part.term.value if isinstance(part.term, NamedNode) else part.predicate
             stem = "r_" + re.sub(r"\W", "_", re.split(r"[#/]", words)[-1], flags=re.ASCII)
-            taken = stem in self.arities
+            taken = stem.lower() in map(str.lower, self.arities)  # SQL does not tell small letters from capital ones
             self.names[part] = f"{stem}_{len(self.names)}" if taken else stem
             self.arities[self.names[part]] = arity
         return self.names[part]

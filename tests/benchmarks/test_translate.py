@@ -82,6 +82,11 @@ def test_a_class_and_a_property_of_one_name_stay_apart() -> None:
     assert len({relation.name for relation in work.relations}) == len(work.relations) == 3
 
 
+def test_names_that_differ_in_capitals_alone_stay_apart() -> None:
+    work = numbers("Death(?x) :- death(?x) .", death=[(1,)])
+    assert len({relation.name.lower() for relation in work.relations}) == 2
+
+
 def test_constants_become_the_codes_of_their_terms() -> None:
     rows = [("<http://a>", "<http://example.org/p>", "<http://b>")]
     work = triples("[?x, ex:q, <http://new>] :- [?x, ex:p, <http://b>], [?x, ex:p, <http://other>] .", rows)
