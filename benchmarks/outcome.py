@@ -30,6 +30,9 @@ class Outcome:
     process_processor_seconds: float = 0.0
     """Of the whole process and what it waited for."""
     sums: Mapping[str, int] = field(default_factory=dict)
+    repeated_seconds: float = 0.0
+    repeated_processor_seconds: float = 0.0
+    """What the process did once more; `process_seconds` are without it."""
 
 
 @dataclass(frozen=True)

@@ -122,11 +122,12 @@ def _run_once(folder: Path, peer: str, request: Request) -> Outcome:
     if ended.code:
         lines = ended.errors.strip().splitlines() or ["no message"]
         return Outcome("error", ended.seconds, ended.peak_bytes, reason=f"exit code {ended.code}: {lines[-1]}")
+    found = json.loads(ended.output.splitlines()[-1])
     return Outcome(
-        process_seconds=ended.seconds,
+        process_seconds=ended.seconds - found.get("repeated_seconds", 0.0),
         peak_bytes=ended.peak_bytes,
-        process_processor_seconds=ended.processor,
-        **json.loads(ended.output.splitlines()[-1]),
+        process_processor_seconds=ended.processor - found.get("repeated_processor_seconds", 0.0),
+        **found,
     )
 
 

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from importlib import metadata
 from typing import Any, Final
 
@@ -13,13 +14,33 @@ from benchmarks.job import Job
 from benchmarks.peers.peer import Measurement, Peer
 from benchmarks.peers.stopwatch import Stopwatch
 
+_LONG: Final = 5.0
+"""Seconds of reasoning beside which the loading of kernels is nothing."""
+
 
 def _measure(job: Job, options: Mapping[str, str]) -> Measurement:
+    """A process loads its kernels when it first needs them: so what takes little is done again, to see what it takes."""
+    settings: dict[str, Any] = {"engine": "memory", **options}
+    first = _materialised(job, settings)
+    if first.reasoning_seconds > _LONG:
+        return first
+    watch = Stopwatch()
+    again = _materialised(job, settings)
+    lap = watch.lap()
+    return replace(
+        again,
+        load_seconds=first.load_seconds,
+        other_seconds={**first.other_seconds, "first": first.reasoning_seconds},
+        repeated_seconds=lap.seconds,
+        repeated_processor_seconds=lap.processor,
+    )
+
+
+def _materialised(job: Job, settings: dict[str, Any]) -> Measurement:
     import pyarrow as pa
 
     from everlog import KnowledgeBase, parse_program
 
-    settings: dict[str, Any] = {"engine": "memory", **options}
     watch = Stopwatch()
     facts = {name: pa.ipc.open_file(pa.memory_map(str(job.native_file(name)))).read_all() for name in job.facts}
     kb = KnowledgeBase(parse_program(job.program), **settings)
@@ -56,8 +77,8 @@ def everlog_version() -> str:
 
 
 TIMED: Final = (
-    "materialise(), as its report says, without planning and the compiling of kernels (once per machine); facts are "
-    "added, encoded and indexed in load; the result stays in the engine"
+    "materialise(), as its report says, without planning and, since what takes little is done twice, the loading of "
+    "kernels, which the whole process has; facts are added, encoded and indexed in load; the result stays in the engine"
 )
 EVERLOG = Peer("everlog", form="native", timed=TIMED, measure=_measure)
 GENERIC = Peer(

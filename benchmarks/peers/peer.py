@@ -33,6 +33,9 @@ class Measurement:
     other_seconds: Mapping[str, float] = field(default_factory=dict)
     """What the system says of its time beside; recorded, not compared."""
     settings: Mapping[str, str] = field(default_factory=dict)
+    repeated_seconds: float = 0.0
+    repeated_processor_seconds: float = 0.0
+    """What was done once more, to be measured, and is no part of the process's work."""
 
 
 @dataclass(frozen=True)
