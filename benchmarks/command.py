@@ -41,6 +41,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             return _updates(arguments)
         if arguments.command == "run" and arguments.name in ("modules", "complex"):
             return _modules(arguments)
+        if arguments.command == "run" and arguments.name == "datalog":
+            return _datalog(arguments)
         if arguments.command == "run" and arguments.name == "equality":
             return _equality(arguments)
         if arguments.command == "run" and arguments.name == "spark":
@@ -111,7 +113,7 @@ def _parser() -> argparse.ArgumentParser:
     runs.add_argument(
         "--rows",
         metavar="A,B",
-        help="updates, rules, modules, complex, equality, spark, pipeline, compute, explain,"
+        help="datalog, updates, rules, modules, complex, equality, spark, pipeline, compute, explain,"
         " sparql, shapes, server: what to run (all); ontologies: sizes",
     )
     runs.add_argument("--algorithms", metavar="A,B", help="updates: the algorithms to run (all)")
@@ -281,6 +283,25 @@ def _modules(arguments: argparse.Namespace) -> int:
     return 1 if failed or any(row.disagreements() for row in rows) else 0
 
 
+def _datalog(arguments: argparse.Namespace) -> int:
+    from benchmarks import datalog, datalog_report
+
+    given: dict[str, Any] = {name: value for name in ("repeat", "timeout") if (value := getattr(arguments, name))}
+    sizes = dict(map(_assignment, arguments.set)).get("size")
+    chosen = {"rows": arguments.rows, "sizes": sizes, "systems": None}
+    if arguments.peers != ",".join(ALWAYS):
+        chosen["systems"] = arguments.peers
+    given |= {name: tuple(filter(None, text.split(","))) for name, text in chosen.items() if text is not None}
+    found = datalog.run_datalog(
+        datalog.DatalogRequest(**given), lambda one: print(datalog_report.line_text(one), flush=True)
+    )
+    print(f"\n{datalog_report.tables(found)}")
+    if arguments.json is not None:
+        arguments.json.write_text(f"{json.dumps(datalog_report.as_json(found), indent=2)}\n", encoding="utf-8")
+    failed = any(runs.system in datalog.OWN and runs.status == "error" for one in found for runs in one.result.systems)
+    return 1 if failed or any(one.result.disagreements for one in found) else 0
+
+
 def _equality(arguments: argparse.Namespace) -> int:
     from benchmarks import equality
 
@@ -358,6 +379,9 @@ def _listing() -> str:
     lines.append("rules: an axiom leaves a program and comes back, beside facts and beside computing everything anew")
     lines.append("modules: materialisation and updates with modules on and off, beside DuckDB")
     lines.append("complex: rules with cyclic and wide bodies, with decompositions and without, beside DuckDB")
+    lines.append(
+        "datalog: the benchmarks of papers about Datalog engines, at three sizes (--set size=small,medium,large)"
+    )
     lines.append("equality: owl:sameAs by rewriting and by rules, materialisation and deletions (Table 1 of Equality)")
     lines.append("ontologies: univ-bench.owl over universities (--rows 1,10,50), against reasonable and owlrl")
     lines.append("spark: the Spark engine by itself: what rounds cost, components, a hub, and Spark's recursive CTE")

@@ -17,7 +17,6 @@ from typing import Any, Final
 
 from benchmarks.process import run_module
 from benchmarks.runner import progress
-from benchmarks.updates import lubm
 from benchmarks.workload import BenchmarkMistake, Instance
 from benchmarks.workloads import modular, wide, workload
 
@@ -67,7 +66,7 @@ ROWS: Final[Mapping[str, Subject]] = {
     "seq-large": Subject(lambda: modular.sequence(100_000), without=False),
     "chains": Subject(modular.example_29, options={"stratification": "single"}),
     "chains-short": Subject(modular.short_chains),
-    "lubm-extended": Subject(lambda: lubm("LUBM_LE", 13)),
+    "lubm-extended": Subject(workload("lubm-extended").instance),
     "claros-cliques": Subject(workload("claros-extended").instance),
     "cliques": Subject(modular.cliques),
 }

@@ -25,6 +25,14 @@ class Outcome:
     facts: Mapping[str, int] = field(default_factory=dict)
     derivations: int | None = None
     other_seconds: Mapping[str, float] = field(default_factory=dict)
+    processor_seconds: float | None = None
+    """Of reasoning, on all processors."""
+    process_processor_seconds: float = 0.0
+    """Of the whole process and what it waited for."""
+    sums: Mapping[str, int] = field(default_factory=dict)
+    repeated_seconds: float = 0.0
+    repeated_processor_seconds: float = 0.0
+    """What the process did once more; `process_seconds` are without it."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +59,16 @@ class SystemRuns:
         return median(seconds), min(seconds), max(seconds)
 
     @property
+    def processor(self) -> float | None:
+        """The median of what reasoning took of the processors, where it is known."""
+        known = [one.processor_seconds for one in self.outcomes if one.processor_seconds is not None]
+        return median(known) if known else None
+
+    @property
+    def process_processor(self) -> float:
+        return median(outcome.process_processor_seconds for outcome in self.outcomes)
+
+    @property
     def load(self) -> float:
         return median(outcome.load_seconds for outcome in self.outcomes)
 
@@ -68,14 +86,22 @@ class SystemRuns:
 
 
 def disagreements(systems: tuple[SystemRuns, ...]) -> list[str]:
-    """A line for every predicate of which two runs, of one system or of two, counted different facts."""
-    found = []
+    """A line for every predicate of which two runs, of one system or of two, counted different facts.
+
+    Where a predicate keeps minima or maxima, their sums are compared, too.
+    """
     done = [(runs.system, run) for runs in systems for run in runs.outcomes if run.status == "ok"]
-    for predicate in sorted({predicate for _, run in done for predicate in run.facts}):
+    counts = _differing("", [(system, run.facts) for system, run in done])
+    return counts + _differing(" (sum)", [(system, run.sums) for system, run in done])
+
+
+def _differing(what: str, found: list[tuple[str, Mapping[str, int]]]) -> list[str]:
+    lines = []
+    for predicate in sorted({predicate for _, numbers in found for predicate in numbers}):
         counts: dict[int | None, list[str]] = {}
-        for system, run in done:
-            counts.setdefault(run.facts.get(predicate), []).append(system)
+        for system, numbers in found:
+            counts.setdefault(numbers.get(predicate), []).append(system)
         if len(counts) > 1:
             said = "; ".join(f"{', '.join(sorted(set(who)))}: {count}" for count, who in counts.items())
-            found.append(f"{predicate}: {said}")
-    return found
+            lines.append(f"{predicate}{what}: {said}")
+    return lines

@@ -26,6 +26,8 @@ class Ended:
     seconds: float
     peak_bytes: int
     timed_out: bool
+    processor: float = 0.0
+    """Seconds of processors, those of its children included."""
 
 
 @dataclass(frozen=True)
@@ -86,8 +88,9 @@ def run_module(module: str, arguments: Sequence[str], timeout: float, limits: Li
             file.seek(0)
             texts.append(file.read().decode(errors="replace"))
         unit = 1 if sys.platform == "darwin" else 1024
-        out_of_time = late.is_set() or _ran_out(limits, child.returncode, usage.ru_utime + usage.ru_stime)
-        return Ended(texts[0], texts[1], child.returncode, seconds, usage.ru_maxrss * unit, out_of_time)
+        used = usage.ru_utime + usage.ru_stime
+        out_of_time = late.is_set() or _ran_out(limits, child.returncode, used)
+        return Ended(texts[0], texts[1], child.returncode, seconds, usage.ru_maxrss * unit, out_of_time, used)
 
 
 def _ran_out(limits: Limits | None, code: int, used: float) -> bool:

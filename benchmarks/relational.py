@@ -22,6 +22,7 @@ from everlog.datalog.syntax import (
     Atom,
     BodyLiteral,
     Comparison,
+    Computation,
     Constant,
     Negation,
     Program,
@@ -115,13 +116,13 @@ class _Rewriting:
         if part not in self.names:
             words = part.term.value if isinstance(part.term, NamedNode) else part.predicate
             stem = "r_" + re.sub(r"\W", "_", re.split(r"[#/]", words)[-1], flags=re.ASCII)
-            taken = stem in self.arities
+            taken = stem.lower() in map(str.lower, self.arities)  # SQL does not tell small letters from capital ones
             self.names[part] = f"{stem}_{len(self.names)}" if taken else stem
             self.arities[self.names[part]] = arity
         return self.names[part]
 
     def rule(self, rule: Rule) -> Rule:
-        return Rule(self._atom(rule.head), tuple(self._literal(literal) for literal in rule.body))
+        return Rule(self._atom(rule.head), tuple(self._literal(literal) for literal in rule.body), rule.extreme)
 
     def _literal(self, literal: BodyLiteral) -> BodyLiteral:
         if isinstance(literal, Atom):
@@ -134,6 +135,8 @@ class _Rewriting:
             )
         if isinstance(literal, Aggregate):
             raise NotExpressible("an aggregate")
+        if isinstance(literal, Computation) and self._codes.texts is None and literal.result is not None:
+            return literal.mapped(self._term)
         return self._comparison(literal)
 
     def _comparison(self, comparison: Test) -> Comparison:

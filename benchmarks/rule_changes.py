@@ -15,7 +15,6 @@ from statistics import median
 from time import perf_counter, process_time
 from typing import Final, NamedTuple
 
-from benchmarks.updates import lubm
 from benchmarks.updates_worker import Samples
 from benchmarks.workload import BenchmarkMistake, Instance
 from benchmarks.workloads import workload
@@ -28,7 +27,7 @@ _RESTARTS: Final = 3
 Say = Callable[[str], None]
 
 ROWS: Final[Mapping[str, Callable[[int], Instance]]] = {
-    "lubm-extended": lambda scale: lubm("LUBM_LE", max(1, 13 // scale)),
+    "lubm-extended": lambda scale: workload("lubm-extended").instance(k=max(1, 13 // scale)),
     "claros-extended": lambda scale: workload("claros-extended").instance(collections=max(2, 100 // scale)),
     "uobm": lambda scale: workload("uobm").instance(universities=max(1, 4 // scale)),
     "relations": lambda scale: workload("relations").instance(groups=max(2, 700 // scale)),

@@ -114,7 +114,7 @@ def _prepare(folder: Path, name: str, parameters: Parameters, request: Request) 
 
 
 def _run_once(folder: Path, peer: str, request: Request) -> Outcome:
-    options = dict(request.options) if peer == "everlog" else {}
+    options = dict(request.options) if PEERS[peer].form == "native" else {}
     limits = Limits(memory_bytes=request.memory_bytes)
     ended = run_module("benchmarks.worker", [str(folder), peer, json.dumps(options)], request.timeout, limits)
     if ended.timed_out:
@@ -122,8 +122,12 @@ def _run_once(folder: Path, peer: str, request: Request) -> Outcome:
     if ended.code:
         lines = ended.errors.strip().splitlines() or ["no message"]
         return Outcome("error", ended.seconds, ended.peak_bytes, reason=f"exit code {ended.code}: {lines[-1]}")
+    found = json.loads(ended.output.splitlines()[-1])
     return Outcome(
-        process_seconds=ended.seconds, peak_bytes=ended.peak_bytes, **json.loads(ended.output.splitlines()[-1])
+        process_seconds=ended.seconds - found.get("repeated_seconds", 0.0),
+        peak_bytes=ended.peak_bytes,
+        process_processor_seconds=ended.processor - found.get("repeated_processor_seconds", 0.0),
+        **found,
     )
 
 

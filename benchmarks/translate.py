@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from benchmarks.encoding import NotExpressible
-from everlog.datalog.syntax import Atom, BodyLiteral, Comparison, Constant, Negation, Rule, Term, Variable
+from everlog.datalog.syntax import Atom, BodyLiteral, Comparison, Computation, Constant, Negation, Rule, Term, Variable
 
 
 @dataclass(frozen=True)
@@ -36,6 +36,8 @@ def rule_text(rule: Rule, dialect: Dialect) -> str:
     >>> rule_text(rule, CLINGO), rule_text(rule, NEMO)
     ('p(X0) :- q(X0,X1), not r(X1,_), X0 != 3.', 'p(?x0) :- q(?x0,?x1), ~r(?x1,_), ?x0 != 3 .')
     """
+    if rule.extreme is not None:
+        raise NotExpressible("a minimum that rules refine")
     writer = _Writer(dialect)
     head = writer.atom(rule.head)
     return f"{head} :- {', '.join(writer.literal(literal) for literal in rule.body)}{dialect.end}"
@@ -51,7 +53,9 @@ class _Writer:
             return self.atom(literal)
         if isinstance(literal, Comparison):
             return f"{self._term(literal.left)} {literal.operator} {self._term(literal.right)}"
-        assert isinstance(literal, Negation), "expressions are not for others"
+        if isinstance(literal, Computation):
+            raise NotExpressible("an expression")
+        assert isinstance(literal, Negation), "aggregates are not for others"
         return self._negation(literal)
 
     def atom(self, atom: Atom, local: tuple[Variable, ...] = ()) -> str:

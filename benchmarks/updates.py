@@ -50,12 +50,6 @@ above(?child, ?ancestor) :- above(?child, ?parent), edge(?parent, ?kind, ?ancest
 """
 
 
-def lubm(program: str, k: int) -> Instance:
-    """Another program over the data of the workload `lubm`."""
-    text = data_file(f"programs/{program}.dlog").read_text(encoding="utf-8")
-    return Instance(text, workload("lubm").instance(k=k).facts)
-
-
 def _gene_ontology() -> Instance:
     lines = gzip.decompress(data_file("go/trixie_mf_edges.tsv.gz").read_bytes()).decode().splitlines()
     columns = zip(*(line.split("\t") for line in lines), strict=True)
@@ -63,9 +57,9 @@ def _gene_ontology() -> Instance:
 
 
 ROWS: Final[Mapping[str, Callable[[], Instance]]] = {
-    "lubm": lambda: lubm("LUBM_L", 13),
-    "lubm-large": lambda: lubm("LUBM_L", 100),
-    "lubm-extended": lambda: lubm("LUBM_LE", 13),
+    "lubm": lambda: workload("lubm").instance(k=13),
+    "lubm-large": workload("lubm").instance,
+    "lubm-extended": workload("lubm-extended").instance,
     "uobm": lambda: workload("uobm").instance(),
     "claros-cliques": lambda: workload("claros-extended").instance(),
     "gene-ontology": _gene_ontology,

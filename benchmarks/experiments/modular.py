@@ -12,7 +12,6 @@ from typing import Final
 
 from benchmarks.data import DataAbsent
 from benchmarks.experiments.tasks import Data, Subject
-from benchmarks.updates import lubm
 from benchmarks.workload import Instance
 from benchmarks.workloads import modular as made
 from benchmarks.workloads import workload
@@ -52,7 +51,7 @@ def _data(scale: str) -> list[Data]:
     groups = 2 if small else 8
     return [
         Data("Claros-LE", lambda: instance("claros-extended", collections=collections)),
-        Data("LUBM-LE", lambda: lubm("LUBM_LE", k)),
+        Data("LUBM-LE", lambda: workload("lubm-extended").instance(k=k)),
         Data("SKOS", lambda: instance("skos", concepts=5_000 if small else 20_000)),
         Data("DAG-R", lambda: instance("dag-nonlinear", nodes=nodes, edges=10 * nodes), paper=dag),
         Data("Family", lambda: instance("family", **family), 100 if small else 1_000),

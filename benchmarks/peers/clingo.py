@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from typing import Any
 
 from benchmarks.job import Job
 from benchmarks.peers.peer import Measurement, Peer
+from benchmarks.peers.stopwatch import Stopwatch
 from benchmarks.relational import Relational
 from benchmarks.translate import CLINGO as DIALECT
 from benchmarks.translate import rule_text
@@ -21,18 +21,19 @@ def _measure(job: Job, options: Mapping[str, str]) -> Measurement:
     import clingo
 
     control = clingo.Control(["--warn=none"])
-    began = time.perf_counter()
+    watch = Stopwatch()
     for relation in job.relations:
         if relation.rows:
             control.load(str(job.relation_file(relation, "lp")))
     control.add("base", [], job.texts["clingo"])
-    loaded = time.perf_counter()
+    load = watch.lap()
     control.ground([("base", [])])
-    done = time.perf_counter()
+    reasoning = watch.lap()
     return Measurement(
         version=clingo.__version__,
-        load_seconds=loaded - began,
-        reasoning_seconds=done - loaded,
+        load_seconds=load.seconds,
+        reasoning_seconds=reasoning.seconds,
+        processor_seconds=reasoning.processor,
         facts=_facts(job, control.symbolic_atoms),
         settings={"threads": "1"},
     )

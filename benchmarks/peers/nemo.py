@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Mapping
 from importlib import metadata
 
 from benchmarks.job import Job
 from benchmarks.peers.peer import Measurement, Peer
+from benchmarks.peers.stopwatch import Stopwatch
 from benchmarks.relational import Relational
 from benchmarks.translate import NEMO as DIALECT
 from benchmarks.translate import rule_text
@@ -28,15 +28,16 @@ def _measure(job: Job, options: Mapping[str, str]) -> Measurement:
         for relation in job.relations
         if relation.rows
     ]
-    began = time.perf_counter()
+    watch = Stopwatch()
     engine = nmo_python.NemoEngine(nmo_python.load_string("\n".join([*imports, job.texts["nemo"]])))
-    loaded = time.perf_counter()
+    load = watch.lap()
     engine.reason()
-    done = time.perf_counter()
+    reasoning = watch.lap()
     return Measurement(
         version=metadata.version("nemo-python"),
-        load_seconds=loaded - began,
-        reasoning_seconds=done - loaded,
+        load_seconds=load.seconds,
+        reasoning_seconds=reasoning.seconds,
+        processor_seconds=reasoning.processor,
         facts=job.by_predicate(
             {
                 relation.name: sum(1 for _ in engine.result(relation.name))

@@ -25,10 +25,17 @@ class Measurement:
     reasoning_seconds: float
     facts: Mapping[str, int]
     """Facts per result predicate, explicit ones included."""
+    processor_seconds: float | None = None
+    """What reasoning took of the processors, all threads together; None where that is not known."""
+    sums: Mapping[str, int] = field(default_factory=dict)
+    """Of relations with a minimum or maximum, the sum of these: their facts are as many whatever the values are."""
     derivations: int | None = None
     other_seconds: Mapping[str, float] = field(default_factory=dict)
     """What the system says of its time beside; recorded, not compared."""
     settings: Mapping[str, str] = field(default_factory=dict)
+    repeated_seconds: float = 0.0
+    repeated_processor_seconds: float = 0.0
+    """What was done once more, to be measured, and is no part of the process's work."""
 
 
 @dataclass(frozen=True)

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-import time
 from collections.abc import Mapping
 from typing import Final
 
 from benchmarks.job import Job
 from benchmarks.peers.peer import Absent, Measurement, Peer
+from benchmarks.peers.stopwatch import Stopwatch
 from benchmarks.relational import Relational
 from benchmarks.translate import SOUFFLE as DIALECT
 from benchmarks.translate import rule_text
@@ -40,14 +40,15 @@ def _measure(job: Job, options: Mapping[str, str]) -> Measurement:
     source.write_text(job.texts["souffle"], encoding="utf-8")
     if not binary.exists():  # a repetition need not compile again
         _output([compiler, "-w", f"-j{THREADS}", "-o", str(binary), str(source)])
-    began = time.perf_counter()
+    watch = Stopwatch()
     printed = _output([str(binary), f"-j{THREADS}", "-F", str(job.folder / "relations")])
-    done = time.perf_counter()
+    reasoning = watch.lap()
     version = next((line for line in _output([compiler, "--version"]).splitlines() if "ersion" in line), "unknown")
     return Measurement(
         version=version.split(":")[-1].strip(),
         load_seconds=0.0,
-        reasoning_seconds=done - began,
+        reasoning_seconds=reasoning.seconds,
+        processor_seconds=reasoning.processor,
         facts=job.by_predicate(sizes(printed)),
         settings={"threads": str(THREADS)},
     )

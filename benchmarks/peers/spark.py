@@ -15,13 +15,16 @@ from benchmarks.encoding import NotExpressible
 from benchmarks.job import Job
 from benchmarks.peers.peer import Measurement, Peer
 from benchmarks.relational import Relational
-from benchmarks.sql import LAST_ROUND, branches
+from benchmarks.sql import LAST_ROUND, branches, only_stratum
 
 ROWS: Final = 5_000_000
 
 
 def _query(work: Relational) -> str:
-    columns, start, steps = branches(work)
+    stratum = only_stratum(work)
+    if stratum.extreme(stratum.relations[0]) is not None:
+        raise NotExpressible("a minimum that rules refine")
+    columns, start, steps = branches(stratum)
     if any(len(drivers) > 1 for drivers in steps):
         raise NotExpressible("a rule with several recursive atoms; Spark's query may name itself once")
     if len(steps) > 1:

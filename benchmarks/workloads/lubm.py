@@ -8,6 +8,7 @@ a block of codes, and one dictionary of N-Triples texts serves the three columns
 from __future__ import annotations
 
 import gzip
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -24,12 +25,12 @@ VOCABULARIES = ("<http://swat.cse.lehigh.edu/onto/univ-bench.owl", "<http://www.
 NTRIPLES = {b"everlog": b"ntriples"}
 
 
-def _lubm(k: int) -> Instance:
+def _lubm(program: str, k: int) -> Instance:
     if k < 1:
         raise BenchmarkMistake("lubm wants k ≥ 1 copies")
-    program = data_file("programs/LUBM_L.dlog").read_text(encoding="utf-8")
+    rules = data_file(f"programs/{program}.dlog").read_text(encoding="utf-8")
     texts, triples, individuals = _university()
-    return Instance(program, {"triple": _copies(texts, triples, individuals, k)})
+    return Instance(rules, {"triple": _copies(texts, triples, individuals, k)})
 
 
 def _university() -> tuple[list[str], Column, int]:
@@ -73,7 +74,12 @@ def _renamed(texts: list[str], individuals: int, k: int) -> pa.Array:
     return pa.concat_arrays([pa.array(texts, pa.string()), *copies])
 
 
-LUBM = Workload("lubm", "LUBM's lower-bound program (98 rules) over k copies of a university", {"k": 100}, _lubm)
+LUBM = Workload(
+    "lubm", "LUBM's lower-bound program (98 rules) over k copies of a university", {"k": 100}, partial(_lubm, "LUBM_L")
+)
+LUBM_EXTENDED = Workload(
+    "lubm-extended", "the same with rules that make cliques (107 rules)", {"k": 13}, partial(_lubm, "LUBM_LE")
+)
 
 
 def materialised_lubm(copies: int) -> KnowledgeBase:

@@ -28,6 +28,20 @@ TINY: dict[str, dict[str, int]] = {
     "skos": {"concepts": 30, "depth": 4, "cycles": 2},
     "relations-made": {"properties": 36, "groups": 1, "individuals": 5, "facts": 8},
     "pc": {"n": 5, "k": 3},
+    "lubm-extended": {"k": 2},
+    **{
+        name: {"nodes": 20, "edges": 36}
+        for stem in ("tc", "sg", "reach", "bipartite", "cc", "sssp", "dyck")
+        for name in (stem, f"{stem}-rmat")
+    },
+    **{name: {"people": 20, "friends": 90, "organizers": 4} for name in ("attend", "attend-rmat")},
+    "cspa": {"functions": 2, "variables": 8, "assignments": 10},
+    "csda": {"functions": 2, "statements": 12, "branches": 2, "nulls": 4},
+    "polonius": {"functions": 3, "points": 30, "variables": 5},
+    "polonius-opt": {"functions": 3, "points": 30, "variables": 5},
+    "doop": {"classes": 32, "near": 4},
+    "galen": {"parts": 2, "concepts": 24, "roles": 4},
+    "crdt": {"edits": 40, "jumps": 5, "run": 6},
 }
 
 ONTOLOGY = "http://swat.cse.lehigh.edu/onto/univ-bench.owl#"
@@ -56,7 +70,8 @@ def university(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "data"
     (folder / "programs").mkdir(parents=True)
     (folder / "rdf").mkdir()
-    (folder / "programs" / "LUBM_L.dlog").write_text(UNIVERSITY_RULES, encoding="utf-8")
+    for program in ("LUBM_L", "LUBM_LE"):
+        (folder / "programs" / f"{program}.dlog").write_text(UNIVERSITY_RULES, encoding="utf-8")
     (folder / "rdf" / "lubm1.nt.gz").write_bytes(gzip.compress(UNIVERSITY.encode()))
     monkeypatch.setenv("EVERLOG_DATA", str(folder))
     return folder

@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks.encoding import NotExpressible
 from benchmarks.relational import Relational, relational
-from benchmarks.sql import recursive_query
+from benchmarks.sql import only_stratum, recursive_query
 from benchmarks.translate import CLINGO, NEMO, SOUFFLE, Dialect, rule_text
 from benchmarks.workload import BenchmarkMistake, Instance
 from everlog.datalog.reader import parse_program
@@ -23,6 +23,10 @@ def numbers(program: str, **facts: list[tuple[int, ...]]) -> Relational:
         for name, rows in facts.items()
     }
     return relational(parse_program(program), Instance(program, tables))
+
+
+def _query(work: Relational) -> str:
+    return recursive_query(only_stratum(work))
 
 
 def triples(program: str, rows: list[tuple[str, str, str]]) -> Relational:
@@ -78,6 +82,11 @@ def test_a_class_and_a_property_of_one_name_stay_apart() -> None:
     assert len({relation.name for relation in work.relations}) == len(work.relations) == 3
 
 
+def test_names_that_differ_in_capitals_alone_stay_apart() -> None:
+    work = numbers("Death(?x) :- death(?x) .", death=[(1,)])
+    assert len({relation.name.lower() for relation in work.relations}) == 2
+
+
 def test_constants_become_the_codes_of_their_terms() -> None:
     rows = [("<http://a>", "<http://example.org/p>", "<http://b>")]
     work = triples("[?x, ex:q, <http://new>] :- [?x, ex:p, <http://b>], [?x, ex:p, <http://other>] .", rows)
@@ -111,9 +120,7 @@ def test_columns_of_two_kinds_are_a_mistake() -> None:
 
 
 def test_a_linear_rule_reads_the_last_round() -> None:
-    query = recursive_query(
-        numbers("reach(?x,?y) :- edge(?x,?y) . reach(?x,?z) :- reach(?x,?y), edge(?y,?z) .", edge=[(1, 2)])
-    )
+    query = _query(numbers("reach(?x,?y) :- edge(?x,?y) . reach(?x,?z) :- reach(?x,?y), edge(?y,?z) .", edge=[(1, 2)]))
     assert query == (
         "WITH RECURSIVE step(a0, a1) AS ((SELECT t0.a0 AS a0, t0.a1 AS a1 FROM r_edge t0) UNION (SELECT * FROM "
         "(SELECT t0.a0 AS a0, t1.a1 AS a1 FROM step t0, r_edge t1 WHERE t1.a0 = t0.a1))) SELECT a0, a1 FROM step"
@@ -121,11 +128,11 @@ def test_a_linear_rule_reads_the_last_round() -> None:
 
 
 def test_a_nonlinear_rule_has_a_branch_for_each_recursive_atom() -> None:
-    query = recursive_query(numbers("R(?x,?z) :- R(?x,?y), R(?y,?z) .", R=[(1, 2)]))
+    query = _query(numbers("R(?x,?z) :- R(?x,?y), R(?y,?z) .", R=[(1, 2)]))
     assert "FROM step t0, recurring.step t1" in query
     assert "FROM recurring.step t0, step t1" in query
 
 
 def test_a_recursive_query_has_one_derived_relation() -> None:
     with pytest.raises(NotExpressible, match="2 derived relations"):
-        recursive_query(numbers("p(?x) :- q(?x) . r(?x) :- p(?x) .", q=[(1,)]))
+        _query(numbers("p(?x) :- q(?x) . r(?x) :- p(?x) .", q=[(1,)]))

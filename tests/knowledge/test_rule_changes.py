@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from benchmarks.updates import lubm
 from benchmarks.workloads import workload
 from everlog import EverlogError, KnowledgeBase, parse_program
 from everlog.datalog.printer import print_rule
@@ -252,7 +251,7 @@ def gene_ontology(data: Path) -> tuple[str, dict[str, list[tuple[str, ...]]]]:
 
 def test_ontologies_edited_axiom_by_axiom_end_where_they_began(data: Path) -> None:
     relations = workload("relations").instance(groups=2, individuals=12, facts=30)
-    universities = lubm("LUBM_LE", 1)
+    universities = workload("lubm-extended").instance(k=1)
     some = {"triple": universities.facts["triple"].slice(0, 4_000)}
     for (program, facts), number in (
         (gene_ontology(data), 20),

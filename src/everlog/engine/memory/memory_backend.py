@@ -315,20 +315,49 @@ class MemoryBackend(Backend[MemoryBatch, Ids, ByPredicate]):
         before, after = then.backend, now.backend
         assert isinstance(before, MemoryBackend)
         assert isinstance(after, MemoryBackend)
-        gained = after.missing(now.I, after.arities(), before, then.I)
-        lost = before.missing(then.I, before.arities(), after, now.I)
+        gained, lost = after.apart(now.I, before, then.I)
         plus = after.missing(now.E, self.predicates(added), before, then.E)
         minus = before.missing(then.E, self.predicates(deleted), after, now.E)
-        derived_added = after._within(now.I - now.E, gained, minus)
-        return Difference(plus, minus, gained, lost, derived_added, before._within(then.I - then.E, lost, plus))
+        derived_added = after._derived(now, gained, plus, minus)
+        return Difference(plus, minus, gained, lost, derived_added, before._derived(then, lost, minus, plus))
 
-    def _within(self, facts: FactSet, *parts: ByPredicate) -> ByPredicate:
-        """Those facts of parts, which have none in common, that are in a set."""
-        found = {
-            name: np.concatenate([part[name] for part in parts if name in part], axis=1)
-            for name in dict.fromkeys(chain(*parts))
-        }
-        return nonempty((name, ids[:, self.among(facts, name, ids)]) for name, ids in found.items())
+    def _derived(
+        self, world: MemoryWorld, some: ByPredicate, explicit: ByPredicate, others: ByPredicate
+    ) -> ByPredicate:
+        """Which of `some` facts, that hold in one of two worlds alone, and of `others` follow there and are not explicit.
+
+        Those of the first kind that are explicit are among `explicit`: where a predicate has none, nothing is looked up.
+        """
+        found: dict[str, Ids] = {}
+        for name in dict.fromkeys(chain(some, others)):
+            pieces = []
+            if name in some:
+                ids = some[name]
+                pieces.append(ids[:, ~self.among(world.E, name, ids)] if name in explicit else ids)
+            if name in others:
+                pieces.append(others[name][:, self.among(world.I, name, others[name])])
+            found[name] = np.concatenate(pieces, axis=1) if len(pieces) > 1 else pieces[0]
+        return nonempty(found.items())
+
+    def apart(self, facts: FactSet, other: MemoryBackend, others: FactSet) -> tuple[ByPredicate, ByPredicate]:
+        """Facts that only a set has, and those that only a set of another engine has.
+
+        The larger set is looked up in the smaller first: if it has as many facts in common as there are, that is all.
+        """
+        only: tuple[dict[str, Ids], dict[str, Ids]] = {}, {}
+        for predicate, arity in {**other.arities(), **self.arities()}.items():
+            interrupts.look()
+            sides = [(self, facts), (other, others)]
+            listed = [one._engine.columns(as_memory_facts(those), predicate, arity) for one, those in sides]
+            first = int(listed[1].shape[1] > listed[0].shape[1])
+            second = 1 - first
+            interrupts.look()
+            known, there = sides[second]
+            ids = only[first][predicate] = listed[first][:, ~known.among(there, predicate, listed[first])]
+            if listed[first].shape[1] - ids.shape[1] < listed[second].shape[1]:
+                known, there = sides[first]
+                only[second][predicate] = listed[second][:, ~known.among(there, predicate, listed[second])]
+        return nonempty(only[0].items()), nonempty(only[1].items())
 
     def missing(self, facts: FactSet, predicates: Iterable[str], other: MemoryBackend, others: FactSet) -> ByPredicate:
         """Facts of some predicates that a set has and a set of another engine has not."""

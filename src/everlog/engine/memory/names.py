@@ -236,6 +236,5 @@ def compared(
     gained = new.lost(after.part(now.I), explicit_added, before, then.I, old, renaming)
     lost = old.lost(before.part(then.I), explicit_deleted, after, now.I, new, renaming)
     derived_now, derived_then = now.I - now.E, then.I - then.E
-    derived_added = after.missing(derived_now, after.arities(), before, derived_then)
-    derived_deleted = before.missing(derived_then, before.arities(), after, derived_now)
+    derived_added, derived_deleted = after.apart(derived_now, before, derived_then)
     return Difference(explicit_added, explicit_deleted, gained, lost, derived_added, derived_deleted)
