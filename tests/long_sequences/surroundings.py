@@ -69,6 +69,9 @@ def surrounded(names: tuple[str, ...]) -> Iterator[None]:
             elif name == "settles anew":  # best facts that are deleted are not taken away one by one
                 patch.setattr(minima, "_FEW", 0)
                 patch.setattr(minima, "_SHARE", 1_000)
+                patch.setattr(tuning, "FEW_GROUPS", 2)
+                patch.setattr(tuning, "RESETTLED_SHARE", 1_000)
+                patch.setattr(tuning, "LOOKS_AT_ALL_STEPS", 0)
             elif name == "wonders":  # whether rounds of best facts are too many is looked at from the first one on
                 patch.setattr(minima, "_PATIENCE", 0)
         yield

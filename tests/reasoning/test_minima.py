@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from everlog import EverlogError, KnowledgeBase
-from everlog.engine.memory import settled_facts
+from everlog.engine.memory import tuning as memory_tuning
 from everlog.engine.spark import tuning
 from everlog.reasoning import minima
 from oracles.exchange import facts_of
@@ -47,9 +47,14 @@ def test_in_rounds_as_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
     """Rounds alone, and everything settled again for the least deletion, in buckets and by a heap, come to the same."""
     for seed in range(4):
         with monkeypatch.context() as changed:
+            changed.setattr(memory_tuning, "LOOKS_AT_ALL_STEPS", 0)
+            followed(with_minima(Random(seed), updates=3))
+            changed.setattr(memory_tuning, "UNTHOUGHT_VALUES", -1)
+            changed.setattr(memory_tuning, "SPARSE_GROUPS", 0)
+            followed(with_minima(Random(seed), updates=3))
             changed.setattr(minima, "_FEW", 0)
             followed(with_minima(Random(seed), updates=3))
-            changed.setattr(settled_facts, "_NEAR", 0)
+            changed.setattr(memory_tuning, "NEAR_WEIGHTS", 0)
             followed(with_minima(Random(seed), updates=3))
             changed.setattr(minima, "steps_of", lambda *_: None)
             followed(with_minima(Random(seed), updates=3))
@@ -91,7 +96,7 @@ def test_shortest_paths_are_those_of_scipy() -> None:
 @pytest.mark.parametrize("largest", [1, 63, 64, 700, 9_000])
 def test_sources_with_values_far_apart(near: int, largest: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Given values come in between what waits, long before or after it; weights are zero, too."""
-    monkeypatch.setattr(settled_facts, "_NEAR", near)
+    monkeypatch.setattr(memory_tuning, "NEAR_WEIGHTS", near)
     random, nodes = Random(largest), 40
     edges = graph(random, nodes, 120, range(0, largest + 1))
     given = [(random.randrange(nodes), random.choice([-(2**40), -500, 0, 3, 900, 10**6, 2**62])) for _ in range(6)]

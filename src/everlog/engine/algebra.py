@@ -354,6 +354,32 @@ class Steps(NamedTuple):
     added: Variable | None
 
 
+class Forest(ABC):
+    """Best facts that steps lead to, and what each follows from; an update of them costs what it changes.
+
+    It is told what has gone, then what has come; after `None`, or anything that was raised, it is of no use any more.
+    """
+
+    @abstractmethod
+    def lost(self, gone: Sequence[Steps], candidates: FactSet, facts: FactSet, groups: Atom) -> FactSet | None:
+        """The groups that lost their best facts with some steps, and those that lost candidates or given facts.
+
+        None if it takes less to settle everything again.
+        """
+
+    @abstractmethod
+    def resettled(self, candidates: FactSet, facts: FactSet, come: Sequence[Steps]) -> tuple[FactSet, FactSet] | None:
+        """The best facts that groups had, and those that they have, given what comes.
+
+        Candidates and facts are all that the lost groups have, and what is new for others. The groups are those that
+        were lost and whichever else have changed. None if everything has to be settled again.
+        """
+
+    def nbytes(self) -> int:
+        """The memory in use."""
+        return 0
+
+
 class BestFacts(ABC):
     """The best of facts that agree in all but one term: facts of an atom, and candidates of another with the same terms."""
 
@@ -365,10 +391,12 @@ class BestFacts(ABC):
     def kinds(self, candidates: FactSet, facts: FactSet) -> frozenset[str]:
         """The kinds of numbers that are among the values: `integer`, `double`, and `other`."""
 
-    def settled(self, candidates: FactSet, facts: FactSet, steps: Sequence[Steps]) -> FactSet | None:
+    def settled(
+        self, candidates: FactSet, facts: FactSet, steps: Sequence[Steps]
+    ) -> tuple[FactSet, Forest | None] | None:
         """The best facts that follow from candidates and facts by steps; None if they are not found that way.
 
-        Groups have one term.
+        Groups have one term. With the facts comes what is worth keeping for updates, if it is.
         """
         return None
 

@@ -180,6 +180,7 @@ class Materialisation:
         else:
             used = measured_modules(modules)
             self.I, rounds = materialise(strata, self.E, self.engine, progress, used, boundaries)
+        self.boundaries.hold(self.I)
         if self._bounds is not None:
             self._bounds.finish(modules, self.I)
         self.cost = Allowance(self.engine.derivations - before, clock.now() - begun)
@@ -226,7 +227,7 @@ class Materialisation:
 
     def state_bytes(self) -> int:
         """The memory of what is kept for updates besides the facts; 0 where that is unknown."""
-        return self.kept.nbytes() + sum(module.nbytes() for module in self.module_list())
+        return self.kept.nbytes() + sum(module.nbytes() for module in self.module_list()) + self.boundaries.nbytes()
 
     def check_needs(self, algorithm: Algorithm) -> None:
         """Refuses an algorithm that needs what is not kept."""
@@ -283,6 +284,7 @@ class Materialisation:
                 accept(I, found)
         interrupts.settle()
         self.E, self.I, self.kept, self.backbones_before = E, I, kept, before
+        self.boundaries.hold(I)
         seconds = clock.now() - begun
         self.past = replace(self.past, seconds=self.past.seconds + seconds)
         work = None if profiler is None else profiler.work()

@@ -22,6 +22,12 @@ class Step:
     added: Variable | None
 
     @property
+    def is_joined(self) -> bool:
+        """Whether steps are found by a join, or are some of the facts of an atom."""
+        variables = [term for atom in self.atoms for term in atom.terms if isinstance(term, Variable)]
+        return len(self.atoms) > 1 or len(set(variables)) < len(variables)
+
+    @property
     def variables(self) -> tuple[Variable, ...]:
         return (self.start, self.end) if self.added is None else (self.start, self.end, self.added)
 

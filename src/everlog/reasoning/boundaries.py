@@ -65,6 +65,15 @@ class Boundaries:
         elif stratum.index in self.minima:
             yield self.minima[stratum.index].update(below, note)
 
+    def hold(self, I: FactSet) -> None:
+        """Is told of a materialisation that counts from now on, after everything was computed or updated."""
+        for minima in self.minima.values():
+            minima.hold(I)
+
+    def nbytes(self) -> int:
+        """The memory of what is kept for updates."""
+        return sum(minima.nbytes() for minima in self.minima.values())
+
     def losing(
         self, strata: Sequence[CompiledStratum], gone: frozenset[Rule], made: Callable[[CompiledMinima], Minima]
     ) -> Boundaries:

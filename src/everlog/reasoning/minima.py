@@ -21,10 +21,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from typing import Final, NamedTuple
+from weakref import ref
 
 from everlog.datalog.printer import print_rule
 from everlog.datalog.syntax import HIDDEN, Atom, Rule, Term, Variable
-from everlog.engine.algebra import BestFacts, Engine, FactSet, Graphs, Labelled, Matcher, Region, Rules, Steps
+from everlog.engine.algebra import BestFacts, Engine, FactSet, Forest, Graphs, Labelled, Matcher, Region, Rules, Steps
 from everlog.errors import EverlogError
 from everlog.planning.compiled_program import CompiledMinima, Compiler
 from everlog.planning.hidden_predicates import named_after
@@ -91,12 +92,44 @@ class _Choice:
         beside = self._matched(self._rival, (self.candidate, found), (self._rival, facts))
         return beside.plus(given).plus(self._matched(self._rival, (self.head, given), (self._rival, facts)))
 
+    def given(self, groups: FactSet, facts: FactSet) -> FactSet:
+        """Those of some facts that are of some groups."""
+        return self._matched(self.head, (self.touched, groups), (self.head, facts))
+
     def _matched(self, wanted: Atom, *literals: tuple[Atom, FactSet]) -> FactSet:
         return self._matcher.match([Labelled(atom, facts) for atom, facts in literals]).facts(wanted)
 
 
 def _with(terms: tuple[Term, ...], place: int, others: tuple[Term, ...]) -> tuple[Term, ...]:
     return (*terms[:place], *others, *terms[place + 1 :])
+
+
+class _Taken:
+    """Steps as facts of an atom: a hidden one if several atoms make a step."""
+
+    def __init__(self, step: Step) -> None:
+        self._step, self.is_joined = step, step.is_joined
+        self.atom = Atom(named_after(_STEP, step), step.variables) if step.is_joined else step.atoms[0]
+        self._region = Region((self.atom,))
+        self._rules: Rules | None = None
+
+    def of(self, facts: FactSet) -> Steps:
+        """Those of some facts that are such steps."""
+        return Steps(self.atom, facts.within(self._region), self._step.start, self._step.end, self._step.added)
+
+    def rules(self, compiler: Compiler) -> Rules:
+        """A rule for steps that several atoms make."""
+        if self._rules is None:
+            self._rules = compiler([Rule(self.atom, self._step.atoms)])
+        return self._rules
+
+
+def _read(rules: Sequence[Rule]) -> Iterator[Atom]:
+    """The atoms that the bodies of some rules have."""
+    for rule in rules:
+        yield from rule.positive
+        for negation in rule.negative:
+            yield from negation.atoms
 
 
 class Minima:
@@ -112,7 +145,7 @@ class Minima:
             one.candidate.predicate for one in self._choices
         }
         self._plain = Region(tuple(atom for atom in compiled.region.patterns if atom.predicate not in chosen))
-        self._again: Rules | None = None
+        self._again: dict[tuple[Rule, ...], Rules] = {}
         one = compiled.choices[0] if len(compiled.choices) == 1 and not self._plain.patterns else None
         self._steps = None if one is None else steps_of(one, compiled.recursive.rules)
         self._matcher = matcher
@@ -120,6 +153,13 @@ class Minima:
         """The kinds of numbers that there are; None if nobody has looked."""
         self._size = 0
         """About how many facts there are."""
+        self._forest: Forest | None = None
+        self._held: Callable[[], FactSet | None] = lambda: None
+        """What shows why best facts hold, and the materialisation that it belongs to."""
+        self._in_rounds = self._steps is None
+        """Whether best facts are known not to be kept in such a way."""
+        self._reads = Region(tuple(_read(compiled.rules.rules)))
+        self._taken = [_Taken(step) for step in self._steps or ()]
 
     def rules(self) -> list[Rule]:
         """The rules as the program has them."""
@@ -137,32 +177,40 @@ class Minima:
         state = _State(I, self._nothing, self._nothing, self._nothing, self._nothing)
         state.explicit = given
         found = self.compiled.nonrecursive.apply(I)
-        settled = None if self._steps is None else self._settled(I, found, given, self._steps)
+        settled = None if self._steps is None else self._settled(I, found, given)
+        self._held, self._forest = lambda: None, None
         if settled is None:
             self._settle(state, found, given, note, None)
         else:
             self._forget()
-            state.A = settled.plus(given)
+            best, self._forest = settled
+            state.A = best.plus(given)
             note(state.A)
+        self._in_rounds = self._forest is None
         self._kinds, self._size = self._kinds_of(state.A), len(state.A)
         return state.A
 
-    def _settled(self, I: FactSet, found: FactSet, given: FactSet, steps: Sequence[Step]) -> FactSet | None:
+    def _settled(self, I: FactSet, found: FactSet, given: FactSet) -> tuple[FactSet, Forest | None] | None:
         """All best facts at once, where an engine can settle them in order."""
         (choice,) = self._choices
-        taken: list[Steps] = []
-        hidden: list[str] = []
-        for step in steps:
-            atom, facts = step.atoms[0], I
-            if len(step.atoms) > 1 or len(set(atom.variables())) < len(atom.terms):
-                atom = Atom(named_after(_STEP, step), step.variables)
-                facts = self._matcher.match([Labelled(one, I) for one in step.atoms]).facts(atom)
-                hidden.append(atom.predicate)
-            taken.append(Steps(atom, facts.within(Region((atom,))), step.start, step.end, step.added))
+        taken = [one.of(one.rules(self._compiler).apply(I) if one.is_joined else I) for one in self._taken]
         best = choice.best.settled(found.within(choice.candidates), given, taken)
-        for predicate in hidden:
-            self._engine.forget(predicate)
+        self._forget_steps()
         return best
+
+    def _forget_steps(self) -> None:
+        for one in self._taken:
+            if one.is_joined:
+                self._engine.forget(one.atom.predicate)
+
+    def hold(self, I: FactSet) -> None:
+        """Is told of a materialisation that counts from now on, after everything was computed or updated."""
+        if self._forest is not None:
+            self._held = ref(I)
+
+    def nbytes(self) -> int:
+        """The memory of what is kept for updates."""
+        return 0 if self._forest is None else self._forest.nbytes()
 
     # ------------------------------------------------------------------------------------ updates
 
@@ -170,10 +218,58 @@ class Minima:
         """What is gone and what is new, given what changed below."""
         region = self.compiled.region
         minus, plus = below.minus.within(region), below.plus.within(region)
-        if not (minus or plus or below.D or below.A):
+        forest = None if self._held() is not below.I else self._forest
+        self._held, self._forest = lambda: None, forest
+        if not (minus or plus or below.D.within(self._reads) or below.A.within(self._reads)):
             return self._nothing, self._nothing
+        self._forest = None
+        if not self._in_rounds:
+            followed = None if forest is None else self._followed(forest, below, minus, plus, note)
+            if followed is None:
+                return self.computed_again(below, note)
+            self._forest = forest
+            return followed
         with nullcontext() if self._steps is None else self._unlimited():
             return self._updated(below, minus, plus, note)
+
+    def _followed(
+        self, forest: Forest, below: Below, minus: FactSet, plus: FactSet, note: Note
+    ) -> tuple[FactSet, FactSet] | None:
+        """What is gone and what is new, by a forest; None if everything has to be computed again."""
+        (choice,) = self._choices
+        explicit, nonrecursive = (below.E - minus) | plus, self.compiled.nonrecursive
+        now = (below.I - below.D) | below.A
+        gone = [one.of(self._changed(one, (below.I, below.D, below.A), now)) for one in self._taken]
+        lost = forest.lost(gone, nonrecursive.apply(below.I, some=[(below.D, below.A)]), minus, choice.touched)
+        self._forget_steps()
+        self._forget()
+        if lost is None:
+            return None
+        found, given = nonrecursive.apply(now, some=[(below.A, below.D)]), plus
+        if lost:
+            found |= self._guarded(nonrecursive.rules).apply(now | lost, some=[(lost, self._nothing)])
+            given |= choice.given(lost, explicit)
+        come = [one.of(self._changed(one, (now, below.A, below.D), below.I)) for one in self._taken]
+        changed = forest.resettled(found, given, come)
+        self._forget_steps()
+        self._forget()
+        self._engine.forget(choice.touched.predicate)
+        if changed is None:
+            return None
+        old, new = changed
+        new = new.plus(plus)
+        D, A = old.plus(minus).minus(new).minus(explicit), new.minus(below.I)
+        note(A)
+        return D, A
+
+    def _changed(self, step: _Taken, of: tuple[FactSet, FactSet, FactSet], other: FactSet) -> FactSet:
+        """The steps that there are by facts of one set, with some that are not in another, and are not by the other."""
+        facts, more, fewer = of
+        if not step.is_joined:
+            return more
+        rules = step.rules(self._compiler)
+        found = rules.apply(facts, some=[(more, fewer)])
+        return found.minus(rules.provable(found, other)) if found else found
 
     def _updated(self, below: Below, minus: FactSet, plus: FactSet, note: Note) -> tuple[FactSet, FactSet]:
         try:
@@ -245,18 +341,24 @@ class Minima:
         """The candidates for groups that lost their best fact, and other facts that are gone and follow all the same."""
         if not state.D:
             return self._nothing
-        if self._again is None:
-            choices = {choice.candidate.predicate: choice for choice in self._choices}
-            rules = [rule for rule in self.compiled.rules.rules if rule.head.predicate in choices]
-            self._again = self._compiler([choices[rule.head.predicate].guarded(rule) for rule in rules])
         touched = self._nothing
         for choice in self._choices:
             touched |= choice.groups(state.D)
-        found = self._again.apply(state.now | touched, some=[(touched, self._nothing)])
+        guarded = self._guarded(self.compiled.rules.rules)
+        found = guarded.apply(state.now | touched, some=[(touched, self._nothing)])
         for choice in self._choices:
             self._engine.forget(choice.touched.predicate)
         plain = state.D.within(self._plain)
         return found.plus(self.compiled.rules.provable(plain, state.now)) if plain else found
+
+    def _guarded(self, rules: Sequence[Rule]) -> Rules:
+        """Those of some rules that derive candidates, for groups that are touched."""
+        known = tuple(rules)
+        if known not in self._again:
+            choices = {choice.candidate.predicate: choice for choice in self._choices}
+            mine = [rule for rule in known if rule.head.predicate in choices]
+            self._again[known] = self._compiler([choices[rule.head.predicate].guarded(rule) for rule in mine])
+        return self._again[known]
 
     # ------------------------------------------------------------------------------------ what improves
 

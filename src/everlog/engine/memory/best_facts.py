@@ -7,13 +7,15 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from everlog.datalog.syntax import Constant, Rule, Variable
-from everlog.engine.algebra import BestFacts, FactSet, Steps
+from everlog.datalog.syntax import Atom, Constant, Rule, Variable
+from everlog.engine.algebra import BestFacts, FactSet, Forest, Steps
 from everlog.engine.best_rows import best_rows, kinds_of
+from everlog.engine.memory import tuning
 from everlog.engine.memory.dictionary import Ids
 from everlog.engine.memory.engine import MemoryEngine
 from everlog.engine.memory.facts.sets import ComputedFacts, as_memory_facts
-from everlog.engine.memory.settled_facts import Settled, settled
+from everlog.engine.memory.settled_facts import ends_of, settled
+from everlog.engine.memory.settled_forest import SettledForest
 from everlog.engine.memory.value_columns import column_of_ids
 
 
@@ -34,17 +36,45 @@ class MemoryBestFacts(BestFacts):
         ids = self._columns(candidates, facts)[self._extreme.place]
         return kinds_of(column_of_ids(self._engine.dictionary, ids))
 
-    def settled(self, candidates: FactSet, facts: FactSet, steps: Sequence[Steps]) -> ComputedFacts | None:
-        ids, place = self._columns(candidates, facts), self._extreme.place
-        (group,) = (at for at, term in enumerate(self._head.terms) if isinstance(term, Variable) and at != place)
-        found = settled(self._engine, self._extreme, Settled(ids[group], ids[place]), steps)
+    def settled(
+        self, candidates: FactSet, facts: FactSet, steps: Sequence[Steps]
+    ) -> tuple[ComputedFacts, MemoryForest | None] | None:
+        groups, given = self.given(candidates, facts)
+        found = settled(self._engine, self._extreme, groups, given, ends_of(self._engine, steps))
         if found is None:
             return None
-        rows = np.empty((len(self._head.terms), len(found.groups)), np.int32)
+        forest = SettledForest(self._engine, found, _both_ways(steps))
+        best, size = self.facts(*forest.values()), len(self._engine.dictionary)
+        sparse = size > max(tuning.UNTHOUGHT_VALUES, tuning.SPARSE_GROUPS * found.steps.used)
+        return best, None if sparse else MemoryForest(self, forest)
+
+    def given(self, candidates: FactSet, facts: FactSet) -> tuple[Ids, Ids]:
+        """The groups, of one term, and the values of candidates and facts."""
+        ids = self._columns(candidates, facts)
+        return ids[self._group], ids[self._extreme.place]
+
+    def facts(self, groups: Ids, values: Ids) -> ComputedFacts:
+        """The facts of some groups with some values."""
+        return self._engine.insert(self._head.predicate, self._rows(groups, values))
+
+    def touched(self, groups: Ids, atom: Atom) -> ComputedFacts:
+        """Groups as facts of an atom, which has the terms of a fact without its value."""
+        rows = np.delete(self._rows(groups, groups), self._extreme.place, axis=0)
+        return self._engine.insert(atom.predicate, rows)
+
+    @property
+    def _group(self) -> int:
+        """The place of the one term that groups have."""
+        terms = enumerate(self._head.terms)
+        (group,) = (at for at, term in terms if isinstance(term, Variable) and at != self._extreme.place)
+        return group
+
+    def _rows(self, groups: Ids, values: Ids) -> Ids:
+        rows = np.empty((len(self._head.terms), len(groups)), np.int32)
         for at, term in enumerate(self._head.terms):
             rows[at] = self._engine.constant(term.value) if isinstance(term, Constant) else 0
-        rows[group], rows[place] = found
-        return self._engine.insert(self._head.predicate, rows)
+        rows[self._group], rows[self._extreme.place] = groups, values
+        return rows
 
     def _columns(self, candidates: FactSet, facts: FactSet) -> Ids:
         size = len(self._head.terms)
@@ -53,3 +83,42 @@ class MemoryBestFacts(BestFacts):
             [self._engine.columns(as_memory_facts(some), atom.predicate, size) for some, atom in sets], axis=1
         )
         return found
+
+
+class MemoryForest(Forest):
+    """A forest of ids, for the facts of one rule that chooses."""
+
+    def __init__(self, best: MemoryBestFacts, forest: SettledForest) -> None:
+        self._best, self._forest = best, forest
+
+    def lost(self, gone: Sequence[Steps], candidates: FactSet, facts: FactSet, groups: Atom) -> ComputedFacts | None:
+        given, _ = self._best.given(candidates, facts)
+        lost = self._forest.lost(gone, given)
+        return None if lost is None else self._best.touched(lost, groups)
+
+    def resettled(
+        self, candidates: FactSet, facts: FactSet, come: Sequence[Steps]
+    ) -> tuple[ComputedFacts, ComputedFacts] | None:
+        found = self._forest.resettled(*self._best.given(candidates, facts), come)
+        if found is None:
+            return None
+        had, has = found.old >= 0, found.new >= 0
+        return (
+            self._best.facts(found.groups[had], found.old[had]),
+            self._best.facts(found.groups[has], found.new[has]),
+        )
+
+    def nbytes(self) -> int:
+        return self._forest.nbytes()
+
+
+def _both_ways(steps: Sequence[Steps]) -> bool:
+    """Whether each step is one backwards, too."""
+
+    def shape(step: Steps, start: Variable, end: Variable) -> tuple[object, ...]:
+        terms = step.atom.terms
+        constants = tuple(None if isinstance(term, Variable) else term for term in terms)
+        added = None if step.added is None else terms.index(step.added)
+        return step.atom.predicate, constants, terms.index(start), terms.index(end), added
+
+    return {shape(one, one.start, one.end) for one in steps} == {shape(one, one.end, one.start) for one in steps}

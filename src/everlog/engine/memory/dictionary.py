@@ -147,10 +147,11 @@ class Dictionary:
         if self._ordered < len(self):
             with _ORDERING:
                 self._read_literals(self._ordered, len(self))
-        arrays = self._arrays()
+        arrays = self.arrays()
         return arrays if self._compared is None else Order(*self._compared, *arrays[2:])
 
-    def _arrays(self) -> Order:
+    def arrays(self) -> Order:
+        """The kinds, payloads and texts of all ids; arrays may be longer than the dictionary."""
         return Order(self._kinds, self._payload, self._lengths, self._text)
 
     def _read_literals(self, start: int, stop: int) -> None:
@@ -389,7 +390,7 @@ class Dictionary:
                 look()
                 end = min(end + tuning.LOOKED_UP_VALUES, kinds.size)
             piece = kinds[:end], keys[:end], lengths[:end]
-            row = encode(*piece, data, row, add, ids, *self._arrays(), self._slots, self._used)
+            row = encode(*piece, data, row, add, ids, *self.arrays(), self._slots, self._used)
             if row < end:
                 self._make_room(int(lengths[row]) if kinds[row] >= FIRST_TEXT else 0)
         return ids

@@ -3,117 +3,105 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from everlog.datalog.syntax import Extreme
 from everlog.engine.algebra import Steps
-from everlog.engine.memory.dictionary import Dictionary, Ids
+from everlog.engine.memory import tuning
+from everlog.engine.memory.dictionary import Ids
 from everlog.engine.memory.engine import MemoryEngine
 from everlog.engine.memory.facts.sets import as_memory_facts
 from everlog.engine.memory.kernels import settling_kernels as kernels
-from everlog.engine.memory.value_columns import column_of_ids
-from everlog.expressions.columns import Doubles, Integers
-from everlog.expressions.total_order import ranked
+from everlog.engine.memory.step_lists import MOST_STEPS, Ends, Numbers, StepLists, listed, span_of
+from everlog.engine.memory.value_ranks import NumberValues, RankedValues, Values
 from everlog.interrupts import aside
-
-_Numbers = NDArray[Any]
-
-_NEAR: Final = 4096
-"""Integers that are less are small weights: what waits is in as many buckets, and not in a heap."""
 
 
 class Settled(NamedTuple):
-    """Groups and the ids of their values."""
+    """Steps, and for each id a value in the order of what is best, and its parent (`settling_kernels.py`)."""
 
-    groups: Ids
-    values: Ids
+    steps: StepLists
+    kind: Values
+    values: Numbers
+    parents: Ids
+    sign: int
+    """What becomes of a weight, so that less is better: 1 or -1."""
 
 
-def settled(engine: MemoryEngine, extreme: Extreme, given: Settled, steps: Sequence[Steps]) -> Settled | None:
-    """The best values of all groups that steps lead to from given ones; None where they cannot be settled in order."""
-    ends, added = _ends(engine, steps)
-    if not len(given.groups):
-        return given
-    if not extreme.numbers:
-        return _spread(engine, extreme, given, ends)
+def settled(engine: MemoryEngine, extreme: Extreme, groups: Ids, given: Ids, steps: Sequence[Ends]) -> Settled | None:
+    """The best values of all groups that steps lead to from some with given ones; None if that is no matter of an order."""
     dictionary = engine.dictionary
-    sign = 1 if extreme.function == "MIN" else -1
-    values = _numbers(dictionary, given.values)
-    weights = None if values is None else _weights(dictionary, added, values.dtype)
-    if values is None or weights is None or (sign * weights < 0).any():
+    if sum(len(one.sources) for one in steps) >= MOST_STEPS:
         return None
-    graph = aside(len(weights), kernels.grouped_steps, *ends, sign * weights, len(dictionary))
-    reached, best = aside(len(weights), _settled, graph, given.groups, sign * values)
-    groups = np.flatnonzero(reached).astype(np.int32)
-    column = (Integers if values.dtype.kind == "i" else Doubles)(sign * best[reached])
-    return Settled(groups, _ids(dictionary, column))
+    if not extreme.numbers:
+        order = RankedValues(dictionary, given, extreme)
+        lists, ranks = listed(dictionary, steps, None, 1), order.numbers(given)
+        assert ranks is not None, "which are those that were ranked"
+        return Settled(lists, order, *_spread(lists, groups, ranks), 1)
+    sign = 1 if extreme.function == "MIN" else -1
+    weights = _kind_of_weights(engine, steps, sign)
+    if weights is None:
+        return None
+    kind = np.dtype(np.float64 if weights.kind == "f" else np.int64)
+    if len(given):
+        span = span_of(dictionary, given)
+        if span is None or (span.kind != kind and any(len(one.added) for one in steps)):
+            return None
+        kind = span.kind
+    lists = listed(dictionary, steps, kind if kind.kind == "f" else weights, sign)
+    values = NumberValues(dictionary, sign, kind)
+    numbers = values.numbers(given)
+    assert numbers is not None, "which are of this kind"
+    return Settled(lists, values, *aside(lists.used, _settled, lists, groups, numbers), sign)
 
 
-def _settled(graph: tuple[Any, Ids, _Numbers], groups: Ids, values: _Numbers) -> tuple[NDArray[np.bool_], _Numbers]:
-    """Which nodes have a value, and which one."""
-    if values.dtype.kind == "f":
-        return kernels.settle(*graph, groups, values, np.inf)  # type: ignore[no-any-return]
-    farthest, most = int(graph[2].max(initial=0)), np.iinfo(np.int64).max
-    if farthest >= _NEAR:
-        return kernels.settle(*graph, groups, values, most)  # type: ignore[no-any-return]
-    order = np.argsort(values, kind="stable")
-    width = 64 * (farthest // 64 + 1)
-    return kernels.settle_near(*graph, groups[order], values[order], width, most)  # type: ignore[no-any-return]
+def _kind_of_weights(engine: MemoryEngine, steps: Sequence[Ends], sign: int) -> np.dtype[Any] | None:
+    """What holds all weights, if they are of one kind, and none improves a value."""
+    spans = [span_of(engine.dictionary, one.added) for one in steps if len(one.added)]
+    known = [span for span in spans if span is not None]
+    if len(known) < len(spans) or len({span.kind for span in known}) > 1:
+        return None
+    if any((span.least if sign > 0 else -span.greatest) < 0 for span in known):
+        return None
+    if known and known[0].kind.kind == "f":
+        return known[0].kind
+    farthest = max((int(span.greatest if sign > 0 else -span.least) for span in known), default=0)
+    return np.dtype(np.int16 if farthest < tuning.NEAR_WEIGHTS else np.int64)
 
 
-def _ids(dictionary: Dictionary, column: Integers | Doubles) -> Ids:
-    import pyarrow as pa
+def _settled(lists: StepLists, groups: Ids, values: Numbers) -> tuple[Numbers, Ids]:
+    """The value of each node, and its parent."""
+    if not len(groups):
+        return np.zeros(len(lists.begins), values.dtype), np.full(len(lists.begins), kernels.NONE, np.int32)
+    if lists.weights.dtype.kind == "f":
+        return kernels.settle(*lists.lists, groups, values, np.inf)  # type: ignore[no-any-return]
+    least = values.min()
+    if lists.weights.dtype == np.int16 and int(values.max()) - int(least) < kernels.FAR:
+        order = np.argsort(values, kind="stable")
+        width = max(64, 1 << int(lists.weights[: lists.used].max(initial=0)).bit_length())
+        near, found, parents = kernels.settle_near(*lists.lists, groups[order], values[order] - least, width)
+        if near and int(least) + 2**31 < 2**63:
+            return found + least, parents
+    return kernels.settle(*lists.lists, groups, values, np.iinfo(np.int64).max)  # type: ignore[no-any-return]
 
-    return dictionary.encode_column(pa.array(column.array))
 
-
-def _spread(engine: MemoryEngine, extreme: Extreme, given: Settled, ends: tuple[Ids, Ids]) -> Settled:
+def _spread(lists: StepLists, groups: Ids, ranks: Numbers) -> tuple[Numbers, Ids]:
     """Values that are passed on as they are: the best one first, to all that it leads to."""
-    ranks = ranked(column_of_ids(engine.dictionary, given.values)).ranks
-    order = np.argsort(ranks if extreme.function == "MIN" else ~ranks, kind="stable")
-    groups = np.ascontiguousarray(given.groups[order])
-    starts, targets, _ = aside(
-        len(ends[0]), kernels.grouped_steps, *ends, np.empty(0, np.int64), len(engine.dictionary)
-    )
-    owner = aside(len(ends[0]), kernels.spread, starts, targets, groups)
-    reached = np.flatnonzero(owner >= 0).astype(np.int32)
-    return Settled(reached, given.values[order][owner[reached]])
+    order = np.argsort(ranks, kind="stable")
+    owners, parents = aside(lists.used, kernels.spread, *lists.lists[:3], groups[order])
+    if not len(groups):
+        return np.zeros(len(parents), np.int64), parents
+    return ranks[order][owners], parents
 
 
-def _ends(engine: MemoryEngine, steps: Sequence[Steps]) -> tuple[tuple[Ids, Ids], list[Ids | int]]:
-    """Where all steps start and end, and what each adds: ids, or how many steps add nothing."""
-    sources, targets, added = [], [], list[Ids | int]()
+def ends_of(engine: MemoryEngine, steps: Sequence[Steps]) -> list[Ends]:
+    """Where steps start and end, and what they add."""
+    found = []
     for step in steps:
         terms = step.atom.terms
         ids = engine.columns(as_memory_facts(step.facts), step.atom.predicate, len(terms))
-        sources.append(ids[terms.index(step.start)])
-        targets.append(ids[terms.index(step.end)])
-        added.append(ids.shape[1] if step.added is None else ids[terms.index(step.added)])
-    return (np.concatenate(sources), np.concatenate(targets)), added
-
-
-def _numbers(dictionary: Dictionary, ids: Ids) -> _Numbers | None:
-    """Integers or doubles that can be compared as such; None if they are others, or of several kinds."""
-    found = dictionary.numbers(ids) if dictionary.are_numbers(ids) else None
-    if found is None or found.dtype.kind == "b":
-        return None
-    if found.dtype.kind == "f" and (np.isnan(found) | ((found == 0) & np.signbit(found))).any():
-        return None
-    return None if found.dtype.kind == "i" and (found == np.iinfo(np.int64).min).any() else found
-
-
-def _weights(dictionary: Dictionary, added: Sequence[Ids | int], kind: np.dtype[Any]) -> _Numbers | None:
-    """What steps add, if all of it is of one kind."""
-    found: list[_Numbers] = []
-    for ids in added:
-        if isinstance(ids, int):
-            found.append(np.zeros(ids, kind))
-        elif len(ids):
-            numbers = _numbers(dictionary, ids)
-            if numbers is None or numbers.dtype != kind:
-                return None
-            found.append(numbers)
-    return np.concatenate([np.empty(0, kind), *found])
+        added = np.empty(0, np.int32) if step.added is None else ids[terms.index(step.added)]
+        found.append(Ends(ids[terms.index(step.start)], ids[terms.index(step.end)], added))
+    return found

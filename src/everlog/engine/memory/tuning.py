@@ -159,3 +159,23 @@ ROWS_WORTH_COMPACTING = 100_000
 
 DECODED_FACTS = 1 << 17
 """So many facts become Python values before somebody may give up."""
+
+# Best facts
+
+NEAR_WEIGHTS = 4096
+"""Integers that are less are small weights: what waits is in as many buckets, and not in a heap."""
+
+FEW_GROUPS = 1 << 10
+RESETTLED_SHARE = 4
+"""If more than a few groups, and one in so many, lose their values, all are settled again: that goes without a heap."""
+
+LOOKS_AT_ALL_STEPS = 8
+"""The steps that lead to a group are looked for among all, so many times; then all are listed backwards, too. A look at
+ten million takes 20 ms, to list them 300."""
+
+SPARSE_GROUPS = 64
+"""Arrays with a place for each value are not kept for updates if the dictionary has so many values for each step, and more
+than there is room for without a thought."""
+
+UNTHOUGHT_VALUES = 1 << 20
+"""So many values take 25 MB in these arrays."""
