@@ -6,10 +6,12 @@ from random import Random
 
 import pytest
 
+from everlog.datalog.reader import parse_program
 from everlog.datalog.syntax import Atom, Rule, Variable
 from everlog.planning.decomposition.cardinality import Cardinalities, Estimate
 from everlog.planning.decomposition.hypertree_search import Decomposition, Node, decompose, is_acyclic
 from everlog.planning.decomposition.join_tree import join_tree
+from everlog.planning.decomposition.size_estimates import Statistics
 from support.decompositions import check_decomposition, clique, cycle, edge, flower, grid, path, petal, random_body
 
 KNOWN: dict[str, tuple[list[Atom], int]] = {
@@ -122,3 +124,13 @@ def test_the_textbook() -> None:
     assert sizes.joined([0, 1]).size == 40_000
     assert sizes.joined([0, 1, 2]).size == 400_000
     assert sizes.projection([0, 1], frozenset((a, b))).size == 2_000
+
+
+def test_predicates_that_all_depend_on_each_other_are_estimated_once_each() -> None:
+    """Following every way through twenty of them would take longer than anybody lives."""
+    names = [f"p{number}" for number in range(20)]
+    rules = [f"{one}(?x, ?y) :- {other}(?x, ?y) ." for one in names for other in names if one != other]
+    program = parse_program("\n".join([*rules, "q(?x) :- p0(?x, ?y), p1(?y, ?z), p2(?z, ?x) ."]))
+    statistics = Statistics(program.rules, lambda atom: Estimate(10.0, dict.fromkeys(atom.variables(), 5.0)))
+    estimates = statistics.body(program.rules[-1].positive)
+    assert all(each.size >= 10.0 for each in estimates.atoms)

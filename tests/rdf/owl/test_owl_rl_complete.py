@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from pyoxigraph import BlankNode, NamedNode, RdfFormat, parse
+from pyoxigraph import BlankNode, Literal, NamedNode, RdfFormat, parse
 
 import everlog
 from everlog.datalog.ntriples import write_term
@@ -143,6 +143,90 @@ def test_functional_syntax_is_rdf_as_well() -> None:
     kb.materialise()
     assert kb.query("[<http://ex.org/x>, a, <http://ex.org/D>]")
     assert kb.query("violation(?rule, <http://ex.org/x>)") == [("prp-npa1: a negative assertion does not hold",)]
+
+
+# Of each datatype: forms of one value, other values, and what is no value.
+DATATYPES = {
+    "decimal": "1.0 1 +01.00 1. | 2.5 -.5 | 1e3 abc 1,5 INF",
+    "integer": "1 01 +1 | -7 0 | 1.0 abc 1e2",
+    "nonNegativeInteger": "1 01 | 0 | -1 1.0",
+    "nonPositiveInteger": "-1 -01 | 0 | 1",
+    "positiveInteger": "1 +1 | 2 | 0 -1",
+    "negativeInteger": "-1 -01 | -2 | 0 1",
+    "long": "1 01 | 9223372036854775807 | 9223372036854775808 1.0",
+    "int": "1 01 | 2147483647 | 2147483648 -2147483649",
+    "short": "1 01 | 32767 | 32768",
+    "byte": "1 01 | -128 127 | 128 -129",
+    "unsignedLong": "1 01 | 18446744073709551615 | 18446744073709551616 -1",
+    "unsignedInt": "1 01 | 4294967295 | 4294967296 -1",
+    "unsignedShort": "1 01 | 65535 | 65536 -1",
+    "unsignedByte": "1 01 | 255 | 256 -1",
+    "float": "1.0 1 1E0 10e-1 | INF -INF NaN -0.0 0.0 | abc 1,0 inf",
+    "double": "1.0 1 1E0 | INF NaN | abc 1,0 Infinity",
+    "string": "a | b |",
+    "normalizedString": "a | b | a\\tb a\\nb",
+    "token": "a | b | a\\tb \\ta",
+    "language": "en | de-AT | e_ 1en abcdefghij",
+    "Name": "a:b | _c | 1a a,b",
+    "NCName": "ab | _c | a:b 1a",
+    "NMTOKEN": "1a | a:b | a,b",
+    "boolean": "true 1 | false 0 | TRUE yes 2",
+    "hexBinary": "0aff 0AFF | 00 | 0 GG 0x12",
+    "base64Binary": "YWJj | YQ== | a ==== YQ=",
+    "anyURI": "http://a.org/x | ../y urn:a:b |",
+    "dateTime": "2020-01-01T00:00:00 2020-01-01T00:00:00.0 | 2020-01-01T00:00:00Z | 2020-01-01 2020-13-01T00:00:00",
+    "dateTimeStamp": "2020-01-01T00:00:00Z 2020-01-01T00:00:00.0Z | 2020-01-01T00:00:00+01:00 | 2020-01-01T00:00:00",
+    "XMLLiteral": "<a></a> <a/> | text | <a> <b></c> &",
+    "PlainLiteral": "a@en a@EN | b@ c@d@de | a a@1_",
+}
+XSD, RDF, OWL = (
+    "http://www.w3.org/2001/XMLSchema#",
+    "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
+    "http://www.w3.org/2002/07/owl#",
+)
+
+
+@cache
+def literals_materialised() -> everlog.KnowledgeBase:
+    """Every literal of a value has a name, which is the same as it; those that are none are only used."""
+    facts: list[tuple[Value, Value, Value]] = []
+    for name in DATATYPES:
+        for part, forms in enumerate(literals_of(name)):
+            use = NamedNode(f"{OWL}sameAs" if part < 2 else "http://ex.org/p")
+            facts += [(named_literal(name, part, place), use, form) for place, form in enumerate(forms)]
+    kb = everlog.KnowledgeBase(everlog.ontology(profile="RL", complete=True), engine="memory", workers=1)
+    kb.add({"triple": facts})
+    kb.materialise()
+    return kb
+
+
+def literals_of(name: str) -> list[list[Value]]:
+    datatype = NamedNode((RDF if "Literal" in name else XSD) + name)
+    parts = [part.encode().decode("unicode_escape").split(" ") for part in DATATYPES[name].split("|")]
+    return [[normalise(Literal(form, datatype=datatype)) for form in part if form] for part in parts]
+
+
+def named_literal(datatype: str, part: int, place: int) -> NamedNode:
+    return NamedNode(f"http://ex.org/{datatype}/{part}/{place}")
+
+
+@pytest.mark.parametrize("name", DATATYPES)
+def test_datatype(name: str) -> None:
+    """dt-type1, dt-type2, dt-eq, dt-diff and dt-not-type of a datatype."""
+    kb = literals_materialised()
+    datatype = f"<{(RDF if 'Literal' in name else XSD)}{name}>"
+    same, other, none = literals_of(name)
+    assert kb.query(f"[{datatype}, a, rdfs:Datatype]")
+    one = named_literal(name, 0, 0)
+    for place in range(len(same)):
+        assert kb.query(f"[{one}, owl:sameAs, {named_literal(name, 0, place)}]")
+        assert kb.query(f"[{named_literal(name, 0, place)}, a, {datatype}]")
+    for place in range(len(other)):
+        assert kb.query(f"[{named_literal(name, 1, place)}, a, {datatype}]")
+        assert kb.query(f"[{one}, owl:differentFrom, {named_literal(name, 1, place)}]")
+    violated = {identity(about) for _, about in kb.rows("violation")}
+    assert {identity(each) for each in none} <= violated
+    assert not {identity(each) for each in (*same, *other)} & violated
 
 
 BEFORE = """

@@ -1,8 +1,9 @@
 """How many facts an atom will have: those that are there, and an estimate of those that rules will derive.
 
 The estimate follows the rules backwards from the atom, once through each; a predicate that depends on itself counts with
-what it gets otherwise. It is made before anything is derived, so it is rough, and good enough to tell a join of a million
-bindings from one of a billion.
+what it gets otherwise. What was found on the way is not looked for again on the same walk, however many rules ask for it:
+where many predicates depend on each other, there are far more ways to come to one than rules. It is made before anything is
+derived, so it is rough, and good enough to tell a join of a million bindings from one of a billion.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ class Statistics:
         for rule in rules:
             self._rules.setdefault(_key(rule.head), []).append(rule)
         self._known: dict[Pattern, tuple[float, tuple[float, ...]]] = {}
+        self._on_this_walk: dict[Pattern, tuple[float, tuple[float, ...]]] = {}
         self._there: dict[Pattern, tuple[float, tuple[float, ...]]] = {}
         self._open: set[_Key] = set()
 
@@ -39,12 +41,15 @@ class Statistics:
     def of(self, atom: Atom) -> Estimate:
         variables = list(dict.fromkeys(atom.variables()))
         key = pattern(atom)
-        found = self._known.get(key)
+        found = self._known.get(key) or self._on_this_walk.get(key)
         if found is None:
             size, values = self._estimated(atom, variables)
             found = size, tuple(values[variable] for variable in variables)
-            if not self._open:  # inside of a recursion an estimate lacks something
+            if self._open:  # inside of a recursion an estimate lacks something
+                self._on_this_walk[key] = found
+            else:
                 self._known[key] = found
+                self._on_this_walk.clear()
         return Estimate(found[0], dict(zip(variables, found[1], strict=True)))
 
     def _estimated(self, atom: Atom, variables: Sequence[Variable]) -> tuple[float, dict[Variable, float]]:

@@ -2,7 +2,7 @@
 
 Those of the W3C's tables are prp-ap, cls-thing, cls-nothing1 and dt-type1. The others are of the RDF-based semantics: the
 classes and properties of RDF, RDFS and OWL, with their domains and ranges, how datatypes lie within each other, and which
-have no value in common. Of rdf:type no domain or range is given: everything is a thing, and what has members is a class.
+have no value in common. Of the members of containers the first three are named; rules name those that are used.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ owl:Class: owl:NamedIndividual owl:NegativePropertyAssertion owl:ObjectProperty 
 owl:Class: owl:ReflexiveProperty owl:Restriction owl:SymmetricProperty owl:TransitiveProperty
 owl:Class: rdfs:Class rdfs:Datatype rdfs:Literal rdfs:Resource rdfs:Container rdfs:ContainerMembershipProperty
 owl:Class: rdf:Alt rdf:Bag rdf:Seq rdf:List rdf:Property rdf:Statement
-rdf:Property: rdf:type
+rdfs:ContainerMembershipProperty: rdf:_1 rdf:_2 rdf:_3
 """
 """Classes with their members."""
 
@@ -115,6 +115,10 @@ owl:withRestrictions rdfs:Datatype rdf:List
 rdfs:seeAlso rdfs:Resource rdfs:Resource
 rdfs:isDefinedBy rdfs:Resource rdfs:Resource
 rdfs:member rdfs:Resource rdfs:Resource
+rdf:_1 rdfs:Resource rdfs:Resource
+rdf:_2 rdfs:Resource rdfs:Resource
+rdf:_3 rdfs:Resource rdfs:Resource
+rdf:type rdfs:Resource rdfs:Class
 rdf:value rdfs:Resource rdfs:Resource
 owl:annotatedSource rdfs:Resource rdfs:Resource
 owl:annotatedTarget rdfs:Resource rdfs:Resource

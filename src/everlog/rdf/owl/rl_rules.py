@@ -57,10 +57,15 @@ rl_member(?l, ?x) :- rl_cell(?l, ?c), [?c, rdf:first, ?x] .
 """
 
 _PROPERTIES = """
+# domains and ranges that say something
+rl_domain(?p, ?c) :- [?p, rdfs:domain, ?c], ?c != owl:Thing, ?c != rdfs:Resource .
+rl_range(?p, ?c) :-
+    [?p, rdfs:range, ?c], ?c != owl:Thing, ?c != rdfs:Resource,
+    FILTER(?p != rdf:type || (?c != rdfs:Class && ?c != owl:Class)) .
 # prp-dom
-[?x, a, ?c] :- [?p, rdfs:domain, ?c], [?x, ?p, ?y], ?c != owl:Thing, ?c != rdfs:Resource .
+[?x, a, ?c] :- rl_domain(?p, ?c), [?x, ?p, ?y] .
 # prp-rng
-[?y, a, ?c] :- [?p, rdfs:range, ?c], [?x, ?p, ?y], ?c != owl:Thing, ?c != rdfs:Resource .
+[?y, a, ?c] :- rl_range(?p, ?c), [?x, ?p, ?y] .
 # prp-fp
 [?y, owl:sameAs, ?z] :- [?p, a, owl:FunctionalProperty], [?x, ?p, ?y], [?x, ?p, ?z], FILTER(!SAMETERM(?y, ?z)) .
 # prp-ifp
@@ -70,7 +75,9 @@ _PROPERTIES = """
 # prp-trp
 [?x, ?p, ?z] :- [?p, a, owl:TransitiveProperty], [?x, ?p, ?y], [?y, ?p, ?z] .
 # prp-spo1
-[?x, ?q, ?y] :- [?p, rdfs:subPropertyOf, ?q], [?x, ?p, ?y], FILTER(!SAMETERM(?p, ?q)) .
+[?x, ?q, ?y] :-
+    [?p, rdfs:subPropertyOf, ?q], [?x, ?p, ?y], FILTER(!SAMETERM(?p, ?q)),
+    ?q != owl:topObjectProperty, ?q != owl:topDataProperty .
 # prp-spo2
 [?x, ?p, ?y] :- [?p, owl:propertyChainAxiom, ?l], [?l, rdf:rest, rdf:nil], [?l, rdf:first, ?q], [?x, ?q, ?y] .
 [?x, ?p, ?y] :- [?p, owl:propertyChainAxiom, ?l], rl_path(?l, ?x, ?y) .
@@ -103,14 +110,25 @@ rl_agree(?c, ?l, ?x, ?y) :-
 # and what is used as a property or a class is one
 [?p, a, rdf:Property] :- [?x, ?p, ?y] .
 [?c, a, owl:Class] :- [?x, a, ?c] .
-# and reflexive properties, of what they relate
+# and reflexive properties, of what they relate, and of individuals that are said to be some
 [?x, ?p, ?x] :- [?p, a, owl:ReflexiveProperty], [?x, ?p, ?y] .
 [?y, ?p, ?y] :- [?p, a, owl:ReflexiveProperty], [?x, ?p, ?y] .
+[?x, ?p, ?x] :- [?p, a, owl:ReflexiveProperty], [?x, a, owl:NamedIndividual] .
+# and members of containers
+[?p, a, rdfs:ContainerMembershipProperty] :-
+    [?p, a, rdf:Property], FILTER(REGEX(STR(?p), "^http://www.w3.org/1999/02/22-rdf-syntax-ns#_[1-9][0-9]*$")) .
+[?p, rdfs:subPropertyOf, rdfs:member] :- [?p, a, rdfs:ContainerMembershipProperty] .
+# and keys and chains are of properties
+[?p, a, rdf:Property] :- rl_key(?c, ?l), [?l, rdf:first, ?p] .
+[?p, a, rdf:Property] :- rl_link(?l), [?l, rdf:first, ?p] .
 """
 
 _CLASSES = """
 # restrictions, with their properties
 rl_some(?c, ?p, ?d) :- [?c, owl:someValuesFrom, ?d], [?c, owl:onProperty, ?p] .
+rl_some(?c, ?p, owl:Thing) :- [?c, owl:minCardinality, ?n], ?n = 1, [?c, owl:onProperty, ?p] .
+rl_some(?c, ?p, ?d) :- [?c, owl:minQualifiedCardinality, ?n], ?n = 1, [?c, owl:onProperty, ?p], [?c, owl:onClass, ?d] .
+rl_some(?c, ?p, ?d) :- [?c, owl:minQualifiedCardinality, ?n], ?n = 1, [?c, owl:onProperty, ?p], [?c, owl:onDataRange, ?d] .
 rl_all(?c, ?p, ?d) :- [?c, owl:allValuesFrom, ?d], [?c, owl:onProperty, ?p] .
 rl_value(?c, ?p, ?v) :- [?c, owl:hasValue, ?v], [?c, owl:onProperty, ?p] .
 rl_self(?c, ?p) :- [?c, owl:hasSelf, true], [?c, owl:onProperty, ?p] .
@@ -122,6 +140,7 @@ rl_most_of(?c, ?p, ?n, ?d) :- [?c, owl:qualifiedCardinality, ?n], [?c, owl:onPro
 rl_most_of(?c, ?p, ?n, ?d) :- [?c, owl:qualifiedCardinality, ?n], [?c, owl:onProperty, ?p], [?c, owl:onDataRange, ?d] .
 # cls-int1
 [?x, a, ?c] :- [?c, owl:intersectionOf, ?l], rl_in_all(?l, ?x) .
+[?x, a, ?c] :- [?c, owl:intersectionOf, rdf:nil], [?x, a, owl:Thing] .
 rl_conjunction(?l) :- [?c, owl:intersectionOf, ?l] .
 rl_conjunction(?m) :- rl_conjunction(?l), [?l, rdf:rest, ?m] .
 rl_in_all(?l, ?x) :- rl_conjunction(?l), [?l, rdf:rest, rdf:nil], [?l, rdf:first, ?c], [?x, a, ?c] .
@@ -154,6 +173,9 @@ rl_in_all(?l, ?x) :- rl_conjunction(?l), [?l, rdf:rest, ?m], rl_in_all(?m, ?x), 
     [?x, a, ?c], [?x, ?p, ?y], [?x, ?p, ?z], FILTER(!SAMETERM(?y, ?z)) .
 # cls-oo
 [?x, a, ?c] :- [?c, owl:oneOf, ?l], rl_member(?l, ?x) .
+# and an enumeration of one
+[?x, owl:sameAs, ?y] :-
+    [?c, owl:oneOf, ?l], [?l, rdf:rest, rdf:nil], [?l, rdf:first, ?y], [?x, a, ?c], FILTER(!SAMETERM(?x, ?y)) .
 # and owl:hasSelf
 [?x, ?p, ?x] :- rl_self(?c, ?p), [?x, a, ?c] .
 [?x, a, ?c] :- rl_self(?c, ?p), [?x, ?p, ?x] .
@@ -244,6 +266,53 @@ _SCHEMA = """
 [?c, rdfs:subClassOf, ?d] :- [?c, owl:intersectionOf, ?l], rl_member(?l, ?d) .
 # scm-uni
 [?d, rdfs:subClassOf, ?c] :- [?c, owl:unionOf, ?l], rl_member(?l, ?d) .
+# and intersections, unions, enumerations and complements compared
+[?d, rdfs:subClassOf, ?c] :- [?c, owl:intersectionOf, ?l], rl_below_all(?l, ?d) .
+rl_below_all(?l, ?d) :- rl_conjunction(?l), [?l, rdf:rest, rdf:nil], [?l, rdf:first, ?c], [?d, rdfs:subClassOf, ?c] .
+rl_below_all(?l, ?d) :-
+    rl_conjunction(?l), [?l, rdf:rest, ?m], rl_below_all(?m, ?d), [?l, rdf:first, ?c], [?d, rdfs:subClassOf, ?c] .
+[?c, rdfs:subClassOf, ?d] :- rl_made_of(?c, ?l), rl_above_all(?l, ?d) .
+rl_made_of(?c, ?l) :- [?c, owl:unionOf, ?l] .
+rl_made_of(?c, ?l) :- [?c, owl:disjointUnionOf, ?l] .
+rl_alternative(?l) :- rl_made_of(?c, ?l) .
+rl_alternative(?m) :- rl_alternative(?l), [?l, rdf:rest, ?m] .
+rl_above_all(?l, ?d) :- rl_alternative(?l), [?l, rdf:rest, rdf:nil], [?l, rdf:first, ?c], [?c, rdfs:subClassOf, ?d] .
+rl_above_all(?l, ?d) :-
+    rl_alternative(?l), [?l, rdf:rest, ?m], rl_above_all(?m, ?d), [?l, rdf:first, ?c], [?c, rdfs:subClassOf, ?d] .
+[?c, rdfs:subClassOf, ?d] :- [?c, owl:oneOf, ?l], rl_around_all(?l, ?d) .
+rl_enumerated(?l) :- [?c, owl:oneOf, ?l] .
+rl_enumerated(?m) :- rl_enumerated(?l), [?l, rdf:rest, ?m] .
+rl_around_all(?l, ?d) :- rl_enumerated(?l), [?l, rdf:rest, rdf:nil], [?l, rdf:first, ?x], [?x, a, ?d] .
+rl_around_all(?l, ?d) :- rl_enumerated(?l), [?l, rdf:rest, ?m], rl_around_all(?m, ?d), [?l, rdf:first, ?x], [?x, a, ?d] .
+[?c, rdfs:subClassOf, owl:Nothing] :- rl_made_of(?c, rdf:nil) .
+[?c, rdfs:subClassOf, owl:Nothing] :- [?c, owl:oneOf, rdf:nil] .
+[?c, rdfs:subClassOf, ?d] :- [?a, rdfs:subClassOf, ?b], [?c, owl:complementOf, ?b], [?d, owl:complementOf, ?a] .
+# and restrictions compared
+[?c, rdfs:subClassOf, ?d] :- rl_value(?c, ?p, ?v), rl_some(?d, ?p, ?e), [?v, a, ?e] .
+[?c, rdfs:subClassOf, ?d] :- rl_self(?c, ?p), rl_self(?d, ?q), [?p, rdfs:subPropertyOf, ?q] .
+[?c, rdfs:subClassOf, owl:Nothing] :- rl_some(?c, ?p, ?d), [?d, rdfs:subClassOf, owl:Nothing] .
+[?c, rdfs:subClassOf, ?d] :- rl_least(?c, ?p, ?m), rl_minimum(?d, ?q, ?n), ?n <= ?m, [?p, rdfs:subPropertyOf, ?q] .
+[?c, rdfs:subClassOf, ?d] :- rl_most(?c, ?p, ?m), rl_maximum(?d, ?q, ?n), ?m <= ?n, [?q, rdfs:subPropertyOf, ?p] .
+rl_minimum(?c, ?p, ?n) :- [?c, owl:minCardinality, ?n], [?c, owl:onProperty, ?p] .
+rl_maximum(?c, ?p, ?n) :- [?c, owl:maxCardinality, ?n], [?c, owl:onProperty, ?p] .
+rl_least(?c, ?p, ?n) :- rl_minimum(?c, ?p, ?n) .
+rl_least(?c, ?p, ?n) :- [?c, owl:cardinality, ?n], [?c, owl:onProperty, ?p] .
+# and domains and ranges as restrictions
+[?c, rdfs:subClassOf, ?d] :- [?p, rdfs:domain, ?d], rl_some(?c, ?p, ?e) .
+[?p, rdfs:domain, ?d] :- rl_some(?c, ?p, owl:Thing), [?c, rdfs:subClassOf, ?d] .
+[?p, rdfs:range, ?d] :- rl_all(?c, ?p, ?d), [owl:Thing, rdfs:subClassOf, ?c] .
+# and a part of a datatype
+[?c, rdfs:subClassOf, ?d] :- [?c, owl:onDatatype, ?d] .
+# and every property lies between the empty one and that of all pairs
+[?p, rdfs:subPropertyOf, owl:topObjectProperty] :- [?p, a, rdf:Property] .
+[owl:bottomObjectProperty, rdfs:subPropertyOf, ?p] :- [?p, a, rdf:Property] .
+[?p, rdfs:subPropertyOf, owl:topDataProperty] :- [?p, a, owl:DatatypeProperty] .
+[owl:bottomDataProperty, rdfs:subPropertyOf, ?p] :- [?p, a, owl:DatatypeProperty] .
+# and chains of one or of itself
+[?q, rdfs:subPropertyOf, ?p] :- [?p, owl:propertyChainAxiom, ?l], [?l, rdf:rest, rdf:nil], [?l, rdf:first, ?q] .
+[?p, a, owl:TransitiveProperty] :-
+    [?p, owl:propertyChainAxiom, ?l], [?l, rdf:first, ?p], [?l, rdf:rest, ?m],
+    [?m, rdf:first, ?p], [?m, rdf:rest, rdf:nil] .
 # and every datatype has literals
 [?d, rdfs:subClassOf, rdfs:Literal] :- [?d, a, rdfs:Datatype] .
 # and what goes both ways
@@ -257,8 +326,20 @@ _SCHEMA = """
 [?q, rdfs:domain, ?c] :- [?p, owl:inverseOf, ?q], [?p, rdfs:range, ?c] .
 [?q, a, owl:InverseFunctionalProperty] :- [?p, owl:inverseOf, ?q], [?p, a, owl:FunctionalProperty] .
 [?q, a, owl:FunctionalProperty] :- [?p, owl:inverseOf, ?q], [?p, a, owl:InverseFunctionalProperty] .
+[?q, a, owl:TransitiveProperty] :- [?p, owl:inverseOf, ?q], [?p, a, owl:TransitiveProperty] .
+[?q, a, owl:SymmetricProperty] :- [?p, owl:inverseOf, ?q], [?p, a, owl:SymmetricProperty] .
+[?q, a, owl:AsymmetricProperty] :- [?p, owl:inverseOf, ?q], [?p, a, owl:AsymmetricProperty] .
+[?q, a, owl:ReflexiveProperty] :- [?p, owl:inverseOf, ?q], [?p, a, owl:ReflexiveProperty] .
+[?q, a, owl:IrreflexiveProperty] :- [?p, owl:inverseOf, ?q], [?p, a, owl:IrreflexiveProperty] .
+[?r, rdfs:subPropertyOf, ?s] :- [?p, rdfs:subPropertyOf, ?q], [?p, owl:inverseOf, ?r], [?q, owl:inverseOf, ?s] .
 [?p, owl:inverseOf, ?p] :- [?p, a, owl:SymmetricProperty] .
 [?p, a, owl:SymmetricProperty] :- [?p, owl:inverseOf, ?p] .
+# and what holds of the properties below
+[?q, a, owl:FunctionalProperty] :- [?q, rdfs:subPropertyOf, ?p], [?p, a, owl:FunctionalProperty] .
+[?q, a, owl:InverseFunctionalProperty] :- [?q, rdfs:subPropertyOf, ?p], [?p, a, owl:InverseFunctionalProperty] .
+[?q, a, owl:IrreflexiveProperty] :- [?q, rdfs:subPropertyOf, ?p], [?p, a, owl:IrreflexiveProperty] .
+[?q, a, owl:AsymmetricProperty] :- [?q, rdfs:subPropertyOf, ?p], [?p, a, owl:AsymmetricProperty] .
+[?p, a, owl:IrreflexiveProperty] :- [?p, a, owl:AsymmetricProperty] .
 # and a complement is disjoint
 [?x, owl:disjointWith, ?y] :- [?x, owl:complementOf, ?y] .
 # and short lists spelt out
