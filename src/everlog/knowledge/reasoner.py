@@ -636,9 +636,8 @@ class Reasoner(Generic[Batch, Listed, Part]):
         check: Callable[[int], None],
     ) -> Matched:
         """The matches of some atoms, as ids of a dictionary that the backend has given for them."""
-        with self.backend.scratch() as scratch:
-            asked = Matching(self._chosen("all"), self.E, atoms, variables, check, seeds)
-            return scratch.matches(asked, dictionary, self._names)
+        asked = Matching(self._chosen("all"), self.E, atoms, variables, check, seeds)
+        return self.backend.matches(asked, dictionary, self._names)
 
     def counted(
         self,

@@ -42,18 +42,16 @@ class ReasonedFacts:
         self._limits = replace(limits, rows=_FETCHED) if grows and limits.rows is None else limits
 
     def matches(self, atoms: Sequence[Atom], variables: Sequence[Variable], seeds: Solutions | None) -> Solutions:
-        mentioned = {term for atom in atoms for term in atom.terms if isinstance(term, Variable)}
-        known = {} if seeds is None else self._seeds(seeds, mentioned)
-        every = [*variables, *sorted(mentioned.difference(variables), key=repr)]
-        number, ids = self._matched(tuple(atoms), tuple(every), known)
-        columns = {variable: ids[at].astype(np.int64) for at, variable in enumerate(every) if variable in variables}
-        return Solutions(number, columns)
+        known = {} if seeds is None else self._seeds(seeds, variables)
+        number, ids = self._matched(tuple(atoms), tuple(variables), known)
+        return Solutions(number, dict(zip(variables, ids.astype(np.int64), strict=True)))
 
-    def counted(self, atoms: Sequence[Atom], keys: Sequence[Variable]) -> tuple[Solutions, NDArray[np.int64]] | None:
+    def counted(
+        self, atoms: Sequence[Atom], variables: Sequence[Variable], keys: Sequence[Variable]
+    ) -> tuple[Solutions, NDArray[np.int64]] | None:
         if not self.terms.grows:
             return None
-        rest = {term for atom in atoms for term in atom.terms if isinstance(term, Variable)}.difference(keys)
-        every = (*keys, *sorted(rest, key=repr))
+        every = (*keys, *(variable for variable in variables if variable not in keys))
         check = self._limits.of_columns(len(keys) + 1)
         found = self._reasoner.counted(tuple(atoms), every, len(keys), self.terms.known, check)
         if found is None:
@@ -64,16 +62,15 @@ class ReasonedFacts:
     def _matched(
         self, atoms: tuple[Atom, ...], every: tuple[Variable, ...], seeds: dict[Variable, NDArray[np.int32]]
     ) -> tuple[int, NDArray[np.int32]]:
+        check = self._limits.of_columns(len(every))
+        if not self.terms.grows:
+            return self._reasoner.matches(atoms, every, seeds, self.terms.known, check)
         key = atoms, every
         if key not in self._fetched:
-            check = self._limits.of_columns(len(every))
-            found = self._reasoner.matches(atoms, every, seeds, self.terms.known, check)
-            if not self.terms.grows:
-                return found
-            self._fetched[key] = found
+            self._fetched[key] = self._reasoner.matches(atoms, every, seeds, self.terms.known, check)
         return self._fetched[key]
 
-    def _seeds(self, seeds: Solutions, mentioned: set[Variable]) -> dict[Variable, NDArray[np.int32]]:
+    def _seeds(self, seeds: Solutions, mentioned: Sequence[Variable]) -> dict[Variable, NDArray[np.int32]]:
         """Those columns of some solutions that can be looked up: bound, and known to the knowledge base."""
         return {
             variable: column.astype(np.int32)

@@ -13,10 +13,11 @@ from everlog.datalog.syntax import Constant, Term, Variable
 from everlog.engine.memory.term_kinds import BLANK, IRI
 from everlog.sparql.active_graph import ActiveGraph
 from everlog.sparql.query_terms import QueryTerms
-from everlog.sparql.query_tree import Triple
+from everlog.sparql.query_tree import Basic, Triple
 from everlog.sparql.solutions import UNBOUND, Ids, Solutions, stacked
 
 SUBJECT, PREDICATE, OBJECT = PARTS = tuple(Variable(name) for name in ("subject", "predicate", "object"))
+_EVERY: Final = Basic((PARTS,))
 _EMPTY: Final = Solutions(0, {part: np.zeros(0, np.int64) for part in PARTS})
 
 
@@ -53,7 +54,7 @@ def described(nodes: Ids, graph: ActiveGraph, terms: QueryTerms) -> Solutions:
     known = new = np.unique(nodes[nodes != UNBOUND])
     while len(new):
         interrupts.look()
-        found = graph.matches([(SUBJECT, PREDICATE, OBJECT)], Solutions(len(new), {SUBJECT: new}))
+        found = graph.matches(_EVERY, Solutions(len(new), {SUBJECT: new}))
         about = found.take(np.isin(found.columns[SUBJECT], new))
         parts.append(about)
         objects = np.unique(about.columns[OBJECT])

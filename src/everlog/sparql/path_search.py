@@ -14,11 +14,12 @@ from numpy.typing import NDArray
 from everlog import interrupts
 from everlog.datalog.syntax import Constant, Variable
 from everlog.sparql.active_graph import ActiveGraph
-from everlog.sparql.query_tree import Backwards, Choice, Link, NoneOf, Path, Repeated, Steps, Triple
+from everlog.sparql.query_tree import Backwards, Basic, Choice, Link, NoneOf, Path, Repeated, Steps, Triple
 from everlog.sparql.solution_joins import look_up
 from everlog.sparql.solutions import Ids, Mask, Solutions
 
 _FROM, _TO, _BY = Variable("#from"), Variable("#to"), Variable("#by")
+_STEPS: Final = Basic(((_FROM, _BY, _TO),))
 Keys: TypeAlias = NDArray[np.uint64]
 
 _FEW: Final = 2_000
@@ -90,7 +91,7 @@ class PathSearch:
 
     def _steps(self, triple: Triple, nodes: Ids, back: bool) -> Pairs:
         known = _TO if back else _FROM
-        found = self._graph.matches([triple], Solutions(len(nodes), {known: nodes}))
+        found = self._graph.matches(Basic((triple,)), Solutions(len(nodes), {known: nodes}))
         pairs = Pairs(found.columns[_FROM], found.columns[_TO])
         return _among(pairs.reversed() if back else pairs, nodes)
 
@@ -126,7 +127,7 @@ class PathSearch:
                 continue
             turned = against != back
             seeds = None if nodes is None else Solutions(len(nodes), {_TO if turned else _FROM: nodes})
-            found = self._graph.matches([(_FROM, _BY, _TO)], seeds)
+            found = self._graph.matches(_STEPS, seeds)
             kept = found.take(~np.isin(found.columns[_BY], self._ids(listed)))
             pairs = Pairs(kept.columns[_FROM], kept.columns[_TO])
             parts.append(pairs.reversed() if turned else pairs)
@@ -140,7 +141,7 @@ class PathSearch:
     def _all(self, path: Path) -> Pairs:
         match path:
             case Link(verb):
-                steps = self._graph.matches([(_FROM, verb, _TO)], None)
+                steps = self._graph.matches(Basic(((_FROM, verb, _TO),)), None)
                 return Pairs(steps.columns[_FROM], steps.columns[_TO])
             case Backwards(inner):
                 return self._all(inner).reversed()

@@ -104,7 +104,7 @@ class Evaluation:
     def _solved(self, pattern: Pattern, setting: Setting, seeds: Solutions | None) -> Solutions:
         match pattern:
             case Basic(triples):
-                return self._within(setting, setting.graph.matches(triples, seeds) if triples else UNIT)
+                return self._within(setting, setting.graph.matches(pattern, seeds) if triples else UNIT)
             case PathPattern():
                 return self._within(setting, self._path(pattern, setting, seeds))
             case Inline(variables, rows):

@@ -322,6 +322,14 @@ class Dictionary:
         """The texts of values that are all strings, all IRIs or all blank nodes, without quotes and the like, or None."""
         return self._texts(ids) if bool((self._kinds[ids] == kind).all()) else None
 
+    def text_list(self, ids: Ids, kind: int) -> list[str] | None:
+        """The same for a few ids, as Python's strings."""
+        if self._kinds[ids].tolist() != [kind] * len(ids):
+            return None
+        text = self._text.data
+        places = zip(self._payload[ids].tolist(), self._lengths[ids].tolist(), strict=True)
+        return [str(text[start : start + length], "utf-8") for start, length in places]
+
     def ntriples_column(self, ids: Ids) -> pa.Array:
         """A column of ids as N-Triples terms, whatever their kinds, as large_string."""
         kinds = self._kinds[ids]
