@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from everlog.datalog.syntax import Atom, Variable
 from everlog.datalog.values import Value
 from everlog.sparql.query_limits import Limits
-from everlog.sparql.query_run import QueryResult
+from everlog.sparql.query_run import QueryResult, run_query
 from everlog.sparql.query_terms import QueryTerms
 from everlog.sparql.result_formats import serialized
 from everlog.sparql.result_pieces import serialized_pieces
@@ -24,9 +24,12 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
+    from everlog.engine.memory.dictionary import Dictionary
     from everlog.knowledge.reasoner import Reasoner
 
 
+Seeds: TypeAlias = "Mapping[Variable, NDArray[np.int32]]"
+_NONE: Final[Seeds] = {}
 _FETCHED: Final = 10_000_000
 """So many matches of a pattern are fetched where they are found by Spark, unless a query may have fewer or more."""
 
@@ -42,8 +45,9 @@ class ReasonedFacts:
         self._limits = replace(limits, rows=_FETCHED) if grows and limits.rows is None else limits
 
     def matches(self, atoms: Sequence[Atom], variables: Sequence[Variable], seeds: Solutions | None) -> Solutions:
-        known = {} if seeds is None else self._seeds(seeds, variables)
-        number, ids = self._matched(tuple(atoms), tuple(variables), known)
+        known = _NONE if seeds is None else self._seeds(seeds, variables)
+        matched = self._fetch if self.terms.grows else self._reasoner.matches
+        number, ids = matched(atoms, variables, known, self.terms.known, self._limits.of_columns(len(variables)))
         return Solutions(number, dict(zip(variables, ids.astype(np.int64), strict=True)))
 
     def counted(
@@ -53,30 +57,45 @@ class ReasonedFacts:
             return None
         every = (*keys, *(variable for variable in variables if variable not in keys))
         check = self._limits.of_columns(len(keys) + 1)
-        found = self._reasoner.counted(tuple(atoms), every, len(keys), self.terms.known, check)
+        found = self._reasoner.counted(atoms, every, len(keys), self.terms.known, check)
         if found is None:
             return None
         ids, numbers = found
         return Solutions(len(numbers), {key: ids[at].astype(np.int64) for at, key in enumerate(keys)}), numbers
 
-    def _matched(
-        self, atoms: tuple[Atom, ...], every: tuple[Variable, ...], seeds: dict[Variable, NDArray[np.int32]]
+    def _fetch(
+        self,
+        atoms: Sequence[Atom],
+        variables: Sequence[Variable],
+        seeds: Seeds,
+        dictionary: Dictionary,
+        check: Callable[[int], None],
     ) -> tuple[int, NDArray[np.int32]]:
-        check = self._limits.of_columns(len(every))
-        if not self.terms.grows:
-            return self._reasoner.matches(atoms, every, seeds, self.terms.known, check)
-        key = atoms, every
+        key = tuple(atoms), tuple(variables)
         if key not in self._fetched:
-            self._fetched[key] = self._reasoner.matches(atoms, every, seeds, self.terms.known, check)
+            self._fetched[key] = self._reasoner.matches(atoms, variables, seeds, dictionary, check)
         return self._fetched[key]
 
-    def _seeds(self, seeds: Solutions, mentioned: Sequence[Variable]) -> dict[Variable, NDArray[np.int32]]:
+    def _seeds(self, seeds: Solutions, mentioned: Sequence[Variable]) -> Seeds:
         """Those columns of some solutions that can be looked up: bound, and known to the knowledge base."""
         return {
             variable: column.astype(np.int32)
             for variable, column in seeds.columns.items()
             if variable in mentioned and self.terms.is_stored(column)
         }
+
+
+def answered(
+    reasoner: Reasoner[Any, Any, Any],
+    text: str,
+    base: str | None,
+    seconds: float | None,
+    rows: int | None,
+    memory: int | None,
+) -> SparqlAnswer:
+    """The answer to a query, within limits."""
+    limits = Limits(seconds, rows, memory)
+    return SparqlAnswer(run_query(text, base, ReasonedFacts(reasoner, limits), limits))
 
 
 class SparqlAnswer:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from everlog.datalog.syntax import Constant, Term, Variable
+from everlog.engine.group_numbers import distinct_numbers
 from everlog.sparql.graph_facts import GraphFacts
 from everlog.sparql.query_tree import Basic, Dataset
 from everlog.sparql.solution_joins import join
@@ -19,7 +20,7 @@ _SUBJECT, _VERB, _OBJECT, _NAME = (Variable(f"#{name}") for name in ("subject", 
 _EVERYTHING: Final = Basic(((_SUBJECT, _VERB, _OBJECT),))
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True, eq=False)
 class ActiveGraph:
     """A graph of the facts; `name` is None for the default graph, and a variable for every named one.
 
@@ -78,7 +79,7 @@ class ActiveGraph:
     def names(self) -> Ids:
         """The names of the graphs that a query may name."""
         quads = self.facts.matches(_EVERYTHING.quads(_NAME), (*_EVERYTHING.variables, _NAME), None)
-        found = np.unique(quads.columns[_NAME])
+        found = distinct_numbers(quads.columns[_NAME])
         return found if self.dataset is None else found[np.isin(found, self._ids())]
 
     def nodes(self, among: Ids | None = None) -> Ids:
@@ -86,6 +87,6 @@ class ActiveGraph:
         pieces = []
         for end in (_SUBJECT, _OBJECT):
             seeds = None if among is None else Solutions(len(among), {end: among})
-            pieces.append(np.unique(self.matches(_EVERYTHING, seeds).columns[end]))
-        found = np.unique(np.concatenate(pieces))
+            pieces.append(distinct_numbers(self.matches(_EVERYTHING, seeds).columns[end]))
+        found = distinct_numbers(np.concatenate(pieces))
         return found if among is None else found[np.isin(found, among)]

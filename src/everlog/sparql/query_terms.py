@@ -35,6 +35,11 @@ class QueryTerms:
     def _own(self) -> Dictionary:
         return Dictionary()
 
+    def constant(self, value: Value) -> Ids:
+        """The id of a value of the query's text, as a column."""
+        found = -1 if self.grows else self.known.find_value(value)
+        return self.encode([value]) if found < 0 else np.array([found], np.int64)
+
     def encode(self, values: Sequence[Value | None]) -> Ids:
         """The ids of some values; None is not bound."""
         ids: Ids = np.full(len(values), UNBOUND, np.int64)

@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 from xml.sax.saxutils import escape, quoteattr
 
 import numpy as np
@@ -28,12 +28,12 @@ from everlog.sparql.query_run import QueryResult
 from everlog.sparql.query_terms import QueryTerms
 from everlog.sparql.solutions import Ids
 
-Texts: TypeAlias = "pa.LargeStringArray | list[str | None]"
+Texts: TypeAlias = Any  # pa.LargeStringArray | list[str | None]; Arrow has no types
 """A column of texts; null and None are what is not bound."""
 OfTexts: TypeAlias = Callable[[Texts], Texts]
 """Writes many terms at once; in the texts of IRIs there are no quotes, backslashes, angle brackets and line breaks."""
 
-_FEW: Final = 100
+_FEW: Final = 200
 """Up to so many rows are written without Arrow."""
 _XML: Final = "http://www.w3.org/2005/sparql-results#"
 _QUOTED: Final = re.compile(r'[",\r\n]')
@@ -72,10 +72,10 @@ def _cells(result: QueryResult, writing: _Writing) -> list[Texts]:
 def _few(terms: QueryTerms, ids: Ids, writing: _Writing) -> Texts:
     texts = terms.few_texts(ids, IRI)
     if texts is not None:
-        return writing.iris(list(texts))
+        return writing.iris(texts)
     texts = None if writing.strings is None else terms.few_texts(ids, STRING)
     if texts is not None and writing.strings is not None:
-        return writing.strings(list(texts))
+        return writing.strings(texts)
     return [None if value is None else writing.term(value) for value in terms.values(ids)]
 
 
@@ -97,7 +97,8 @@ def _rows(cells: Sequence[Texts], number: int, between: str) -> Texts:
     if not cells:
         return [""] * number
     if isinstance(cells[0], list):
-        return [between.join([cell or "" for cell in row]) for row in zip(*cells, strict=True)]
+        full = [[text or "" for text in texts] if None in texts else texts for texts in cells]
+        return full[0] if len(full) == 1 else list(map(between.join, zip(*full, strict=True)))
     if len(cells) == 1:
         return cells[0] if not cells[0].null_count else cells[0].fill_null("")
     separator = pa.scalar(between, pa.large_string())
@@ -108,7 +109,7 @@ def _whole(before: str, rows: Texts, after: str) -> str:
     """All rows as one text, each with something before it and after it: such texts lie one behind the other in memory."""
     found = _between(before, rows, after)
     if isinstance(found, list):
-        return "".join([text or "" for text in found])
+        return "".join(found)
     if not len(found):
         return ""
     _, offsets, data = found.buffers()
@@ -159,7 +160,7 @@ def _json(result: QueryResult) -> str:
     cells = zip(names, _cells(result, _JSON), strict=True)
     # Commas come with the cells that are there. (Arrow's own way to skip nulls loses rows that have nothing else.)
     rows = _rows([_between(f",{name}:", one, "") for name, one in cells], result.solutions.length, "")
-    rows = [row and row[1:] for row in rows] if isinstance(rows, list) else pc.utf8_slice_codeunits(rows, 1)
+    rows = [row[1:] for row in rows] if isinstance(rows, list) else pc.utf8_slice_codeunits(rows, 1)
     text = _whole("{", rows, "},")[:-1]
     return f'{{"head":{{"vars":[{",".join(names)}]}},"results":{{"bindings":[{text}]}}}}'
 
@@ -169,7 +170,7 @@ def _json(result: QueryResult) -> str:
 
 def _xml_iris(iris: Texts) -> Texts:
     if isinstance(iris, list):
-        return _between("<uri>", [iri and iri.replace("&", "&amp;") for iri in iris], "</uri>")
+        return _between("<uri>", [iri.replace("&", "&amp;") for iri in iris], "</uri>")
     return _between("<uri>", pc.replace_substring(iris, "&", "&amp;"), "</uri>")
 
 
@@ -215,7 +216,8 @@ def _csv_iris(iris: Texts) -> Texts:
 def _csv_strings(texts: Texts) -> Texts:
     """Texts, in quotes where they need them."""
     if isinstance(texts, list):
-        return [text and _csv_text(text) for text in texts]
+        every = "".join(texts)
+        return [_csv_text(text) for text in texts] if any(sign in every for sign in '",\r\n') else texts
     needy = pc.match_substring_regex(texts, _QUOTED.pattern)
     if not pc.any(needy).as_py():
         return texts

@@ -273,9 +273,8 @@ class MemoryBackend(Backend[MemoryBatch, Ids, ByPredicate]):
         if names is None and not asked.seeds:
             guard, self._engine.guard = self._engine.guard, None
             try:
-                known = matched_again(
-                    self._engine, as_memory_facts(asked.I), tuple(asked.atoms), asked.variables, asked.check
-                )
+                facts = as_memory_facts(asked.I)
+                known = matched_again(self._engine, facts, tuple(asked.atoms), asked.variables, asked.check)
             finally:
                 self._engine.guard = guard
             if known is not None:
@@ -285,8 +284,8 @@ class MemoryBackend(Backend[MemoryBatch, Ids, ByPredicate]):
 
     def _matches(self, asked: Matching, dictionary: Dictionary, names: AnyNames | None) -> Matched:
         atoms, seeds, facts = asked.atoms, asked.seeds, as_memory_facts(asked.I)
-        constants = [term.value for atom in atoms for term in atom.terms if isinstance(term, Constant)]
-        if constants and int(dictionary.find_values(constants).min()) < 0:
+        constants = (term.value for atom in atoms for term in atom.terms if isinstance(term, Constant))
+        if any(dictionary.find_value(value) < 0 for value in constants):
             return 0, np.empty((len(asked.variables), 0), np.int32)
         if names is not None:
             assert isinstance(names, MemoryNames)

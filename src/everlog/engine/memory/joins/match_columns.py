@@ -8,6 +8,7 @@ from typing import Final
 import numpy as np
 
 from everlog.datalog.syntax import HIDDEN, Atom, Variable
+from everlog.engine.group_numbers import distinct_numbers
 from everlog.engine.memory.engine import MemoryEngine
 from everlog.engine.memory.facts.sets import MemoryFacts, TableView
 from everlog.engine.memory.facts.table import Ids, Table
@@ -51,9 +52,9 @@ class _Collected:
 class _Prepared:
     """A conjunction that is matched in the same facts again and again, and its plan.
 
-    An index that was made meanwhile may make another order better: so the plan is made anew at the second use, the fourth,
-    the eighth, and so on, a few times. What the plan looks at is kept with it, as long as that is ranges of rows; bits
-    of a mask are for those who need them now.
+    An index that was made meanwhile may make another order better, and the more often it is used, the sooner one pays: so
+    the plan is made anew at the second use, the fourth, the eighth, and so on, a few times. What the plan looks at is kept
+    with it, as long as that is ranges of rows; bits of a mask are for those who need them now.
     """
 
     def __init__(self, engine: MemoryEngine, atoms: Sequence[Atom]) -> None:
@@ -62,6 +63,8 @@ class _Prepared:
         self._plan: JoinPlan | None = None
         self._spans: Mapping[tuple[int, Table], TableView] | None = None
         self._uses = 0
+        self._variables: Sequence[Variable] | None = None
+        self._slots: list[int] = []
 
     def run(
         self,
@@ -77,9 +80,11 @@ class _Prepared:
             if not self._conjunction.can_match(views):
                 return 0, np.empty((len(variables), 0), np.int32)
             needed = [numbers[variable] for variable in variables]
-            plan = self._plan = self._conjunction.plan(views, None, needed, small=small, again=True)
-            self._spans = None
-        collected = _Collected(self._engine.workers, check, [plan.layout[numbers[variable]] for variable in variables])
+            plan = self._plan = self._conjunction.plan(views, None, needed, small=small, again=True, uses=self._uses)
+            self._spans = self._variables = None
+        if self._variables is not variables:
+            self._variables, self._slots = variables, [plan.layout[numbers[variable]] for variable in variables]
+        collected = _Collected(self._engine.workers, check, self._slots)
         call = Call(plan, views, collected.take, spans=self._spans)
         if self._spans is None:
             self._spans = call.spans()
@@ -155,7 +160,7 @@ def _looked_up(
     places = {literal.terms[position]: column for column, position in enumerate(table.positions)}
     if places.keys() != set(numbers.values()):
         return None
-    rows = table.index((places[numbers[seed]],)).rows_with(np.unique(values), table.n)
+    rows = table.index((places[numbers[seed]],)).rows_with(distinct_numbers(values), table.n)
     rows = rows[facts.contains(table, rows)]
     found: Ids = np.stack([table.cols[places[numbers[variable]], rows] for variable in variables])
     return found
