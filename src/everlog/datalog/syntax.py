@@ -50,6 +50,9 @@ class Hashed:
 class Variable:
     name: str
 
+    def __hash__(self) -> int:
+        return hash(self.name)
+
     def __repr__(self) -> str:
         return f"?{self.name}"
 

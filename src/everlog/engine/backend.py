@@ -123,7 +123,7 @@ class Recovered:
     """For each stratum, the first iteration that derives a fact, as its count."""
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True, eq=False)
 class Matching:
     """Atoms to be matched in facts, for the values of all their variables."""
 

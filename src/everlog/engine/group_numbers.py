@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -11,6 +11,17 @@ from numpy.typing import NDArray
 
 _DENSE: Final = 4
 """Values up to so many times as large as a column is long are numbered by an array that has a place for each."""
+
+
+Number = TypeVar("Number", np.int32, np.int64, np.uint64)
+
+
+def distinct_numbers(numbers: NDArray[Number]) -> NDArray[Number]:
+    """Each number once, in order. (NumPy's own way hashes them, which takes ten times as long.)"""
+    ordered = np.sort(numbers)
+    new = np.ones(len(ordered), np.bool_)
+    np.not_equal(ordered[1:], ordered[:-1], out=new[1:])
+    return ordered[new]
 
 
 def numbered(columns: Sequence[NDArray[Any]] | NDArray[Any], rows: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

@@ -880,13 +880,10 @@ class KnowledgeBase:
         error. The answer has `variables`, can be iterated over,
         and becomes a table (`to_arrow()`, `to_pandas()`, `dataframe(spark)`) or text: `serialize("json")`.
         """
-        from everlog.knowledge.sparql_answers import ReasonedFacts, SparqlAnswer
-        from everlog.sparql.query_limits import Limits
-        from everlog.sparql.query_run import run_query
+        from everlog.knowledge.sparql_answers import answered
 
         self._check_materialised()
-        limits = Limits(seconds, rows, None if memory is None else budget_bytes(memory))
-        return SparqlAnswer(run_query(text, base, ReasonedFacts(self.reasoner, limits), limits))
+        return answered(self.reasoner, text, base, seconds, rows, None if memory is None else budget_bytes(memory))
 
     # ------------------------------------------------------------------------------------ why
 

@@ -72,9 +72,8 @@ def matches(
     check: Callable[[int], None],
 ) -> Matched:
     """The matches of some atoms, as ids of a dictionary that the backend has given for them."""
-    with world.backend.scratch() as scratch:
-        asked = Matching(world.holding, world.E, atoms, variables, check, seeds)
-        return scratch.matches(asked, dictionary, world.names)
+    asked = Matching(world.holding, world.E, atoms, variables, check, seeds)
+    return world.backend.matches(asked, dictionary, world.names)
 
 
 def counted_matches(

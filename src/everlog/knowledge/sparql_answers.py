@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from everlog.datalog.syntax import Atom, Variable
 from everlog.datalog.values import Value
 from everlog.knowledge.questions import counted_matches, matches
 from everlog.sparql.query_limits import Limits
-from everlog.sparql.query_run import QueryResult
+from everlog.sparql.query_run import QueryResult, run_query
 from everlog.sparql.query_terms import QueryTerms
 from everlog.sparql.result_formats import serialized
 from everlog.sparql.result_pieces import serialized_pieces
@@ -25,9 +25,12 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
+    from everlog.engine.memory.dictionary import Dictionary
     from everlog.knowledge.reasoner import Reasoner
 
 
+Seeds: TypeAlias = "Mapping[Variable, NDArray[np.int32]]"
+_NONE: Final[Seeds] = {}
 _FETCHED: Final = 10_000_000
 """So many matches of a pattern are fetched where they are found by Spark, unless a query may have fewer or more."""
 
@@ -37,50 +40,66 @@ class ReasonedFacts:
 
     def __init__(self, reasoner: Reasoner[Any, Any, Any], limits: Limits) -> None:
         dictionary, grows = reasoner.backend.query_dictionary()
-        self._reasoner, self.terms = reasoner, QueryTerms(dictionary, grows)
+        self._world, self.terms = reasoner.world, QueryTerms(dictionary, grows)
         self._fetched: dict[tuple[tuple[Atom, ...], tuple[Variable, ...]], tuple[int, NDArray[np.int32]]] = {}
         """What was fetched from Spark, where seeds are of no use."""
         self._limits = replace(limits, rows=_FETCHED) if grows and limits.rows is None else limits
 
     def matches(self, atoms: Sequence[Atom], variables: Sequence[Variable], seeds: Solutions | None) -> Solutions:
-        mentioned = {term for atom in atoms for term in atom.terms if isinstance(term, Variable)}
-        known = {} if seeds is None else self._seeds(seeds, mentioned)
-        every = [*variables, *sorted(mentioned.difference(variables), key=repr)]
-        number, ids = self._matched(tuple(atoms), tuple(every), known)
-        columns = {variable: ids[at].astype(np.int64) for at, variable in enumerate(every) if variable in variables}
-        return Solutions(number, columns)
+        known = _NONE if seeds is None else self._seeds(seeds, variables)
+        check = self._limits.of_columns(len(variables))
+        if self.terms.grows:
+            number, ids = self._fetch(atoms, variables, known, self.terms.known, check)
+        else:
+            number, ids = matches(self._world, atoms, variables, known, self.terms.known, check)
+        return Solutions(number, dict(zip(variables, ids.astype(np.int64), strict=True)))
 
-    def counted(self, atoms: Sequence[Atom], keys: Sequence[Variable]) -> tuple[Solutions, NDArray[np.int64]] | None:
+    def counted(
+        self, atoms: Sequence[Atom], variables: Sequence[Variable], keys: Sequence[Variable]
+    ) -> tuple[Solutions, NDArray[np.int64]] | None:
         if not self.terms.grows:
             return None
-        rest = {term for atom in atoms for term in atom.terms if isinstance(term, Variable)}.difference(keys)
-        every = (*keys, *sorted(rest, key=repr))
+        every = (*keys, *(variable for variable in variables if variable not in keys))
         check = self._limits.of_columns(len(keys) + 1)
-        found = counted_matches(self._reasoner.world, tuple(atoms), every, len(keys), self.terms.known, check)
+        found = counted_matches(self._world, atoms, every, len(keys), self.terms.known, check)
         if found is None:
             return None
         ids, numbers = found
         return Solutions(len(numbers), {key: ids[at].astype(np.int64) for at, key in enumerate(keys)}), numbers
 
-    def _matched(
-        self, atoms: tuple[Atom, ...], every: tuple[Variable, ...], seeds: dict[Variable, NDArray[np.int32]]
+    def _fetch(
+        self,
+        atoms: Sequence[Atom],
+        variables: Sequence[Variable],
+        seeds: Seeds,
+        dictionary: Dictionary,
+        check: Callable[[int], None],
     ) -> tuple[int, NDArray[np.int32]]:
-        key = atoms, every
+        key = tuple(atoms), tuple(variables)
         if key not in self._fetched:
-            check = self._limits.of_columns(len(every))
-            found = matches(self._reasoner.world, atoms, every, seeds, self.terms.known, check)
-            if not self.terms.grows:
-                return found
-            self._fetched[key] = found
+            self._fetched[key] = matches(self._world, atoms, variables, seeds, dictionary, check)
         return self._fetched[key]
 
-    def _seeds(self, seeds: Solutions, mentioned: set[Variable]) -> dict[Variable, NDArray[np.int32]]:
+    def _seeds(self, seeds: Solutions, mentioned: Sequence[Variable]) -> Seeds:
         """Those columns of some solutions that can be looked up: bound, and known to the knowledge base."""
         return {
             variable: column.astype(np.int32)
             for variable, column in seeds.columns.items()
             if variable in mentioned and self.terms.is_stored(column)
         }
+
+
+def answered(
+    reasoner: Reasoner[Any, Any, Any],
+    text: str,
+    base: str | None,
+    seconds: float | None,
+    rows: int | None,
+    memory: int | None,
+) -> SparqlAnswer:
+    """The answer to a query, within limits."""
+    limits = Limits(seconds, rows, memory)
+    return SparqlAnswer(run_query(text, base, ReasonedFacts(reasoner, limits), limits))
 
 
 class SparqlAnswer:

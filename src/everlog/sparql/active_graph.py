@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from everlog.datalog.syntax import QUAD, TRIPLE, Atom, Constant, Term, Variable
+from everlog.datalog.syntax import Constant, Term, Variable
+from everlog.engine.group_numbers import distinct_numbers
 from everlog.sparql.graph_facts import GraphFacts
-from everlog.sparql.query_tree import Dataset, Triple
+from everlog.sparql.query_tree import Basic, Dataset
 from everlog.sparql.solution_joins import join
 from everlog.sparql.solutions import NOTHING, Ids, Solutions
 
 _SUBJECT, _VERB, _OBJECT, _NAME = (Variable(f"#{name}") for name in ("subject", "verb", "object", "name"))
+_EVERYTHING: Final = Basic(((_SUBJECT, _VERB, _OBJECT),))
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True, eq=False)
 class ActiveGraph:
     """A graph of the facts; `name` is None for the default graph, and a variable for every named one.
 
@@ -31,44 +34,40 @@ class ActiveGraph:
     def called(self, name: Term) -> ActiveGraph:
         return replace(self, name=name)
 
-    def matches(self, triples: Sequence[Triple], seeds: Solutions | None) -> Solutions:
+    def matches(self, pattern: Basic, seeds: Solutions | None) -> Solutions:
         """The solutions of a basic graph pattern that has triples."""
-        variables = dict.fromkeys(term for triple in triples for term in triple if isinstance(term, Variable))
         if self.name is None:
-            return self._in_default(triples, list(variables), seeds)
-        atoms = [Atom(QUAD, (*triple, self.name)) for triple in triples]
+            return self._in_default(pattern, seeds)
         if isinstance(self.name, Constant):
             if self.dataset is not None and self.name.value not in self.dataset.named:
-                return NOTHING.project(variables)
-            return self.facts.matches(atoms, list(variables), seeds)
-        found = self.facts.matches(atoms, [*variables, self.name], seeds)
+                return NOTHING.project(pattern.variables)
+            return self.facts.matches(pattern.quads(self.name), pattern.variables, seeds)
+        variables = tuple(dict.fromkeys((*pattern.variables, self.name)))
+        found = self.facts.matches(pattern.quads(self.name), variables, seeds)
         return found if self.dataset is None else found.take(np.isin(found.columns[self.name], self._ids()))
 
-    def counted(
-        self, triples: Sequence[Triple], keys: Sequence[Variable]
-    ) -> tuple[Solutions, NDArray[np.int64]] | None:
+    def counted(self, pattern: Basic, keys: Sequence[Variable]) -> tuple[Solutions, NDArray[np.int64]] | None:
         """How many solutions a pattern has for each value of some variables, if that is found where the facts are."""
         if self.dataset is not None or isinstance(self.name, Variable):
             return None
-        if self.name is None:
-            return self.facts.counted([Atom(TRIPLE, triple) for triple in triples], keys)
-        return self.facts.counted([Atom(QUAD, (*triple, self.name)) for triple in triples], keys)
+        atoms = pattern.atoms if self.name is None else pattern.quads(self.name)
+        return self.facts.counted(atoms, pattern.variables, keys)
 
-    def _in_default(self, triples: Sequence[Triple], variables: list[Variable], seeds: Solutions | None) -> Solutions:
+    def _in_default(self, pattern: Basic, seeds: Solutions | None) -> Solutions:
         if self.dataset is None:
-            return self.facts.matches([Atom(TRIPLE, triple) for triple in triples], variables, seeds)
+            return self.facts.matches(pattern.atoms, pattern.variables, seeds)
         graphs = self.dataset.default
         if not graphs:
-            return NOTHING.project(variables)
+            return NOTHING.project(pattern.variables)
         if len(graphs) == 1:
-            return self.facts.matches([Atom(QUAD, (*one, Constant(graphs[0]))) for one in triples], variables, seeds)
+            return self.facts.matches(pattern.quads(Constant(graphs[0])), pattern.variables, seeds)
         # A triple of several graphs is one triple of their union.
         wanted = self.facts.terms.encode(graphs)
         found: Solutions | None = None
-        for triple in triples:
-            own = list(dict.fromkeys(term for term in triple if isinstance(term, Variable)))
-            in_graphs = self.facts.matches([Atom(QUAD, (*triple, _NAME))], [*own, _NAME], found or seeds)
-            part = in_graphs.take(np.isin(in_graphs.columns[_NAME], wanted)).project(own).distinct()
+        for triple in pattern.triples:
+            one = Basic((triple,))
+            in_graphs = self.facts.matches(one.quads(_NAME), (*one.variables, _NAME), found or seeds)
+            part = in_graphs.take(np.isin(in_graphs.columns[_NAME], wanted)).project(one.variables).distinct()
             found = part if found is None else join(found, part)
         assert found is not None
         return found
@@ -79,8 +78,8 @@ class ActiveGraph:
 
     def names(self) -> Ids:
         """The names of the graphs that a query may name."""
-        quads = self.facts.matches([Atom(QUAD, (_SUBJECT, _VERB, _OBJECT, _NAME))], [_NAME], None)
-        found = np.unique(quads.columns[_NAME])
+        quads = self.facts.matches(_EVERYTHING.quads(_NAME), (*_EVERYTHING.variables, _NAME), None)
+        found = distinct_numbers(quads.columns[_NAME])
         return found if self.dataset is None else found[np.isin(found, self._ids())]
 
     def nodes(self, among: Ids | None = None) -> Ids:
@@ -88,6 +87,6 @@ class ActiveGraph:
         pieces = []
         for end in (_SUBJECT, _OBJECT):
             seeds = None if among is None else Solutions(len(among), {end: among})
-            pieces.append(np.unique(self.matches([(_SUBJECT, _VERB, _OBJECT)], seeds).columns[end]))
-        found = np.unique(np.concatenate(pieces))
+            pieces.append(distinct_numbers(self.matches(_EVERYTHING, seeds).columns[end]))
+        found = distinct_numbers(np.concatenate(pieces))
         return found if among is None else found[np.isin(found, among)]

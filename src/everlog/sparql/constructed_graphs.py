@@ -10,13 +10,15 @@ from pyoxigraph import BlankNode
 
 from everlog import interrupts
 from everlog.datalog.syntax import Constant, Term, Variable
+from everlog.engine.group_numbers import distinct_numbers
 from everlog.engine.memory.term_kinds import BLANK, IRI
 from everlog.sparql.active_graph import ActiveGraph
 from everlog.sparql.query_terms import QueryTerms
-from everlog.sparql.query_tree import Triple
+from everlog.sparql.query_tree import Basic, Triple
 from everlog.sparql.solutions import UNBOUND, Ids, Solutions, stacked
 
 SUBJECT, PREDICATE, OBJECT = PARTS = tuple(Variable(name) for name in ("subject", "predicate", "object"))
+_EVERY: Final = Basic((PARTS,))
 _EMPTY: Final = Solutions(0, {part: np.zeros(0, np.int64) for part in PARTS})
 
 
@@ -50,13 +52,13 @@ def _well_formed(triples: Solutions, terms: QueryTerms) -> Solutions:
 def described(nodes: Ids, graph: ActiveGraph, terms: QueryTerms) -> Solutions:
     """The triples about some nodes and, on from there, about blank nodes that these lead to."""
     parts = [_EMPTY]
-    known = new = np.unique(nodes[nodes != UNBOUND])
+    known = new = distinct_numbers(nodes[nodes != UNBOUND])
     while len(new):
         interrupts.look()
-        found = graph.matches([(SUBJECT, PREDICATE, OBJECT)], Solutions(len(new), {SUBJECT: new}))
+        found = graph.matches(_EVERY, Solutions(len(new), {SUBJECT: new}))
         about = found.take(np.isin(found.columns[SUBJECT], new))
         parts.append(about)
-        objects = np.unique(about.columns[OBJECT])
+        objects = distinct_numbers(about.columns[OBJECT])
         objects = objects[terms.kinds(objects) == BLANK]
         new = objects[~np.isin(objects, known)]
         known = np.concatenate([known, new])

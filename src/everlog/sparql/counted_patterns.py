@@ -33,7 +33,7 @@ def counted_groups(pattern: Group, graph: ActiveGraph) -> Counted | None:
     inner = pattern.pattern
     if not isinstance(inner, Basic):
         return None
-    bound = _variables(inner)
+    bound = inner.variables
     plain = all(
         aggregation.function == "COUNT"
         and not aggregation.distinct
@@ -51,10 +51,6 @@ def repeated(values: Solutions, numbers: NDArray[np.int64]) -> Solutions:
 
 
 def _counted(pattern: Basic, keys: tuple[Variable, ...], graph: ActiveGraph) -> Counted | None:
-    if not pattern.triples or not _variables(pattern).issuperset(keys):
+    if not pattern.triples or not set(pattern.variables).issuperset(keys):
         return None
-    return graph.counted(pattern.triples, keys)
-
-
-def _variables(pattern: Basic) -> set[Variable]:
-    return {term for triple in pattern.triples for term in triple if isinstance(term, Variable)}
+    return graph.counted(pattern, keys)

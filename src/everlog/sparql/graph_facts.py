@@ -20,10 +20,12 @@ class GraphFacts(Protocol):
     def terms(self) -> QueryTerms: ...
 
     def matches(self, atoms: Sequence[Atom], variables: Sequence[Variable], seeds: Solutions | None) -> Solutions:
-        """The matches of some atoms, each once, as values of all their variables.
+        """The matches of some atoms, each once, as values of their variables, which are all given.
 
         With `seeds`, matches that agree with none of these on the variables that both have may be left out.
         """
 
-    def counted(self, atoms: Sequence[Atom], keys: Sequence[Variable]) -> tuple[Solutions, NDArray[np.int64]] | None:
-        """How many matches there are for each value of some variables, or None where matches are best counted here."""
+    def counted(
+        self, atoms: Sequence[Atom], variables: Sequence[Variable], keys: Sequence[Variable]
+    ) -> tuple[Solutions, NDArray[np.int64]] | None:
+        """How many matches there are for each value of some of the variables, or None where they are best counted here."""

@@ -13,12 +13,14 @@ from numpy.typing import NDArray
 
 from everlog import interrupts
 from everlog.datalog.syntax import Constant, Variable
+from everlog.engine.group_numbers import distinct_numbers
 from everlog.sparql.active_graph import ActiveGraph
-from everlog.sparql.query_tree import Backwards, Choice, Link, NoneOf, Path, Repeated, Steps, Triple
+from everlog.sparql.query_tree import Backwards, Basic, Choice, Link, NoneOf, Path, Repeated, Steps, Triple
 from everlog.sparql.solution_joins import look_up
 from everlog.sparql.solutions import Ids, Mask, Solutions
 
 _FROM, _TO, _BY = Variable("#from"), Variable("#to"), Variable("#by")
+_STEPS: Final = Basic(((_FROM, _BY, _TO),))
 Keys: TypeAlias = NDArray[np.uint64]
 
 _FEW: Final = 2_000
@@ -35,7 +37,7 @@ class Pairs(NamedTuple):
         return Pairs(self.ends, self.starts)
 
     def distinct(self) -> Pairs:
-        keys = np.unique(_key(self.starts, self.ends))
+        keys = distinct_numbers(_key(self.starts, self.ends))
         return _pairs_of(keys)
 
 
@@ -61,10 +63,10 @@ class PathSearch:
         Ends that are `constant` are connected with themselves by no step, even if the graph does not have them.
         """
         if starts is not None:
-            starts = np.unique(starts)
+            starts = distinct_numbers(starts)
             return self._from(path, starts, False, constant)
         if ends is not None:
-            return self._from(path, np.unique(ends), True, constant).reversed()
+            return self._from(path, distinct_numbers(ends), True, constant).reversed()
         return self._all(path)
 
     # ------------------------------------------------------------------------------------ from some nodes
@@ -79,7 +81,7 @@ class PathSearch:
             case Steps(paths):
                 found = Pairs(nodes, nodes)
                 for step in reversed(paths) if back else paths:
-                    found = _composed(found, self._from(step, np.unique(found.ends), back, constant))
+                    found = _composed(found, self._from(step, distinct_numbers(found.ends), back, constant))
                 return found
             case Choice(paths):
                 return _together([self._from(one, nodes, back, constant) for one in paths])
@@ -90,7 +92,7 @@ class PathSearch:
 
     def _steps(self, triple: Triple, nodes: Ids, back: bool) -> Pairs:
         known = _TO if back else _FROM
-        found = self._graph.matches([triple], Solutions(len(nodes), {known: nodes}))
+        found = self._graph.matches(Basic((triple,)), Solutions(len(nodes), {known: nodes}))
         pairs = Pairs(found.columns[_FROM], found.columns[_TO])
         return _among(pairs.reversed() if back else pairs, nodes)
 
@@ -111,8 +113,8 @@ class PathSearch:
         keys = np.sort(_key(found.starts, found.ends))
         while many and len(new.starts):
             interrupts.look()
-            further = _composed(new, self._from(path, np.unique(new.ends), back))
-            more = np.unique(_key(further.starts, further.ends))
+            further = _composed(new, self._from(path, distinct_numbers(new.ends), back))
+            more = distinct_numbers(_key(further.starts, further.ends))
             fresh = more[~_contains(keys, more)]
             keys = np.sort(np.concatenate([keys, fresh]))
             new = _pairs_of(fresh)
@@ -126,7 +128,7 @@ class PathSearch:
                 continue
             turned = against != back
             seeds = None if nodes is None else Solutions(len(nodes), {_TO if turned else _FROM: nodes})
-            found = self._graph.matches([(_FROM, _BY, _TO)], seeds)
+            found = self._graph.matches(_STEPS, seeds)
             kept = found.take(~np.isin(found.columns[_BY], self._ids(listed)))
             pairs = Pairs(kept.columns[_FROM], kept.columns[_TO])
             parts.append(pairs.reversed() if turned else pairs)
@@ -140,7 +142,7 @@ class PathSearch:
     def _all(self, path: Path) -> Pairs:
         match path:
             case Link(verb):
-                steps = self._graph.matches([(_FROM, verb, _TO)], None)
+                steps = self._graph.matches(Basic(((_FROM, verb, _TO),)), None)
                 return Pairs(steps.columns[_FROM], steps.columns[_TO])
             case Backwards(inner):
                 return self._all(inner).reversed()
@@ -155,7 +157,7 @@ class PathSearch:
                 return self._without(path, None, False)
             case Repeated(inner, least, many):
                 once = self._all(inner).distinct()
-                reached = _closed(once, np.unique(once.starts)) if many else once
+                reached = _closed(once, distinct_numbers(once.starts)) if many else once
                 if least:
                     return reached
                 nodes = self._graph.nodes()

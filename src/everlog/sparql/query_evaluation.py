@@ -22,6 +22,7 @@ import numpy as np
 
 from everlog import interrupts
 from everlog.datalog.syntax import Call, Constant, Expression, Term, Variable, terms_of
+from everlog.datalog.values import RDF_TYPE
 from everlog.expressions.application import Function
 from everlog.expressions.columns import Booleans, Column, Integers, Strings
 from everlog.expressions.columns import terms_of as column_of_terms
@@ -62,7 +63,7 @@ _SEEDS: Final = 1_000_000
 """Up to so many solutions are handed on as seeds."""
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True, eq=False)
 class Setting:
     """Where a pattern is evaluated: the active graph, and what is bound around it."""
 
@@ -104,7 +105,15 @@ class Evaluation:
     def _solved(self, pattern: Pattern, setting: Setting, seeds: Solutions | None) -> Solutions:
         match pattern:
             case Basic(triples):
-                return self._within(setting, setting.graph.matches(triples, seeds) if triples else UNIT)
+                return self._within(setting, setting.graph.matches(pattern, seeds) if triples else UNIT)
+            case Project(inner, variables):
+                counted = counted_values(pattern, setting.graph) if setting.is_plain else None
+                if counted is not None:
+                    distinct, numbers = counted
+                    self.limits.check_rows(len(variables), int(numbers.sum()))
+                    return repeated(distinct, numbers)
+                inside = _projected(setting, variables)
+                return self.solve(inner, inside, _restricted(seeds, variables)).project((*variables, *inside.hidden))
             case PathPattern():
                 return self._within(setting, self._path(pattern, setting, seeds))
             case Inline(variables, rows):
@@ -134,14 +143,6 @@ class Evaluation:
                 found = self.solve(inner, setting)
                 by = [(self._values(formula, found, setting), greatest) for formula, greatest in keys]
                 return found.take(sorted_places(by, found.length))
-            case Project(inner, variables):
-                counted = counted_values(pattern, setting.graph) if setting.is_plain else None
-                if counted is not None:
-                    distinct, numbers = counted
-                    self.limits.check_rows(len(variables), int(numbers.sum()))
-                    return repeated(distinct, numbers)
-                inside = _projected(setting, variables)
-                return self.solve(inner, inside, _restricted(seeds, variables)).project((*variables, *inside.hidden))
             case Distinct(inner):
                 counted = counted_values(inner, setting.graph) if setting.is_plain else None
                 if counted is not None:
@@ -270,7 +271,7 @@ class Evaluation:
 
     def _in_graph(self, name: Term, inner: Pattern, setting: Setting, seeds: Solutions | None) -> Solutions:
         if isinstance(name, Constant):
-            if not _names_graph(inner) and not np.isin(self.terms.encode([name.value]), setting.graph.names()).any():
+            if not _names_graph(inner) and not np.isin(self.terms.constant(name.value), setting.graph.names()).any():
                 return NOTHING.project(setting.hidden)
             return self.solve(inner, replace(setting, graph=setting.graph.called(name)), seeds)
         hidden = Variable(f"#graph{next(self._names)}")
@@ -308,28 +309,16 @@ class Evaluation:
         elif isinstance(pattern.object, Constant):
             starts = None
         found = PathSearch(graph).pairs(pattern.path, starts, ends, constant)
-        return self._path_solutions(pattern, found)
+        return _path_solutions(pattern, found, self._end(pattern.subject, None), self._end(pattern.object, None))
 
     def _end(self, term: Term, seeds: Solutions | None) -> Ids | None:
         """What is known of an end of a path."""
         if isinstance(term, Constant):
-            return self.terms.encode([term.value])
+            return self.terms.constant(term.value)
         if seeds is None or term not in seeds.columns:
             return None
         known = seeds.columns[term]
         return None if (known == UNBOUND).any() else known
-
-    def _path_solutions(self, pattern: PathPattern, found: Pairs) -> Solutions:
-        kept = np.ones(len(found.starts), np.bool_)
-        columns: dict[Variable, Ids] = {}
-        for term, ids in ((pattern.subject, found.starts), (pattern.object, found.ends)):
-            if isinstance(term, Constant):
-                kept &= ids == self.terms.encode([term.value])[0]
-            elif term in columns:
-                kept &= ids == columns[term]
-            else:
-                columns[term] = ids
-        return Solutions(len(kept), columns).take(kept)
 
     # ------------------------------------------------------------------------------------ groups
 
@@ -379,6 +368,20 @@ def _projected(setting: Setting, variables: tuple[Variable, ...]) -> Setting:
     return replace(setting, around=setting.around.project(seen), bound=setting.bound & frozenset(variables))
 
 
+def _path_solutions(pattern: PathPattern, found: Pairs, start: Ids | None, end: Ids | None) -> Solutions:
+    """Pairs as solutions, those with the start and the end that are given."""
+    kept = np.ones(len(found.starts), np.bool_)
+    columns: dict[Variable, Ids] = {}
+    for term, ids, known in ((pattern.subject, found.starts, start), (pattern.object, found.ends, end)):
+        if known is not None:
+            kept &= ids == known[0]
+        elif isinstance(term, Variable) and term in columns:
+            kept &= ids == columns[term]
+        elif isinstance(term, Variable):
+            columns[term] = ids
+    return Solutions(len(kept), columns).take(kept)
+
+
 def _seeds(found: Solutions) -> Solutions | None:
     return found if found.length <= _SEEDS else None
 
@@ -394,10 +397,33 @@ def _renamed(seeds: Solutions | None, name: Variable, hidden: Variable) -> Solut
 
 
 def _rank(pattern: Pattern) -> int:
-    """Which of two patterns to evaluate first: the one that is likely to have fewer solutions."""
-    if isinstance(pattern, Inline):
-        return 0
-    return 2 if isinstance(pattern, PathPattern) else 1
+    """Which of two patterns to evaluate first: the one that is likely to have fewer solutions.
+
+    What is given comes before what is about something given, such as a path that ends there.
+    """
+    match pattern:
+        case Inline():
+            return 0
+        case Basic(triples):
+            return 1 if any(_is_about_something(*triple) for triple in triples) else 2
+        case PathPattern(subject, _, target):
+            return 1 if isinstance(subject, Constant) or isinstance(target, Constant) else 3
+        case Join(left, right):
+            return min(_rank(left), _rank(right))
+        case Union(patterns):
+            return max(map(_rank, patterns))
+        case LeftJoin(left, _, _) | Minus(left, _):
+            return _rank(left)
+        case Filter(inner, _) | Extend(inner, _, _) | InGraph(_, inner) | Project(inner, _) | Distinct(inner):
+            return _rank(inner)
+        case _:
+            return 2
+
+
+def _is_about_something(subject: Term, verb: Term, target: Term) -> bool:
+    """Whether a triple is about a given thing; a class is none, since it may have many members."""
+    is_class = isinstance(verb, Constant) and verb.value == RDF_TYPE
+    return isinstance(subject, Constant) or (isinstance(target, Constant) and not is_class)
 
 
 def _names_graph(pattern: Pattern) -> bool:

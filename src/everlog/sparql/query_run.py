@@ -22,7 +22,7 @@ from everlog.sparql.query_tree import Basic, Distinct, Project, Query
 from everlog.sparql.solutions import Solutions
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True, eq=False)
 class QueryResult:
     """What a query gives: solutions in their order; of ASK, one without columns if it holds; else triples."""
 
@@ -41,7 +41,7 @@ def run_query(text: str, base: str | None, facts: GraphFacts, limits: Limits) ->
     """The result of a query about some facts."""
     query = read_query(text, base)
     for message in query.suspicions:
-        warn(message, stacklevel=4)
+        warn(message, stacklevel=5)
     evaluation = Evaluation(facts.terms, limits)
     graph = ActiveGraph(facts, query.dataset)
     pattern = query.pattern

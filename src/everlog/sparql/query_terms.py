@@ -7,6 +7,7 @@ its dictionary: what a query computes is in a dictionary of the query, whose ids
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
@@ -29,7 +30,15 @@ class QueryTerms:
 
     def __init__(self, known: Dictionary, grows: bool = False) -> None:
         self.known, self.grows = known, grows
-        self._own = Dictionary()
+
+    @cached_property
+    def _own(self) -> Dictionary:
+        return Dictionary()
+
+    def constant(self, value: Value) -> Ids:
+        """The id of a value of the query's text, as a column."""
+        found = -1 if self.grows else self.known.find_value(value)
+        return self.encode([value]) if found < 0 else np.array([found], np.int64)
 
     def encode(self, values: Sequence[Value | None]) -> Ids:
         """The ids of some values; None is not bound."""
@@ -101,6 +110,13 @@ class QueryTerms:
     def string_texts(self, ids: Ids) -> pa.LargeStringArray | None:
         """The texts of some ids, if they are all of strings."""
         return self._texts(ids, STRING)
+
+    def few_texts(self, ids: Ids, kind: int) -> list[str] | None:
+        """The texts of a few ids, if they are all of one kind, IRIs or strings."""
+        few = ids.tolist()
+        if not few or min(few) < 0 or min(few) < _OWN <= max(few):
+            return None
+        return self.known.text_list(ids, kind) if max(few) < _OWN else self._own.text_list(ids - _OWN, kind)
 
     def _texts(self, ids: Ids, kind: int) -> pa.LargeStringArray | None:
         if not len(ids):

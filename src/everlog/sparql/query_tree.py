@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal, TypeAlias
 
-from everlog.datalog.syntax import Aggregation, Constant, Expression, Term, Variable
+from everlog.datalog.syntax import QUAD, TRIPLE, Aggregation, Atom, Constant, Expression, Term, Variable
 from everlog.datalog.values import Value
 
 # ------------------------------------------------------------------------------------ property paths
@@ -74,11 +75,25 @@ class Formula:
     exists: tuple[tuple[Variable, Pattern], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Basic:
-    """A basic graph pattern."""
+    """A basic graph pattern; what is asked of facts for it is worked out once, as a query is often asked again."""
 
     triples: tuple[Triple, ...] = ()
+
+    @cached_property
+    def variables(self) -> tuple[Variable, ...]:
+        """Those that its solutions bind."""
+        return tuple(dict.fromkeys(term for triple in self.triples for term in triple if isinstance(term, Variable)))
+
+    @cached_property
+    def atoms(self) -> tuple[Atom, ...]:
+        """What it asks of the default graph."""
+        return tuple(Atom(TRIPLE, triple) for triple in self.triples)
+
+    def quads(self, name: Term) -> tuple[Atom, ...]:
+        """What it asks of graphs with a name."""
+        return tuple(Atom(QUAD, (*triple, name)) for triple in self.triples)
 
 
 @dataclass(frozen=True, slots=True)

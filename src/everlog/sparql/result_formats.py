@@ -1,7 +1,8 @@
 """Results as text: the W3C's JSON, XML, CSV and TSV forms of solutions, and N-Triples and Turtle for graphs.
 
 Columns of IRIs are written as a whole; of others, what a term is written as is worked out once for each distinct term.
-Rows are joined by Arrow, so that no Python object is made for a cell.
+Rows are joined by Arrow, so that no Python object is made for a cell; of a few rows columns are Python's lists, since there
+Arrow takes longer to begin than Python to end.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 from xml.sax.saxutils import escape, quoteattr
 
 import numpy as np
@@ -20,15 +21,20 @@ from pyoxigraph import BlankNode, Literal, NamedNode, RdfFormat, Triple, seriali
 
 from everlog.datalog.ntriples import write_term
 from everlog.datalog.values import XSD, Value
+from everlog.engine.memory.term_kinds import IRI, STRING
 from everlog.errors import EverlogError
 from everlog.expressions.term_functions import datatype, string
 from everlog.sparql.query_run import QueryResult
 from everlog.sparql.query_terms import QueryTerms
 from everlog.sparql.solutions import Ids
 
-OfTexts: TypeAlias = Callable[[pa.LargeStringArray], pa.LargeStringArray]
+Texts: TypeAlias = Any  # pa.LargeStringArray | list[str | None]; Arrow has no types
+"""A column of texts; null and None are what is not bound."""
+OfTexts: TypeAlias = Callable[[Texts], Texts]
 """Writes many terms at once; in the texts of IRIs there are no quotes, backslashes, angle brackets and line breaks."""
 
+_FEW: Final = 200
+"""Up to so many rows are written without Arrow."""
 _XML: Final = "http://www.w3.org/2005/sparql-results#"
 _QUOTED: Final = re.compile(r'[",\r\n]')
 _BARE: Final = {
@@ -57,12 +63,23 @@ class _Writing:
     strings: OfTexts | None = None
 
 
-def _cells(result: QueryResult, writing: _Writing) -> list[pa.LargeStringArray]:
-    """The columns of a result as texts; null is what is not bound."""
-    return [_column(result.terms, result.solutions.column(variable), writing) for variable in result.variables]
+def _cells(result: QueryResult, writing: _Writing) -> list[Texts]:
+    """The columns of a result as texts."""
+    written = _few if result.solutions.length <= _FEW else _column
+    return [written(result.terms, result.solutions.column(variable), writing) for variable in result.variables]
 
 
-def _column(terms: QueryTerms, ids: Ids, writing: _Writing) -> pa.LargeStringArray:
+def _few(terms: QueryTerms, ids: Ids, writing: _Writing) -> Texts:
+    texts = terms.few_texts(ids, IRI)
+    if texts is not None:
+        return writing.iris(texts)
+    texts = None if writing.strings is None else terms.few_texts(ids, STRING)
+    if texts is not None and writing.strings is not None:
+        return writing.strings(texts)
+    return [None if value is None else writing.term(value) for value in terms.values(ids)]
+
+
+def _column(terms: QueryTerms, ids: Ids, writing: _Writing) -> Texts:
     texts = terms.iri_texts(ids)
     if texts is not None:
         return writing.iris(texts)
@@ -75,19 +92,24 @@ def _column(terms: QueryTerms, ids: Ids, writing: _Writing) -> pa.LargeStringArr
     return pa.array(written, pa.large_string()).take(encoded.indices)
 
 
-def _rows(cells: Sequence[pa.LargeStringArray], number: int, between: str) -> pa.LargeStringArray:
+def _rows(cells: Sequence[Texts], number: int, between: str) -> Texts:
     """Rows of cells; what is not bound is empty."""
     if not cells:
-        return pa.array([""] * number, pa.large_string())
+        return [""] * number
+    if isinstance(cells[0], list):
+        full = [[text or "" for text in texts] if None in texts else texts for texts in cells]
+        return full[0] if len(full) == 1 else list(map(between.join, zip(*full, strict=True)))
     if len(cells) == 1:
         return cells[0] if not cells[0].null_count else cells[0].fill_null("")
     separator = pa.scalar(between, pa.large_string())
     return pc.binary_join_element_wise(*cells, separator, null_handling="replace", null_replacement="")
 
 
-def _whole(before: str, rows: pa.LargeStringArray, after: str) -> str:
+def _whole(before: str, rows: Texts, after: str) -> str:
     """All rows as one text, each with something before it and after it: such texts lie one behind the other in memory."""
     found = _between(before, rows, after)
+    if isinstance(found, list):
+        return "".join(found)
     if not len(found):
         return ""
     _, offsets, data = found.buffers()
@@ -95,7 +117,9 @@ def _whole(before: str, rows: pa.LargeStringArray, after: str) -> str:
     return str(data[int(ends[0]) : int(ends[-1])].to_pybytes().decode())
 
 
-def _between(before: str, texts: pa.LargeStringArray, after: str) -> pa.LargeStringArray:
+def _between(before: str, texts: Texts, after: str) -> Texts:
+    if isinstance(texts, list):
+        return [None if text is None else f"{before}{text}{after}" for text in texts]
     start, end, separator = (pa.scalar(text, pa.large_string()) for text in (before, after, ""))
     return pc.binary_join_element_wise(start, texts, end, separator)
 
@@ -112,7 +136,7 @@ def _text(value: Value) -> str:
 # ------------------------------------------------------------------------------------ JSON
 
 
-def _json_iris(iris: pa.LargeStringArray) -> pa.LargeStringArray:
+def _json_iris(iris: Texts) -> Texts:
     return _between('{"type":"uri","value":"', iris, '"}')
 
 
@@ -136,7 +160,7 @@ def _json(result: QueryResult) -> str:
     cells = zip(names, _cells(result, _JSON), strict=True)
     # Commas come with the cells that are there. (Arrow's own way to skip nulls loses rows that have nothing else.)
     rows = _rows([_between(f",{name}:", one, "") for name, one in cells], result.solutions.length, "")
-    rows = pc.utf8_slice_codeunits(rows, 1)
+    rows = [row[1:] for row in rows] if isinstance(rows, list) else pc.utf8_slice_codeunits(rows, 1)
     text = _whole("{", rows, "},")[:-1]
     return f'{{"head":{{"vars":[{",".join(names)}]}},"results":{{"bindings":[{text}]}}}}'
 
@@ -144,7 +168,9 @@ def _json(result: QueryResult) -> str:
 # ------------------------------------------------------------------------------------ XML
 
 
-def _xml_iris(iris: pa.LargeStringArray) -> pa.LargeStringArray:
+def _xml_iris(iris: Texts) -> Texts:
+    if isinstance(iris, list):
+        return _between("<uri>", [iri.replace("&", "&amp;") for iri in iris], "</uri>")
     return _between("<uri>", pc.replace_substring(iris, "&", "&amp;"), "</uri>")
 
 
@@ -180,13 +206,18 @@ def _csv_term(value: Value) -> str:
     return _csv_text(f"_:{value.value}" if isinstance(value, BlankNode) else _text(value))
 
 
-def _csv_iris(iris: pa.LargeStringArray) -> pa.LargeStringArray:
+def _csv_iris(iris: Texts) -> Texts:
+    if isinstance(iris, list):
+        return _csv_strings(iris)
     needy = pc.match_substring(iris, ",")
     return pc.if_else(needy, _between('"', iris, '"'), iris) if pc.any(needy).as_py() else iris
 
 
-def _csv_strings(texts: pa.LargeStringArray) -> pa.LargeStringArray:
+def _csv_strings(texts: Texts) -> Texts:
     """Texts, in quotes where they need them."""
+    if isinstance(texts, list):
+        every = "".join(texts)
+        return [_csv_text(text) for text in texts] if any(sign in every for sign in '",\r\n') else texts
     needy = pc.match_substring_regex(texts, _QUOTED.pattern)
     if not pc.any(needy).as_py():
         return texts
@@ -206,7 +237,7 @@ def _tsv_term(value: Value) -> str:
     return write_term(value).replace("\t", "\\t")
 
 
-def _tsv_iris(iris: pa.LargeStringArray) -> pa.LargeStringArray:
+def _tsv_iris(iris: Texts) -> Texts:
     return _between("<", iris, ">")
 
 

@@ -78,7 +78,7 @@ def has_partner(left: Solutions, right: Solutions, apart: Collection[Variable] |
         mine, others = _one_key(
             [left.columns[key][rows] for key in keys], [right.columns[key][partners] for key in keys]
         )
-        found[rows] |= np.isin(mine, others)
+        found[rows] |= contained(mine, others)
     return found
 
 
@@ -121,14 +121,34 @@ def _equal_pairs(
 
 def look_up(keys: Ids, among: Ids, check: Check = _anything) -> tuple[Places, Places]:
     """The places of equal pairs: of keys, and of those that they are looked up among."""
-    order = np.argsort(among, kind="stable")
-    ordered = among[order]
-    first = np.searchsorted(ordered, keys, "left")
-    counts = np.searchsorted(ordered, keys, "right") - first
-    check(int(counts.sum()))
-    found = np.repeat(np.arange(len(keys)), counts)
-    starts = np.repeat(first - (np.cumsum(counts) - counts), counts)
-    return found, order[starts + np.arange(len(found))]
+    from everlog.engine.memory.kernels.pair_kernels import count_pairs, list_pairs
+
+    chains = _chains(keys, among)
+    number = count_pairs(*chains)
+    check(number)
+    found, places = np.empty(number, np.intp), np.empty(number, np.intp)
+    list_pairs(*chains, found, places)
+    return found, places
+
+
+def contained(keys: Ids, among: Ids) -> Mask:
+    """Which keys are among others."""
+    from everlog.engine.memory.kernels.pair_kernels import are_among
+
+    found = np.empty(len(keys), np.bool_)
+    are_among(*_chains(keys, among), found)
+    return found
+
+
+def _chains(keys: Ids, among: Ids) -> tuple[Ids, Ids, Ids, Ids]:
+    """What `pair_kernels.py` takes: both columns, and the second one in chains."""
+    from everlog.engine.memory.kernels.pair_kernels import chained
+
+    keys, among = np.ascontiguousarray(keys), np.ascontiguousarray(among)
+    first: Ids = np.full(1 << (2 * len(among)).bit_length(), -1, np.int64)
+    after: Ids = np.empty(len(among), np.int64)
+    chained(among, first, after)
+    return keys, among, first, after
 
 
 def _one_key(mine: Sequence[Ids], others: Sequence[Ids]) -> tuple[Ids, Ids]:

@@ -23,7 +23,7 @@ Mask: TypeAlias = NDArray[np.bool_]
 UNBOUND: Final = -1
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False, slots=True)
 class Solutions:
     """So many solutions, and a column for each variable that they may bind."""
 
@@ -47,7 +47,10 @@ class Solutions:
 
     def project(self, variables: Iterable[Variable]) -> Solutions:
         """The solutions with some variables alone; those that are bound nowhere get a column, too."""
-        return Solutions(self.length, {variable: self.column(variable) for variable in variables})
+        wanted = tuple(variables)
+        if wanted == tuple(self.columns):
+            return self
+        return Solutions(self.length, {variable: self.column(variable) for variable in wanted})
 
     def without(self, variables: Iterable[Variable]) -> Solutions:
         gone = set(variables)

@@ -82,6 +82,9 @@ _COMPARABLE = rf'^"[^"]*"\^\^<{re.escape(XSD)}(?:{"|".join(LEXICAL)})>$'
 
 _COMPARED_KINDS = {"boolean": BOOL, "dateTime": DATETIME, "date": DATE, "time": TIME}
 
+_REMEMBERED = 10_000
+"""So many single values that were looked up are remembered."""
+
 _ORDERING = lasting(Lock())
 """Held while a thread reads literals for all that compare."""
 
@@ -126,6 +129,8 @@ class Dictionary:
         self._lengths: NDArray[np.int32] = np.empty(capacity, dtype=np.int32)
         self._text: NDArray[np.uint8] = np.empty(1 << 14, dtype=np.uint8)
         self._used: NDArray[np.int64] = np.zeros(2, dtype=np.int64)
+        self._lately: dict[tuple[str, object], int] = {}
+        """The ids of single values that were looked up."""
         self._ordered = 0
         """How many ids have been looked at for literals that are compared by what they stand for."""
         self._compared: tuple[NDArray[np.uint8], NDArray[np.int64]] | None = None
@@ -180,8 +185,16 @@ class Dictionary:
         return int(self._look_up(_probes([normalise(value)]), add=True)[0])
 
     def find_value(self, value: object) -> int:
-        """The id of a value, or -1."""
-        return int(self._look_up(_probes([normalise(value)]), add=False)[0])
+        """The id of a value, or -1. Those that were asked for lately are remembered: ids never change."""
+        key = identity(normalise(value))
+        found = self._lately.get(key, -1)
+        if found < 0:
+            found = int(self._look_up(_probes([normalise(value)]), add=False)[0])
+            if found >= 0:
+                if len(self._lately) >= _REMEMBERED:
+                    self._lately.clear()
+                self._lately[key] = found
+        return found
 
     def value(self, id: int) -> Value:
         """The value of an id."""
@@ -322,6 +335,14 @@ class Dictionary:
     def text_column(self, ids: Ids, kind: int) -> pa.Array | None:
         """The texts of values that are all strings, all IRIs or all blank nodes, without quotes and the like, or None."""
         return self._texts(ids) if bool((self._kinds[ids] == kind).all()) else None
+
+    def text_list(self, ids: Ids, kind: int) -> list[str] | None:
+        """The same for a few ids, as Python's strings."""
+        if self._kinds[ids].tolist() != [kind] * len(ids):
+            return None
+        text = self._text.data
+        places = zip(self._payload[ids].tolist(), self._lengths[ids].tolist(), strict=True)
+        return [text[start : start + length].tobytes().decode() for start, length in places]
 
     def ntriples_column(self, ids: Ids) -> pa.Array:
         """A column of ids as N-Triples terms, whatever their kinds, as large_string."""

@@ -216,8 +216,16 @@ class MemoryEngine(Engine):
         total = sum(hi - lo for *_, lo, hi in tasks)
         least, share = tuning.SHARED_DRIVER_ROWS, tuning.BINDINGS_PER_BLOCK
         workers = self.workers if shared and total >= least else 1
-        if workers > 1:
-            share = max(least, min(share, total // (8 * workers)))
+        if workers == 1:
+            for call, table, rows, lo, hi in tasks:
+                look()
+                for _ in call.plan.run(call, self._workers[0], table, rows, lo, hi):
+                    sink.flush()
+                    self._guarded(sink)
+            sink.flush()
+            self._guarded(sink)
+            return
+        share = max(least, min(share, total // (8 * workers)))
         shares = (
             (call, table, rows, start, min(start + share, hi))
             for call, table, rows, lo, hi in tasks
@@ -241,15 +249,17 @@ class MemoryEngine(Engine):
                 for _ in current:
                     return
                 running[worker] = None
-                if self.guard is not None:
-                    self.guard(sum(sink.instances))
+                self._guarded(sink)
 
         while not all(idle):
             look()
             self.parallel([partial(fill, worker) for worker in range(workers) if not idle[worker]], undoable=True)
             sink.flush()
-            if self.guard is not None:
-                self.guard(sum(sink.instances))
+            self._guarded(sink)
+
+    def _guarded(self, sink: CountingSink) -> None:
+        if self.guard is not None:
+            self.guard(sum(sink.instances))
 
     def parallel(self, jobs: Sequence[Callable[[], None]], undoable: bool = False) -> None:
         """Runs jobs, the first one on this thread; raises what one of them raises, after all have ended.

@@ -43,7 +43,7 @@ from everlog.engine.memory.engine import MemoryEngine
 from everlog.engine.memory.facts.sets import as_memory_facts
 from everlog.engine.memory.facts.table import Ids
 from everlog.engine.memory.graphs.graphs import MemoryGraphs
-from everlog.engine.memory.joins.match_columns import is_prepared, match_columns
+from everlog.engine.memory.joins.match_columns import match_columns, matched_again
 from everlog.engine.memory.joins.matcher import MemoryMatcher
 from everlog.engine.memory.joins.rules import MemoryCompiler
 from everlog.engine.memory.kernels.compiling import Compiled
@@ -270,11 +270,23 @@ class MemoryBackend(Backend[MemoryBatch, Ids, ByPredicate]):
         return listed
 
     def matches(self, asked: Matching, dictionary: Dictionary, names: AnyNames | None = None) -> Matched:
+        if names is None and not asked.seeds:
+            guard, self._engine.guard = self._engine.guard, None
+            try:
+                facts = as_memory_facts(asked.I)
+                known = matched_again(self._engine, facts, tuple(asked.atoms), asked.variables, asked.check)
+            finally:
+                self._engine.guard = guard
+            if known is not None:
+                return known
+        with self.scratch() as scratch:
+            return scratch._matches(asked, dictionary, names)
+
+    def _matches(self, asked: Matching, dictionary: Dictionary, names: AnyNames | None) -> Matched:
         atoms, seeds, facts = asked.atoms, asked.seeds, as_memory_facts(asked.I)
-        if not is_prepared(self._engine, facts, atoms):
-            constants = [term.value for atom in atoms for term in atom.terms if isinstance(term, Constant)]
-            if constants and int(dictionary.find_values(constants).min()) < 0:
-                return 0, np.empty((len(asked.variables), 0), np.int32)
+        constants = (term.value for atom in atoms for term in atom.terms if isinstance(term, Constant))
+        if any(dictionary.find_value(value) < 0 for value in constants):
+            return 0, np.empty((len(asked.variables), 0), np.int32)
         if names is not None:
             assert isinstance(names, MemoryNames)
             atoms, seeds = names.over_representatives(atoms, seeds)

@@ -275,6 +275,12 @@ class SparkBackend(Backend[FactSet, DataFrame, FactSet]):
         self, asked: Matching, dictionary: Dictionary, names: Names[FactSet, DataFrame, FactSet] | None = None
     ) -> Matched:
         """Matches are found by Spark and fetched, so that they have to fit into this process."""
+        with self.scratch():
+            return self._fetched_matches(asked, dictionary, names)
+
+    def _fetched_matches(
+        self, asked: Matching, dictionary: Dictionary, names: Names[FactSet, DataFrame, FactSet] | None
+    ) -> Matched:
         arity = len(asked.variables)
         answer, found = self._matching(asked, names)
         number = len(found)

@@ -119,13 +119,13 @@ class Index:
         """The rows below `hi` that have one of some distinct values in the one column."""
         table = self._table()
         assert table is not None and len(self.columns) == 1
-        found = [np.empty(0, np.int32)]
+        found: list[Ids] = []
         for run in self.runs(hi):
             out = np.empty(16 * len(values), np.int32)
             while (n := kernels.rows_with(values, *run[2:7], table.cols, self.columns, out)) > len(out):
                 out = np.empty(n, np.int32)
             found.append(out[:n])
-        return np.concatenate(found)
+        return found[0] if len(found) == 1 else np.concatenate([np.empty(0, np.int32), *found])
 
     def _run(self, lo: int, hi: int) -> Run:
         table = self._table()
@@ -225,7 +225,8 @@ class Table:
             if self._scanned < tuning.SCANS_BEFORE_INDEX * hi:
                 return None
             self._scanned = 0
-        place = max(ready or range(len(columns)), key=lambda place: self.distinct((columns[place],)))
+        places = ready or range(len(columns))
+        place = places[0] if len(places) == 1 else max(places, key=lambda place: self.distinct((columns[place],)))
         return self.index((columns[place],)).rows_with(values[place : place + 1], hi)
 
     def distinct(self, columns: tuple[int, ...]) -> int:

@@ -56,6 +56,7 @@ class Conjunction:
         small: int | None = None,
         extra_first: bool = False,
         again: bool = False,
+        uses: int = 1,
         shared: SharedViews | None = None,
     ) -> JoinPlan:
         """A join plan for some views.
@@ -63,7 +64,8 @@ class Conjunction:
         `views` has a set for each positive literal, then each negative one, then perhaps one for `extra`, a further
         positive literal (a head to be matched, or a negative atom whose change drives the join), and last the unit set.
         The literal at `small` is matched in a delta and goes first unless that is much worse; `again` says that the same
-        will be asked again, so that it may use indexes that are made for it. `shared` is for the plans of one call.
+        will be asked again, so that it may use indexes that are made for it, and `uses` how often it was asked. `shared` is
+        for the plans of one call.
         """
         needed = tuple(dict.fromkeys(needed))
         size, body = len(self.positive), len(self.positive) + len(self.negative)
@@ -81,12 +83,12 @@ class Conjunction:
         ]
         sizes = [size for one in sized for size in (one.facts, one.rows)] if len(sized) > 1 else []
         magnitudes = tuple(max(tuning.SMALL_SIZE_BITS, size.bit_length()) // 3 for size in sizes)
-        key = extra, extra_first, small, again, needed, magnitudes
+        key = extra, extra_first, small, again, uses, needed, magnitudes
         found = self._plans.get(key)
         if found is None:
             first = len(sized) - 1 if extra_first else small
             giving = [(one.needs(), one.gives()) for one in self.computations]
-            order = join_order(sized, first, forced=extra_first, again=again, giving=giving)
+            order = join_order(sized, first, forced=extra_first, again=again, uses=uses, giving=giving)
             tests: list[Literal | Compared] = [*literals, *self.negative, *self.comparisons]
             parts: list[Part] = [*tests, *self.computations]
             places += range(size, body)

@@ -41,11 +41,13 @@ def join_order(
     *,
     forced: bool = False,
     again: bool = False,
+    uses: int = 1,
     giving: Sequence[Giving] = (),
 ) -> list[int]:
     """The places of literals in the order of their evaluation, preferably (or, `forced`, always) starting with `first`.
 
-    `again` says that the same will be asked again; `giving` are computations, which are made as soon as they can be.
+    `again` says that the same will be asked again. It was asked so many times with the `uses` that are noted, and as many
+    more uses have to pay for an index. `giving` are computations, which are made as soon as they can be.
     """
     if len(literals) == 1:
         return [0]
@@ -54,10 +56,8 @@ def join_order(
     small = first is not None and (
         again or literals[first].size() * tuning.LASTING_INDEX_SHARE < max(literal.size() for literal in literals)
     )
-    costs = {
-        start: _greedy(literals, start, giving, 1 / tuning.LASTING_INDEX_SHARE if small and start == first else 1.0)
-        for start in range(len(literals))
-    }
+    shared_by = [tuning.LASTING_INDEX_SHARE if small and start == first else uses for start in range(len(literals))]
+    costs = {start: _greedy(literals, start, giving, 1 / by) for start, by in enumerate(shared_by)}
     best = min(costs, key=lambda start: costs[start][0])
     if first is not None and costs[first][0] < tuning.DELTA_FIRST_RATIO * costs[best][0]:
         best = first

@@ -112,7 +112,8 @@ class Call:
     """One evaluation of a plan: the views of the driver and of the literals, and where the bindings go.
 
     Compiling a view may mark rows, so it is done before threads start where the table is known, and under a lock where
-    it is not. `done`, in `exists` mode, is the mark of the driver's rows that need no further binding.
+    it is not. `done`, in `exists` mode, is the mark of the driver's rows that need no further binding. `spans` are what
+    an earlier call of the same plan with the same views has given as such.
     """
 
     def __init__(
@@ -122,17 +123,29 @@ class Call:
         sink: Sink,
         done: Mark | None = None,
         shared: SharedViews | None = None,
+        spans: Mapping[tuple[int, Table], TableView] | None = None,
     ) -> None:
         self.plan, self.sink, self.done = plan, sink, done
         self._views = [views[place] for place in plan.used]
         self.driver = self._views[0]
         self._shared = shared or SharedViews()
-        for place, table in plan.static_tables():
-            self.view(place, table)
+        self._spans = spans
+        if spans is None:
+            for place, table in plan.static_tables():
+                self.view(place, table)
 
     def view(self, place: int, table: Table) -> TableView:
         """The view of a literal (0 is the driver) on one table."""
+        if self._spans is not None:
+            return self._spans[place, table]
         return self._shared.view(self._views[place], table)
+
+    def spans(self) -> Mapping[tuple[int, Table], TableView] | None:
+        """All views of the plan, if its tables are known and the views are ranges of rows: these hold on to nothing."""
+        if not self.plan.is_static:
+            return None
+        found = {(place, table): self.view(place, table) for place, table in self.plan.static_tables()}
+        return found if all(view.is_span for view in found.values()) else None
 
 
 class Access(NamedTuple):
@@ -277,6 +290,11 @@ class JoinPlan:
         for step in (self.driver, *self._steps):
             if isinstance(step, _Step) and step.static is not None:
                 yield step.place, step.static
+
+    @cached_property
+    def is_static(self) -> bool:
+        """Whether the tables of all literals are known beforehand."""
+        return all(step.static is not None for step in (self.driver, *self._steps) if isinstance(step, _Step))
 
     def driving_rows(self, table: Table) -> Ids | None:
         """The rows of a table that the driver's constants can meet, if an index tells them."""

@@ -8,15 +8,17 @@ from typing import Final
 import numpy as np
 
 from everlog.datalog.syntax import HIDDEN, Atom, Variable
+from everlog.engine.group_numbers import distinct_numbers
 from everlog.engine.memory.engine import MemoryEngine
-from everlog.engine.memory.facts.sets import MemoryFacts
-from everlog.engine.memory.facts.table import Ids
+from everlog.engine.memory.facts.sets import MemoryFacts, TableView
+from everlog.engine.memory.facts.table import Ids, Table
 from everlog.engine.memory.joins.conjunction import UNIT, Conjunction
-from everlog.engine.memory.joins.join_plan import Call, JoinPlan, Sink
+from everlog.engine.memory.joins.join_plan import Call, JoinPlan
 
 _SEEDS: Final = f"{HIDDEN}seeds"
 _REMEMBERED: Final = 1000
 """So many conjunctions are remembered for one set of facts."""
+_NOTHING: Final[dict[object, object]] = {}
 _LAST_CHANGE: Final = 64
 """After so many uses a plan stays as it is."""
 
@@ -24,47 +26,70 @@ _LAST_CHANGE: Final = 64
 class _Collected:
     """The bindings of a join, block by block."""
 
-    def __init__(self, workers: int, check: Callable[[int], None]) -> None:
+    def __init__(self, workers: int, check: Callable[[int], None], slots: Sequence[int]) -> None:
         self.instances = [0] * workers
-        self.pieces: list[list[Ids]] = [[] for _ in range(workers)]
-        self._check = check
+        self.pieces: list[Ids] = []
+        self._check, self._slots = check, slots
 
-    def sink(self, slots: Sequence[int]) -> Sink:
-        chosen = list(slots)
-
-        def take(worker: int, block: Ids, n: int) -> bool:
-            self.instances[worker] += n
-            self.pieces[worker].append(block[chosen, :n])
-            self._check(sum(self.instances))
-            return False
-
-        return take
+    def take(self, worker: int, block: Ids, n: int) -> bool:
+        """The sink of the join; threads may add to the list at the same time."""
+        self.instances[worker] += n
+        self.pieces.append(block[self._slots, :n])
+        self._check(sum(self.instances))
+        return False
 
     def flush(self) -> None:
         pass
+
+    def matched(self) -> tuple[int, Ids]:
+        """How many there are, and all of them."""
+        pieces = self.pieces
+        if len(pieces) != 1:
+            pieces = [np.concatenate([np.empty((len(self._slots), 0), np.int32), *pieces], axis=1)]
+        return sum(self.instances), pieces[0]
 
 
 class _Prepared:
     """A conjunction that is matched in the same facts again and again, and its plan.
 
-    An index that was made meanwhile may make another order better: so the plan is made anew at the second use, the fourth,
-    the eighth, and so on, a few times.
+    An index that was made meanwhile may make another order better, and the more often it is used, the sooner one pays: so
+    the plan is made anew at the second use, the fourth, the eighth, and so on, a few times. What the plan looks at is kept
+    with it, as long as that is ranges of rows; bits of a mask are for those who need them now.
     """
 
     def __init__(self, engine: MemoryEngine, atoms: Sequence[Atom]) -> None:
-        self._engine, self._atoms = engine, atoms
-        self.conjunction = Conjunction(engine, atoms, (), ())
+        self._engine = engine
+        self._conjunction = Conjunction(engine, atoms, (), ())
         self._plan: JoinPlan | None = None
+        self._spans: Mapping[tuple[int, Table], TableView] | None = None
         self._uses = 0
+        self._variables: Sequence[Variable] | None = None
+        self._slots: list[int] = []
 
-    def plan(self, views: Sequence[MemoryFacts], needed: Sequence[int], small: int | None) -> JoinPlan | None:
-        """None if there is no match, since some atom has no facts."""
+    def run(
+        self,
+        views: Sequence[MemoryFacts],
+        variables: Sequence[Variable],
+        check: Callable[[int], None],
+        small: int | None = None,
+    ) -> tuple[int, Ids]:
+        """The matches in some views, the same ones each time; `small` is the place of a view with few facts."""
         self._uses += 1
-        if self._plan is None or (self._uses <= _LAST_CHANGE and self._uses.bit_count() == 1):
-            if not self.conjunction.can_match(views):
-                return None
-            self._plan = self.conjunction.plan(views, None, needed, small=small, again=True)
-        return self._plan
+        numbers, plan = self._conjunction.numbers, self._plan
+        if plan is None or (self._uses <= _LAST_CHANGE and self._uses.bit_count() == 1):
+            if not self._conjunction.can_match(views):
+                return 0, np.empty((len(variables), 0), np.int32)
+            needed = [numbers[variable] for variable in variables]
+            plan = self._plan = self._conjunction.plan(views, None, needed, small=small, again=True, uses=self._uses)
+            self._spans = self._variables = None
+        if self._variables is not variables:
+            self._variables, self._slots = variables, [plan.layout[numbers[variable]] for variable in variables]
+        collected = _Collected(self._engine.workers, check, self._slots)
+        call = Call(plan, views, collected.take, spans=self._spans)
+        if self._spans is None:
+            self._spans = call.spans()
+        self._engine.run([call], collected)
+        return collected.matched()
 
 
 def match_columns(
@@ -85,27 +110,26 @@ def match_columns(
             check(found.shape[1])
             return found.shape[1], found
     views: list[MemoryFacts] = [facts] * len(atoms)
-    if seeds:
-        known = engine.insert(_SEEDS, np.stack(list(seeds.values())))
-        atoms, views = [*atoms, Atom(_SEEDS, tuple(seeds))], [*views, known]
-        prepared = _Prepared(engine, atoms)
-    else:
+    if not seeds:
         prepared = _prepared(engine, facts, tuple(atoms))
-    views.append(facts if atoms else engine.insert_nullary(UNIT))
-    numbers = [prepared.conjunction.numbers[variable] for variable in variables]
-    collected = _Collected(engine.workers, check)
-    plan = prepared.plan(views, numbers, len(atoms) - 1 if seeds else None)
-    if plan is not None:
-        engine.run([Call(plan, views, collected.sink([plan.layout[number] for number in numbers]))], collected)
-    pieces = [piece for some in collected.pieces for piece in some]
-    if len(pieces) == 1:
-        return sum(collected.instances), pieces[0]
-    return sum(collected.instances), np.concatenate([np.empty((len(numbers), 0), np.int32), *pieces], axis=1)
+        return prepared.run([*views, facts if atoms else engine.insert_nullary(UNIT)], variables, check)
+    known = engine.insert(_SEEDS, np.stack(list(seeds.values())))
+    prepared = _Prepared(engine, [*atoms, Atom(_SEEDS, tuple(seeds))])
+    return prepared.run([*views, known, facts], variables, check, len(atoms))
 
 
-def is_prepared(engine: MemoryEngine, facts: MemoryFacts, atoms: Sequence[Atom]) -> bool:
-    """Whether some atoms were matched in some facts lately: then all their constants are known."""
-    return tuple(atoms) in engine.remembered.get(facts, ())
+def matched_again(
+    engine: MemoryEngine,
+    facts: MemoryFacts,
+    atoms: tuple[Atom, ...],
+    variables: Sequence[Variable],
+    check: Callable[[int], None],
+) -> tuple[int, Ids] | None:
+    """The same for atoms that were matched in these facts lately: their constants are known, and no relation is new."""
+    found = engine.remembered.get(facts, _NOTHING).get(atoms)
+    if not isinstance(found, _Prepared) or not atoms:
+        return None
+    return found.run([facts] * (len(atoms) + 1), variables, check)
 
 
 def _prepared(engine: MemoryEngine, facts: MemoryFacts, atoms: tuple[Atom, ...]) -> _Prepared:
@@ -136,7 +160,7 @@ def _looked_up(
     places = {literal.terms[position]: column for column, position in enumerate(table.positions)}
     if places.keys() != set(numbers.values()):
         return None
-    rows = table.index((places[numbers[seed]],)).rows_with(np.unique(values), table.n)
+    rows = table.index((places[numbers[seed]],)).rows_with(distinct_numbers(values), table.n)
     rows = rows[facts.contains(table, rows)]
     found: Ids = np.stack([table.cols[places[numbers[variable]], rows] for variable in variables])
     return found
