@@ -20,6 +20,8 @@ from everlog.knowledge.report import Report
 from everlog.knowledge.stores import open_store
 from everlog.knowledge.validation import shapes
 from everlog.knowledge.version_changes import diff
+from everlog.streaming.stream import Stream, stream
+from everlog.streaming.stream_sources import Source
 
 __all__ = [
     "Answers",
@@ -29,10 +31,13 @@ __all__ = [
     "KnowledgeBase",
     "Ontology",
     "Report",
+    "Source",
+    "Stream",
     "diff",
     "ontology",
     "parse_program",
     "shapes",
+    "stream",
     "union",
 ]
 

@@ -92,6 +92,7 @@ def saved(kb: KnowledgeBase, writer: Writing, known: Manifest | None, report: Re
         columns=kb.column_names,
         ontology={} if known is None else known.ontology,
         given_files=kb.given_files,
+        streams={} if known is None else known.streams,
     )
     making = _Making(writer, reasoner, known)
     for section, facts in sections.items():
