@@ -43,7 +43,7 @@ def test_python_in_the_readme_and_about_ontologies_runs(tmp_path: Path, monkeypa
 @pytest.mark.usefixtures("spark")
 def test_the_page_about_streams_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    assert run_blocks(DOCS / "streaming.md") >= 4
+    assert run_blocks(DOCS / "streaming.md") == 6
 
 
 def test_rules_for_those_who_come_from_souffle_are_read() -> None:

@@ -14,7 +14,7 @@ from everlog.store.version_diff import Rows
 
 def changed_facts(store: Path, before: int, after: int, predicate: str | None = None) -> dict[str, tuple[Rows, Rows]]:
     """By predicate the facts that came from one version to another, and those that went, as N-Triples terms, sorted."""
-    found = diff(store, before, after)
+    found = diff(store, before, after, predicate)
     sections = (found.explicit, found.derived)
     names = {name for section in sections for part in (section.added, section.deleted) for name in part}
     changes = {}
