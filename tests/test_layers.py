@@ -24,6 +24,7 @@ LAYERS = [
     ["reasoning", "sparql"],
     ["explaining"],
     ["knowledge"],
+    ["streaming"],
     [FACADE],  # names of the layers below it
     ["server"],
     ["cli", "__main__"],

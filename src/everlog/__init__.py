@@ -20,6 +20,9 @@ from everlog.knowledge.report import Report
 from everlog.knowledge.stores import open_store
 from everlog.knowledge.validation import shapes
 from everlog.knowledge.version_changes import diff
+from everlog.streaming.change_streams import changes, register
+from everlog.streaming.stream import Stream, stream
+from everlog.streaming.stream_sources import Source
 
 __all__ = [
     "Answers",
@@ -29,10 +32,15 @@ __all__ = [
     "KnowledgeBase",
     "Ontology",
     "Report",
+    "Source",
+    "Stream",
+    "changes",
     "diff",
     "ontology",
     "parse_program",
+    "register",
     "shapes",
+    "stream",
     "union",
 ]
 

@@ -40,6 +40,12 @@ def test_python_in_the_readme_and_about_ontologies_runs(tmp_path: Path, monkeypa
     assert run_blocks(DOCS / "ontologies.md") == 1
 
 
+@pytest.mark.usefixtures("spark")
+def test_the_page_about_streams_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run_blocks(DOCS / "streaming.md") == 6
+
+
 def test_rules_for_those_who_come_from_souffle_are_read() -> None:
     rules = re.findall(r"^\|.*\| `(.*? \.)`.* \|$", (DOCS / "from-souffle.md").read_text(), re.MULTILINE)
     assert len([parse_program(rule) for rule in rules]) >= 6
@@ -48,7 +54,9 @@ def test_rules_for_those_who_come_from_souffle_are_read() -> None:
 def test_commands_name_options_that_there_are() -> None:
     text = (DOCS / "commands.md").read_text()
     commands = re.findall(
-        r"^(?:\$ )?(everlog (?:run|init|update|query|serve|export|info|diff|rules|ontology) .*)$", text, re.MULTILINE
+        r"^(?:\$ )?(everlog (?:run|init|update|stream|query|serve|export|info|diff|rules|ontology) .*)$",
+        text,
+        re.MULTILINE,
     )
     assert len(commands) > 8
     for command in commands:

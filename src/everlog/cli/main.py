@@ -27,6 +27,7 @@ from everlog.cli import (
     run,
     serve,
     sparql_query,
+    stream_changes,
     update,
     validate,
 )
@@ -73,6 +74,7 @@ _add("explain", explain.explain, 'everlog explain graph.store "reach(a, d)"')
 _add("sparql", sparql_query.sparql, 'everlog sparql graph.store "SELECT * { ?x ?p ?y } LIMIT 5" --format json')
 _add("validate", validate.validate, "everlog validate graph.store --shapes shapes.ttl --format ttl")
 _add("serve", serve.serve, "everlog serve graph.store --port 7878")
+_add("stream", stream_changes.stream, "everlog stream graph.store --source edge=arriving/ --op op --changes changes/")
 _add("export", export.export, "everlog export graph.store --out derived/ --format parquet --derived")
 _add("info", info.info, "everlog info graph.store")
 _add("check", check.check, "everlog check graph.store")

@@ -37,7 +37,7 @@ def vacuum(
 ) -> None:
     """Forget old versions of a store, and remove the files that only they have.
 
-    The newest version always stays. Nobody should be reading a version that is forgotten.
+    The newest version always stays, and so do versions that somebody has open.
     """
     from everlog.store.history import forget_versions, ranges
 

@@ -74,6 +74,7 @@ if TYPE_CHECKING:
     from everlog.knowledge.sparql_answers import SparqlAnswer
     from everlog.rdf.shacl.validation_report import ValidationReport
     from everlog.sources.read_facts import Read
+    from everlog.store.held_versions import Hold
     from everlog.store.manifest import Manifest
     from everlog.store.publishing.fact_files import FiledFacts
 
@@ -215,6 +216,8 @@ class KnowledgeBase:
         """The store, and its version, that this knowledge base was opened from or saved to last."""
         self.known_stores: dict[Path, Manifest] = {}
         """The stores that this knowledge base was opened from or saved to, as of that time."""
+        self.holding: Hold | None = None
+        """The version whose files this knowledge base may still read."""
         self._engine, self._workers, self._memory = engine, workers, memory
         self._spark, self._home = spark, Home()
         """The session, and the process that it belongs to."""

@@ -16,6 +16,7 @@ from time import perf_counter
 from typing import Any, TypeAlias
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyoxigraph import BlankNode
 
 from everlog import interrupts
@@ -30,11 +31,14 @@ from everlog.knowledge.report import Report
 from everlog.rdf.blanks import OWN
 from everlog.sources.column_names import columns_of_width
 from everlog.store.commit import writing
-from everlog.store.manifest import Manifest
+from everlog.store.manifest import Manifest, StreamPosition
 from everlog.store.term_dictionary import BLANK
 
-Texts: TypeAlias = Mapping[str, Sequence[tuple[str, ...]]]
-"""Facts by predicate, as N-Triples terms; those of a predicate all have the same length."""
+Rows: TypeAlias = Sequence[tuple[str, ...]]
+Texts: TypeAlias = Mapping[str, "Rows | pa.Table"]
+"""Facts by predicate, as N-Triples terms; those of a predicate all have the same length. A table has columns of texts."""
+
+_NONE: Mapping[str, StreamPosition] = {}
 
 
 class OtherVersion(EverlogError):
@@ -58,16 +62,19 @@ def update_opened(
     change: FactChange,
     progress: Callable[[int, int, int], None] | None = None,
     written_last: Manifest | None = None,
+    streams: Mapping[str, StreamPosition] = _NONE,
+    wait: float = 0.0,
 ) -> tuple[Report, Manifest]:
     """Writes a change of facts as a new version of the store that a knowledge base was opened from.
 
     `progress` is called between rounds; if it raises, everything is as before. What dead writers left behind is looked for
-    unless the newest version is the one that the same process has `written_last`.
+    unless the newest version is the one that the same process has `written_last`. The version also says how far some
+    `streams` have come. Another writer is waited for some seconds.
     """
     started = perf_counter()
     assert kb.stored is not None
     place, known = kb.stored
-    with kb.during("an update", changes=True), writing(place, clean=written_last != known) as writer:
+    with kb.during("an update", changes=True), writing(place, wait, written_last != known) as writer:
         before = writer.before
         assert before is not None
         if before != known:
@@ -89,11 +96,14 @@ def update_opened(
             counts={},
             statistics={},
             given_files=kb.given_files,
+            streams={**before.streams, **streams},
         )
         draft = written(writer, kb.reasoner, draft, before, report)
         interrupts.settle()
         manifest = writer.commit(draft)
         kb.program, kb.stored, kb.known_stores[place] = program, (place, manifest), manifest
+        if kb.holding is not None and not kb.reasoner.backend.query_dictionary()[1]:
+            kb.holding.release()  # in memory nothing is read from files any more
     return replace(report, seconds={**report.seconds, "total": perf_counter() - started}), manifest
 
 
@@ -115,34 +125,52 @@ def _named_as_stored(kb: KnowledgeBase, change: FactChange) -> tuple[dict[str, A
     unknown = {
         text for text in _blank_nodes(change.delete.values()) if text not in names and not OWN.fullmatch(text[2:])
     }
-    delete = {name: [row for row in rows if unknown.isdisjoint(row)] for name, rows in change.delete.items()}
+    delete = change.delete
+    if unknown:
+        delete = {name: [row for row in _listed(rows) if unknown.isdisjoint(row)] for name, rows in delete.items()}
     return _tables(_renamed(change.add, names)), _tables(_renamed(delete, names))
 
 
-def _blank_nodes(facts: Iterable[Sequence[tuple[str, ...]]]) -> list[str]:
+def _blank_nodes(facts: Iterable[Rows | pa.Table]) -> list[str]:
     """The blank nodes of some facts, each once, in order."""
-    return list(dict.fromkeys(text for rows in facts for row in rows for text in row if text.startswith("_:")))
+    suspected = (rows for rows in facts if not isinstance(rows, pa.Table) or _has_blank_nodes(rows))
+    texts = (text for rows in suspected for row in _listed(rows) for text in row)
+    return list(dict.fromkeys(text for text in texts if text.startswith("_:")))
+
+
+def _has_blank_nodes(table: pa.Table) -> bool:
+    return any(pc.any(pc.starts_with(column, "_:")).as_py() for column in table.columns)
+
+
+def _listed(rows: Rows | pa.Table) -> Rows:
+    if not isinstance(rows, pa.Table):
+        return rows
+    return list(zip(*(column.to_pylist() for column in rows.columns), strict=True))
 
 
 def _renamed(facts: Texts, names: Mapping[str, str]) -> Texts:
     if not names:
         return facts
-    return {name: [tuple(names.get(text, text) for text in row) for row in rows] for name, rows in facts.items()}
+    return {
+        name: [tuple(names.get(text, text) for text in row) for row in _listed(rows)] for name, rows in facts.items()
+    }
 
 
 def _tables(facts: Texts) -> dict[str, Any]:
     """Facts as a knowledge base takes them: Arrow tables, or a list for a predicate without arguments."""
     found: dict[str, Any] = {}
     for predicate, rows in facts.items():
-        if rows:
-            found[predicate] = _table(rows) if rows[0] else list(rows)
+        if isinstance(rows, pa.Table):
+            found.update({predicate: _named(rows.columns)} if len(rows) else {})
+        elif rows:
+            columns = [pa.array(column, pa.string()) for column in zip(*rows, strict=True)]
+            found[predicate] = _named(columns) if rows[0] else list(rows)
     return found
 
 
-def _table(rows: Sequence[tuple[str, ...]]) -> pa.Table:
-    fields = [pa.field(name, pa.string(), metadata=NTRIPLES_METADATA) for name in columns_of_width(len(rows[0]))]
-    columns = [pa.array(column, pa.string()) for column in zip(*rows, strict=True)]
-    return pa.Table.from_arrays(columns, schema=pa.schema(fields))
+def _named(columns: Sequence[pa.Array | pa.ChunkedArray]) -> pa.Table:
+    fields = [pa.field(name, pa.string(), metadata=NTRIPLES_METADATA) for name in columns_of_width(len(columns))]
+    return pa.Table.from_arrays(list(columns), schema=pa.schema(fields))
 
 
 def _missed(kb: KnowledgeBase, change: FactChange) -> list[str]:

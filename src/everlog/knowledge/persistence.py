@@ -25,6 +25,7 @@ from everlog.knowledge.saved_kinds import BY_TERM, BY_VALUE, OLDER
 from everlog.spark.failures import spark_failures
 from everlog.store.blank_nodes import blank_nodes, renamed_blank_nodes
 from everlog.store.commit import Writing, making, writing
+from everlog.store.held_versions import hold
 from everlog.store.manifest import CURRENT, Layer, Manifest, Part
 from everlog.store.sections import write_section
 from everlog.store.spark_layers import section_counts
@@ -55,6 +56,9 @@ def save(kb: KnowledgeBase, path: Path, overwrite: bool) -> int:
         raise
     kb.stored = path, manifest
     kb.known_stores[path] = manifest
+    if kb.holding is not None and not kb.reasoner.backend.query_dictionary()[1]:
+        kb.holding.release()
+        kb.holding = hold(path, manifest.version)[0]  # in memory nothing is read from older files any more
     return manifest.version
 
 
@@ -92,6 +96,7 @@ def saved(kb: KnowledgeBase, writer: Writing, known: Manifest | None, report: Re
         columns=kb.column_names,
         ontology={} if known is None else known.ontology,
         given_files=kb.given_files,
+        streams={} if known is None else known.streams,
     )
     making = _Making(writer, reasoner, known)
     for section, facts in sections.items():

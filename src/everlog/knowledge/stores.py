@@ -34,8 +34,9 @@ from everlog.sources.column_names import known_names
 from everlog.sources.given_files import ELSEWHERE, known_files
 from everlog.spark.failures import spark_failures
 from everlog.store.commit import Writing, making, writing
+from everlog.store.held_versions import Hold, hold
 from everlog.store.local_place import local_place
-from everlog.store.manifest import Manifest
+from everlog.store.manifest import Manifest, NoStore
 from everlog.store.versions import Store
 
 if TYPE_CHECKING:
@@ -233,9 +234,9 @@ def open_store(
 ) -> KnowledgeBase:
     """The knowledge base in a store, as of a version or as it is now. Nothing is derived again.
 
-    The engine is the store's unless another one is asked for.
+    The engine is the store's unless another one is asked for. The version is not forgotten as long as it may be read.
     """
-    store = Store.open(path, version)
+    store, holding = _opened(path, version)
     manifest = store.manifest
     kb = KnowledgeBase(parse_program(manifest.program), spark=spark, workers=workers, memory=memory, **manifest.options)
     chosen = engine_of(store.path, manifest, engine, memory)
@@ -250,7 +251,19 @@ def open_store(
     kb.given_files = _given_files(manifest)
     kb.stored = store.path, manifest
     kb.known_stores[store.path] = manifest
+    kb.holding = holding
     return kb
+
+
+def _opened(path: str | Path, version: int | None) -> tuple[Store, Hold]:
+    """A version that nobody forgets; the newest may have become another one meanwhile."""
+    while True:
+        store = Store.open(path, version)
+        try:
+            return store, hold(store.path, store.manifest.version)[0]
+        except NoStore:
+            if version is not None:
+                raise
 
 
 def _given_files(manifest: Manifest) -> dict[str, tuple[str, ...]]:

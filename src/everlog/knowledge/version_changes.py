@@ -38,17 +38,18 @@ class VersionDiff:
         return [tuple(map(read_term, row)) for row in found]
 
 
-def diff(path: str | Path, first: int, second: int) -> VersionDiff:
+def diff(path: str | Path, first: int, second: int, only: str | None = None) -> VersionDiff:
     """What differs between two versions of a store; nothing is computed, and what they share is not read.
 
-    Where equal names are rewritten, derived facts are compared in all names, and both versions are read for that.
+    Where equal names are rewritten, derived facts are compared in all names, and both versions are read for that. Facts
+    may be those of one predicate `only`.
     """
     before, after = Store.open(path, first), Store.open(path, second)
-    explicit = section_diff(after.path, before.manifest, after.manifest, "explicit")
+    explicit = section_diff(after.path, before.manifest, after.manifest, "explicit", only)
     rules = map(tuple, _rules(before.manifest.program, after.manifest.program))
     if before.is_rewritten or after.is_rewritten:
         return VersionDiff(explicit, _in_all_names(open_store(path, first), open_store(path, second)), *rules)
-    return VersionDiff(explicit, section_diff(after.path, before.manifest, after.manifest, "derived"), *rules)
+    return VersionDiff(explicit, section_diff(after.path, before.manifest, after.manifest, "derived", only), *rules)
 
 
 def _rules(before: str, after: str) -> tuple[list[Rule], list[Rule]]:

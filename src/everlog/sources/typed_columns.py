@@ -24,7 +24,7 @@ NTRIPLES: Final = {"everlog": "ntriples"}
 
 STRING, INTEGER, FLOAT, BOOLEAN, TERM = 1, 2, 4, 8, 16
 _LITERALS: Final = {32 << place: kind for place, kind in enumerate(LITERAL_KINDS)}
-_TYPES: Final = {
+SPARK_TYPES: Final = {
     STRING: "string",
     INTEGER: "bigint",
     FLOAT: "double",
@@ -56,7 +56,7 @@ def typed_columns(facts: DataFrame) -> DataFrame:
     if all(kind == TERM for kind in kinds):
         typed = facts.select(names)
     else:
-        schema = ", ".join(f"{name} {_TYPES[kind]}" for name, kind in zip(names, kinds, strict=True))
+        schema = ", ".join(f"{name} {SPARK_TYPES[kind]}" for name, kind in zip(names, kinds, strict=True))
         typed = facts.select(names).mapInArrow(partial(_values, kinds), schema)
     return typed.select(
         *(
@@ -78,7 +78,7 @@ def one_kind(seen: int) -> int:
     """The kind of a column in whose values some kinds were seen."""
     if seen == 0:
         return STRING  # no facts at all
-    return seen if seen in _TYPES else TERM
+    return seen if seen in SPARK_TYPES else TERM
 
 
 # ---------------------------------------------------------------------------------------- in Spark's tasks

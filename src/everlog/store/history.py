@@ -2,7 +2,7 @@
 
 Versions share files, and none is ever changed. To go back to a version is to write the next one with its files. To forget
 versions is to remove their manifests, oldest first, and then the files that no other version names; if that is cut short,
-the next writer removes what is left. Whoever reads a version while it is forgotten loses its files.
+the next writer removes what is left. A version that is open somewhere stays (`held_versions.py`).
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from everlog.errors import EverlogError
 from everlog.store.cleanup import committed_versions, remove_unnamed, versions_there
 from everlog.store.commit import disk_failures, go_back
 from everlog.store.fingerprints import check_files
+from everlog.store.held_versions import forget_unless_held
 from everlog.store.local_place import local_place
 from everlog.store.lock import locked
 from everlog.store.manifest import (
@@ -89,7 +90,7 @@ def forget_versions(
 ) -> tuple[list[int], int]:
     """Forgets the versions that are not among the newest `keep` or not of the last `days`; the newest one always stays.
 
-    Gives the versions that are gone, and how many files with them.
+    Those that somebody has open stay, too. Gives the versions that are gone, and how many files with them.
     """
     if (keep is None) == (days is None):
         raise EverlogError(
@@ -110,9 +111,8 @@ def forget_versions(
             old = [one.number for one in history(store) if one.written < since and one.number != newest.version]
         for version in set(known) - set(old):
             read_manifest(store, version)  # one that is damaged does not say which files it needs
-        for version in old:
-            manifest_path(store, version).unlink()
-        return old, len(remove_unnamed(store))
+        gone = [version for version in old if forget_unless_held(store, version)]
+        return gone, len(remove_unnamed(store))
 
 
 def ranges(numbers: list[int]) -> str:

@@ -10,7 +10,8 @@ Paths are relative to the store, so that a store can be moved.
 Each file has a *fingerprint* there, its size and a checksum of what is in it, and the manifest has a checksum of itself: a
 store that is not as it was written is noticed. Manifests of format 1 have neither, and are read without. Since format 4
 predicates may have names of columns, since format 5 those of the files that their facts came from, and a store of an
-ontology says how that was translated.
+ontology says how that was translated. Since format 6 a version says how far the streams of changes had come that were
+written into the store.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from zlib import crc32
 
 from everlog.errors import EverlogError, Failure
 
-FORMAT: Final = 5
+FORMAT: Final = 6
 FOLDER: Final = "manifest"
 CURRENT: Final = "CURRENT"
 SECTIONS: Final = ("dictionary", "explicit", "derived", "state")
@@ -89,6 +90,14 @@ class Layer:
 
 
 @dataclass(frozen=True)
+class StreamPosition:
+    """How far a stream of changes has come: its last batch, and where its sources were after it, in their own words."""
+
+    batch: int
+    offsets: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Manifest:
     """One version of a store."""
 
@@ -117,6 +126,8 @@ class Manifest:
     """How the ontology became rules that the program has from it; the field is left out if there is none."""
     given_files: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Per predicate the files that its explicit facts came from (`given_files.py`); left out if none are known."""
+    streams: Mapping[str, StreamPosition] = field(default_factory=dict)
+    """By the id of a streaming query what of it is in this version; the field is left out if there was none."""
     format: int = FORMAT
 
     @property
@@ -166,7 +177,7 @@ def _file(version: int) -> str:
 def write_manifest(manifest: Manifest) -> str:
     """The text of a manifest."""
     data = json.loads(json.dumps({"everlog": "store", **asdict(manifest)}))
-    for name in ("columns", "given_files", "ontology"):
+    for name in ("columns", "given_files", "ontology", "streams"):
         if not data[name]:
             del data[name]
     return json.dumps({**data, _CHECKSUM: _checksum(data)}, ensure_ascii=False, indent=1) + "\n"
@@ -306,6 +317,12 @@ def _manifest(data: dict[str, Any]) -> Manifest:
         ontology={
             name: value if type(value) is bool else _typed(value, str, name)
             for name, value in _typed(data.get("ontology", {}), dict, "ontology").items()
+        },
+        streams={
+            name: StreamPosition(
+                _typed(found["batch"], int, "batch"), _all(found.get("offsets", []), str, f"offsets of {name}")
+            )
+            for name, found in _by_name(data.get("streams", {}), dict, "streams").items()
         },
         format=data["format"],
     )

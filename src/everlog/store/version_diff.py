@@ -40,13 +40,14 @@ class SectionDiff:
     deleted: Mapping[str, Rows] = field(default_factory=dict[str, Rows])
 
 
-def section_diff(store: Path, before: Manifest, after: Manifest, section: str) -> SectionDiff:
-    """What differs in the `explicit` or the `derived` facts."""
+def section_diff(store: Path, before: Manifest, after: Manifest, section: str, only: str | None = None) -> SectionDiff:
+    """What differs in the `explicit` or the `derived` facts, or in those of one predicate `only`."""
     terms = _Terms(store, before, after)
     added: dict[str, Rows] = {}
     deleted: dict[str, Rows] = {}
     old, new = before.layers(section), after.layers(section)
-    for predicate in sorted({*mentioned(old), *mentioned(new)}):
+    names = {*mentioned(old), *mentioned(new)}
+    for predicate in sorted(names if only is None else names & {only}):
         came, went = _changed(store, old, new, predicate, (before, after), terms)
         added.update({predicate: came} if came else {})
         deleted.update({predicate: went} if went else {})

@@ -1,0 +1,1 @@
+"""Streams of changes into a store, and out of it, by Spark's Structured Streaming."""
