@@ -95,7 +95,7 @@ def info(store: StoreArgument) -> None:
                 (one["why"] for one in left_out if (one["kind"], one["predicates"]) == (module.kind, names)), ""
             )
             why = f"not used: {left}" if left else module.why
-            shown.add_row(module.kind, Text("\n".join(map(print_rule, module.rules))), Text(why))
+            shown.add_row(module.kind, Text("\n".join(map(print_rule, module.written))), Text(why))
         console.print()
         console.print(shown)
 

@@ -44,7 +44,7 @@ def path_rules(rules: Sequence[Rule]) -> list[PathRules]:
     """All rules of a program that connect things by paths."""
     numbers = {rule: number for number, rule in enumerate(rules)}
     found = []
-    for module in found_modules(rules, kinds=("tc", "stc", "reach", "rch")):
+    for module in found_modules(rules, kinds=("tc", "stc", "reach", "rch"), steps=False):
         if module.grounded and all(rule in numbers for rule in module.rules):
             own = frozenset(numbers[rule] for rule in module.rules)
             letters, inside, heads = _automata(module)

@@ -142,11 +142,11 @@ class Materialisation:
     def backbones(self) -> list[Backbone]:
         """Those of them that have a backbone, in the order of their names."""
         found = (module for module in self.module_list() if isinstance(module, Backbone))
-        return sorted(found, key=lambda module: module_key(module.kind, module.heads))
+        return sorted(found, key=lambda module: module_key(*module.identity))
 
     def keys(self) -> dict[str, Backbone]:
         """Names for the modules that have backbones: what a store keeps for one is of use to no other."""
-        return {module_key(module.kind, module.heads): module for module in self.backbones()}
+        return {module_key(*module.identity): module for module in self.backbones()}
 
     def heads(self) -> frozenset[str]:
         """The predicates that rules outside of modules derive."""

@@ -5,11 +5,11 @@ Modules and decompositions are chosen on the way, unless somebody has decided ab
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Final, NamedTuple
 
-from everlog.datalog.syntax import Atom, Rule
-from everlog.engine.algebra import FactSet
+from everlog.datalog.syntax import Rule
+from everlog.engine.algebra import FactSet, Region
 from everlog.engine.backend import Backend
 from everlog.engine.kept_kinds import TRACE
 from everlog.knowledge.materialisation import Materialisation
@@ -18,8 +18,10 @@ from everlog.knowledge.settings import Settings
 from everlog.planning.compiled_program import Decomposing, compile_program, prepared
 from everlog.planning.decomposition.decomposition_choice import Decomposer
 from everlog.planning.decomposition.size_estimates import Statistics
-from everlog.planning.modules.module_choice import Verdicts, refusing
-from everlog.planning.rule_changes import Planned, decided_trees, decided_verdicts
+from everlog.planning.hidden_predicates import STEPS
+from everlog.planning.modules.module_choice import Verdicts, keeping
+from everlog.planning.modules.module_rules import Identity
+from everlog.planning.rule_changes import Planned, decided_trees, decided_verdicts, every_rule
 from everlog.reasoning.boundaries import make_boundaries
 from everlog.reasoning.bounds import Bounds
 from everlog.reasoning.modules.chain import RegularChains
@@ -66,7 +68,7 @@ def new_materialisation(
     known: list[tuple[Planned, Module]] = []
     if before is not None:
         known = planned_modules(before.strata, before.modules)
-        used = {(module.kind, module.heads) for _, module in known}
+        used = {module.identity for _, module in known}
         verdicts = decided_verdicts(used, _reasons(before), verdicts)
         decomposer = decided_trees(before.strata, decomposer)
     strata = compile_program(
@@ -86,7 +88,9 @@ def new_materialisation(
         boundaries = boundaries.taking_over(before.boundaries)
     bounds = None
     if settings.checked and modules:
-        bounds = Bounds(compile_program(rules, compiler, settings.stratification), backend.engine, compiler)
+        steps = [rule for rule in every_rule(strata) if rule.head.predicate.startswith(STEPS)]
+        plain = compile_program([*rules, *steps], compiler, settings.stratification)
+        bounds = Bounds(plain, backend.engine, compiler)
     return Materialisation(strata, backend.engine, given, kinds, modules, boundaries, bounds, equated, compiler)
 
 
@@ -106,15 +110,22 @@ def without_poor_chains(
     poor = [module for module in chains if not module.pays(before.I)]
     if not poor:
         return before
-    reasons = _reasons(before) | {(module.kind, module.heads): _POOR for module in poor}
-    after = new_materialisation(backend, evaluated, settings, kinds, refusing(reasons))
+    reasons = {module.identity: _POOR for module in poor}
+    used = {module.identity for module in before.backbones()} - reasons.keys()
+    after = new_materialisation(backend, evaluated, settings, kinds, keeping(used, reasons | _reasons(before)))
     for key, module in after.keys().items():
         module.X = before.keys()[key].X
-    after.restore(before.I)
+    after.restore(_without_steps(before.I, before.every_rule - after.every_rule))
     after.cost = before.cost
     return after
 
 
-def _reasons(materialisation: Materialisation) -> dict[tuple[str, tuple[Atom, ...]], str]:
+def _reasons(materialisation: Materialisation) -> dict[Identity, str]:
     """Why modules were left out."""
-    return {(one.module.kind, one.module.heads): one.why for one in materialisation.left_out()}
+    return {one.module.identity: one.why for one in materialisation.left_out()}
+
+
+def _without_steps(I: FactSet, gone: Iterable[Rule]) -> FactSet:
+    """Facts without those of relations of steps whose rules are gone."""
+    steps = tuple(rule.head for rule in gone if rule.head.predicate.startswith(STEPS))
+    return I.minus(I.within(Region(steps))) if steps else I

@@ -130,7 +130,7 @@ class Reasoner(Generic[Batch, Listed, Part]):
         outcome = outcome.warned(self._contradictions(compiled.I, request.settings))
         try:
             self.materialisation = without_poor_chains(self.backend, compiled, rules, request.settings, self._kinds)
-            self.I, self._counts = compiled.I, {}
+            self.I, self._counts = self.materialisation.I, {}
             return self._report(request, outcome, planned, self.total(), 0)
         except BaseException:
             self.forget()  # there is none before it is whole

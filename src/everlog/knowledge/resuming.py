@@ -17,7 +17,7 @@ from everlog.engine.kept_kinds import BACKBONE, NONRECURSIVE, RECURSIVE
 from everlog.knowledge.materialisation import Materialisation
 from everlog.knowledge.saved_kinds import DECOMPOSED, TREE, module_key, tree_key
 from everlog.knowledge.settings import Settings
-from everlog.planning.hidden_predicates import KEYED, NEGATED
+from everlog.planning.hidden_predicates import KEYED, NEGATED, STEPS
 from everlog.planning.modules.module_choice import LEFT_OUT_BEFORE, Verdicts
 from everlog.planning.modules.module_rules import Module
 
@@ -30,7 +30,7 @@ Compiled: TypeAlias = Callable[[Settings, Verdicts | None, Chosen | None], Mater
 _AGAIN: Final = "everything was computed anew, since "
 _OTHER_MODULES: Final = f"{_AGAIN}other modules were stored than there are now"
 _OTHER_TREES: Final = f"{_AGAIN}other rules are decomposed than when their derivations were counted"
-_OTHER_HIDDEN: Final = f"{_AGAIN}what negations hide was stored under other names"
+_OTHER_HIDDEN: Final = f"{_AGAIN}what negations and steps hide was stored under other names"
 
 
 class Unresumable(Exception):
@@ -43,7 +43,7 @@ def refuse_undefined(names: Iterable[str], heads: Collection[str]) -> None:
     Their names are made of their definitions, and a store gives other names to blank nodes.
     """
     hidden = (name.partition(":")[2] for name in names)
-    if any(name.startswith((NEGATED, KEYED)) and name not in heads for name in hidden):
+    if any(name.startswith((NEGATED, KEYED, STEPS)) and name not in heads for name in hidden):
         raise Unresumable(_OTHER_HIDDEN)
 
 
@@ -66,7 +66,7 @@ def resumed(compiled: Compiled, settings: Settings, kinds: frozenset[str]) -> Ma
 
     def left_out_before(modules: Sequence[Module]) -> list[str | None]:
         """Whatever the facts are now, what was decided about modules when everything was computed is what was stored."""
-        stored = (module_key(module.kind, module.heads) in kinds for module in modules)
+        stored = (module_key(*module.identity) in kinds for module in modules)
         return [None if known else LEFT_OUT_BEFORE for known in stored]
 
     found = with_trees(settings, left_out_before)

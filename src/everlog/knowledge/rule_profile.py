@@ -13,7 +13,7 @@ from everlog.reasoning.profiled import Work
 
 _TOGETHER: Final = "rules without a module are measured by stratum, since Spark evaluates those of a stratum in one job"
 _HEADS: Final = ("seconds", "derivations", "facts", "stratum", "rules")
-_NO_MODULES: Final = ("negation", "aggregate", "groups", "minima", "equality")
+_NO_MODULES: Final = ("negation", "steps", "aggregate", "groups", "minima", "equality")
 _BAR: Final = 160
 """The width of the longest bar, in pixels."""
 
@@ -22,7 +22,8 @@ _BAR: Final = 160
 class ProfileLine:
     """One rule, or several that were evaluated together.
 
-    `kind` is that of the module that evaluates them, `negation` for what is joined to be negated, `aggregate` for what is
+    `kind` is that of the module that evaluates them, `negation` for what is joined to be negated, `steps` for
+    what a module steps along, `aggregate` for what is
     joined to be aggregated, `groups` for what is made of that, `minima` for rules that keep the best facts, `equality` for
     rules that equality depends on where names are rewritten, and else empty.
 

@@ -10,7 +10,7 @@ from everlog.datalog.substitution import canonical_rule
 from everlog.datalog.syntax import HIDDEN, Aggregate, Atom, Program, Rule, Term, Variable
 from everlog.planning.aggregates import MEMBERS, is_grouping
 from everlog.planning.compiled_program import prepared
-from everlog.planning.hidden_predicates import spelled_out
+from everlog.planning.hidden_predicates import STEPS, spelled_out
 
 
 class RuleTexts:
@@ -51,7 +51,7 @@ def _grouped(rule: Rule, hidden: Mapping[str, Rule]) -> Aggregate:
 
 
 def is_hidden(rule: Rule) -> bool:
-    """Whether a rule only finds what a negation or an aggregate is about."""
+    """Whether a rule only finds what a negation or an aggregate is about, or what a module steps along."""
     return rule.head.predicate.startswith(HIDDEN)
 
 
@@ -59,4 +59,6 @@ def purpose(rule: Rule) -> str:
     """What a hidden rule is for; nothing if it is a rule of the program."""
     if not is_hidden(rule):
         return ""
+    if rule.head.predicate.startswith(STEPS):
+        return "steps"
     return "aggregate" if rule.head.predicate.startswith(MEMBERS) else "negation"

@@ -50,7 +50,10 @@ def tree_key(rule: Rule) -> str:
 
 
 def module_key(kind: str, heads: Sequence[Atom]) -> str:
-    """A name for a module, whatever the variables of its heads are called: what is kept for one is of use to no other."""
+    """A name for a module with some heads, and perhaps hidden steps, whatever their variables are called.
+
+    What is kept for one is of use to no other.
+    """
     said = (
         (atom.predicate, *("?" if isinstance(term, Variable) else repr(identity(term.value)) for term in atom.terms))
         for atom in heads

@@ -10,14 +10,15 @@ from everlog.datalog.equalities import eliminate_equalities
 from everlog.datalog.extremes import CANDIDATES, is_choice
 from everlog.datalog.stratify import Stratum, stratify
 from everlog.datalog.substitution import canonical_rule, pattern
-from everlog.datalog.syntax import Atom, Rule
+from everlog.datalog.syntax import HIDDEN, Atom, Rule
 from everlog.engine.algebra import Region, Rules
 from everlog.planning.aggregates import is_grouping, rewrite_aggregates
 from everlog.planning.candidates import check_minima, rewrite_minima
 from everlog.planning.decomposition.join_tree import JoinTree
-from everlog.planning.hidden_predicates import rewrite_negation
+from everlog.planning.hidden_predicates import STEPS, rewrite_negation
 from everlog.planning.modules.module_choice import LeftOut, Verdicts
 from everlog.planning.modules.module_rules import KINDS, Module, meets, modules_of, sequence
+from everlog.planning.modules.step_relations import Stepped, along_steps, steps_of
 
 Stratification = Literal["levels", "single"]
 
@@ -101,21 +102,15 @@ def compile_program(
 
     Rules of a module that verdicts leave out are like others. A stratum that there was `earlier` is not compiled again.
     """
-    strata, sequences = _stratified(rules, stratification, kinds)
-    known = {one.source.rules: one for one in earlier if one.source is not None}
-    again = [_same(stratum, known.get(stratum.rules)) for stratum in strata]
-    modules = [
-        [] if same is not None else _modules(stratum, sequences, kinds)
-        for stratum, same in zip(strata, again, strict=True)
-    ]
-    every = [module for some in modules for module in some]
-    reasons = iter([None] * len(every) if verdicts is None else verdicts(every))
+    plan = _planned(rules, stratification, kinds, verdicts, earlier)
+    strata = plan.strata
     found = []
-    for stratum, same, some in zip(strata, again, modules, strict=True):
+    for stratum, same, said in zip(strata, plan.again, plan.said, strict=True):
         if same is not None:
             found.append(replace(same, index=stratum.index, region=_region(stratum, strata), source=stratum))
             continue
-        said = [(module, next(reasons)) for module in some]
+        inside = _inside(stratum)
+        taken_back = (one for one in plan.taken_back if inside(one.module.atom))
         used = tuple(module for module, why in said if why is None)
         modular = {rule for module in used for rule in module.rules}
         apart = {*modular, *stratum.choosing, *filter(is_grouping, stratum.rules)}
@@ -131,7 +126,7 @@ def compile_program(
                 _region(stratum, strata),
                 used,
                 trees,
-                tuple(LeftOut(module, why) for module, why in said if why is not None),
+                (*(LeftOut(module, why) for module, why in said if why is not None), *taken_back),
                 tuple(filter(is_grouping, stratum.rules)),
                 _minima(stratum, compiled) if stratum.choosing else None,
                 source=stratum,
@@ -152,35 +147,99 @@ def _same(stratum: Stratum, compiled: CompiledStratum | None) -> CompiledStratum
 
 
 def found_modules(
-    rules: Sequence[Rule], stratification: Stratification = "levels", kinds: Collection[str] = KINDS
+    rules: Sequence[Rule], stratification: Stratification = "levels", kinds: Collection[str] = KINDS, steps: bool = True
 ) -> list[Module]:
-    """The modules that a program has by its rules alone, whatever engine and facts it gets."""
-    return [module for some in stratified(rules, stratification, kinds)[1] for module in some]
+    """The modules that a program has by its rules alone, whatever engine and facts it gets; perhaps without such whose
+    rules step along hidden relations."""
+    plan = _planned(rules, stratification, kinds, None if steps else _without_steps)
+    return [module for said in plan.said for module, why in said if why is None]
+
+
+def _without_steps(modules: Sequence[Module]) -> list[str | None]:
+    return ["steps are hidden" if module.steps else None for module in modules]
 
 
 def stratified(
     rules: Sequence[Rule], stratification: Stratification, kinds: Collection[str]
 ) -> tuple[Sequence[Stratum], list[list[Module]]]:
     """The strata of a program by its rules alone, lowest first, and the modules of each."""
-    strata, sequences = _stratified(rules, stratification, kinds)
-    return strata, [_modules(stratum, sequences, kinds) for stratum in strata]
+    plan = _planned(rules, stratification, kinds)
+    return plan.strata, [[module for module, _ in said] for said in plan.said]
 
 
-def _stratified(
-    rules: Sequence[Rule], stratification: Stratification, kinds: Collection[str]
-) -> tuple[Sequence[Stratum], Mapping[Rule, Module]]:
-    """The strata of a program, and its sequences."""
+class _Plan(NamedTuple):
+    """The strata of a program, those that are as they were before, and modules of others, with why they are left out."""
+
+    strata: Sequence[Stratum]
+    again: list[CompiledStratum | None]
+    said: list[list[tuple[Module, str | None]]]
+    taken_back: list[LeftOut]
+    """Modules that are left out, whose rules are as they were written, and do not step along hidden relations."""
+
+
+def _planned(
+    rules: Sequence[Rule],
+    stratification: Stratification,
+    kinds: Collection[str],
+    verdicts: Verdicts | None = None,
+    earlier: Sequence[CompiledStratum] = (),
+) -> _Plan:
+    """The strata of a program with its modules. Rules step along hidden relations only where a module uses these."""
     plain = solved(rules)
     negative = [rule for rule in plain if "seq" in kinds and rule.negative]
     sequences = {rule: module for rule in negative if (module := sequence(rule)) is not None}
     rewritten = rewrite_negation([rule for rule in plain if rule not in sequences])
-    return stratify((*rewritten, *sequences), mode=stratification, apart=is_grouping), sequences
+    known = {one.source.rules: one for one in earlier if one.source is not None}
+
+    def strata_of(others: Sequence[Rule]) -> Sequence[Stratum]:
+        return stratify((*others, *sequences), mode=stratification, apart=is_grouping)
+
+    as_written = strata_of(rewritten)
+    steps: dict[Rule, Stepped] = {}
+    if not {"reach", "rch"}.isdisjoint(kinds):
+        for stratum in as_written:
+            steps |= steps_of(_without(stratum.recursive, stratum.choosing), _inside(stratum))
+    taken_back: list[LeftOut] = []
+    while True:
+        strata = strata_of(along_steps(rewritten, steps)) if steps else as_written
+        again = [_same(stratum, known.get(stratum.rules)) for stratum in strata]
+        hidden = {one.head.predicate: one for some in strata for one in some.rules if _is_hidden(one)} if steps else {}
+        modules = [
+            [] if same is not None else _modules(stratum, sequences, kinds, hidden)
+            for stratum, same in zip(strata, again, strict=True)
+        ]
+        every = [module for some in modules for module in some]
+        reasons = iter([None] * len(every) if verdicts is None else verdicts(every))
+        said = [[(module, next(reasons)) for module in some] for some in modules]
+        used = {rule for some in said for module, why in some if why is None for rule in module.rules}
+        used.update(rule for same in again if same is not None for module in same.modules for rule in module.rules)
+        idle = {one.rule for one in steps.values()} - used
+        if not idle:
+            return _Plan(strata, again, said, taken_back)
+        left = (LeftOut(module, why) for some in said for module, why in some if why is not None)
+        taken_back += (one for one in left if not idle.isdisjoint(one.module.rules))
+        steps = {rule: one for rule, one in steps.items() if one.rule not in idle}
 
 
-def _modules(stratum: Stratum, sequences: Mapping[Rule, Module], kinds: Collection[str]) -> list[Module]:
-    """The modules of a stratum."""
+def _is_hidden(rule: Rule) -> bool:
+    return rule.head.predicate.startswith(HIDDEN)
+
+
+def _modules(
+    stratum: Stratum, sequences: Mapping[Rule, Module], kinds: Collection[str], hidden: Mapping[str, Rule]
+) -> list[Module]:
+    """The modules of a stratum; some relations that rules step along may be hidden."""
     recursive = _without(stratum.recursive, stratum.choosing)
-    return [*modules_of(recursive, _inside(stratum), kinds), *_beside(stratum, sequences)]
+    found = modules_of(recursive, _inside(stratum), kinds)
+    return [*(_with_hidden(module, hidden) for module in found), *_beside(stratum, sequences)]
+
+
+def _with_hidden(module: Module, hidden: Mapping[str, Rule]) -> Module:
+    """A module with the rules of the hidden relations that it steps along, and of those that they negate."""
+    steps = (hidden[atom.predicate] for rule in module.rules for atom in rule.positive if atom.predicate in hidden)
+    own = tuple(dict.fromkeys(one for one in steps if one.head.predicate.startswith(STEPS)))
+    negated = (atom.predicate for rule in own for negation in rule.negative for atom in negation.atoms)
+    return replace(module, hidden=(*own, *(hidden[name] for name in negated if name in hidden))) if own else module
 
 
 def _minima(stratum: Stratum, compiled: Compiler) -> CompiledMinima:

@@ -13,9 +13,10 @@ is compiled again in the same engine, or opened from a store, cannot give a name
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha256
+from itertools import count
 from typing import Final
 
 from everlog.datalog.printer import print_literal, print_rule
@@ -27,7 +28,9 @@ from everlog.errors import EverlogError
 
 NEGATED: Final = f"{HIDDEN}n"
 KEYED: Final = f"{HIDDEN}key"
-"""How the hidden predicates of negations start, and those of keys (`planning/equality_rules.py`)."""
+STEPS: Final = f"{HIDDEN}leads"
+"""How the hidden predicates of negations start, those of keys (`planning/equality_rules.py`), and those of steps
+(`planning/modules/step_relations.py`)."""
 
 Levels = Mapping[Pattern, int]
 
@@ -68,20 +71,39 @@ def _hide(rule: Rule, negation: Negation, levels: Levels, hidden: dict[Rule, Ato
 
 
 def spelled_out(rule: Rule, definitions: Mapping[str, Rule]) -> Rule:
-    """A rule, for people, with what defines hidden predicates in the place of their negated atoms."""
+    """A rule, for people, with what defines hidden predicates in the place of their negated atoms and of steps."""
+    used = {variable for literal in (rule.head, *rule.body) for variable in literal.variables()}
+    body = [part for literal in rule.body for part in _connecting(literal, definitions, used)]
+    return replace(rule, body=tuple(_negated(literal, definitions) for literal in body))
 
-    def written(literal: BodyLiteral) -> BodyLiteral:
-        definition = definitions.get(literal.atoms[0].predicate) if isinstance(literal, Negation) else None
-        if definition is None or not isinstance(literal, Negation):
-            return literal
-        arguments = dict(zip(definition.head.variables(), literal.atoms[0].terms, strict=True))
-        body = [substitute_literal(part, arguments) for part in definition.body]
-        atoms = tuple(part for part in body if isinstance(part, Atom))
-        tests = tuple(part for part in body if isinstance(part, Comparison | Computation))
-        inner = dict.fromkeys(variable for part in body for variable in part.variables())
-        return Negation(atoms, tuple(one for one in inner if one not in arguments.values()), tests)
 
-    return replace(rule, body=tuple(map(written, rule.body)))
+def _connecting(literal: BodyLiteral, definitions: Mapping[str, Rule], used: set[Variable]) -> Iterator[BodyLiteral]:
+    """What connects the ends of a step, or a literal that is none; its variables are others than those that are used."""
+    if not isinstance(literal, Atom) or not literal.predicate.startswith(STEPS) or literal.predicate not in definitions:
+        yield literal
+        return
+    definition = definitions[literal.predicate]
+    names = dict(zip(definition.head.variables(), literal.terms, strict=True))
+    for part in definition.body:
+        for variable in part.variables():
+            if variable not in names:
+                free = (Variable(f"v{number}") for number in count())
+                names[variable] = own = next(one for one in free if one not in used)
+                used.add(own)
+        yield substitute_literal(part, names)
+
+
+def _negated(literal: BodyLiteral, definitions: Mapping[str, Rule]) -> BodyLiteral:
+    """What a negated atom of a hidden predicate stands for, or another literal."""
+    definition = definitions.get(literal.atoms[0].predicate) if isinstance(literal, Negation) else None
+    if definition is None or not isinstance(literal, Negation):
+        return literal
+    arguments = dict(zip(definition.head.variables(), literal.atoms[0].terms, strict=True))
+    body = [substitute_literal(part, arguments) for part in definition.body]
+    atoms = tuple(part for part in body if isinstance(part, Atom))
+    tests = tuple(part for part in body if isinstance(part, Comparison | Computation))
+    inner = dict.fromkeys(variable for part in body for variable in part.variables())
+    return Negation(atoms, tuple(one for one in inner if one not in arguments.values()), tests)
 
 
 def named_after(start: str, *definition: object) -> str:

@@ -24,7 +24,7 @@ from everlog.planning.compiled_program import (
 )
 from everlog.planning.decomposition.join_tree import JoinTree
 from everlog.planning.modules.module_choice import Verdicts
-from everlog.planning.modules.module_rules import Module
+from everlog.planning.modules.module_rules import Identity, Module
 
 _NO_RULES: Final[frozenset[Rule]] = frozenset()
 
@@ -147,17 +147,15 @@ def _reduced(minima: CompiledMinima, gone: Set[Rule], compiled: Compiler) -> Com
 
 
 def decided_verdicts(
-    used: Collection[tuple[str, tuple[Atom, ...]]],
-    left_out: Mapping[tuple[str, tuple[Atom, ...]], str | None],
-    verdicts: Verdicts | None,
+    used: Collection[Identity], left_out: Mapping[Identity, str], verdicts: Verdicts | None
 ) -> Verdicts:
-    """Verdicts as they were on modules with some kinds and heads, and as somebody else says on others."""
+    """Verdicts as they were on modules that were used or left out, and as somebody else says on others."""
 
     def decided(modules: Sequence[Module]) -> list[str | None]:
-        others = [one for one in modules if (one.kind, one.heads) not in used and (one.kind, one.heads) not in left_out]
+        others = [one for one in modules if one.identity not in used and one.identity not in left_out]
         said = iter(verdicts(others) if others and verdicts is not None else [None] * len(others))
-        unknown: dict[tuple[str, tuple[Atom, ...]], str | None] = {(one.kind, one.heads): next(said) for one in others}
-        return [{**left_out, **unknown}.get((one.kind, one.heads)) for one in modules]
+        unknown: dict[Identity, str | None] = {one.identity: next(said) for one in others}
+        return [{**left_out, **unknown}.get(one.identity) for one in modules]
 
     return decided
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import partial
+from functools import cache, partial
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -49,9 +49,10 @@ from everlog.engine.memory.joins.rules import MemoryCompiler
 from everlog.engine.memory.kernels.compiling import Compiled
 from everlog.engine.memory.names import AnyNames, ByPredicate, MemoryBatch, MemoryNames, MemoryWorld, nonempty
 from everlog.engine.memory.statistics import memory_facts
+from everlog.planning.compiled_program import prepared
 from everlog.planning.decomposition.decomposition_choice import TREES
-from everlog.planning.decomposition.size_estimates import Explicit
-from everlog.planning.modules.module_choice import PathCounts, Verdicts, judged
+from everlog.planning.decomposition.size_estimates import Explicit, Statistics
+from everlog.planning.modules.module_choice import Joined, PathCounts, Verdicts, judged
 from everlog.planning.modules.module_rules import Module, meets
 from everlog.sources.fact_columns import Columns
 
@@ -102,7 +103,19 @@ class MemoryBackend(Backend[MemoryBatch, Ids, ByPredicate]):
             facts=len(given),
             continued=partial(self._continued, rules, given),
             spread=partial(self._spread, rules, given),
+            joined=self._joined(rules),
         )
+
+    def _joined(self, rules: Sequence[Rule]) -> Joined:
+        """How many facts some rules join, with how many matches, by estimates."""
+        statistics = cache(lambda: Statistics(prepared(rules), memory_facts(self._engine)))
+
+        def joined(rule: Rule) -> PathCounts:
+            body = statistics().body(rule.positive)
+            found = body.joined(range(len(rule.positive)))
+            return PathCounts(round(sum(atom.size for atom in body.atoms)), round(found.size))
+
+        return joined
 
     def _continued(self, rules: Sequence[Rule], given: FactSet, module: Module) -> PathCounts | None:
         """How many facts of a module's relation are continued by others, if it has no facts but explicit ones."""

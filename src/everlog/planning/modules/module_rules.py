@@ -20,12 +20,16 @@ from everlog.datalog.substitution import substitute_atom
 from everlog.datalog.syntax import TRIPLE, Atom, Comparison, Constant, Rule, Term, Test, Variable
 from everlog.datalog.values import RDF_TYPE
 from everlog.errors import EverlogError
+from everlog.planning.hidden_predicates import STEPS, spelled_out
 from everlog.planning.modules.automata import regular_form
 from everlog.planning.modules.chain_rules import ChainRule, Chains, Relation, chain_rule, chains, relation_key
 from everlog.planning.modules.chain_rules import relation_of as _pair
 
 Kind: TypeAlias = Literal["tc", "stc", "reach", "rch", "seq"]
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
+
+Identity: TypeAlias = tuple[str, tuple[Atom, ...]]
+"""The kind of a module, its heads, and the hidden relations that it steps along."""
 
 
 def kinds_of(modules: str | Iterable[str]) -> str:
@@ -55,10 +59,28 @@ class Module:
     """The automata of an `rch`."""
     key: Variable | None = None
     """The variable of a `seq`'s `step` that has the keys by which its items are ordered; none if they are their own."""
+    hidden: tuple[Rule, ...] = ()
+    """The rules of hidden relations that its rules step along (`step_relations.py`), and of those that these negate."""
 
     @property
     def heads(self) -> tuple[Atom, ...]:
         return (self.atom,) if self.chains is None else self.chains.heads
+
+    @property
+    def steps(self) -> tuple[Rule, ...]:
+        """The rules of hidden relations that its rules step along."""
+        return tuple(rule for rule in self.hidden if rule.head.predicate.startswith(STEPS))
+
+    @property
+    def identity(self) -> Identity:
+        """What no other module of a program has, and what is made of it again has, too."""
+        return self.kind, (*self.heads, *(rule.head for rule in self.steps))
+
+    @property
+    def written(self) -> tuple[Rule, ...]:
+        """Its rules as people know them."""
+        definitions = {rule.head.predicate: rule for rule in self.hidden}
+        return tuple(spelled_out(rule, definitions) for rule in self.rules)
 
     @property
     def why(self) -> str:
@@ -68,7 +90,8 @@ class Module:
         said = {
             "tc": f"{relation_name(self.atom)} is transitive",
             "stc": f"{relation_name(self.atom)} is symmetric and transitive",
-            "reach": f"{relation_name(self.atom)} goes on along {relation_name(self.step)}",
+            "reach": f"{relation_name(self.atom)} goes on along "
+            + ("what the rest of its rule connects" if self.steps else relation_name(self.step)),
             "rch": f"chain rules that are regular together: {', '.join(states)}",
             "seq": f"{relation_name(self.atom)} are neighbours in the order of {relation_name(self.step)}",
         }[self.kind]

@@ -68,8 +68,8 @@ def make_modules(
                 yield before
                 continue
             module = made(planned_one)
-            module.rules = planned_one.rules
-            module.about = {"rules": [print_rule(rule) for rule in planned_one.rules], "why": planned_one.why}
+            module.rules, module.identity = planned_one.rules, planned_one.identity
+            module.about = {"rules": [print_rule(rule) for rule in planned_one.written], "why": planned_one.why}
             yield module
         for tree in stratum.trees:
             if (before := adopted(tree)) is not None:

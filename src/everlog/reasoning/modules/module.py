@@ -22,6 +22,7 @@ from dataclasses import dataclass, replace
 
 from everlog.datalog.syntax import Atom, Rule
 from everlog.engine.algebra import FactSet, Region
+from everlog.planning.modules.module_rules import Identity
 
 _FEW = 4
 """Up to one fact in so many of the backbone is followed step by step; more is computed as a whole."""
@@ -63,6 +64,8 @@ class Module(ABC):
         self.heads: tuple[Atom, ...] = (atom,)
         self._nothing = nothing
         self.rules: Sequence[Rule] = ()
+        self.identity: Identity = "", ()
+        """That of what was planned for it."""
         self.about: dict[str, object] = {}
         """Its rules, and why they are a module, for people."""
 
