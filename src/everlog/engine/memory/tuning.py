@@ -14,6 +14,9 @@ BINDINGS_PER_BLOCK = 1 << 15
 SHARED_DRIVER_ROWS = 1 << 11
 """From this many driving rows on, a join is shared among threads; a thread takes at least this many at a time."""
 
+FEW_TUPLES = 1 << 10
+"""Up to so many heads are entered by one call of a kernel: threads, and room by what turns out to be new, pay for more."""
+
 MOST_WORKERS = 8
 """An engine starts at most so many threads; its tables have a shard for each."""
 
@@ -89,6 +92,9 @@ SCANNED_ROWS = 1 << 9
 SCANS_BEFORE_INDEX = 8
 """When the rows of a table have been looked at so often for the values of an atom, an index on a column is made, which
 takes about as long."""
+
+COUNTED_ROWS = 128
+"""Up to so many rows, the values of a column are counted when somebody asks for their number: a sample takes longer."""
 
 DISTINCT_SAMPLE_ROWS = 1024
 """So many rows tell about how many different values columns without an index have."""

@@ -141,6 +141,8 @@ class MemoryFacts(FactSet):
 
 def as_memory_facts(facts: FactSet) -> MemoryFacts:
     """A set that an algorithm hands over; it must be of this engine."""
+    if type(facts) is ComputedFacts:  # the usual case; to ask an abstract class takes longer
+        return facts
     assert isinstance(facts, MemoryFacts), "a set of facts of another engine"
     return facts
 
@@ -194,6 +196,8 @@ class ComputedFacts(MemoryFacts):
         return ComputedFacts(self._within, {table: rows for table, rows in found.items() if len(rows)})
 
     def _changed(self, other: MemoryFacts, change: Callable[[Rows, Rows], Rows], only: set[Table]) -> ComputedFacts:
+        if not only:
+            return self
         parts = dict(self._parts)
         for table in only:
             rows = change(self.rows(table), other.rows(table))

@@ -240,6 +240,8 @@ class Table:
             return known
         if self.n == 0:
             return 0
+        if len(columns) == 1 and self.n <= tuning.COUNTED_ROWS:
+            return len(set(self.cols[columns[0], : self.n].tolist()))
         key = columns, self.n.bit_length()
         if key not in self._estimates:
             size, counts = self._sample(columns)
@@ -311,6 +313,8 @@ class Table:
 
     def enter_groups(self, parallel: Parallel) -> None:
         """Enters all rows into the groups."""
+        if self.groups_entered == self.n:
+            return
         for lo, hi in pieces(self.groups_entered, self.n if self.has_groups else 0, tuning.COPIED_ROWS):
             n, tuples = hi - lo, np.ascontiguousarray(self.cols[:, lo:hi])
             routed = np.empty((self.shards, self.arity, n), np.int32)
@@ -348,6 +352,16 @@ class Table:
             self.forget_groups()
             raise
         return new
+
+    def enter_few(self, tuples: Ids, counts: Positions, total: int) -> None:
+        """Enters a few tuples, by shard, into the groups, and those that are new into the next rows."""
+        self.reserve_rows(total)
+        room = self._groups_per_shard(len(self.groups))
+        if (n := kernels.enter_few(tuples, counts, self.groups, self.groups_used, room, self.cols, self.n)) < 0:
+            self._reserve_groups(counts, one_by_one)
+            room = self._groups_per_shard(len(self.groups))
+            n = kernels.enter_few(tuples, counts, self.groups, self.groups_used, room, self.cols, self.n)
+        self.n = self.groups_entered = n
 
     def forget_groups(self) -> None:
         """Has the groups made anew, when they are asked for, since there may be tuples in them that have no rows."""

@@ -34,21 +34,24 @@ class Entry:
         self._shards = table.shards if self._presence else 1
         self._buffers = [np.empty((self._shards, table.arity, 0), np.int32) for _ in range(workers)]
         self._counts = [np.zeros(self._shards, np.int64) for _ in range(workers)]
+        self._sizes = [0] * workers
+        """How many tuples each worker has collected."""
         self._hits: list[Ids] = []
         self._seen: Mark | None = None
 
     def put(self, worker: int, block: Ids, n: int, sources: Positions, consts: Ids) -> None:
         """Collects the tuples that the sources give for some bindings."""
         buffer, counts = self._buffers[worker], self._counts[worker]
-        most = int(counts.max())
-        if most + n > buffer.shape[2]:
-            larger = np.empty((self._shards, self.table.arity, max(most + n, 2 * buffer.shape[2], 256)), np.int32)
+        before, room = self._sizes[worker], buffer.shape[2]
+        self._sizes[worker] = before + n
+        if before + n > room and (most := int(counts.max()) if before else 0) + n > room:
+            larger = np.empty((self._shards, self.table.arity, max(most + n, 2 * room, 256)), np.int32)
             larger[:, :, :most] = buffer[:, :, :most]
             self._buffers[worker] = buffer = larger
         if self._shards > 1:
             kernels.route(block, n, sources, consts, self._shards, buffer, counts)
         else:
-            kernels.project(block, 0, n, sources, consts, buffer[0], most)
+            kernels.project(block, 0, n, sources, consts, buffer[0], before)
             counts[0] += n
 
     def tally(self, counts: Ids) -> tuple[Ids, Ids]:
@@ -65,14 +68,15 @@ class Entry:
                     touched.append(first[:k].copy())
                     table.place(tuples, fresh, new)
             sizes[:] = 0
+        self._sizes = [0] * len(self._sizes)
         return counts, np.concatenate(touched)
 
     def enter(self, parallel: Parallel) -> None:
         """Enters what was collected."""
         if self._presence:
-            for buffer, counts in zip(self._buffers, self._counts, strict=True):
-                if counts.any():
-                    self._admit(buffer, counts, parallel)
+            for buffer, counts, size in zip(self._buffers, self._counts, self._sizes, strict=True):
+                if size:
+                    self._admit(buffer, counts, size, parallel)
         else:
             # All at once, since to find rows may mean to look at the whole table.
             sizes = [int(counts[0]) for counts in self._counts]
@@ -80,12 +84,17 @@ class Entry:
             if parts:
                 together = parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
                 self._absorb(np.ascontiguousarray(together), together.shape[1])
-        for counts in self._counts:
-            counts[:] = 0
+        for worker, counts in enumerate(self._counts):
+            if self._sizes[worker]:
+                counts[:] = 0
+                self._sizes[worker] = 0
 
-    def _admit(self, tuples: Ids, counts: Positions, parallel: Parallel) -> None:
-        table, total = self.table, int(counts.sum())
+    def _admit(self, tuples: Ids, counts: Positions, total: int, parallel: Parallel) -> None:
+        table = self.table
         table.enter_groups(parallel)
+        if total <= tuning.FEW_TUPLES:
+            table.enter_few(tuples, counts, total)
+            return
         together = parallel if total >= tuning.SHARED_TUPLES else one_by_one
         fresh = [_scratch(shard, int(n)) for shard, n in enumerate(counts)]
         found = table.admit(tuples, counts, fresh, together)

@@ -78,14 +78,20 @@ class Conjunction:
         # Heads that are asked about resemble the facts that rules derive: where some values have many, so have they.
         alike = extra is not None and not extra.negative and small in (None, size)
         shared = shared or SharedViews()
-        sized = [
-            _Matched(literal, views[place], shared, alike) for literal, place in zip(literals, places, strict=True)
-        ]
-        sizes = [size for one in sized for size in (one.facts, one.rows)] if len(sized) > 1 else []
-        magnitudes = tuple(max(tuning.SMALL_SIZE_BITS, size.bit_length()) // 3 for size in sizes)
-        key = extra, extra_first, small, again, uses, needed, magnitudes
+        magnitudes: list[int] = []
+        if len(literals) > 1:
+            for literal, place in zip(literals, places, strict=True):
+                facts = rows = 0
+                for table in literal.tables():
+                    facts += shared.at_most(views[place], table)
+                    rows += table.n
+                magnitudes += (_magnitude(facts), _magnitude(rows))
+        key = extra, extra_first, small, again, uses, needed, tuple(magnitudes)
         found = self._plans.get(key)
         if found is None:
+            sized = [
+                _Matched(literal, views[place], shared, alike) for literal, place in zip(literals, places, strict=True)
+            ]
             first = len(sized) - 1 if extra_first else small
             giving = [(one.needs(), one.gives()) for one in self.computations]
             order = join_order(sized, first, forced=extra_first, again=again, uses=uses, giving=giving)
@@ -100,10 +106,18 @@ class Conjunction:
     def can_match(self, views: Sequence[MemoryFacts], shared: SharedViews | None = None) -> bool:
         """Whether every positive literal has facts in its view."""
         shared = shared or SharedViews()
-        return all(
-            any(shared.at_most(views[place], table) for table in one.tables())
-            for place, one in enumerate(self.positive)
-        )
+        for view, one in zip(views, self.positive, strict=False):
+            if one.static is not None:
+                if not shared.at_most(view, one.static):
+                    return False
+            elif not any(shared.at_most(view, table) for table in one.tables()):
+                return False
+        return True
+
+
+def _magnitude(size: int) -> int:
+    """What sizes have in common for which the same plan is used."""
+    return max(tuning.SMALL_SIZE_BITS, size.bit_length()) // 3
 
 
 class _Matched:
@@ -122,7 +136,6 @@ class _Matched:
         facts = [shared.at_most(view, table) for table in every]
         self.facts = sum(facts)
         """About how many facts there are to be looked at."""
-        self.rows = sum(table.n for table in every)
         largest = nlargest(tuning.ESTIMATED_TABLES, zip(facts, range(len(every)), strict=True))
         self._tables = every if len(every) <= len(largest) else [every[place] for _, place in largest]
         """Those that estimates look at; where there are very many, what the largest have stands for all."""

@@ -163,6 +163,8 @@ class Access(NamedTuple):
     """Slots of the input that must hold a constant."""
     whole: bool
     """All columns are bound: the fact is looked up."""
+    plain: bool
+    """Nothing is asked of a row, and its number is not wanted: columns are copied."""
 
 
 @dataclass
@@ -225,6 +227,24 @@ class _Step:
         return self._accesses[table]
 
 
+class Layout(dict[int, int]):
+    """The slots of variables in bindings; where the terms of a literal come from is worked out once."""
+
+    def __init__(self, variables: Iterable[int]) -> None:
+        super().__init__((variable, slot) for slot, variable in enumerate(variables))
+        self._sources: dict[Literal, tuple[Positions, Ids]] = {}
+
+    def sources(self, literal: Literal) -> tuple[Positions, Ids]:
+        """Where the terms of a literal come from, those of the columns alone where its table is known."""
+        found = self._sources.get(literal)
+        if found is None:
+            found = sources_of(literal.terms, self)
+            if literal.static is not None:
+                found = found[0][list(literal.static.positions)], found[1]
+            self._sources[literal] = found
+        return found
+
+
 class Worker:
     """A thread's number, and its blocks, one per level, used again by every plan that it runs."""
 
@@ -283,7 +303,7 @@ class JoinPlan:
                 carried = [variable for variable in layout if variable in afterwards]
                 layout = (*carried, *sorted((part.variables() - before.keys()) & afterwards))
             self._steps.append(_Step(part, place, before, layout, len(carried)))
-        self.layout = {variable: slot for slot, variable in enumerate(layout)}
+        self.layout = Layout(layout)
 
     def static_tables(self) -> Iterator[tuple[int, Table]]:
         """The tables that are known beforehand, with the numbers of the literals."""
@@ -311,8 +331,7 @@ class JoinPlan:
             return
         view = call.view(0, table)
         listed = NO_ROWS if rows is None else rows
-        plain = not len(access.consts) and not len(access.twins) and bool((access.fresh != kernels.ROW_ID).all())
-        copied = plain and rows is None and view.is_span
+        copied = access.plain and rows is None and view.is_span
         if copied:
             lo, hi = max(lo, int(view.bounds[0])), min(hi, int(view.bounds[1]))
         match = access.key_cols, access.consts, access.twins
@@ -502,6 +521,7 @@ def access_to(
         tuple(fills),
         tuple(checks),
         len(keys) == table.arity,
+        not len(consts) and not twins and kernels.ROW_ID not in fresh,
     )
 
 

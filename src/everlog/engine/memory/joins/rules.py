@@ -35,6 +35,11 @@ class CompiledRule:
         self.body = Conjunction(engine, rule.positive, negative, rule.comparisons, rule.computations, [rule.head])
         self.head = engine.literal(rule.head, self.body.numbers)
         self.literals = [*self.body.positive, *self.body.negative]
+        self._needed = tuple(literal.static for literal in self.body.positive if literal.static is not None)
+
+    def lacks_facts(self) -> bool:
+        """Whether some atom of the body has no fact at all, whatever set it is matched in."""
+        return any(not table.n for table in self._needed)
 
     def labelled(self, sides: _Sides, place: int | None = None) -> list[MemoryFacts]:
         """The view of each literal when the one at `place` is matched in `some`; (156) and (157) of *Revisited*."""
@@ -131,11 +136,15 @@ class MemoryRules(Rules):
 
     def _run(self, heads: Heads, positive: FactSet, negative: FactSet | None, conditions: Sequence[Some]) -> None:
         """Considers the instances that `apply` is about."""
-        some = sorted(((as_memory_facts(P), as_memory_facts(N)) for P, N in conditions), key=_size)
+        some = [(as_memory_facts(P), as_memory_facts(N)) for P, N in conditions]
+        if len(some) > 1:
+            some.sort(key=_size)
         sides, shared = _Sides(positive, negative, some[0] if some else None), SharedViews()
         calls = []
         for number, place in self._places(some):
             rule = self._compiled[number]
+            if rule.lacks_facts():
+                continue
             size = len(rule.body.positive)
             views = rule.labelled(sides, place)
             extra: Literal | None = None
@@ -197,6 +206,7 @@ class _PlaceIndex:
 
     def matching(self, facts: MemoryFacts) -> set[Place]:
         """The places whose literal may match a fact of the set."""
-        tables = facts.tables()
-        keys: set[Table | str] = {*tables, *(table.predicate for table in tables)}
-        return {place for key in keys for place in self._places.get(key, ())}
+        found: set[Place] = set()
+        for table in facts.tables():
+            found.update(self._places.get(table, ()), self._places.get(table.predicate, ()))
+        return found

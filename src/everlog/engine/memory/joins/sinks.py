@@ -20,7 +20,7 @@ from everlog.engine.memory.facts.rows import NO_ROWS, Mark
 from everlog.engine.memory.facts.sets import ComputedFacts, MemoryFacts, as_memory_facts
 from everlog.engine.memory.facts.table import Ids, Table
 from everlog.engine.memory.facts.table_entry import Entry
-from everlog.engine.memory.joins.join_plan import Literal, Sink, sources_of
+from everlog.engine.memory.joins.join_plan import Layout, Literal, Sink, sources_of
 from everlog.engine.memory.kernels import table_kernels as kernels
 
 
@@ -44,7 +44,7 @@ class Heads:
                 found = self._entries[table] = Entry(table, self._engine.workers, excluding)
             return found
 
-    def sink(self, layout: Mapping[int, int], *heads: Literal) -> Sink:
+    def sink(self, layout: Layout, *heads: Literal) -> Sink:
         """Takes the bindings of one plan, each an instance, and makes facts of one or several heads of them."""
         makers = [self._maker(layout, head) for head in heads]
 
@@ -57,11 +57,11 @@ class Heads:
 
         return take
 
-    def _maker(self, layout: Mapping[int, int], head: Literal) -> Callable[[int, Ids, int], None]:
-        sources, consts = sources_of(head.terms, layout)
+    def _maker(self, layout: Layout, head: Literal) -> Callable[[int, Ids, int], None]:
+        sources, consts = layout.sources(head)
         if head.static is not None:
-            entry, mine = self._entry(head.static), sources[list(head.static.positions)]
-            return lambda worker, block, n: entry.put(worker, block, n, mine, consts)
+            entry = self._entry(head.static)
+            return lambda worker, block, n: entry.put(worker, block, n, sources, consts)
 
         def make(worker: int, block: Ids, n: int) -> None:
             facts = np.empty((len(sources), n), np.int32)

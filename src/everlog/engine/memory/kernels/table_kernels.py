@@ -190,6 +190,49 @@ def admit(tuples, start, n, shard, shards, groups, room, fresh, new):
 
 
 @kernel
+def enter_few(tuples, counts, groups, used, room, cols, rows):
+    """Enters tuples, by shard, into the groups, and those that are new into the rows behind `rows`.
+
+    Returns how many rows there are then, or -1, and nothing is entered, if there may be too little room for the groups.
+    """
+    shards, arity = tuples.shape[0], tuples.shape[1]
+    for shard in range(shards):
+        if used[shard] + counts[shard] > room:
+            return -1
+    part = groups.shape[0] // (2 * shards)
+    limit = np.uint64(part - 1)
+    one, two = np.uint64(1), np.uint64(2)
+    for shard in range(shards):
+        base = np.uint64(shard * part)
+        for i in range(counts[shard]):
+            a = tuples[shard, 0, i] if arity > 0 else np.int32(0)
+            b = tuples[shard, 1, i] if arity > 1 else np.int32(0)
+            key, bit = _cell(arity, a, b)
+            h = _spot(key) & limit
+            is_new = False
+            while True:
+                at = two * (base + h)
+                there = groups[at]
+                if there == key:
+                    bits = groups[at + one]
+                    is_new = bits & bit == 0
+                    groups[at + one] = bits | bit
+                    break
+                if there == VACANT:
+                    groups[at] = key
+                    groups[at + one] = bit
+                    used[shard] += 1
+                    is_new = True
+                    break
+                h = (h + one) & limit
+            if is_new:
+                for c in range(arity):
+                    cols[c, rows] = tuples[shard, c, i]
+                rows += 1
+    return rows
+
+
+@kernel
 def route(block, n, sources, consts, shards, out, counts):
     """Writes the tuples that the sources give for the bindings `0..n` into `out`, each behind those of its shard."""
     arity = sources.shape[0]
