@@ -38,8 +38,9 @@ def numbered(columns: Sequence[NDArray[Any]] | NDArray[Any], rows: int) -> tuple
 
 
 def _encoded(column: NDArray[Any]) -> tuple[NDArray[np.intp], int]:
-    if len(column) and int(column.min()) >= 0 and int(column.max()) < _DENSE * len(column):
-        present = np.zeros(int(column.max()) + 1, np.bool_)
+    most = int(column.max()) if len(column) else -1
+    if most >= 0 and most < _DENSE * len(column) and int(column.min()) >= 0:
+        present = np.zeros(most + 1, np.bool_)
         present[column] = True
         numbers = np.cumsum(present) - 1
         return numbers[column], int(numbers[-1]) + 1

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from everlog.datalog.syntax import Rule
+from everlog.datalog.syntax import Atom, Rule
 from everlog.engine.algebra import Engine, FactSet, Graphs, Matcher
 from everlog.planning.compiled_program import CompiledMinima, CompiledStratum, Compiler
 from everlog.planning.rule_changes import concerns, same_minima
@@ -45,8 +45,9 @@ class Boundaries:
             rounds += 1
             progress(stratum.index, rounds, len(facts))
 
+        members: dict[Atom, FactSet] = {}
         for grouping in self.groupings.get(stratum.index, ()):
-            found |= grouping.begin(I)
+            found |= grouping.begin(I, members)
         if stratum.index in self.minima:
             found |= self.minima[stratum.index].begin(I, E, note)
         return found, rounds

@@ -32,9 +32,12 @@ class Grouping:
         self._has_empty = not aggregate.groups
         """Whether there is a group without members."""
 
-    def begin(self, I: FactSet) -> FactSet:
-        """What all groups have."""
-        return self._groups.facts(I.within(self._members))
+    def begin(self, I: FactSet, members: dict[Atom, FactSet] | None = None) -> FactSet:
+        """What all groups have; members that other groups have, too, are found once."""
+        known = {} if members is None else members
+        if self._member not in known:
+            known[self._member] = I.within(self._members)
+        return self._groups.facts(known[self._member])
 
     def update(self, I: FactSet, D: FactSet, A: FactSet) -> tuple[FactSet, FactSet]:
         """What groups had and have no longer, and what they have instead."""

@@ -13,7 +13,7 @@ from functools import reduce
 from operator import add
 
 from everlog import clock
-from everlog.datalog.syntax import Rule
+from everlog.datalog.syntax import Atom, Rule
 from everlog.engine.algebra import Counted, Engine, FactSet, Region, Rules, Some
 from everlog.planning.compiled_program import CompiledStratum, Compiler, RuleParts
 from everlog.reasoning.boundaries import Boundaries
@@ -210,9 +210,9 @@ class _MeasuredGrouping(Grouping):
     def __init__(self, grouping: Grouping, work: Work, profiler: Profiler) -> None:
         self._grouping, self._work, self._profiler = grouping, work, profiler
 
-    def begin(self, I: FactSet) -> FactSet:
+    def begin(self, I: FactSet, members: dict[Atom, FactSet] | None = None) -> FactSet:
         with self._profiler.measuring(self._work):
-            found = self._grouping.begin(I)
+            found = self._grouping.begin(I, members)
             self._work.facts += len(found)
         return found
 

@@ -63,6 +63,19 @@ def test_compiling_is_said_on_a_terminal_and_in_a_notebook(
     assert capsys.readouterr().err.count("compiling its kernels for this machine") == said
 
 
+def test_loading_is_left_out_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """But not where something is compiled that calls it: that is left out already."""
+    kernel = SimpleNamespace(_cache=SimpleNamespace(load_overload=lambda signature: [signature]))
+    compiling.watch_loading(kernel)
+    since, clock = compiling.Compiled(), iter([10.0, 10.5, 11.0, 12.0])
+    monkeypatch.setattr(compiling, "perf_counter", lambda: next(clock))
+    assert kernel._cache.load_overload("int32") == ["int32"]
+    assert since.seconds() == 0.5
+    monkeypatch.setattr(compiling._watch, "_depth", 1)
+    assert kernel._cache.load_overload("int64") == ["int64"]
+    assert since.seconds() == 0
+
+
 def test_a_program_compiles_what_it_needs(tmp_path: Path) -> None:
     """In a process that finds nothing compiled: no kernel for counts of derivations, none for graphs.
 

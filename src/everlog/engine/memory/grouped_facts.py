@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from everlog.datalog.syntax import Atom, Rule, Variable
 from everlog.engine.algebra import FactSet, Groups
 from everlog.engine.group_numbers import numbered
 from everlog.engine.memory.dictionary import Ids
 from everlog.engine.memory.engine import MemoryEngine
-from everlog.engine.memory.facts.sets import ComputedFacts, as_memory_facts
+from everlog.engine.memory.facts.sets import ComputedFacts, MemoryFacts, as_memory_facts
 from everlog.engine.memory.value_columns import column_of_ids, ids_of_column
 from everlog.expressions.aggregation import Members, aggregated, continued
 from everlog.expressions.columns import Column
+
+_NUMBERED: Final = "numbered groups"
 
 
 class MemoryGroups(Groups):
@@ -31,10 +35,17 @@ class MemoryGroups(Groups):
 
     def facts(self, members: FactSet) -> ComputedFacts:
         ids = self._columns(members)
-        groups, first = numbered(ids[self._keys], ids.shape[1])
+        groups, first = self._numbered(as_memory_facts(members), ids)
         count = len(first) if self._keys else 1
         values = aggregated(self._one.function, groups, count, self._values(ids), self._one.separator)
         return self._made(ids[self._keys][:, first] if self._keys else np.empty((0, 1), np.int32), values)
+
+    def _numbered(self, members: MemoryFacts, ids: Ids) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """The number of each member's group, and for each group a member; another aggregate may ask for the same."""
+        known, key = self._engine.remembered.setdefault(members, {}), (_NUMBERED, self._member, *self._keys)
+        if key not in known:
+            known[key] = numbered(ids[self._keys], ids.shape[1])
+        return known[key]  # type: ignore[return-value]
 
     def continued(self, old: FactSet, come: FactSet, gone: FactSet) -> ComputedFacts:
         known = self._engine.columns(as_memory_facts(old), self._head.predicate, len(self._head.terms))

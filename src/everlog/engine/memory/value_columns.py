@@ -13,14 +13,22 @@ from everlog.expressions.columns import Booleans, Column, Doubles, Integers, Str
 
 def column_of_ids(dictionary: Dictionary, ids: Ids) -> Column:
     """The values of some ids."""
-    if dictionary.are_numbers(ids):
-        numbers = dictionary.numbers(ids)
-        kind = {"i": Integers, "f": Doubles, "b": Booleans}[numbers.dtype.kind]
-        return kind(numbers)
+    numbers = numbers_of_ids(dictionary, ids)
+    if numbers is not None:
+        return numbers
     if ids.size and (dictionary.kinds(ids) == STRING).all():
         _, texts = dictionary.decode_field("", ids)
         return Strings(texts.cast(pa.large_string()))
     return terms_of(dictionary.values(ids))
+
+
+def numbers_of_ids(dictionary: Dictionary, ids: Ids) -> Column | None:
+    """The values of some ids if they are all integers, all doubles or all booleans."""
+    if not dictionary.are_numbers(ids):
+        return None
+    numbers = dictionary.numbers(ids)
+    kind = {"i": Integers, "f": Doubles, "b": Booleans}[numbers.dtype.kind]
+    return kind(numbers)
 
 
 def ids_of_column(dictionary: Dictionary, column: Column) -> tuple[Ids, NDArray[np.bool_]]:
@@ -37,5 +45,8 @@ def ids_of_column(dictionary: Dictionary, column: Column) -> tuple[Ids, NDArray[
     else:
         present = column if missing is None else column.take(np.flatnonzero(kept))
         assert isinstance(present, Integers | Doubles | Booleans | Strings)
-        ids[kept] = dictionary.encode_column(pa.array(present.array))
+        found = dictionary.encode_column(pa.array(present.array))
+        if missing is None:
+            return found, kept
+        ids[kept] = found
     return ids, kept

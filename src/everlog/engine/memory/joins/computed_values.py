@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from everlog.datalog.syntax import Call, Computation, Expression, Variable
 from everlog.engine.memory.dictionary import Dictionary, Ids
 from everlog.engine.memory.term_kinds import BLANK, IRI, STRING
-from everlog.engine.memory.value_columns import column_of_ids, ids_of_column
+from everlog.engine.memory.value_columns import column_of_ids, ids_of_column, numbers_of_ids
+from everlog.expressions.columns import Column
 from everlog.expressions.evaluation import evaluate, holds
 from everlog.expressions.functions import FUNCTIONS
 from everlog.interrupts import lasting
@@ -56,9 +57,13 @@ class Computed:
         ids = {variable: block[slots[number], :n] for variable, number in self._inputs.items()}
         if self._of_literals:
             return self._literals_computed(ids, n)
-        if all(map(self._dictionary.are_numbers, ids.values())):
-            return self._computed(ids, n)
-        return self._distinct_computed(ids)
+        numbers: dict[Variable, Column] = {}
+        for variable, column in ids.items():
+            some = numbers_of_ids(self._dictionary, column)
+            if some is None:
+                return self._distinct_computed(ids)
+            numbers[variable] = some
+        return self._evaluated(numbers, n)
 
     def _literals_computed(self, ids: Mapping[Variable, Ids], n: int) -> tuple[Ids, NDArray[np.bool_]]:
         """The results of a function that has none for names; strings are computed in vectors."""
@@ -74,11 +79,11 @@ class Computed:
     def _distinct_computed(self, ids: Mapping[Variable, Ids]) -> tuple[Ids, NDArray[np.bool_]]:
         rows, places = _distinct(list(ids.values()))
         few = {variable: column[rows] for variable, column in ids.items()}
-        found, kept = self._computed(few, len(rows))
+        columns = {variable: column_of_ids(self._dictionary, column) for variable, column in few.items()}
+        found, kept = self._evaluated(columns, len(rows))
         return found[places], kept[places]
 
-    def _computed(self, ids: Mapping[Variable, Ids], n: int) -> tuple[Ids, NDArray[np.bool_]]:
-        columns = {variable: column_of_ids(self._dictionary, column) for variable, column in ids.items()}
+    def _evaluated(self, columns: Mapping[Variable, Column], n: int) -> tuple[Ids, NDArray[np.bool_]]:
         found = evaluate(self._expression, columns, n)
         if self.result is None:
             return np.zeros(n, np.int32), holds(found)

@@ -194,9 +194,11 @@ class _Computation:
         if result is not None and not self.is_new:
             known = block[self.before[result], :n] if result >= 0 else ~result
             kept &= found == known
-        places = np.flatnonzero(kept)
-        m, carried = len(places), len(self.carry)
-        out[:carried, :m] = block[self.carry[:, None], places]
+        carried, every = len(self.carry), bool(kept.all())
+        places: slice | Positions = slice(n) if every else np.flatnonzero(kept)
+        m = n if isinstance(places, slice) else len(places)
+        for slot, variable in enumerate(self.carry):
+            out[slot, :m] = block[variable, places]
         if self.is_new and carried < len(out):
             out[carried, :m] = found[places]
         return out, m

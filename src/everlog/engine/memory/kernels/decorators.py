@@ -7,12 +7,16 @@ from typing import Any
 
 from numba import njit
 
+from everlog.engine.memory.kernels.compiling import watch_loading
+
 Loop = Callable[..., Any]
 
 
 def kernel(function: Loop) -> Any:
     """A loop that Python calls, too: it releases the GIL, and what was compiled is kept in a file."""
-    return njit(cache=True, nogil=True, no_cfunc_wrapper=True)(function)  # type: ignore[call-overload]
+    compiled = njit(cache=True, nogil=True, no_cfunc_wrapper=True)(function)  # type: ignore[call-overload]
+    watch_loading(compiled)
+    return compiled
 
 
 def inlined(function: Loop) -> Any:
