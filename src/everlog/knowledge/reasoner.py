@@ -20,7 +20,6 @@ from everlog.engine.algebra import Engine, FactSet
 from everlog.engine.backend import (
     Backend,
     Batch,
-    Counts,
     Difference,
     KeptState,
     Listed,
@@ -639,19 +638,11 @@ class Reasoner(Generic[Batch, Listed, Part]):
         asked = Matching(self._chosen("all"), self.E, atoms, variables, check, seeds)
         return self.backend.matches(asked, dictionary, self._names)
 
-    def counted(
-        self,
-        atoms: Sequence[Atom],
-        variables: Sequence[Variable],
-        keys: int,
-        dictionary: Dictionary,
-        check: Callable[[int], None],
-    ) -> Counts | None:
-        """How many matches there are for each value of the first variables; None if it depends on equal names."""
+    def listed_matches(self, atoms: Sequence[Atom], variables: Sequence[Variable]) -> tuple[int, Any] | None:
+        """How many matches some atoms have, and these where they are; None if it depends on equal names."""
         if self._names is not None:
             return None
-        with self.backend.scratch() as scratch:
-            return scratch.counted(Matching(self._chosen("all"), self.E, atoms, variables, check), keys, dictionary)
+        return self.backend.listed_matches(Matching(self._chosen("all"), self.E, atoms, variables, lambda number: None))
 
     def _with_answers(self, backend: Backend[Batch, Listed, Part], rule: Rule, facts: FactSet) -> FactSet:
         """Some facts, and what a rule derives from them."""
