@@ -198,9 +198,11 @@ def _shapes(arguments: argparse.Namespace) -> int:
 def _sparql(arguments: argparse.Namespace) -> int:
     from benchmarks.sparql import QUERIES, Request, run_sparql
 
-    copies = _integer("k", dict(map(_assignment, arguments.set)).get("k", "100"))
+    asked = dict(map(_assignment, arguments.set))
+    copies = _integer("k", asked.get("k", str(Request.copies)))
     rows = tuple(QUERIES) if arguments.rows is None else tuple(filter(None, arguments.rows.split(",")))
-    run_sparql(Request(rows, copies, arguments.repeat or 3), lambda line: print(line, flush=True))
+    request = Request(rows, copies, arguments.repeat or 3, asked.get("peer", Request.peer))
+    run_sparql(request, lambda line: print(line, flush=True))
     return 0
 
 

@@ -138,7 +138,6 @@ class Matching:
 
 
 Matched: TypeAlias = "tuple[int, NDArray[np.int32]]"
-Counts: TypeAlias = "tuple[NDArray[np.int32], NDArray[np.int64]]"
 
 
 class Measured(ABC):
@@ -298,11 +297,8 @@ class Backend(ABC, Generic[Batch, Listed, Part]):
         """
 
     @abstractmethod
-    def counted(self, asked: Matching, keys: int, dictionary: Dictionary) -> Counts:
-        """How many matches there are for each value of the first so many variables: these values, and the numbers.
-
-        Only what is given is fetched, and `asked.check` is told how much that is.
-        """
+    def listed_matches(self, asked: Matching) -> tuple[int, Listed]:
+        """How many matches some atoms have, and these where they are, as facts whose arguments are the variables."""
 
     @abstractmethod
     def clashes(self, I: FactSet) -> list[str]:

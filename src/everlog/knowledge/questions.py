@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from everlog.datalog.syntax import HIDDEN, Atom, BodyLiteral, Rule, Variable
 from everlog.datalog.values import Value
 from everlog.engine.algebra import FactSet
-from everlog.engine.backend import Backend, Counts, Matched, Matching, Progress, World
+from everlog.engine.backend import Backend, Matched, Matching, Progress, World
 from everlog.knowledge.goals import WORTH_SORTING, answer_variables, in_order, part_of
 from everlog.knowledge.materialisation import Materialisation
 from everlog.planning.compiled_program import compile_program
@@ -76,19 +76,11 @@ def matches(
     return world.backend.matches(asked, dictionary, world.names)
 
 
-def counted_matches(
-    world: AnyWorld,
-    atoms: Sequence[Atom],
-    variables: Sequence[Variable],
-    keys: int,
-    dictionary: Dictionary,
-    check: Callable[[int], None],
-) -> Counts | None:
-    """How many matches there are for each value of the first variables; None if it depends on equal names."""
+def listed_matches(world: AnyWorld, atoms: Sequence[Atom], variables: Sequence[Variable]) -> tuple[int, Any] | None:
+    """How many matches some atoms have, and these where they are; None if it depends on equal names."""
     if world.names is not None:
         return None
-    with world.backend.scratch() as scratch:
-        return scratch.counted(Matching(world.holding, world.E, atoms, variables, check), keys, dictionary)
+    return world.backend.listed_matches(Matching(world.holding, world.E, atoms, variables, lambda number: None))
 
 
 def found_beside(

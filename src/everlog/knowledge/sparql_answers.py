@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 
 from everlog.datalog.syntax import Atom, Variable
 from everlog.datalog.values import Value
-from everlog.knowledge.questions import counted_matches, matches
+from everlog.engine.spark import tuning
+from everlog.knowledge.questions import listed_matches, matches
+from everlog.sparql.large_solutions import AnySolutions, LargeSolutions
 from everlog.sparql.query_limits import Limits
 from everlog.sparql.query_run import QueryResult, run_query
 from everlog.sparql.query_terms import QueryTerms
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from everlog.engine.memory.dictionary import Dictionary
+    from everlog.knowledge.frame_solutions import QueryFrames
     from everlog.knowledge.reasoner import Reasoner
 
 
@@ -43,6 +46,7 @@ class ReasonedFacts:
         self._world, self.terms = reasoner.world, QueryTerms(dictionary, grows)
         self._fetched: dict[tuple[tuple[Atom, ...], tuple[Variable, ...]], tuple[int, NDArray[np.int32]]] = {}
         """What was fetched from Spark, where seeds are of no use."""
+        self._spread: dict[tuple[tuple[Atom, ...], tuple[Variable, ...]], AnySolutions] = {}
         self._limits = replace(limits, rows=_FETCHED) if grows and limits.rows is None else limits
 
     def matches(self, atoms: Sequence[Atom], variables: Sequence[Variable], seeds: Solutions | None) -> Solutions:
@@ -54,18 +58,36 @@ class ReasonedFacts:
             number, ids = matches(self._world, atoms, variables, known, self.terms.known, check)
         return Solutions(number, dict(zip(variables, ids.astype(np.int64), strict=True)))
 
-    def counted(
-        self, atoms: Sequence[Atom], variables: Sequence[Variable], keys: Sequence[Variable]
-    ) -> tuple[Solutions, NDArray[np.int64]] | None:
-        if not self.terms.grows:
+    def spread(self, atoms: Sequence[Atom], variables: Sequence[Variable]) -> AnySolutions | None:
+        if not self.terms.grows or not variables:
             return None
-        every = (*keys, *(variable for variable in variables if variable not in keys))
-        check = self._limits.of_columns(len(keys) + 1)
-        found = counted_matches(self._world, atoms, every, len(keys), self.terms.known, check)
-        if found is None:
-            return None
-        ids, numbers = found
-        return Solutions(len(numbers), {key: ids[at].astype(np.int64) for at, key in enumerate(keys)}), numbers
+        key = tuple(atoms), tuple(variables)
+        if key not in self._spread:
+            found = listed_matches(self._world, atoms, variables)
+            if found is None:
+                return None
+            self._spread[key] = self._arranged(*found, variables)
+        return self._spread[key]
+
+    def _arranged(self, number: int, listed: Any, variables: Sequence[Variable]) -> AnySolutions:
+        """Few matches are fetched, many stay where they are."""
+        most, rows = tuning.FETCHED_MATCHES, self._limits.rows
+        if number > (most if rows is None else min(most, rows)):
+            return self._frames.of_facts(listed, variables)
+        ids = self._world.backend.columns(listed, len(variables), self.terms.known)
+        return Solutions(number, dict(zip(variables, ids.astype(np.int64), strict=True)))
+
+    def moved(self, solutions: Solutions) -> LargeSolutions:
+        return self._frames.moved(solutions)
+
+    @cached_property
+    def _frames(self) -> QueryFrames:
+        from everlog.engine.spark.spark_backend import SparkBackend
+        from everlog.knowledge.frame_solutions import QueryFrames
+
+        backend = self._world.backend
+        assert isinstance(backend, SparkBackend), "solutions are elsewhere only where facts are"
+        return QueryFrames(backend.spark, lambda: backend.terms.frame, self.terms, self._limits)
 
     def _fetch(
         self,

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from everlog.datalog.syntax import Constant, Term, Variable
 from everlog.engine.group_numbers import distinct_numbers
 from everlog.sparql.graph_facts import GraphFacts
+from everlog.sparql.large_solutions import AnySolutions
 from everlog.sparql.query_tree import Basic, Dataset
 from everlog.sparql.solution_joins import join
 from everlog.sparql.solutions import NOTHING, Ids, Solutions
@@ -46,12 +45,11 @@ class ActiveGraph:
         found = self.facts.matches(pattern.quads(self.name), variables, seeds)
         return found if self.dataset is None else found.take(np.isin(found.columns[self.name], self._ids()))
 
-    def counted(self, pattern: Basic, keys: Sequence[Variable]) -> tuple[Solutions, NDArray[np.int64]] | None:
-        """How many solutions a pattern has for each value of some variables, if that is found where the facts are."""
+    def spread(self, pattern: Basic) -> AnySolutions | None:
+        """The same where the facts are elsewhere, and the graph is one that they have as it is."""
         if self.dataset is not None or isinstance(self.name, Variable):
             return None
-        atoms = pattern.atoms if self.name is None else pattern.quads(self.name)
-        return self.facts.counted(atoms, pattern.variables, keys)
+        return self.facts.spread(pattern.atoms if self.name is None else pattern.quads(self.name), pattern.variables)
 
     def _in_default(self, pattern: Basic, seeds: Solutions | None) -> Solutions:
         if self.dataset is None:

@@ -18,7 +18,7 @@ from everlog.sparql.query_tree import Basic, Triple
 from everlog.sparql.solutions import UNBOUND, Ids, Solutions, stacked
 
 SUBJECT, PREDICATE, OBJECT = PARTS = tuple(Variable(name) for name in ("subject", "predicate", "object"))
-_EVERY: Final = Basic((PARTS,))
+_EVERY: Final = Basic(((SUBJECT, PREDICATE, OBJECT),))
 _EMPTY: Final = Solutions(0, {part: np.zeros(0, np.int64) for part in PARTS})
 
 

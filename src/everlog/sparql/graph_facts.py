@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
 from everlog.datalog.syntax import Atom, Variable
+from everlog.sparql.large_solutions import AnySolutions, LargeSolutions
 from everlog.sparql.query_terms import QueryTerms
 from everlog.sparql.solutions import Solutions
 
@@ -25,7 +23,8 @@ class GraphFacts(Protocol):
         With `seeds`, matches that agree with none of these on the variables that both have may be left out.
         """
 
-    def counted(
-        self, atoms: Sequence[Atom], variables: Sequence[Variable], keys: Sequence[Variable]
-    ) -> tuple[Solutions, NDArray[np.int64]] | None:
-        """How many matches there are for each value of some of the variables, or None where they are best counted here."""
+    def spread(self, atoms: Sequence[Atom], variables: Sequence[Variable]) -> AnySolutions | None:
+        """The same where facts are elsewhere, on Spark: there, if there are many; None where facts are here."""
+
+    def moved(self, solutions: Solutions) -> LargeSolutions:
+        """Solutions of this process, which have columns, there."""

@@ -12,7 +12,7 @@ Every operator takes whole bags of solutions. Two things come down from above:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import count
@@ -28,7 +28,7 @@ from everlog.expressions.columns import Booleans, Column, Integers, Strings
 from everlog.expressions.columns import terms_of as column_of_terms
 from everlog.expressions.evaluation import evaluate, holds
 from everlog.sparql.active_graph import ActiveGraph
-from everlog.sparql.counted_patterns import counted_groups, counted_values, repeated
+from everlog.sparql.large_solutions import AnySolutions, LargeSolutions, can_spread, conjuncts
 from everlog.sparql.path_search import Pairs, PathSearch
 from everlog.sparql.query_expressions import ROW
 from everlog.sparql.query_functions import query_functions
@@ -96,24 +96,29 @@ class Evaluation:
         return query_functions()
 
     def solve(self, pattern: Pattern, setting: Setting, seeds: Solutions | None = None) -> Solutions:
-        """The solutions of a pattern."""
+        """The solutions of a pattern, in this process."""
+        return _here(self.found(pattern, setting, seeds))
+
+    def found(
+        self, pattern: Pattern, setting: Setting, seeds: Solutions | None = None, first: int | None = None
+    ) -> AnySolutions:
+        """The solutions of a pattern, perhaps elsewhere; if only the `first` ones are asked for, perhaps no others."""
         interrupts.look()
-        found = self._solved(pattern, setting, seeds)
-        self.limits.check(found)
+        found = self._solved(pattern, setting, seeds, first)
+        if isinstance(found, Solutions):
+            self.limits.check(found)
         return found
 
-    def _solved(self, pattern: Pattern, setting: Setting, seeds: Solutions | None) -> Solutions:
+    def _solved(self, pattern: Pattern, setting: Setting, seeds: Solutions | None, first: int | None) -> AnySolutions:
         match pattern:
-            case Basic(triples):
-                return self._within(setting, setting.graph.matches(pattern, seeds) if triples else UNIT)
+            case Basic():
+                return self._basic(pattern, setting, seeds)
             case Project(inner, variables):
-                counted = counted_values(pattern, setting.graph) if setting.is_plain else None
-                if counted is not None:
-                    distinct, numbers = counted
-                    self.limits.check_rows(len(variables), int(numbers.sum()))
-                    return repeated(distinct, numbers)
                 inside = _projected(setting, variables)
-                return self.solve(inner, inside, _restricted(seeds, variables)).project((*variables, *inside.hidden))
+                found = self.found(inner, inside, _restricted(seeds, variables), first)
+                if isinstance(found, Solutions):
+                    return found.project((*variables, *inside.hidden))
+                return found.projected(variables) if variables else Solutions(found.number(), {})
             case PathPattern():
                 return self._within(setting, self._path(pattern, setting, seeds))
             case Inline(variables, rows):
@@ -127,12 +132,11 @@ class Evaluation:
             case LeftJoin(left, right, condition):
                 return self._left_join(left, right, condition, setting, seeds)
             case Union(patterns):
-                parts = [self.solve(one, setting, seeds).without((ROW,)) for one in patterns]
-                return stacked(parts)
+                return self._union([self.found(one, setting, seeds) for one in patterns], setting)
             case Minus(left, right):
                 return self._minus(left, right, setting, seeds)
             case Filter(inner, condition):
-                return self._filtered(self.solve(inner, setting, seeds), condition, setting)
+                return self._filtered(self.found(inner, setting, seeds), condition, setting)
             case Extend(inner, variable, formula):
                 return self._extended(inner, variable, formula, setting, seeds)
             case InGraph(name, inner):
@@ -140,17 +144,24 @@ class Evaluation:
             case Group():
                 return self._grouped(pattern, setting)
             case Ordered(inner, keys):
-                found = self.solve(inner, setting)
-                by = [(self._values(formula, found, setting), greatest) for formula, greatest in keys]
-                return found.take(sorted_places(by, found.length))
+                found = self.found(inner, setting)
+                if not isinstance(found, Solutions) and first is not None and all(can_spread(one) for one, _ in keys):
+                    found = found.least(keys, first)
+                return self.ordered(_here(found), keys, setting)
             case Distinct(inner):
-                counted = counted_values(inner, setting.graph) if setting.is_plain else None
-                if counted is not None:
-                    distinct, numbers = counted
-                    return distinct.take(numbers > 0)
-                return self.solve(inner, setting, seeds).distinct()
+                return self.found(inner, setting, seeds).distinct()
             case Slice(inner, offset, limit):
-                return _sliced(self.solve(inner, setting), offset, limit, setting)
+                last = None if limit is None else offset + limit
+                found = self.found(inner, setting, first=last)
+                if not isinstance(found, Solutions) and last is not None:
+                    found = found.first(last)
+                return _sliced(_here(found), offset, limit, setting)
+
+    def _basic(self, pattern: Basic, setting: Setting, seeds: Solutions | None) -> AnySolutions:
+        if not pattern.triples:
+            return self._within(setting, UNIT)
+        spread = setting.graph.spread(pattern) if self.terms.grows and setting.is_plain else None
+        return self._within(setting, setting.graph.matches(pattern, seeds)) if spread is None else spread
 
     def _within(self, setting: Setting, found: Solutions) -> Solutions:
         """The solutions of a leaf, with what is bound around it."""
@@ -165,21 +176,42 @@ class Evaluation:
         """Looks at the number of pairs before they are made."""
         return self.limits.of_columns(len(left.columns.keys() | right.columns.keys()))
 
-    def _join(self, pattern: Join, setting: Setting, seeds: Solutions | None) -> Solutions:
+    def _alike(
+        self, found: AnySolutions, other: AnySolutions, setting: Setting
+    ) -> tuple[LargeSolutions, LargeSolutions] | None:
+        """Two bags, both elsewhere, if one of them is."""
+        if isinstance(found, Solutions) and isinstance(other, Solutions):
+            return None
+        one, two = (setting.graph.facts.moved(some) if isinstance(some, Solutions) else some for some in (found, other))
+        return one, two
+
+    def _join(self, pattern: Join, setting: Setting, seeds: Solutions | None) -> AnySolutions:
         left, right = pattern.left, pattern.right
         if isinstance(left, Basic) and isinstance(right, Basic):
-            return self.solve(Basic((*left.triples, *right.triples)), setting, seeds)
+            return self.found(Basic((*left.triples, *right.triples)), setting, seeds)
         if _rank(right) < _rank(left):
             left, right = right, left
-        found = self.solve(left, setting, seeds).without((ROW,))
-        other = self.solve(right, _beside(right, setting), _seeds(found)).without((ROW,))
-        return self._joined(found, other)
+        found, other = self._both(left, right, setting, seeds)
+        large = self._alike(found, other, setting)
+        return self._joined(_here(found), _here(other)) if large is None else large[0].joined(large[1])
+
+    def _both(
+        self, left: Pattern, right: Pattern, setting: Setting, seeds: Solutions | None
+    ) -> tuple[AnySolutions, AnySolutions]:
+        """The solutions of two patterns that are compared with each other."""
+        found = _without_rows(self.found(left, setting, seeds))
+        other = _without_rows(self.found(right, _beside(right, setting), _seeds(found)))
+        bare = any(isinstance(some, Solutions) and not some.columns for some in (found, other))
+        return (_here(found), _here(other)) if bare or not setting.is_plain else (found, other)
 
     def _left_join(
         self, left: Pattern, right: Pattern, condition: Formula | None, setting: Setting, seeds: Solutions | None
-    ) -> Solutions:
-        found = self.solve(left, setting, seeds).without((ROW,))
-        other = self.solve(right, _beside(right, setting), _seeds(found)).without((ROW,))
+    ) -> AnySolutions:
+        one, two = self._both(left, right, setting, seeds)
+        large = self._alike(one, two, setting) if condition is None or can_spread(condition) else None
+        if large is not None:
+            return large[0].left_joined(large[1], condition)
+        found, other = _here(one), _here(two)
         mine, others = pairs(found, other, self._check(found, other))
         both = merged(found, other, mine, others)
         if condition is not None:
@@ -189,20 +221,76 @@ class Evaluation:
         alone[mine] = False
         return stacked([both, found.take(alone)]) if alone.any() else both
 
-    def _minus(self, left: Pattern, right: Pattern, setting: Setting, seeds: Solutions | None) -> Solutions:
-        found = self.solve(left, setting, seeds).without((ROW,))
-        other = self.solve(right, _beside(right, setting), _seeds(found)).without((ROW,))
+    def _minus(self, left: Pattern, right: Pattern, setting: Setting, seeds: Solutions | None) -> AnySolutions:
+        one, two = self._both(left, right, setting, seeds)
+        large = self._alike(one, two, setting)
+        if large is not None:
+            return large[0].without_partner(large[1])
+        found, other = _here(one), _here(two)
         return found.take(~has_partner(found, other, {*setting.hidden, *setting.bound}))
+
+    def _union(self, parts: Sequence[AnySolutions], setting: Setting) -> AnySolutions:
+        parts = [_without_rows(part) for part in parts]
+        bare = any(isinstance(part, Solutions) and part.length and not part.columns for part in parts)
+        if bare or all(isinstance(part, Solutions) for part in parts):
+            return stacked([_here(part) for part in parts])
+        move = setting.graph.facts.moved
+        some = [part for part in parts if not isinstance(part, Solutions) or part.columns]
+        one, *others = [move(part) if isinstance(part, Solutions) else part for part in some]
+        return one.stacked(others) if others else one
 
     # ------------------------------------------------------------------------------------ expressions
 
-    def _filtered(self, found: Solutions, condition: Formula, setting: Setting) -> Solutions:
+    def _filtered(self, found: AnySolutions, condition: Formula, setting: Setting) -> AnySolutions:
+        if not isinstance(found, Solutions):
+            kept = self._kept_elsewhere(found, condition, setting)
+            if kept is not None:
+                return kept
+        return self.kept(_here(found), condition, setting)
+
+    def kept(self, found: Solutions, condition: Formula, setting: Setting | None = None) -> Solutions:
+        """The solutions for which a condition holds; it has no patterns unless there is a setting."""
         return found.take(self._holds(condition, found, setting)) if found.length else found
+
+    def _kept_elsewhere(self, found: LargeSolutions, condition: Formula, setting: Setting) -> AnySolutions | None:
+        """The same where there are many, part by part of the condition; None if a part is not for there."""
+        patterns = dict(condition.exists)
+        plain: list[Expression] = []
+        asked: list[tuple[Pattern, bool]] = []
+        for part in conjuncts(condition.expression):
+            negative = isinstance(part, Call) and part.function == "!"
+            inner = part.arguments[0] if isinstance(part, Call) and negative else part
+            if isinstance(inner, Variable) and inner in patterns:
+                asked.append((patterns[inner], negative))
+            elif patterns.keys().isdisjoint(terms_of(part)) and can_spread(Formula(part)):
+                plain.append(part)
+            else:
+                return None
+        for pattern, _ in asked:
+            if not is_closed(pattern) or not found.open.isdisjoint(mentioned(pattern)):
+                return None
+        for part in plain:
+            found = found.filtered(Formula(part))
+        for pattern, negative in asked:
+            inside = self.found(pattern, setting)
+            if isinstance(inside, Solutions) and not inside.columns:
+                return self.kept(found.fetched(), condition, setting)
+            large = setting.graph.facts.moved(inside) if isinstance(inside, Solutions) else inside
+            found = found.with_partner(large, negative)
+        return found
 
     def _extended(
         self, inner: Pattern, variable: Variable, formula: Formula, setting: Setting, seeds: Solutions | None
+    ) -> AnySolutions:
+        found = self.found(inner, setting, None if seeds is None else seeds.without((variable,)))
+        if not isinstance(found, Solutions) and can_spread(formula) and variable not in found.variables:
+            return found.extended(variable, formula)
+        return self.with_values(_here(found), variable, formula, setting)
+
+    def with_values(
+        self, found: Solutions, variable: Variable, formula: Formula, setting: Setting | None = None
     ) -> Solutions:
-        found = self.solve(inner, setting, None if seeds is None else seeds.without((variable,)))
+        """Solutions with what an expression computes of each."""
         if ROW in terms_of(formula.expression) and ROW not in found.columns:
             found = found.extended(ROW, self._rows + np.arange(found.length))
             self._rows += found.length
@@ -213,10 +301,17 @@ class Evaluation:
             return found.extended(variable, np.where(known == UNBOUND, ids, known)).take(agreed)
         return found.extended(variable, ids)
 
-    def _holds(self, condition: Formula, found: Solutions, setting: Setting) -> Mask:
+    def ordered(
+        self, found: Solutions, keys: Sequence[tuple[Formula, bool]], setting: Setting | None = None
+    ) -> Solutions:
+        """Solutions in an order."""
+        by = [(self._values(formula, found, setting), greatest) for formula, greatest in keys]
+        return found.take(sorted_places(by, found.length))
+
+    def _holds(self, condition: Formula, found: Solutions, setting: Setting | None) -> Mask:
         return holds(self._values(condition, found, setting)) if found.length else np.zeros(0, np.bool_)
 
-    def _values(self, formula: Formula, found: Solutions, setting: Setting) -> Column:
+    def _values(self, formula: Formula, found: Solutions, setting: Setting | None) -> Column:
         """The values of an expression in each solution."""
         if not found.length:
             return column_of_terms([])
@@ -226,7 +321,7 @@ class Evaluation:
         for variable in {term for term in terms_of(expression) if isinstance(term, Variable)}:
             if variable in columns:
                 continue
-            if variable in patterns:
+            if variable in patterns and setting is not None:
                 columns[variable] = Booleans(self._exists(patterns[variable], found, setting))
             elif variable == ROW:
                 column = found.columns.get(ROW)
@@ -323,12 +418,14 @@ class Evaluation:
     # ------------------------------------------------------------------------------------ groups
 
     def _grouped(self, pattern: Group, setting: Setting) -> Solutions:
-        counted = counted_groups(pattern, setting.graph) if setting.is_plain else None
-        if counted is not None:
-            groups, sizes = counted
-            ids = self.terms.ids(Integers(sizes))
-            return Solutions(groups.length, {**groups.columns, **{one.result: ids for one in pattern.aggregations}})
-        found = self.solve(pattern.pattern, setting).without((ROW,))
+        found = _without_rows(self.found(pattern.pattern, setting))
+        if not isinstance(found, Solutions) and all(can_spread(one) for some in pattern.arguments for one in some):
+            groups = found.grouped(pattern).fetched()
+            return groups if groups.length or pattern.keys else self.groups(NOTHING, pattern, setting)
+        return self.groups(_here(found), pattern, setting)
+
+    def groups(self, found: Solutions, pattern: Group, setting: Setting) -> Solutions:
+        """The groups of some solutions, with what aggregates say of them."""
         keys = (*setting.hidden, *pattern.keys)
         always = None
         if not pattern.keys:
@@ -382,8 +479,17 @@ def _path_solutions(pattern: PathPattern, found: Pairs, start: Ids | None, end: 
     return Solutions(len(kept), columns).take(kept)
 
 
-def _seeds(found: Solutions) -> Solutions | None:
-    return found if found.length <= _SEEDS else None
+def _seeds(found: AnySolutions) -> Solutions | None:
+    return found if isinstance(found, Solutions) and found.length <= _SEEDS else None
+
+
+def _here(found: AnySolutions) -> Solutions:
+    """Solutions in this process."""
+    return found if isinstance(found, Solutions) else found.fetched()
+
+
+def _without_rows(found: AnySolutions) -> AnySolutions:
+    return found.without((ROW,)) if isinstance(found, Solutions) else found
 
 
 def _restricted(seeds: Solutions | None, variables: tuple[Variable, ...]) -> Solutions | None:

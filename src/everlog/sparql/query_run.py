@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 from warnings import warn
 
@@ -18,7 +18,7 @@ from everlog.sparql.query_evaluation import Evaluation, Setting
 from everlog.sparql.query_limits import Limits
 from everlog.sparql.query_reader import read_query
 from everlog.sparql.query_terms import QueryTerms
-from everlog.sparql.query_tree import Basic, Distinct, Project, Query
+from everlog.sparql.query_tree import Query, Slice
 from everlog.sparql.solutions import Solutions
 
 
@@ -45,8 +45,8 @@ def run_query(text: str, base: str | None, facts: GraphFacts, limits: Limits) ->
     evaluation = Evaluation(facts.terms, limits)
     graph = ActiveGraph(facts, query.dataset)
     pattern = query.pattern
-    if query.form == "ask" and isinstance(pattern, Project) and isinstance(pattern.pattern, Basic):
-        pattern = Distinct(replace(pattern, variables=()))  # which asks for no values
+    if query.form == "ask":
+        pattern = Slice(pattern, 0, 1)
     found = evaluation.solve(pattern, Setting(graph))
     return _result(query, found, graph, facts.terms)
 

@@ -116,7 +116,8 @@ class QueryTerms:
         few = ids.tolist()
         if not few or min(few) < 0 or min(few) < _OWN <= max(few):
             return None
-        return self.known.text_list(ids, kind) if max(few) < _OWN else self._own.text_list(ids - _OWN, kind)
+        dictionary, places = (self.known, ids) if max(few) < _OWN else (self._own, ids - _OWN)
+        return dictionary.text_list(places.astype(np.int32), kind)
 
     def _texts(self, ids: Ids, kind: int) -> pa.LargeStringArray | None:
         if not len(ids):

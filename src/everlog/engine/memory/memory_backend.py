@@ -24,7 +24,6 @@ from everlog.datalog.values import Value
 from everlog.engine.algebra import Classes, FactSet
 from everlog.engine.backend import (
     Backend,
-    Counts,
     Difference,
     KeptState,
     Matched,
@@ -34,7 +33,6 @@ from everlog.engine.backend import (
     Progress,
     Recovered,
 )
-from everlog.engine.group_numbers import numbered
 from everlog.engine.kept_kinds import CLASSES
 from everlog.engine.memory import clashes, kept_relations, names, tuning
 from everlog.engine.memory.classes import MemoryClasses
@@ -310,12 +308,8 @@ class MemoryBackend(Backend[MemoryBatch, Ids, ByPredicate]):
         asked.check(ids.shape[1])
         return ids.shape[1] if asked.variables else number, ids
 
-    def counted(self, asked: Matching, keys: int, dictionary: Dictionary) -> Counts:
-        number, ids = self.matches(asked, dictionary)
-        if not keys:
-            return np.empty((0, 1), np.int32), np.array([number], np.int64)
-        groups, some = numbered(list(ids[:keys].astype(np.int64)), number)
-        return ids[:keys, some], np.bincount(groups, minlength=len(some)).astype(np.int64)
+    def listed_matches(self, asked: Matching) -> tuple[int, Ids]:
+        return self.matches(asked, self._engine.dictionary)
 
     def clashes(self, I: FactSet) -> list[str]:
         return clashes.clashes(self._engine, as_memory_facts(I))

@@ -24,7 +24,6 @@ from everlog.datalog.values import Value
 from everlog.engine.algebra import Classes, FactSet, Labelled
 from everlog.engine.backend import (
     Backend,
-    Counts,
     Difference,
     KeptState,
     Matched,
@@ -304,25 +303,10 @@ class SparkBackend(Backend[FactSet, DataFrame, FactSet]):
         literals = [Labelled(atom, asked.I) for atom in atoms if isinstance(atom, Atom)]
         return answer, self.matcher().match(literals).facts(answer)
 
-    def counted(self, asked: Matching, keys: int, dictionary: Dictionary) -> Counts:
-        """Groups are made and counted by Spark, and fetched."""
-        answer, found = self._matching(asked)
-        number = len(found)
-        if not keys or not number:
-            height = 0 if keys else 1
-            return np.empty((keys, height), np.int32), np.full(height, number, np.int64)
-        arguments = fact_schema.arguments(keys)
-        listed = self.listed(found, answer.predicate, len(asked.variables))
-        groups = listed.groupBy(*arguments).count().persist()
-        try:
-            size = groups.count()
-            asked.check(size)
-            schema = pa.schema([*((name, pa.large_string()) for name in arguments), ("count", pa.int64())])
-            table = to_arrow(self.terms.texts(groups).select(*schema.names), schema, size <= FEW)
-        finally:
-            groups.unpersist()
-        ids = [dictionary.encode_ntriples(table.column(name)) for name in arguments]
-        return np.array(ids, np.int32).reshape(keys, -1), table.column("count").to_numpy()
+    def listed_matches(self, asked: Matching) -> tuple[int, DataFrame]:
+        with self.scratch():
+            answer, found = self._matching(asked)
+            return len(found), self.listed(found, answer.predicate, len(asked.variables))
 
     def clashes(self, I: FactSet) -> list[str]:
         return clashes(self._engine, self.terms, I)

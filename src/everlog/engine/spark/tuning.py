@@ -52,3 +52,7 @@ SETTLED_DIGITS = 500
 
 LISTED_IDS = 30_000
 """Up to this many ids are handed to Spark as they are, without a file."""
+
+FETCHED_MATCHES = 200_000
+"""Up to so many matches of a query's pattern are fetched, and what is above it is computed on the driver: a job for each
+operator would take longer. More stay DataFrames."""
