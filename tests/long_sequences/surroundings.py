@@ -50,6 +50,7 @@ def surrounded(names: tuple[str, ...]) -> Iterator[None]:
             elif name == "by bits":
                 patch.setattr(tuning, "VISITED_PAIRS", 0)
                 patch.setattr(tuning, "VISITED_SOURCES_SHARE", 1000)
+                patch.setattr(tuning, "VISIT_COST", 1e9)
             elif name == "by visits":
                 patch.setattr(tuning, "GRAPH_BYTES", 0)
             elif name == "impatient":  # updates are given up

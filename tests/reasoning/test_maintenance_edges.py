@@ -42,6 +42,14 @@ def ring(algorithm: str = "auto", mode: Mode = "levels", modules: str = "auto") 
     return kb
 
 
+def fresh(kb: KnowledgeBase) -> KnowledgeBase:
+    """The same explicit facts, materialised from the beginning."""
+    other = KnowledgeBase(kb.program)
+    other.add({name: kb.facts(name, "explicit") for name in kb.arities})
+    other.materialise()
+    return other
+
+
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("algorithm", ["auto", "remat", *ALGORITHMS])
 class TestOddUpdates:
@@ -256,6 +264,31 @@ def test_what_spread_too_far_is_not_tried_again_soon() -> None:
     assert "deleting 2 facts spread too far the last time" in said[1]
     assert "given up" in said[2], "after a while it is tried again"
     assert kept_state.kept(kb).names() == {"nonrecursive", "recursive"}
+
+
+@pytest.mark.usefixtures("_impatient")
+def test_additions_that_spread_too_far_are_not_tried_for_some_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(choice, "_ADDING_SECONDS", 0)
+    monkeypatch.setattr(choice, "_UNTRIED", 2)
+    kb = ring()
+    said = []
+    for number in range(4):
+        report = kb.update(add={"edge": [(10 + number, 0), (20 + number, 0)]})
+        said.append(" ".join(report.reasons))
+    assert "given up" in said[0] and "given up" in said[3]
+    assert all("adding 2 facts spread too far the last time" in one for one in said[1:3])
+    assert facts_of(kb) == facts_of(fresh(kb))
+
+
+@pytest.mark.parametrize("waits", [False, True])
+def test_modules_wait_where_rules_depend_on_them(waits: bool) -> None:
+    closure = "path(?x, ?y) :- edge(?x, ?y) . path(?x, ?z) :- path(?x, ?y), path(?y, ?z) ."
+    more = "path(?y, ?x) :- path(?x, ?y), back(?x) ." if waits else "far(?x, ?y) :- path(?x, ?y), back(?x) ."
+    kb = KnowledgeBase(f"{closure} {more}", modules="tc")
+    kb.add({"edge": RING["edge"], "back": [(0,)]})
+    kb.materialise()
+    known = kb.reasoner.materialisation
+    assert known.only_grows and known.module_list() and known.modules_wait == waits
 
 
 def test_frequent_updates_are_counted_for() -> None:

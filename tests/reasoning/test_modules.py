@@ -41,7 +41,7 @@ def truth(program: Program, kb: KnowledgeBase) -> naive.Facts:
     return from_scratch(program.rules, facts_of(kb, "explicit"))
 
 
-WAYS = ["as a whole", "step by step", "by visits", "where they lie"]
+WAYS = ["as a whole", "step by step", "by visits", "visited first", "where they lie"]
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -50,12 +50,15 @@ def test_sequences_of_updates(name: str, way: str, monkeypatch: pytest.MonkeyPat
     """Each way goes with each algorithm, by turns: with half of them in every sequence."""
     if way == "step by step":
         monkeypatch.setattr(Backbone, "_limit", lambda self: 100_000)
+    if way == "visited first":
+        monkeypatch.setattr(tuning, "VISIT_COST", 0.0)
     if way == "by visits":
         monkeypatch.setattr(tuning, "GRAPH_BYTES", 0)
         monkeypatch.setattr(tuning, "PAIRS_AT_A_TIME", 8)
     if way == "where they lie":
         monkeypatch.setattr(Backbone, "_few", lambda self, facts: False)
         monkeypatch.setattr(tuning, "VISITED_PAIRS", 0)
+        monkeypatch.setattr(tuning, "VISIT_COST", 1e9)
         monkeypatch.setattr(tuning, "SHARED_TUPLES", 2)
         monkeypatch.setattr(tuning, "LISTED_ROWS", 2)
     program = parse_program(PROGRAMS[name])
@@ -213,6 +216,7 @@ def test_rows_that_lie_beside_those_that_a_module_sorted(monkeypatch: pytest.Mon
     """Of many rows those are sought that there is no path for; parts that came sorted may lie outside of them."""
     monkeypatch.setattr(tuning, "VISITED_PAIRS", 0)
     monkeypatch.setattr(tuning, "VISITED_SOURCES_SHARE", 1000)
+    monkeypatch.setattr(tuning, "VISIT_COST", 1e9)
     monkeypatch.setattr(tuning, "SHARED_TUPLES", 2)
     monkeypatch.setattr(Backbone, "_few", lambda self, facts: False)
     kb = KnowledgeBase(parse_program(PROGRAMS["tc"]), algorithm="dred", modules="tc", workers=1)

@@ -7,16 +7,17 @@ counted when updates have taken a fair part of it.
 
 An update that spreads too far costs more than computing everything anew, and nobody knows beforehand: so it is given up
 after a part of what that takes, in time and in rule instances. Time alone would not do, since the first update after a
-start makes indexes that later ones find. The part is small for FBF, whose search for proofs may take any time; DRed^c has a
-larger one, but when it was given up once, updates that delete as much are not tried again soon. An update that only adds
-facts may take as long as computing everything if there is no negation, since it then looks for no proofs and considers no
-rule instance that computing everything would not; and if there are no modules, which close many new facts better at once
-than in rounds.
+start makes indexes that later ones find. The part is small for FBF, whose search for proofs may take any time; DRed^c
+has a larger one, but when it was given up once, updates that delete as much are not tried again soon. An update that
+only adds facts may take as long as computing everything if there is no negation, since it then looks for no proofs and
+considers no rule instance that computing everything would not. Where modules and rules depend on each other it may take
+a part of that: they close many new facts better at once than in rounds, or not, as the facts may be. So it is tried,
+and if it was given up, as many facts are not added so again for some time.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from everlog.engine.kept_kinds import RECURSIVE, TRACE
 from everlog.knowledge.materialisation import Materialisation, Past
@@ -27,9 +28,10 @@ _INSTANCES = 0.01
 _SECONDS = 0.12
 _COUNTED_SECONDS = 0.6
 _ADDING_SECONDS = 1.0
+_WAITING_SECONDS = 0.6
 _RULES_SECONDS = 0.1
 """The shares of what computing everything anew takes that an update may take: without counts, with them, if it only adds
-facts, without negation and modules, and if rules come or go."""
+facts, without negation, the same where modules wait for rules, and if rules come or go."""
 
 _FREE = 2_000
 """Instances that are always allowed."""
@@ -37,11 +39,14 @@ _FREE = 2_000
 _MORE = 1.1
 """So many times the facts that spread too far are tried again."""
 
+_UNTRIED = 8
+"""So often in a row facts are not added after adding as many was given up; then it is tried again."""
+
 _SPENT = 0.5
 """The share of the time of computing everything that updates take before derivations are counted."""
 
 _ENTERING = 2.5e-7
-_COMPARING = 2e-7
+_COMPARING = 1e-7
 """Seconds for an explicit fact to be entered anew, and for a fact to be compared with what was there before."""
 
 
@@ -56,6 +61,9 @@ class Choice:
     """Whether derivations are to be counted first."""
     again: bool = False
     """Whether everything is to be computed anew instead."""
+    deleted: int = 0
+    only_added: int = 0
+    """How many facts the update deletes, or how many it adds if it does nothing else; 0 where that is not known."""
 
 
 def choose(
@@ -70,7 +78,10 @@ def choose(
     kept, cost, past = materialisation.kept.names(), materialisation.cost, materialisation.past
     if past.spread is not None and deleted >= past.spread:
         why = f"everything was computed anew, because deleting {past.spread:,} facts spread too far the last time"
-        return Choice(algorithm("dredc"), (why,), again=True)
+        return Choice(algorithm("dredc"), (why,), again=True, deleted=deleted)
+    if past.grown is not None and only_added >= past.grown:
+        why = f"everything was computed anew, because adding {past.grown:,} facts spread too far the last time"
+        return Choice(algorithm("fbf"), (why,), again=True, only_added=only_added)
     counts = bool(deleted) and not kept and cost is not None and past.seconds > _SPENT * cost.seconds
     if counts and cost is not None and 2 * cost.instances < len(materialisation.I) - len(materialisation.E):
         counts = False  # modules derive most facts, without rule instances: counting gains nothing for them
@@ -90,16 +101,23 @@ def choose(
     if rules:
         share = _RULES_SECONDS
     elif only_added and materialisation.only_grows:
-        share = _ADDING_SECONDS
+        share = _WAITING_SECONDS if materialisation.modules_wait else _ADDING_SECONDS
     seconds = share * (cost.seconds + facts)
     # Modules derive facts without rule instances.
     instances = max(cost.instances, len(materialisation.I))
-    return Choice(algorithm(chosen), (why,), Allowance(int(_INSTANCES * instances) + _FREE, seconds), counts)
+    allowed = Allowance(int(_INSTANCES * instances) + _FREE, seconds)
+    return Choice(algorithm(chosen), (why,), allowed, counts, deleted=deleted, only_added=only_added)
 
 
-def given_up(choice: Choice, past: Past, deleted: int, seconds: float) -> Past:
+def given_up(choice: Choice, past: Past, seconds: float) -> Past:
     """What is remembered when an update was given up after some seconds, or not even tried."""
+    if choice.again and choice.only_added:
+        untried = past.untried + 1
+        return replace(past, grown=past.grown if untried < _UNTRIED else None, untried=untried % _UNTRIED)
     if choice.again and past.spread is not None:
-        return Past(past.seconds, int(_MORE * past.spread) + 1)
+        return replace(past, spread=int(_MORE * past.spread) + 1)
+    past = replace(past, seconds=past.seconds + seconds)
+    if choice.only_added:
+        return replace(past, grown=choice.only_added, untried=0)
     counted = choice.algorithm.name != "fbf"
-    return Past(past.seconds + seconds, deleted if counted and deleted else past.spread)
+    return replace(past, spread=choice.deleted if counted and choice.deleted else past.spread)

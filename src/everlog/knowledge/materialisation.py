@@ -74,6 +74,10 @@ class Past:
     """What they took since everything was computed, with those that were given up."""
     spread: int | None = None
     """Deleting so many facts was given up."""
+    grown: int | None = None
+    """Adding so many facts was given up."""
+    untried: int = 0
+    """So many additions were not tried since."""
 
 
 class Materialisation:
@@ -121,15 +125,19 @@ class Materialisation:
 
     @cached_property
     def only_grows(self) -> bool:
-        """Whether facts that are added take none away, and rules alone derive what follows from them."""
+        """Whether facts that are added take none away."""
         return not any(
-            stratum.modules
-            or stratum.groupings
+            stratum.groupings
             or stratum.minima is not None
             or any(rule.negative for rule in stratum.rules.rules)
             or any(tree.rule.negative for tree in stratum.trees)
             for stratum in self.strata
         )
+
+    @cached_property
+    def modules_wait(self) -> bool:
+        """Whether what a module derives may lead to more of what it starts from, so that it is asked round by round."""
+        return any(stratum.modules and (stratum.recursive.rules or stratum.modules[1:]) for stratum in self.strata)
 
     def module_list(self) -> list[Module]:
         """The modules in the order of their strata."""

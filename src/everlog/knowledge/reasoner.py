@@ -199,7 +199,7 @@ class Reasoner(Generic[Batch, Listed, Part]):
         planned = clock.now() - begun
         choice = self._choice(request, materialisation, minus, plus)
         if choice.again:
-            return self._given_up(request, minus, len(minus), choice, 0.0, choice.reasons)
+            return self._given_up(request, minus, choice, 0.0, choice.reasons)
         tried, warnings = clock.now(), list[str]()
 
         def accepted(I: FactSet, sets: Difference[FactSet]) -> None:
@@ -222,7 +222,7 @@ class Reasoner(Generic[Batch, Listed, Part]):
             return self._started_again(request, minus, [str(reason)])
         except TooCostly:
             why = [spreads_too_far(choice.algorithm.name)]
-            return self._given_up(request, minus, len(minus), choice, clock.now() - tried, why)
+            return self._given_up(request, minus, choice, clock.now() - tried, why)
         self.E, self.I, self._counts = after.E, after.I, {}
         self._sets, self._difference = sets, None
         added, deleted = self.backend.count(sets.added), self.backend.count(sets.deleted)
@@ -294,14 +294,13 @@ class Reasoner(Generic[Batch, Listed, Part]):
         self,
         request: Request[Batch],
         minus: FactSet,
-        deleted: int,
         choice: Choice,
         seconds: float,
         why: Sequence[str],
     ) -> tuple[Self, Report]:
-        """Computes everything anew instead of an update that deletes so many facts, and remembers what it was like."""
+        """Computes everything anew instead of an update, and remembers what it was like."""
         assert self.materialisation is not None, "an update was given up"
-        past = given_up(choice, self.materialisation.past, deleted, seconds)
+        past = given_up(choice, self.materialisation.past, seconds)
         after, report = self._started_again(request, minus, why)
         assert after.materialisation is not None, "it has been materialised"
         after.materialisation.past = past

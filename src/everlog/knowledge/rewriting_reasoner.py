@@ -275,7 +275,7 @@ class RewritingReasoner(Reasoner[Batch, Listed, Part]):
         given, minus, plus = minus, *self._proper(minus, self.backend.entered(request.added))
         choice = self._choice(request, above, minus, plus)
         if choice.again:
-            return self._given_up(request, given, len(minus), choice, 0.0, choice.reasons)
+            return self._given_up(request, given, choice, 0.0, choice.reasons)
         tried, after, profiler = clock.now(), changed.copy(), self._profiler(request)
         try:
             with (
@@ -293,7 +293,7 @@ class RewritingReasoner(Reasoner[Batch, Listed, Part]):
             return self._started_again(request, given, [str(reason)])
         except TooCostly:
             why = [spreads_too_far("B/F≈")]
-            return self._given_up(request, given, len(minus), choice, clock.now() - tried, why)
+            return self._given_up(request, given, choice, clock.now() - tried, why)
         self.E, self.I, self.materialisation = found.E, found.above.I, found.above
         self._core, self._counts = core._replace(rewritten=after), {}
         if request.earlier is not None:

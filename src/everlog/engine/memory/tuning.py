@@ -144,6 +144,13 @@ VISITED_PAIRS = 100_000
 VISITED_SOURCES_SHARE = 32
 """Up to one source in so many nodes is few: these are visited, and the graph is not closed for them."""
 
+SAMPLED_SOURCES = 16
+"""So many sources are visited to tell whether all of them should be, instead of closing the graph."""
+
+VISIT_COST = 4.0
+"""What following an edge of a visited node costs, compared with a word of a row of bits. Half a million pairs of 25,000
+nodes take 27 ms by visits and 100 ms by bits; 22 million of 10,000 nodes take 2 s and 0.13."""
+
 SEARCHED_SOURCES_SHARE = 8
 """Up to one source in so many nodes is few in the product of a graph with an automaton."""
 
