@@ -60,12 +60,12 @@ def explain(
         raise EverlogError(f"{number} is how many proofs to show, which goes with --all: --all {number}")
     options.reasoning_options(engine=engine or "auto")
     settings = options.session_conf(conf, memory)
-    from everlog.datalog.reader import parse_goal, parse_program
+    from everlog.datalog.reader import parse_goal, stored_program
     from everlog.store.versions import Store
 
     opened = Store.open(store, version)
     manifest = opened.manifest
-    parse_goal(fact, parse_program(manifest.program).prefixes)  # before anything else, as it may have a mistake
+    parse_goal(fact, stored_program(manifest.program).prefixes)  # before anything else, as it may have a mistake
     with ProgressDisplay() as progress:
         progress.step("opening the store")
         from everlog.explaining.proof_text import proof_lines

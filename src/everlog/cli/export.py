@@ -63,14 +63,14 @@ def export(
         raise EverlogError("--all, --explicit, --derived and --representatives exclude each other: give one of them")
     which: _Which = "explicit" if explicit else "derived" if derived else "all"
     settings = options.session_conf(conf, memory)
-    from everlog.datalog.reader import parse_program
+    from everlog.datalog.reader import stored_program
     from everlog.store.publishing.write_files import scratch_in
     from everlog.store.versions import Store
 
     opened = Store.open(store, version)
     if representatives and not opened.is_rewritten:
         raise EverlogError(f"the store {store} has no representatives: make it with `everlog init --equality rewrite`")
-    prefixes = parse_program(opened.manifest.program).prefixes
+    prefixes = stored_program(opened.manifest.program).prefixes
     options.check_out(out)
     with ProgressDisplay() as progress:
         progress.step("starting Spark")

@@ -56,12 +56,12 @@ def query(
     """
     options.reasoning_options(engine=engine or "auto")
     settings = options.session_conf(conf, memory)
-    from everlog.datalog.reader import parse_goal, parse_program
+    from everlog.datalog.reader import parse_goal, stored_program
     from everlog.store.versions import Store
 
     opened = Store.open(store)
     manifest = opened.manifest
-    known = parse_program(manifest.program).prefixes
+    known = stored_program(manifest.program).prefixes
     parse_goal(goal, known)  # before anything else, as it may have a mistake
     names = Names(known) if (form == "table" if prefixes is None else prefixes) else None
     with ProgressDisplay() as progress:

@@ -95,7 +95,7 @@ def update(
     settings = options.session_conf(conf, memory)
     options.check_file("--stats", stats)
     options.check_file("--profile-page", profile_page)
-    from everlog.datalog.reader import parse_program
+    from everlog.datalog.reader import stored_program
     from everlog.knowledge.engine_choice import engine_of
     from everlog.knowledge.reasoners import Loading
     from everlog.store.versions import Store
@@ -103,7 +103,7 @@ def update(
 
     opened = Store.open(store)
     manifest = opened.manifest
-    rules = parse_program(manifest.program)
+    rules = stored_program(manifest.program)
     warnings: list[str] = []
     edits = None
     if add_rules or delete_rules or ontology or shapes:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from itertools import count
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NoReturn, TypeVar, cast
@@ -91,6 +91,12 @@ def parse_program(text: str, source: str = "<program>") -> Program:
     Atom(predicate='reach', terms=(?x, ?y))
     """
     return _Reader(text, source, NO_PREFIXES).program()
+
+
+@lru_cache(maxsize=1)
+def stored_program(text: str) -> Program:
+    """The program that a store has; a command looks at its prefixes before the store is opened, and reads it once."""
+    return parse_program(text)
 
 
 def parse_goal(text: str, prefixes: Mapping[str, str] = NO_PREFIXES, source: str = "<goal>") -> tuple[BodyLiteral, ...]:

@@ -41,13 +41,18 @@ class Explainer:
 
     def least(self, fact: Atom, answers: int = 1) -> Explanation:
         """Why a fact holds, by a proof of least height."""
+        (proof,) = self.least_of_each([fact])
+        return self._explanation(fact, [proof], answers)
+
+    def least_of_each(self, facts: Sequence[Atom]) -> list[Node]:
+        """Proofs of least height of some facts that hold, found by one search."""
         search = self._search(self._folding)
         try:
-            while search.least(fact) is None and self._held.try_harder():
+            while not search.least(*facts) and self._held.try_harder():
                 search = self._search(self._folding)
         except Ended:
             self._ended = True
-        return self._explanation(fact, [self._shown(self._builder.least(search, fact))], answers)
+        return [self._shown(self._builder.least(search, fact)) for fact in facts]
 
     def every(self, fact: Atom, answers: int = 1, most: int | None = None) -> Iterator[Node]:
         """All proofs of a fact, or so many of them; a limit may end them."""

@@ -2,7 +2,8 @@
 
 Facts are expanded level by level, a level at a time: those that could be premises of what is wanted, of these, and so on.
 After `k` levels every proof of height `k` or less is among what was found, so that the first height that the wanted fact
-gets, and that is not larger, is the least. What is given has height 0; a fact that needs nothing else has 1.
+gets, and that is not larger, is the least. What is given has height 0; a fact that needs nothing else has 1. Several facts
+may be wanted at once: their levels are looked at together.
 
 A fact may have many thousands of instances, and one of them may do: where there are many, those whose premises are all
 given are looked for first, and a fact that has one is not looked at again.
@@ -51,14 +52,12 @@ class ProofSearch:
         self._seen: set[Atom] = set()
         self._users: dict[Atom, list[Instance]] = {}
 
-    def least(self, goal: Atom) -> int | None:
-        """The least height of a proof of a fact; None if there is none."""
-        level, done = self.discover([goal]), 0
-        while self.heights.get(goal, done + 1) > done:
-            if not level:
-                break
+    def least(self, *goals: Atom) -> bool:
+        """Finds the least heights of proofs of some facts, all on one way back; tells whether each has a proof."""
+        level, done = self.discover(goals), 0
+        while level and any(self.heights.get(goal, done + 1) > done for goal in goals):
             level, done = self.expand(level), done + 1
-        return self.heights.get(goal)
+        return all(goal in self.heights for goal in goals)
 
     def discover(self, facts: Iterable[Atom]) -> list[Atom]:
         """Those of some facts that are new; it is found out which of them are given."""

@@ -20,7 +20,7 @@ from everlog.datalog.prefixes import with_prefixes
 from everlog.datalog.printer import print_program
 from everlog.datalog.program_changes import ontology_change, shapes_change
 from everlog.datalog.program_union import union
-from everlog.datalog.reader import parse_program
+from everlog.datalog.reader import parse_program, stored_program
 from everlog.datalog.suspicions import none_deleted, not_mentioned, nothing_to_delete
 from everlog.datalog.syntax import Program
 from everlog.engine.backend import Progress
@@ -238,7 +238,9 @@ def open_store(
     """
     store, holding = _opened(path, version)
     manifest = store.manifest
-    kb = KnowledgeBase(parse_program(manifest.program), spark=spark, workers=workers, memory=memory, **manifest.options)
+    kb = KnowledgeBase(
+        stored_program(manifest.program), spark=spark, workers=workers, memory=memory, **manifest.options
+    )
     chosen = engine_of(store.path, manifest, engine, memory)
     if chosen.name == "spark":
         files = Scratch(None)
