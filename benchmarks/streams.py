@@ -12,6 +12,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
@@ -31,6 +32,8 @@ from everlog.streaming.stream_sources import SOURCE
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+    from everlog.streaming.batch_metrics import BatchMetrics
 
 ROWS: Final = ("10", "1000", "100000", "versions")
 _UB: Final = "http://swat.cse.lehigh.edu/onto/univ-bench.owl#"
@@ -87,7 +90,7 @@ class _Row:
         floor = self._followed(self._doing_nothing)
         before = current_version(self._store)
         memory = resident_bytes(), heap_bytes(self._spark)
-        seconds, batches = [], []
+        batches: list[BatchMetrics] = []
 
         @contextmanager
         def streaming(arriving: Path) -> Iterator[Callable[[], None]]:
@@ -95,7 +98,12 @@ class _Row:
             checkpoint = self._place / "checkpoint"
             stream = everlog.stream(self._store, source, spark=self._spark, checkpoint=checkpoint, keep=100)
             try:
-                yield lambda: (stream.process_available(), batches.append(stream.batches[-1]))[0]
+
+                def done() -> None:
+                    stream.process_available()
+                    batches.append(stream.batches[-1])
+
+                yield done
             finally:
                 stream.stop()
 
@@ -163,10 +171,14 @@ def _versions(folder: Path, number: int, say: Say) -> None:
         type = pa.struct({"path": pa.string(), "modificationTime": pa.timestamp("us", "UTC"), "content": pa.binary()})
         table = pa.table({SOURCE: [0], "rows0": pa.array([file], type)})
         begun = perf_counter()
-        batches.apply("versions", place, lambda table=table: table)
+        batches.apply("versions", place, partial(_same, table))
         seconds.append(perf_counter() - begun)
     _check(store, 10, number + _WARM)
     say(f"versions: {number:,} batches of 10 facts without Spark, {_shown(seconds[_WARM:])}; {_ends(seconds[_WARM:])}")
+
+
+def _same(table: pa.Table) -> pa.Table:
+    return table
 
 
 def _changes(size: int, number: int) -> pa.Table:
