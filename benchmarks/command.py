@@ -61,6 +61,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             return _sparql(arguments)
         if arguments.command == "run" and arguments.name == "server":
             return _server(arguments)
+        if arguments.command == "run" and arguments.name == "streams":
+            return _streams(arguments)
         if arguments.command == "run" and arguments.name == "ontologies":
             return _ontologies(arguments)
         result = run(_request(arguments))
@@ -99,7 +101,7 @@ def _parser() -> argparse.ArgumentParser:
         type=int,
         metavar="N",
         help="runs of each system (3), of equality at least; samples for each algorithm of updates, and of rules (30);"
-        " updates and queries of each client of server (1000)",
+        " updates and queries of each client of server (1000); batches of streams, at the most (1000)",
     )
     runs.add_argument(
         "--peers",
@@ -114,7 +116,7 @@ def _parser() -> argparse.ArgumentParser:
         "--rows",
         metavar="A,B",
         help="datalog, updates, rules, modules, complex, equality, spark, pipeline, compute, explain,"
-        " sparql, shapes, server: what to run (all); ontologies: sizes",
+        " sparql, shapes, server, streams: what to run (all); ontologies: sizes",
     )
     runs.add_argument("--algorithms", metavar="A,B", help="updates: the algorithms to run (all)")
     runs.add_argument("--changed", metavar="N,M", help="updates: how many facts to delete and add again (100,1000)")
@@ -212,6 +214,17 @@ def _server(arguments: argparse.Namespace) -> int:
     copies = _integer("k", dict(map(_assignment, arguments.set)).get("k", "13"))
     rows = ROWS if arguments.rows is None else tuple(filter(None, arguments.rows.split(",")))
     run_server(Request(rows, copies, arguments.repeat or 1000), lambda line: print(line, flush=True))
+    return 0
+
+
+def _streams(arguments: argparse.Namespace) -> int:
+    from benchmarks.streams import ROWS, Request, run_streams
+
+    asked = dict(map(_assignment, arguments.set))
+    copies, seconds = _integer("k", asked.get("k", "13")), _integer("seconds", asked.get("seconds", "60"))
+    rows = ROWS if arguments.rows is None else tuple(filter(None, arguments.rows.split(",")))
+    request = Request(rows, copies, seconds, arguments.repeat or 1000)
+    run_streams(request, lambda line: print(line, flush=True))
     return 0
 
 

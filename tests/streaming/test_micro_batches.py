@@ -151,6 +151,34 @@ def test_random_streams_end_where_one_update_with_their_sum_does(
     assert there == {(name, row) for name in ("edge", "blocked", "reach", "open") for row in once.rows(name)}
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_rows_that_come_late_change_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
+    """The order of a column counts over batches, and over restarts, as if all rows had come at once."""
+    random, store, everything = Random(seed), made(tmp_path / "s.store"), list[Row]()
+    only = [_Rows("edge", "rows", order="at")]
+    stream = MicroBatches(store, only, [()], tmp_path / "checkpoint", remember=4)
+    for number in range(12):
+        rows: list[Row] = []
+        for _ in range(random.randrange(1, 10)):
+            at = 10 * max(0, number - random.randrange(4)) + random.randrange(10)
+            edge = (random.randrange(5), random.randrange(5))
+            rows.append(("edge", *edge, random.choice(["insert", "delete"]), 1000 * at + len(everything) + len(rows)))
+        everything += rows
+        arrived = table(rows).select(["source", "rows0"])
+        if random.random() < 0.4:
+            crash_at(monkeypatch, random.choice(commit.STEPS[3:]))
+            with pytest.raises(Crash):
+                stream.apply(QUERY, number, lambda arrived=arrived: arrived)
+            crash_at(monkeypatch, None)
+        if random.random() < 0.4:
+            stream = MicroBatches(store, only, [()], tmp_path / "checkpoint", remember=4)
+        stream.apply(QUERY, number, lambda arrived=arrived: arrived)
+    facts: dict[str, set[tuple[int, ...]]] = {"edge": {(0, 1)}, "blocked": set()}
+    summed(facts, everything)
+    assert set(everlog.open(store).rows("edge")) == facts["edge"]
+    assert len(list((tmp_path / "checkpoint" / "words").iterdir())) <= 6
+
+
 @pytest.mark.parametrize("step", commit.STEPS[2:])
 def test_a_batch_is_there_once_wherever_it_was_cut_off(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str

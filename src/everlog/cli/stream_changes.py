@@ -73,6 +73,10 @@ def stream(
         int | None,
         typer.Option(min=1, metavar="N", help="Keep about N versions, and those that are read.", show_default="all"),
     ] = None,
+    remember: Annotated[
+        int,
+        typer.Option(min=0, metavar="N", help="Rows that come late, by --order, do not count for N batches after."),
+    ] = 0,
     metrics: Annotated[
         Path | None,
         typer.Option(
@@ -123,6 +127,7 @@ def stream(
         changes=changes,
         metrics=metrics,
         keep=keep,
+        remember=remember,
         engine=engine,
         memory=memory,
         wait=wait,

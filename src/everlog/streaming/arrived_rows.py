@@ -6,7 +6,7 @@ what its operation means, or if it has no place in the order. It is left out, wi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 import pyarrow as pa
@@ -108,14 +108,19 @@ class _Said:
         words = Words(self._source.predicate, columns, gone, order, is_nullary)
         return Heard([words], problems, height, left_out)
 
+    def _against(self, reasons: Iterable[tuple[int, str]]) -> None:
+        """The first reason against a row is the one that is told."""
+        for row, reason in reasons:
+            self._reasons.setdefault(row, reason)
+
     def _texts(self, name: str) -> pa.Array:
         values = _one(self._rows.column(name))
         if values.null_count and self._source.nulls != "empty":
             reason = null_reason(self._source.nulls, f"the column {name} is null")
-            self._reasons.update((row, reason) for row in pc.indices_nonzero(values.is_null()).to_pylist())
+            self._against((row, reason) for row in pc.indices_nonzero(values.is_null()).to_pylist())
         if name in self._ntriples:
             texts, mistakes = canonical_texts(values, None)
-            self._reasons.update((row, f"the column {name}: {reason}") for row, reason in mistakes)
+            self._against((row, f"the column {name}: {reason}") for row, reason in mistakes)
         else:
             texts = texts_of(values)
         if isinstance(texts, pa.DictionaryArray):
@@ -136,7 +141,7 @@ class _Said:
         )
         for row in pc.indices_nonzero(found.is_null()).to_pylist():
             said = self._rows.column(self._roles.op)[row].as_py()
-            self._reasons[row] = f"nobody knows the operation {said!r} in the column {self._roles.op}"
+            self._against([(row, f"nobody knows the operation {said!r} in the column {self._roles.op}")])
         return found.fill_null(False)
 
     def _order(self) -> pa.Array | None:
@@ -145,7 +150,7 @@ class _Said:
             return None
         values = _one(self._rows.column(self._roles.order))
         for row in pc.indices_nonzero(values.is_null()).to_pylist():
-            self._reasons[row] = f"the column {self._roles.order}, by which rows are in order, is null"
+            self._against([(row, f"the column {self._roles.order}, by which rows are in order, is null")])
         return comparable(values)
 
     def _problem(self, row: int, reason: str) -> Problem:

@@ -56,6 +56,7 @@ class BatchMetrics:
             "rows": heard.rows,
             "malformed": len(heard.problems),
             "left_out": heard.left_out,
+            "late": heard.late,
             "inserted": sum(map(len, change.add.values())),
             "deleted": sum(map(len, change.delete.values())),
             "facts_added": report.added or 0,

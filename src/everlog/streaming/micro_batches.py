@@ -33,6 +33,7 @@ from everlog.store.manifest import Manifest, StreamPosition
 from everlog.streaming.arrived_files import heard_files
 from everlog.streaming.arrived_rows import heard_rows
 from everlog.streaming.batch_metrics import BatchMetrics
+from everlog.streaming.late_words import LateWords
 from everlog.streaming.settling import Heard, settled
 from everlog.streaming.stream_sources import SOURCE, Source
 
@@ -65,12 +66,14 @@ class MicroBatches:
         quarantine: Path | None = None,
         changes: ChangeFiles | None = None,
         metrics: Path | None = None,
+        remember: int = 0,
         wait: float = 60.0,
     ) -> None:
         self._store, self._sources, self._ntriples, self._checkpoint = store, sources, ntriples, checkpoint
         self._open = opened or partial(open_store, store)
         self._kb: KnowledgeBase | None = None
         self._keep, self._quarantine, self._changes, self._metrics = keep, quarantine, changes, metrics
+        self._late = LateWords(checkpoint / "words", remember) if remember else None
         self._wait = wait
         self._written_last: Manifest | None = None
         self.turn = Lock()
@@ -110,7 +113,7 @@ class MicroBatches:
                 self._changes.catch_up()
             return
         heard = self._heard(rows(), metrics)
-        change, metrics.read = self._change(heard), perf_counter() - metrics.began
+        change, metrics.read = self._change(heard, name, batch), perf_counter() - metrics.began
         position = StreamPosition(batch, self._offsets(batch))
         report, manifest = self._applied(change, name, position)
         metrics.applied(heard, change, report, manifest)
@@ -121,10 +124,14 @@ class MicroBatches:
         self._note(metrics)
 
     def _has(self, name: str, batch: int) -> bool:
+        return self._done(name) >= batch
+
+    def _done(self, name: str) -> int:
+        """The last batch of a query that the store has, -1 if it has none."""
         kb = self.open()
         assert kb.stored is not None
         known = kb.stored[1].streams.get(name)
-        return known is not None and known.batch >= batch
+        return -1 if known is None else known.batch
 
     def _heard(self, table: pa.Table, metrics: BatchMetrics) -> Heard:
         """What a batch says, source by source; what says nothing goes to quarantine."""
@@ -150,9 +157,14 @@ class MicroBatches:
             )
         return heard
 
-    @staticmethod
-    def _change(heard: Heard) -> FactChange:
-        found = settled(heard.words)
+    def _change(self, heard: Heard, name: str, batch: int) -> FactChange:
+        if self._late is None:
+            found = settled(heard.words)
+        else:
+            self._late.begin(self._done(name))
+            found = settled(heard.words, self._late.fresh)
+            self._late.write(batch)
+            heard.late = self._late.late
         return FactChange(
             {name: facts.added for name, facts in found.items() if len(facts.added)},
             {name: facts.deleted for name, facts in found.items() if len(facts.deleted)},

@@ -6,8 +6,9 @@ there is none, in the order in which they came; sources of one predicate come on
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Final, TypeAlias
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -15,7 +16,8 @@ import pyarrow.compute as pc
 from everlog.errors import EverlogError
 from everlog.sources.problems import Problem
 
-_GONE, _ORDER, _PLACE = "gone", "order", "place"
+ORDER: Final = "order"
+_GONE, _PLACE = "gone", "place"
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,8 @@ class Heard:
     """How many rows there were, malformed ones included."""
     left_out: int = 0
     """Rows that were left out for a null, as was asked for."""
+    late: int = 0
+    """Facts about which an earlier batch has said something later."""
 
     def add(self, other: Heard) -> None:
         """With what another part of the batch says."""
@@ -62,16 +66,20 @@ class Settled:
     deleted: pa.Table | list[tuple[()]]
 
 
-def settled(words: Sequence[Words]) -> dict[str, Settled]:
+Fresh: TypeAlias = Callable[[str, pa.Table], pa.Table]
+"""Leaves out words that come late, given a predicate and the last words about its facts (`late_words.py`)."""
+
+
+def settled(words: Sequence[Words], fresh: Fresh | None = None) -> dict[str, Settled]:
     """The last word about each fact, by predicate."""
     by_predicate: dict[str, list[Words]] = {}
     for some in words:
         if len(some):
             by_predicate.setdefault(some.predicate, []).append(some)
-    return {predicate: _settled(predicate, some) for predicate, some in by_predicate.items()}
+    return {predicate: _settled(predicate, some, fresh) for predicate, some in by_predicate.items()}
 
 
-def _settled(predicate: str, words: Sequence[Words]) -> Settled:
+def _settled(predicate: str, words: Sequence[Words], fresh: Fresh | None) -> Settled:
     names = [f"a{place}" for place in range(len(words[0].columns))]
     orders = {None if some.order is None else some.order.type for some in words}
     if len(orders) > 1 or any(len(some.columns) != len(names) for some in words):
@@ -80,23 +88,31 @@ def _settled(predicate: str, words: Sequence[Words]) -> Settled:
             + ("they have different numbers of columns" if len(orders) == 1 else "their orders are of different types")
         )
     table = pa.concat_tables([_table(some, names) for some in words])
-    if pc.any(table.column(_GONE)).as_py():
-        table = table.append_column(_PLACE, pa.array(range(table.num_rows), pa.int64()))
-        if _ORDER in table.column_names:
-            table = table.sort_by([(_ORDER, "ascending"), (_PLACE, "ascending")])
-        table = table.group_by(names, use_threads=False).aggregate([(_GONE, "last")])
-        gone = table.column(f"{_GONE}_last")
-        added, deleted = table.filter(pc.invert(gone)).select(names), table.filter(gone).select(names)
-    else:  # nothing to settle, and sets do not mind that something is said twice
-        added, deleted = table.select(names), table.select(names).slice(0, 0)
+    has_order = ORDER in table.column_names
+    if pc.any(table.column(_GONE)).as_py() or (fresh is not None and has_order):
+        table = _last_words(table, names, has_order)
+        table = fresh(predicate, table) if fresh is not None and has_order else table
+    # Else there is nothing to settle, and sets do not mind that something is said twice.
+    gone = table.column(_GONE)
+    added, deleted = table.filter(pc.invert(gone)).select(names), table.filter(gone).select(names)
     if words[0].is_nullary:
         return Settled([()] * min(1, added.num_rows), [()] * min(1, deleted.num_rows))
     return Settled(added, deleted)
 
 
+def _last_words(table: pa.Table, names: Sequence[str], has_order: bool) -> pa.Table:
+    """One row for each fact: the last one."""
+    if has_order:
+        table = table.append_column(_PLACE, pa.array(range(table.num_rows), pa.int64()))
+        table = table.sort_by([(ORDER, "ascending"), (_PLACE, "ascending")])
+    kept = [_GONE, ORDER] if has_order else [_GONE]
+    found = table.group_by(names, use_threads=False).aggregate([(name, "last") for name in kept])
+    return found.rename_columns([name.removesuffix("_last") for name in found.column_names])
+
+
 def _table(words: Words, names: Sequence[str]) -> pa.Table:
     columns = dict(zip(names, map(_plain, words.columns), strict=True))
-    order = {} if words.order is None else {_ORDER: words.order}
+    order = {} if words.order is None else {ORDER: words.order}
     return pa.table({**columns, _GONE: words.gone, **order})
 
 

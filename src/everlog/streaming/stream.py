@@ -103,6 +103,7 @@ def stream(
     changes: str | Path | None = None,
     metrics: str | Path | None = None,
     keep: int | None = None,
+    remember: int = 0,
     engine: str | None = None,
     memory: str | None = None,
     workers: int | None = None,
@@ -122,6 +123,8 @@ def stream(
         changes: a folder for what each version changes, as JSON lines.
         metrics: a file for a line of JSON about each batch; by default `batches.jsonl` in the checkpoint.
         keep: how many versions are kept, about; by default all. Those that somebody reads stay.
+        remember: for how many batches it is remembered what was last said about a fact, by the column `order`, so that
+            a row of a later batch which comes before that does not count; by default for none.
         engine: where to reason; by default as the store was made.
         memory: what reasoning in this process may use, such as `4g`, if the engine is to be chosen.
         workers: how many threads the memory engine may use.
@@ -135,6 +138,8 @@ def stream(
     given = sources_of(sources)
     if keep is not None and keep < 1:
         raise EverlogError("at least the newest version stays: keep 1 or more")
+    if remember and not all(source.has_order for source in given):
+        raise EverlogError("to know which rows come late (remember), every source needs a column order=…")
     if every is not None and once:
         raise EverlogError("batches come again and again (every), or until there are no more rows (once), not both")
     opened = Store.open(store)
@@ -161,6 +166,7 @@ def stream(
         quarantine=local_place(quarantine or f"{place}.quarantine", "the quarantine"),
         changes=None if changes is None else ChangeFiles(local_place(changes, "the folder of changes"), place),
         metrics=local_place(metrics or beside / "batches.jsonl", "the file of metrics"),
+        remember=remember,
         wait=wait,
     )
     batches.open()
