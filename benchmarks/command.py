@@ -53,6 +53,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             return _compute(arguments)
         if arguments.command == "run" and arguments.name == "explain":
             return _explain(arguments)
+        if arguments.command == "run" and arguments.name == "rounds":
+            return _rounds(arguments)
         if arguments.command == "run" and arguments.name == "rules":
             return _rules(arguments)
         if arguments.command == "run" and arguments.name == "shapes":
@@ -115,7 +117,7 @@ def _parser() -> argparse.ArgumentParser:
     runs.add_argument(
         "--rows",
         metavar="A,B",
-        help="datalog, updates, rules, modules, complex, equality, spark, pipeline, compute, explain,"
+        help="datalog, updates, rules, rounds, modules, complex, equality, spark, pipeline, compute, explain,"
         " sparql, shapes, server, streams: what to run (all); ontologies: sizes",
     )
     runs.add_argument("--algorithms", metavar="A,B", help="updates: the algorithms to run (all)")
@@ -173,6 +175,14 @@ def _explain(arguments: argparse.Namespace) -> int:
     facts, scale = (_integer(name, asked.get(name, most)) for name, most in (("facts", "1000"), ("scale", "1")))
     rows = Request.rows if arguments.rows is None else tuple(filter(None, arguments.rows.split(",")))
     run_explain(Request(rows, facts, scale), lambda line: print(line, flush=True))
+    return 0
+
+
+def _rounds(arguments: argparse.Namespace) -> int:
+    from benchmarks.rounds import ROWS, run_rounds
+
+    rows = tuple(ROWS) if arguments.rows is None else tuple(filter(None, arguments.rows.split(",")))
+    run_rounds(rows, arguments.repeat or 3, lambda line: print(line, flush=True))
     return 0
 
 
@@ -392,6 +402,7 @@ def _listing() -> str:
 
     lines.append("updates: deletions and additions by every algorithm, on several programs with data")
     lines.append("rules: an axiom leaves a program and comes back, beside facts and beside computing everything anew")
+    lines.append("rounds: what rounds cost that derive next to nothing, by rules alone")
     lines.append("modules: materialisation and updates with modules on and off, beside DuckDB")
     lines.append("complex: rules with cyclic and wide bodies, with decompositions and without, beside DuckDB")
     lines.append(

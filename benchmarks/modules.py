@@ -66,6 +66,7 @@ ROWS: Final[Mapping[str, Subject]] = {
     "seq-large": Subject(lambda: modular.sequence(100_000), without=False),
     "chains": Subject(modular.example_29, options={"stratification": "single"}),
     "chains-short": Subject(modular.short_chains),
+    "crdt": Subject(lambda: workload("crdt").instance(edits=80_000, jumps=80, run=1_000)),
     "lubm-extended": Subject(workload("lubm-extended").instance),
     "claros-cliques": Subject(workload("claros-extended").instance),
     "cliques": Subject(modular.cliques),

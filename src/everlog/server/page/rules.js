@@ -4,7 +4,7 @@ import { json } from "./asking.js";
 import { count, counted, failure, h, pagedTable, seconds, waiting } from "./elements.js";
 import { strataGraph } from "./strata.js";
 
-const PURPOSES = new Set(["negation", "aggregate", "equality"]);
+const PURPOSES = new Set(["negation", "steps", "aggregate", "equality"]);
 
 export async function rulesView({ parameters, signal, program }) {
   const version = parameters.get("version");

@@ -25,7 +25,7 @@ export function strataGraph(program, units, choose) {
 
 function box(one, left, top, units, taken, choose) {
   const own = units.filter((unit) => Number(unit.stratum) === Number(one.stratum));
-  const modules = own.filter((unit) => unit.kind && !["negation", "aggregate", "equality"].includes(unit.kind));
+  const modules = own.filter((unit) => unit.kind && !["negation", "steps", "aggregate", "equality"].includes(unit.kind));
   const rules = own.reduce((sum, unit) => sum + unit.rules.length, 0);
   const kinds = [...new Set(modules.map((unit) => unit.kind))].join(", ");
   const time = taken[one.stratum] === undefined ? "" : ` · ${seconds(taken[one.stratum])} s`;
