@@ -58,6 +58,8 @@ def surrounded(names: tuple[str, ...]) -> Iterator[None]:
                 patch.setattr(choice, "_SECONDS", 1e-9)
                 patch.setattr(choice, "_COUNTED_SECONDS", 1e-9)
                 patch.setattr(choice, "_ADDING_SECONDS", 1e-9)
+                patch.setattr(choice, "_WAITING_SECONDS", 1e-9)
+                patch.setattr(choice, "_UNTRIED", 2)
                 patch.setattr(choice, "_RULES_SECONDS", 1e-9)
             elif name == "counts soon":  # derivations are counted after the first update
                 patch.setattr(choice, "_SPENT", 0.0)

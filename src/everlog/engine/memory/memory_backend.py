@@ -395,6 +395,9 @@ class MemoryBackend(Backend[MemoryBatch, Ids, ByPredicate]):
         relation = self._engine.relations().get(predicate)
         if relation is not None and ids.shape[1]:
             for table, tuples, places in relation.split(ids):
+                if table.has_groups and as_memory_facts(facts).view(table).has_all(table.n):
+                    inside[places[table.present(tuples)]] = True  # its rows need not be known
+                    continue
                 found = table.find(tuples)
                 stored = np.flatnonzero(found >= 0)
                 inside[places[stored]] = as_memory_facts(facts).contains(table, found[stored])

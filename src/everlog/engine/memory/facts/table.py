@@ -485,6 +485,17 @@ class Table:
         aside(n, kernels.find_rows, tuples, n, self.slots_of(tuples, n), self.cols, out)
         return out
 
+    def present(self, tuples: Ids) -> Ids:
+        """The places of those tuples that some row has, of a table that tells so by groups."""
+        if self.groups_entered < self.n:
+            self.enter_groups(one_by_one)
+        n, sources = tuples.shape[1], np.arange(self.arity)
+        block = np.concatenate([tuples, np.arange(n, dtype=np.int32)[None]])
+        kept: int = aside(
+            n, kernels.probe_presence, block, n, sources, np.empty(0, np.int32), self.groups, self.shards, False
+        )
+        return block[self.arity, :kept]
+
     def nbytes(self) -> dict[str, int]:
         """Bytes in use, by part."""
         return {
