@@ -163,7 +163,11 @@ def _compute(arguments: argparse.Namespace) -> int:
     engine = asked.get("engine", "memory")
     if engine not in ("memory", "spark"):
         raise BenchmarkMistake(f"engine={engine}: it is memory or spark")
-    request = Request(rows, size, groups, arguments.repeat or 3, engine == "spark", asked.get("master"))
+    clock = asked.get("clock", "wall")
+    if clock not in ("wall", "processor"):
+        raise BenchmarkMistake(f"clock={clock}: it is wall or processor")
+    repeat, on_spark = arguments.repeat or 3, engine == "spark"
+    request = Request(rows, size, groups, repeat, on_spark, asked.get("master"), clock == "processor")
     run_compute(request, lambda line: print(line, flush=True))
     return 0
 

@@ -3,7 +3,8 @@
 With `--set engine=spark` the same work is done on Spark, beside the memory engine (`compute_spark.py`).
 
 The rows are sales with a group, a quantity and a price. DuckDB has the same columns in memory; its results stay there.
-Everlog's times are of `materialise` and of `update`, with the rows encoded already.
+Everlog's times are of `materialise` and of `update`, with the rows encoded already. With `--set clock=processor` all times
+are the processor's, of all threads together, for a machine that has other work to do.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from statistics import median
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any, Final
 
 import numpy as np
@@ -55,6 +56,9 @@ _LABELS: Final = """
 _DEGREE: Final = 10
 _CHANGED: Final = 1_000
 
+_clock: list[Callable[[], float]] = [perf_counter]
+"""What seconds are measured by."""
+
 Say = Callable[[str], None]
 
 
@@ -68,6 +72,7 @@ class Request:
     repeat: int = 3
     on_spark: bool = False
     master: str | None = None
+    of_processor: bool = False
 
 
 def run_compute(request: Request, say: Say) -> None:
@@ -77,6 +82,7 @@ def run_compute(request: Request, say: Say) -> None:
         raise BenchmarkMistake(
             f"rows are some of {', '.join(ROWS)}; there are {2 * _CHANGED} rows, a group and a run at the least"
         )
+    _clock[0] = process_time if request.of_processor else perf_counter
     if request.on_spark:
         return _on_spark(request, say)
     for row in request.rows:
@@ -188,11 +194,11 @@ def _labels(request: Request, say: Say) -> None:
     mine = [_settled(LABELS, {"edge": edges}) for _ in range(request.repeat)]
     theirs, found = _walked_by_duckdb(_LABELS, edges)
     _agree("labels", mine[-1][1].facts("label"), found)
-    deleted, _ = _deleted(request, mine[-1][1], edges.slice(0, _CHANGED))
+    deleted, first = _deleted(request, mine[-1][1], edges.slice(0, _CHANGED))
     seconds = median(one for one, _ in mine)
     say(
         f"labels: components of {request.size:,} edges by their least nodes: {seconds:.2f} s; DuckDB {theirs:.2f} s; "
-        f"{_CHANGED:,} edges deleted: {deleted:.2f} s"
+        f"{_CHANGED:,} edges deleted: {1000 * deleted:.0f} ms, the first time {first:.2f} s"
     )
 
 
@@ -200,7 +206,7 @@ def _settled(program: str, facts: dict[str, Any]) -> tuple[float, KnowledgeBase]
     kb = KnowledgeBase(program, engine="memory")
     kb.add(facts)
     assert kb.reasoner is not None, "which has encoded the rows"
-    return kb.materialise().seconds["reasoning"], kb
+    return _seconds(kb.materialise), kb
 
 
 def _deleted(request: Request, kb: KnowledgeBase, edges: pa.Table) -> tuple[float, float]:
@@ -256,6 +262,6 @@ def _medians(request: Request, measure: Callable[[], float]) -> float:
 
 
 def _seconds(work: Callable[[], Any]) -> float:
-    begun = perf_counter()
+    begun = _clock[0]()
     work()
-    return perf_counter() - begun
+    return _clock[0]() - begun
