@@ -97,7 +97,10 @@ def with_ontologies(
     if complete and profile != "RL":
         raise EverlogError(f"--complete means all of OWL 2 RL, and the profile is {profile}: give --profile RL, too")
     if complete and equality != "off":
-        raise EverlogError("--complete has the rules of OWL 2 RL about equality itself: leave --equality out")
+        raise EverlogError(
+            "--complete has the rules of OWL 2 RL about equality itself, and others about names, of which rewriting "
+            "keeps one: leave --equality out"
+        )
     from everlog.datalog.program_union import union
     from everlog.knowledge.ontology import ontology
 
