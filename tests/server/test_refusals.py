@@ -45,7 +45,7 @@ MALFORMED: list[tuple[int, str, str, dict[str, Any]]] = [
     (400, "GET", "/sparql", {"params": {"query": "SELEKT * {}"}}),
     (400, "GET", "/sparql", {"params": {"query": "SELECT * { ?x ?y ?z }", "version": "x"}}),
     (400, "GET", "/sparql", {"params": {"query": ["ASK {}", "ASK {}"]}}),
-    (400, "GET", "/sparql", {"params": {"query": "ASK {}", "default-graph-uri": "http://example.org/g"}}),
+    (400, "GET", "/sparql", {"params": {"query": "ASK {}", "default-graph-uri": "no iri"}}),
     (400, "GET", "/sparql?query=%ff", {}),
     (400, "POST", "/sparql", {"data": {"update": "INSERT DATA {}"}}),
     (400, "POST", "/sparql", {"data": {"query": "ASK {" + "{" * 3000 + "}" * 3000 + "}"}}),

@@ -65,6 +65,8 @@ def test_queries_come_by_get_as_forms_and_as_texts(server: Server) -> None:
         assert one.headers["content-type"] == "application/sparql-results+json"
         rows = [(row["x"]["value"][-1], row["y"]["value"][-1]) for row in one.json()["results"]["bindings"]]
         assert rows == [("a", "b"), ("a", "c"), ("b", "c")]
+    elsewhere = {"query": "ASK { ?x ?p ?y }", "default-graph-uri": [f"{EX}one", f"{EX}two"]}
+    assert server.client.get("/sparql", params=elsewhere).json()["boolean"] is False
 
 
 @pytest.mark.parametrize(

@@ -112,6 +112,11 @@ def test_named_graphs(kb: everlog.KnowledgeBase) -> None:
         ("ann", "tea"),
         ("ben", "tea"),
     ]
+    names = [f"{EX}{name}" for name in ("g1", "g2")]
+    asked = (
+        f"PREFIX : <{EX}> SELECT * FROM :nowhere {{ {{ ?x :likes ?y }} UNION {{ GRAPH ?g {{ ?x :likes :milk }} }} }}"
+    )
+    assert len(kb.sparql(asked, graphs=(names[:1], names[1:]))) == 3, "they count instead of those of the text"
     assert rows(kb, "SELECT ?g FROM NAMED :g2 { GRAPH ?g { ?x :likes ?y } ?a ?b ?c }") == []
     assert rows(kb, "SELECT ?g { GRAPH ?g { } } ORDER BY ?g") == [("g1",), ("g2",)]
     assert rows(kb, "ASK { GRAPH :nowhere { } }") == []

@@ -875,18 +875,21 @@ class KnowledgeBase:
         seconds: float | None = None,
         rows: int | None = None,
         memory: str | None = None,
+        graphs: tuple[Sequence[str], Sequence[str]] | None = None,
     ) -> SparqlAnswer:
         """The answer to a SPARQL 1.1 query over the triples, and over `quad` for named graphs.
 
-        Relative IRIs are resolved by a `base`. A query that takes longer than some `seconds`, or in which an operator
-        finds more than some `rows` of solutions, or solutions that take more `memory`, such as `800m`, is given up with an
-        error. The answer has `variables`, can be iterated over,
-        and becomes a table (`to_arrow()`, `to_pandas()`, `dataframe(spark)`) or text: `serialize("json")`.
+        Relative IRIs are resolved by a `base`. With `graphs`, the IRIs of those that make up the default graph and of those
+        that may be named count instead of FROM and FROM NAMED. A query that takes longer than some `seconds`, or in which
+        an operator finds more than some `rows` of solutions, or solutions that take more `memory`, such as `800m`, is given
+        up with an error. The answer has `variables`, can be iterated over, and becomes a table (`to_arrow()`,
+        `to_pandas()`, `dataframe(spark)`) or text: `serialize("json")`.
         """
         from everlog.knowledge.sparql_answers import answered
 
         self._check_materialised()
-        return answered(self.reasoner, text, base, seconds, rows, None if memory is None else budget_bytes(memory))
+        most = None if memory is None else budget_bytes(memory)
+        return answered(self.reasoner, text, base, seconds, rows, most, graphs)
 
     # ------------------------------------------------------------------------------------ why
 

@@ -9,15 +9,18 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from pyoxigraph import NamedNode
 
 from everlog.datalog.syntax import Atom, Variable
 from everlog.datalog.values import Value
 from everlog.engine.spark import tuning
+from everlog.errors import EverlogError
 from everlog.knowledge.questions import listed_matches, matches
 from everlog.sparql.large_solutions import AnySolutions, LargeSolutions
 from everlog.sparql.query_limits import Limits
 from everlog.sparql.query_run import QueryResult, run_query
 from everlog.sparql.query_terms import QueryTerms
+from everlog.sparql.query_tree import Dataset
 from everlog.sparql.result_formats import serialized
 from everlog.sparql.result_pieces import serialized_pieces
 from everlog.sparql.solutions import Solutions
@@ -118,10 +121,19 @@ def answered(
     seconds: float | None,
     rows: int | None,
     memory: int | None,
+    graphs: tuple[Sequence[str], Sequence[str]] | None,
 ) -> SparqlAnswer:
-    """The answer to a query, within limits."""
+    """The answer to a query, within limits; `graphs` are IRIs of the default graph's parts, and of those with names."""
     limits = Limits(seconds, rows, memory)
-    return SparqlAnswer(run_query(text, base, ReasonedFacts(reasoner, limits), limits))
+    dataset = None if graphs is None else Dataset(*(tuple(map(_graph_name, names)) for names in graphs))
+    return SparqlAnswer(run_query(text, base, ReasonedFacts(reasoner, limits), limits, dataset))
+
+
+def _graph_name(iri: str) -> NamedNode:
+    try:
+        return NamedNode(iri)
+    except ValueError as mistake:
+        raise EverlogError(f"'{iri}' is no IRI of a graph: {mistake}") from None
 
 
 class SparqlAnswer:

@@ -62,7 +62,7 @@ class ServedStore:
         self._measuring = _Turns()
         self.profiles: dict[int, dict[str, object]] = {}
         """What rules took, by version, where it was measured here."""
-        self.read_last: dict[tuple[int, str], SparqlAnswer] = {}
+        self.read_last: dict[tuple[int | str, ...], SparqlAnswer] = {}
         """The answer that somebody has read a part of, by version and query."""
 
     async def read(self, version: int | None, work: Callable[[KnowledgeBase], T]) -> tuple[T, int]:

@@ -43,8 +43,8 @@ async def sparql(request: Request) -> Response:
             raise Refusal(415, f"a query is posted as {FORM} or {QUERY}, not as {kind or 'nothing'}")
     if "update" in found:
         raise Refusal(400, "SPARQL Update is not there: POST facts to /update")
-    if any(name in found for name in _GRAPHS):
-        raise Refusal(400, f"{' and '.join(_GRAPHS)} are not there: write FROM and FROM NAMED in the query")
+    default, named = (found.get(name, []) for name in _GRAPHS)
+    graphs = (default, named) if default or named else None
     query, version = once(found, "query"), whole(once(found, "version"), "version", 1)
     if query is None:
         raise Refusal(400, "there is no query: give it as the parameter query")
@@ -54,10 +54,10 @@ async def sparql(request: Request) -> Response:
         raise Refusal(400, "offset is for parts of the answer: say with limit how many rows a part has")
 
     def answered(kb: KnowledgeBase) -> SparqlAnswer:
-        key = version_of(kb), query
+        key: tuple[int | str, ...] = (version_of(kb), query, *default, "", *named)
         answer = store.read_last.get(key) if limit is not None else None
         if answer is None:
-            answer = kb.sparql(query, seconds=limits.seconds, rows=limits.rows, memory=limits.memory)
+            answer = kb.sparql(query, seconds=limits.seconds, rows=limits.rows, memory=limits.memory, graphs=graphs)
         if limit is not None:
             store.read_last = {key: answer} if answer.cells <= _KEPT_CELLS else {}
         return answer

@@ -18,7 +18,7 @@ from everlog.sparql.query_evaluation import Evaluation, Setting
 from everlog.sparql.query_limits import Limits
 from everlog.sparql.query_reader import read_query
 from everlog.sparql.query_terms import QueryTerms
-from everlog.sparql.query_tree import Query, Slice
+from everlog.sparql.query_tree import Dataset, Query, Slice
 from everlog.sparql.solutions import Solutions
 
 
@@ -37,13 +37,15 @@ class QueryResult:
         return [self.terms.values(self.solutions.column(variable)) for variable in self.variables]
 
 
-def run_query(text: str, base: str | None, facts: GraphFacts, limits: Limits) -> QueryResult:
-    """The result of a query about some facts."""
+def run_query(
+    text: str, base: str | None, facts: GraphFacts, limits: Limits, graphs: Dataset | None = None
+) -> QueryResult:
+    """The result of a query about some facts; `graphs` count instead of those that its text names."""
     query = read_query(text, base)
     for message in query.suspicions:
         warn(message, stacklevel=5)
     evaluation = Evaluation(facts.terms, limits)
-    graph = ActiveGraph(facts, query.dataset)
+    graph = ActiveGraph(facts, query.dataset if graphs is None else graphs)
     pattern = query.pattern
     if query.form == "ask":
         pattern = Slice(pattern, 0, 1)
