@@ -26,7 +26,6 @@ from everlog.engine.spark.facts.runs import class_of
 from everlog.engine.spark.facts.sets import ComputedFacts, SparkFacts, as_spark_facts
 from everlog.engine.spark.facts.sql_text import Table, fact_columns, select, union
 from everlog.expressions.columns import Column
-from everlog.spark.handover import to_arrow
 
 _TEXT: Final = "text"
 _KIND: Final = "kind"
@@ -67,7 +66,7 @@ class SparkBestFacts(BestFacts):
         found = self._engine.evaluated(texts, _kinds, f"{_KIND} string")
         return frozenset(row[0] for row in self._engine.spark.sql(f"SELECT DISTINCT {_KIND} FROM {found}").collect())
 
-    def settled(self, candidates: FactSet, facts: FactSet, steps: Sequence[Steps]) -> ComputedFacts | None:
+    def settled(self, candidates: FactSet, facts: FactSet, steps: Sequence[Steps]) -> tuple[ComputedFacts, None] | None:
         sets = [as_spark_facts(one) for one in (candidates, facts, *(step.facts for step in steps))]
         if sum(one.at_most() for one in sets) > tuning.SETTLED_FACTS:
             return None
@@ -90,7 +89,7 @@ class SparkBestFacts(BestFacts):
         for at, term in enumerate(self._terms):
             rows[at] = self._engine.ids([term])[term] if isinstance(term, Constant) else 0
         rows[group], rows[place] = found
-        return self._engine.columns({self._predicate: rows})
+        return self._engine.columns({self._predicate: rows}), None
 
     def _columns(self, facts: SparkFacts, arity: int, places: Sequence[int], relation: int) -> NDArray[np.int64]:
         """Some arguments of the facts of a relation, which are fetched wherever they are, but not kept."""
@@ -101,9 +100,8 @@ class SparkBestFacts(BestFacts):
         if table is None:
             return np.empty((len(places), 0), np.int64)
         names = [f"a{place}" for place in places]
-        frame = self._engine.spark.sql(f"SELECT {', '.join(names)} FROM {table} WHERE {RELATION} = {relation}")
-        schema = pa.schema([(name, pa.int64()) for name in names])
-        found = to_arrow(frame, schema, facts.at_most() <= tuning.FETCHED_IDS)
+        query = f"SELECT {', '.join(names)} FROM {table} WHERE {RELATION} = {relation}"
+        found = self._engine.fetched(query, names, facts.at_most())
         return np.stack([found.column(name).to_numpy() for name in names])
 
     def _few(self, *sets: FactSet) -> NDArray[np.int64] | None:

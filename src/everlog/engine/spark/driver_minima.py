@@ -63,6 +63,7 @@ def settled(
     found = best.settled(given, engine.empty(), steps)
     if found is None:
         return None
-    nodes, best_values = engine.columns(found, _BEST.predicate, 2)
+    facts, _ = found
+    nodes, best_values = engine.columns(facts, _BEST.predicate, 2)
     ids, _ = terms.ids(column_of_ids(engine.dictionary, best_values))
     return known[engine.dictionary.numbers(nodes)], ids

@@ -47,7 +47,7 @@ from everlog.engine.spark.joins.comparisons import Twins, comparable, nameable, 
 from everlog.engine.spark.joins.patterns import Parameters
 from everlog.errors import ArityMistake, EverlogError
 from everlog.interrupts import look
-from everlog.spark.handover import to_spark
+from everlog.spark.handover import to_arrow, to_spark
 from everlog.spark.session import ENGINES_OWN
 from everlog.wording import counted
 
@@ -529,9 +529,15 @@ class SparkEngine(Engine):
             run.name = run.source.name
         return run
 
+    def fetched(self, query: str, names: Sequence[str], at_most: int) -> pa.Table:
+        """Some columns of numbers that a query gives, at most so many rows, as a table of this process."""
+        schema = pa.schema([(name, pa.int64()) for name in names])
+        with self._folder() as folder:
+            return to_arrow(self.spark.sql(query), schema, at_most <= tuning.FETCHED_IDS, folder)
+
     @contextmanager
     def _folder(self) -> Iterator[Callable[[], Path]]:
-        """A place for a file that Spark reads at once."""
+        """A place for files that are read at once, here and by all executors."""
         folder = Path(tempfile.mkdtemp(prefix="everlog-", dir=self._scratch))
         try:
             yield lambda: folder

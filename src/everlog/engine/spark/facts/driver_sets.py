@@ -21,7 +21,6 @@ from everlog.engine.spark.facts.driver_terms import DriverTerms
 from everlog.engine.spark.facts.fact_schema import COUNT
 from everlog.engine.spark.facts.runs import Run, local_run, total
 from everlog.engine.spark.facts.sql_text import own_keys, same, select, union
-from everlog.spark.handover import to_arrow
 
 if TYPE_CHECKING:
     from everlog.engine.spark.engine import SparkEngine
@@ -66,14 +65,14 @@ class Driver:
     def fetched(self, run: Run) -> DriverFacts:
         """The facts of a run with their numbers."""
         if run.local is None:
-            frame = self._engine.spark.sql(f"SELECT {', '.join(run.columns)} FROM {run.name}")
-            run.local = self._facts(frame, run.rows <= tuning.FETCHED_IDS)
+            query = f"SELECT {', '.join(run.columns)} FROM {run.name}"
+            run.local = self._facts(self._engine.fetched(query, run.columns, run.rows))
         return run.local
 
     def computed(self, frame: DataFrame) -> DriverFacts | None:
         """The facts that a query gives, if they are few; one job, and Spark keeps nothing."""
         most = min(tuning.FETCHED_FACTS, tuning.DRIVER_FACTS)
-        found = self._facts(frame.limit(most + 1))
+        found = self._facts(frame.limit(most + 1).toArrow())
         return found if len(found) <= most else None
 
     def numbers(self, facts: DriverFacts, runs: Iterable[Run]) -> DriverFacts:
@@ -125,13 +124,11 @@ class Driver:
         query = select([*(f"s.{name}" for name in names), f"s.{COUNT}", "s.run"], joined, hint="BROADCAST(l)")
         return _matrix(self._engine.spark.sql(f"SELECT * FROM {query}").toArrow())
 
-    def _facts(self, frame: DataFrame, few: bool = True) -> DriverFacts:
-        """The facts that a query gives."""
-        schema = pa.schema([(name, pa.int64()) for name in frame.columns])
-        table = to_arrow(frame, schema, few)
-        columns = [name for name in fact_schema.columns(self._engine.width) if name in frame.columns]
+    def _facts(self, table: pa.Table) -> DriverFacts:
+        """The facts in a table, perhaps with a column of numbers."""
+        columns = [name for name in fact_schema.columns(self._engine.width) if name in table.column_names]
         rows = _matrix(table.select(columns))
-        return DriverFacts(rows, table.column(COUNT).to_numpy() if COUNT in frame.columns else None)
+        return DriverFacts(rows, table.column(COUNT).to_numpy() if COUNT in table.column_names else None)
 
 
 def _matrix(table: pa.Table) -> Rows:

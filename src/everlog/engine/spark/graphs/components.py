@@ -13,7 +13,6 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
-import pyarrow as pa
 
 from everlog.engine.spark import tuning
 from everlog.engine.spark.engine import SparkEngine
@@ -22,7 +21,6 @@ from everlog.engine.spark.facts.runs import Run, class_of
 from everlog.engine.spark.facts.sql_text import Table, select
 from everlog.engine.spark.graphs import small_graphs
 from everlog.engine.spark.joins.hubs import hubs_of, least
-from everlog.spark.handover import to_arrow
 
 _CHANGED: Final = 1
 
@@ -30,8 +28,7 @@ _CHANGED: Final = 1
 def components(engine: SparkEngine, pairs: Table, at_most: int) -> Run:
     """Each node of some pairs `x`, `y` as `a0`, and the least one that it is connected with as `a1`."""
     if at_most <= tuning.DRIVER_FACTS:
-        schema = pa.schema([("x", pa.int64()), ("y", pa.int64())])
-        table = to_arrow(engine.spark.sql(f"SELECT x, y FROM {pairs}"), schema, at_most <= tuning.FETCHED_IDS)
+        table = engine.fetched(f"SELECT x, y FROM {pairs}", ("x", "y"), at_most)
         ends = np.stack([table.column(name).to_numpy() for name in ("x", "y")], axis=1)
         return engine.few(["a0", "a1"], list(small_graphs.components(ends)))
     columns = ["DISTINCT bigint(1) AS p", "greatest(x, y) AS a0", "least(x, y) AS a1"]
