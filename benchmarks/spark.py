@@ -12,8 +12,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from random import Random
 from statistics import median
 from time import perf_counter, sleep, time
@@ -21,12 +21,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from benchmarks.data import data_file
 from benchmarks.driver_memory import DriverMemory
-from benchmarks.spark_graphs import run_components, run_hub
+from benchmarks.spark_graphs import nothing_on_the_driver, run_components, run_hub
 from benchmarks.workload import BenchmarkMistake
 from everlog.datalog.reader import parse_program
 from everlog.datalog.syntax import Constant, Program
 from everlog.datalog.values import RDF_TYPE
-from everlog.engine.spark import tuning
 from everlog.engine.spark.joins.rules import SparkRules
 from everlog.knowledge.base import KnowledgeBase
 from everlog.knowledge.report import Report
@@ -132,26 +131,16 @@ def _recursive_cte(spark: SparkSession, graph: Sequence[tuple[int, int]]) -> tup
     return perf_counter() - begun, int(found)
 
 
-@contextmanager
-def _nothing_on_the_driver() -> Iterator[None]:
-    """Every step is a job of Spark's, however few facts there are: what is measured is a round of Spark's."""
-    before, tuning.DRIVER_FACTS = tuning.DRIVER_FACTS, 0
-    try:
-        yield
-    finally:
-        tuning.DRIVER_FACTS = before
-
-
 def _chain(spark: SparkSession, repeat: int, say: Line) -> None:
     edges = {"edge": [(number, number + 1) for number in range(60)]}
-    for where, how in (("by Spark", _nothing_on_the_driver()), ("with small sets on the driver", nullcontext())):
+    for where, how in (("by Spark", nothing_on_the_driver()), ("with small sets on the driver", nullcontext())):
         with how:
             rounds = [one for _ in range(repeat) for one in _rounds(_materialised(spark, REACH, edges)[1])]
         say(f"chain of 60, {where}: a round takes {median(rounds):.3f} s (median of {len(rounds)})")
 
 
 def _long(spark: SparkSession, repeat: int, say: Line) -> None:
-    with _nothing_on_the_driver():
+    with nothing_on_the_driver():
         _long_by_spark(spark, say)
 
 

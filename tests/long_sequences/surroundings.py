@@ -1,4 +1,4 @@
-"""Thresholds of the memory engine, moved so that a handful of facts goes the ways of millions.
+"""Thresholds of the engines, moved so that a handful of facts goes the ways of millions.
 
 Each has a name, and how often a life has it.
 """
@@ -12,6 +12,7 @@ from typing import Final
 import pytest
 
 from everlog.engine.memory import tuning
+from everlog.engine.spark import tuning as spark_tuning
 from everlog.knowledge import choice
 from everlog.planning.decomposition import decomposition_choice as decomposing
 from everlog.reasoning import minima
@@ -31,6 +32,7 @@ SURROUNDINGS: Final = {
     "decomposes": 0.3,
     "settles anew": 0.2,
     "wonders": 0.2,
+    "by jobs": 0.1,
 }
 
 
@@ -77,4 +79,10 @@ def surrounded(names: tuple[str, ...]) -> Iterator[None]:
                 patch.setattr(tuning, "LOOKS_AT_ALL_STEPS", 0)
             elif name == "wonders":  # whether rounds of best facts are too many is looked at from the first one on
                 patch.setattr(minima, "_PATIENCE", 0)
+            elif name == "by jobs":  # the driver of the Spark engine takes a few facts, and looks no term up
+                patch.setattr(spark_tuning, "DRIVER_FACTS", 8)
+                patch.setattr(spark_tuning, "FETCHED_FACTS", 4)
+                patch.setattr(spark_tuning, "BROADCAST_LOOK_UP_FACTS", 3)
+                patch.setattr(spark_tuning, "SETTLED_FACTS", 6)
+                patch.setattr(spark_tuning, "DRIVER_TERMS", 5)
         yield

@@ -7,11 +7,13 @@ from itertools import pairwise, product
 from random import Random
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
 from everlog.datalog.syntax import Atom, Constant, Variable
 from everlog.datalog.values import Value
 from everlog.engine.algebra import FactSet, Moves, Region
+from everlog.engine.memory import tuning as memory_tuning
 from everlog.engine.spark import tuning
 from everlog.engine.spark.facts.sets import as_spark_facts
 from everlog.engine.spark.graphs import small_graphs
@@ -278,7 +280,12 @@ def test_neighbours_by_keys(spark: SparkSession, monkeypatch: pytest.MonkeyPatch
     assert side.pairs(neighbours.outside(items, side.of(others))) == others - expected != others
 
 
-def test_what_is_too_much_for_the_driver() -> None:
-    chain = [(i, i + 1) for i in range(50)]
-    assert small_graphs.closure(chain, chain, 1275) == {(i, j) for i in range(50) for j in range(i + 1, 51)}
+@pytest.mark.parametrize("bits", [True, False])
+def test_what_is_too_much_for_the_driver(monkeypatch: pytest.MonkeyPatch, bits: bool) -> None:
+    if not bits:
+        monkeypatch.setattr(memory_tuning, "GRAPH_BYTES", 0)
+    chain = np.array([(7 * i, 7 * i + 7) for i in range(50)])
+    found = small_graphs.closure(chain, chain, 1275)
+    assert found is not None
+    assert sorted(map(tuple, found.tolist())) == [(7 * i, 7 * j) for i in range(50) for j in range(i + 1, 51)]
     assert small_graphs.closure(chain, chain, 1274) is None

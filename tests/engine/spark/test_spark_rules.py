@@ -128,6 +128,7 @@ def test_few_facts_may_lead_to_many(spark: SparkSession, monkeypatch: pytest.Mon
     """
     monkeypatch.setattr(tuning, "DRIVER_FACTS", tiny)
     monkeypatch.setattr(tuning, "BROADCAST_JOIN_FACTS", 4)
+    monkeypatch.setattr(tuning, "DRIVER_BINDINGS", 4)
     facts = Facts(spark, VALUES)
     rules = SparkRules(facts.engine, parse_program("p(?x, ?y) :- a(?x), b(?y) .").rules)
     a, b = (facts.stored([naive.fact(name, x) for x in range(3)]) for name in "ab")

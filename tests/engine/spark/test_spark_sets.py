@@ -28,10 +28,15 @@ EVERYTHING = [
 ]
 
 
-@pytest.fixture(params=["tiny", "mixed", "few", "many"])
+@pytest.fixture(params=["tiny", "mixed", "both", "few", "many"])
 def size(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """What the sets of these tests count as: few enough for the driver, some of them, to be broadcast, or neither."""
-    tiny, few = {"tiny": (30, 30), "mixed": (14, 16), "few": (0, 30), "many": (0, 3)}[request.param]
+    """What the sets of these tests count as: few enough for the driver, some of them, to be broadcast, or neither.
+
+    With `both` the driver has sets that Spark gets, too, where they meet others.
+    """
+    tiny, few = {"tiny": (30, 30), "mixed": (14, 16), "both": (14, 3), "few": (0, 30), "many": (0, 3)}[request.param]
+    if request.param == "both":
+        monkeypatch.setattr(tuning, "FETCHED_FACTS", 6)
     monkeypatch.setattr(tuning, "DRIVER_FACTS", tiny)
     monkeypatch.setattr(tuning, "BROADCAST_LOOK_UP_FACTS", few)
     monkeypatch.setattr(tuning, "BROADCAST_JOIN_FACTS", few)

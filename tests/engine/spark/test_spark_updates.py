@@ -14,6 +14,7 @@ import pytest
 from everlog.datalog.constants import constants
 from everlog.datalog.syntax import HIDDEN, Comparison, Negation, Rule
 from everlog.engine.algebra import FactSet
+from everlog.engine.spark.facts.driver_facts import together
 from everlog.engine.spark.facts.sets import as_spark_facts
 from everlog.engine.spark.joins.rules import SparkRules
 from everlog.knowledge.materialisation import Materialisation
@@ -69,18 +70,23 @@ class Followed:
         found = Counts()
         for kind, place, annotation in self.materialisation.kept.placed():
             values = annotation.values()
-            numbers = {**(self.engine.driver.rows(values.runs) or {}), **values.overlay()}
-            found.update({(kind, self._fact(one), place): n for one, n in numbers.items() if n})
+            numbers, over = self.engine.driver.rows(values.runs), values.overlay()
+            assert numbers is not None, "few facts"
+            if over is not None:
+                numbers = together([over, numbers - over])
+            pairs = zip(numbers.tuples(), numbers.numbers.tolist(), strict=True)
+            found.update({(kind, self._fact(one), place): n for one, n in pairs if n})
         return found
 
     def _facts(self, facts: FactSet) -> list[Fact]:
         found = as_spark_facts(facts).computed().local()
         assert found is not None, "few facts"
-        return [self._fact(one) for one in found]
+        return [self._fact(one) for one in found.tuples()]
 
     def _fact(self, one: tuple[int, ...]) -> Fact:
-        names = {number: name for name, (number, _) in self.engine.relations().items()}
-        return naive.fact(names[one[0]], *(self.facts.ids.values[id] for id in one[1:]))
+        names = {number: (name, arity) for name, (number, arity) in self.engine.relations().items()}
+        name, arity = names[one[0]]
+        return naive.fact(name, *(self.facts.ids.values[id] for id in one[1 : arity + 1]))
 
 
 @pytest.mark.parametrize("mode", MODES)

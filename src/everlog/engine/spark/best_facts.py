@@ -11,17 +11,21 @@ from typing import Final
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
-from everlog.datalog.syntax import Extreme, Rule
-from everlog.engine.algebra import BestFacts, FactSet
+from everlog.datalog.syntax import Constant, Extreme, Rule, Variable
+from everlog.engine.algebra import BestFacts, FactSet, Steps
 from everlog.engine.best_rows import best_rows, kinds_of
 from everlog.engine.memory.dictionary import Dictionary
 from everlog.engine.memory.value_columns import column_of_ids
+from everlog.engine.spark import tuning
+from everlog.engine.spark.driver_minima import Moves, settled
 from everlog.engine.spark.engine import SparkEngine
-from everlog.engine.spark.facts.runs import Local
-from everlog.engine.spark.facts.sets import ComputedFacts, as_spark_facts
+from everlog.engine.spark.facts.fact_schema import RELATION
+from everlog.engine.spark.facts.runs import class_of
+from everlog.engine.spark.facts.sets import ComputedFacts, SparkFacts, as_spark_facts
 from everlog.engine.spark.facts.sql_text import Table, fact_columns, select, union
-from everlog.expressions.columns import Column, column_of
+from everlog.expressions.columns import Column
 
 _TEXT: Final = "text"
 _KIND: Final = "kind"
@@ -33,16 +37,17 @@ class SparkBestFacts(BestFacts):
     def __init__(self, engine: SparkEngine, rule: Rule) -> None:
         assert rule.extreme is not None, "a rule that chooses"
         self._engine, self._extreme, self._arity = engine, rule.extreme, len(rule.head.terms)
+        self._terms = rule.head.terms
         (candidate,) = rule.positive
-        self._head = engine.relation(rule.head.predicate, self._arity)
+        self._predicate = rule.head.predicate
+        self._head = engine.relation(self._predicate, self._arity)
         self._relations = engine.relation(candidate.predicate, self._arity), self._head
 
     def best(self, candidates: FactSet, facts: FactSet) -> ComputedFacts:
         few = self._few(candidates, facts)
         if few is not None:
-            rows = np.array(few, np.int64).reshape(len(few), self._arity).T
-            chosen = best_rows(rows, self._values(few), self._extreme)
-            return self._engine.local(frozenset((self._head, *few[row]) for row in chosen.tolist()))
+            chosen = few[:, best_rows(few, self._values(few), self._extreme)]
+            return self._engine.columns({self._predicate: chosen})
         names = [f"a{place}" for place in range(self._arity)]
         groups = [f"l.{name}" for place, name in enumerate(names) if place != self._extreme.place]
         partitioned = ", ".join([str(self._engine.partitions if groups else 1), *groups])
@@ -61,18 +66,56 @@ class SparkBestFacts(BestFacts):
         found = self._engine.evaluated(texts, _kinds, f"{_KIND} string")
         return frozenset(row[0] for row in self._engine.spark.sql(f"SELECT DISTINCT {_KIND} FROM {found}").collect())
 
-    def _few(self, *sets: FactSet) -> list[tuple[int, ...]] | None:
-        """The rows of some facts, if they are few."""
-        known: list[Local | None] = [as_spark_facts(facts).local() for facts in sets]
-        if None in known:
+    def settled(self, candidates: FactSet, facts: FactSet, steps: Sequence[Steps]) -> tuple[ComputedFacts, None] | None:
+        sets = [as_spark_facts(one) for one in (candidates, facts, *(step.facts for step in steps))]
+        if sum(one.at_most() for one in sets) > tuning.SETTLED_FACTS:
             return None
-        every = (fact for facts in known if facts is not None for fact in facts)
-        return sorted({fact[1 : self._arity + 1] for fact in every if fact[0] in self._relations})
+        place = self._extreme.place
+        (group,) = (at for at, term in enumerate(self._terms) if isinstance(term, Variable) and at != place)
+        wanted = [group, place]
+        some = [self._columns(one, self._arity, wanted, at) for one in sets[:2] for at in self._relations]
+        groups, values = np.concatenate(some, axis=1)
+        moves = []
+        for step, known in zip(steps, sets[2:], strict=True):
+            terms = step.atom.terms
+            relation = self._engine.relation(step.atom.predicate, len(terms))
+            variables = [step.start, step.end, *([] if step.added is None else [step.added])]
+            columns = self._columns(known, len(terms), [terms.index(one) for one in variables], relation)
+            moves.append(Moves(columns[0], columns[1], None if step.added is None else columns[2]))
+        found = settled(self._engine.driver.terms, self._extreme, groups, values, moves)
+        if found is None:
+            return None
+        rows = np.empty((self._arity, len(found[0])), np.int64)
+        for at, term in enumerate(self._terms):
+            rows[at] = self._engine.ids([term])[term] if isinstance(term, Constant) else 0
+        rows[group], rows[place] = found
+        return self._engine.columns({self._predicate: rows}), None
 
-    def _values(self, rows: Sequence[tuple[int, ...]]) -> Column:
-        ids = [row[self._extreme.place] for row in rows]
-        known = self._engine.driver.values(set(ids))
-        return column_of([known[id] for id in ids])
+    def _columns(self, facts: SparkFacts, arity: int, places: Sequence[int], relation: int) -> NDArray[np.int64]:
+        """Some arguments of the facts of a relation, which are fetched wherever they are, but not kept."""
+        local = facts.local()
+        if local is not None:
+            return local.of(relation, arity)[:, places].T
+        table = facts.table({RELATION: class_of(relation)})
+        if table is None:
+            return np.empty((len(places), 0), np.int64)
+        names = [f"a{place}" for place in places]
+        query = f"SELECT {', '.join(names)} FROM {table} WHERE {RELATION} = {relation}"
+        found = self._engine.fetched(query, names, facts.at_most())
+        return np.stack([found.column(name).to_numpy() for name in names])
+
+    def _few(self, *sets: FactSet) -> NDArray[np.int64] | None:
+        """Some facts as columns, if they are few."""
+        found = []
+        for facts in sets:
+            local = as_spark_facts(facts).local()
+            if local is None:
+                return None
+            found += [local.of(relation, self._arity).T for relation in self._relations]
+        return np.concatenate(found, axis=1)
+
+    def _values(self, columns: NDArray[np.int64]) -> Column:
+        return self._engine.driver.terms.column(columns[self._extreme.place])
 
     def _with_texts(self, *sets: FactSet) -> str:
         """The facts of some sets, as `l`, each with the text of its value, as `t`."""

@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
 from itertools import pairwise
 
+import numpy as np
 from pyoxigraph import BlankNode, NamedNode
 
 from everlog.datalog.constants import replaced_in
@@ -19,6 +20,7 @@ from everlog.engine.algebra import Classes, FactSet, Images, Region
 from everlog.engine.rule_constants import Vocabularies
 from everlog.engine.spark.engine import SparkEngine
 from everlog.engine.spark.facts import fact_schema
+from everlog.engine.spark.facts.driver_facts import DriverFacts, Rows, each_once
 from everlog.engine.spark.facts.fact_schema import RELATION
 from everlog.engine.spark.facts.runs import Run, class_of
 from everlog.engine.spark.facts.sets import EVERYTHING, ComputedFacts, SparkFacts, as_spark_facts, computed
@@ -91,7 +93,7 @@ class SparkClasses(Classes):
         local = facts.local()
         if local is not None:
             groups: dict[tuple[int, ...], set[int]] = {}
-            for _, *arguments in local:
+            for _, *arguments in local.tuples():
                 groups.setdefault(tuple(arguments[place] for place in others), set()).add(arguments[value])
             return [list(group) for group in groups.values() if len(group) > 1]
         table = facts.table()
@@ -165,7 +167,8 @@ class SparkClasses(Classes):
     def _ends(self, verb: int, facts: FactSet) -> list[tuple[int, int]]:
         local = as_spark_facts(facts).local()
         if local is not None:
-            return [(fact[1], fact[3]) for fact in local if fact[0] == self._triple and fact[2] == verb]
+            triples = local.of(self._triple, 3)
+            return sorted((left, right) for left, _, right in triples[triples[:, 1] == verb].tolist())
         table = as_spark_facts(facts).table({RELATION: class_of(self._triple), "a1": class_of(verb)})
         if table is None:
             return []
@@ -179,9 +182,12 @@ class SparkClasses(Classes):
 
     def facts_mentioning(self, ids: Set[int], facts: FactSet, kept: str | None = None) -> ComputedFacts:
         """Those of some facts that mention one of some constants; `kept` is a name under which these are remembered."""
-        local = as_spark_facts(facts).local() if ids else frozenset()
+        if not ids:
+            return self._engine.empty()
+        local = as_spark_facts(facts).local()
         if local is not None:
-            return self._engine.local(frozenset(fact for fact in local if not ids.isdisjoint(fact[1:])))
+            mentioned = np.isin(local.rows[:, 1:], list(ids))
+            return self._engine.local(local.chosen(np.flatnonzero(mentioned.any(axis=1))))
         table = as_spark_facts(facts).table()
         if table is None:
             return self._engine.empty()
@@ -200,7 +206,7 @@ class SparkClasses(Classes):
         """Some numbers of the driver as a table."""
         run = self._tables.get(kept or "")
         if run is None:
-            run = self._engine.few(list(columns), [list(column) for column in columns.values()])
+            run = self._engine.few(list(columns), [np.array([*column], np.int64) for column in columns.values()])
             if kept is not None:
                 self._tables[kept] = run
         return run
@@ -216,12 +222,18 @@ class SparkClasses(Classes):
             return computed(facts)
         local = as_spark_facts(facts).local()
         if local is not None:
-            return self._engine.local(frozenset(self._image(fact) for fact in local))
+            return self._engine.local(each_once(self._image(local)))
         table = as_spark_facts(facts).table()
         return self._engine.empty() if table is None else self._engine.distinct(self._renamed(table))
 
-    def _image(self, fact: tuple[int, ...]) -> tuple[int, ...]:
-        return (fact[0], *(self.representative(one) for one in fact[1:]))
+    def _image(self, facts: DriverFacts) -> Rows:
+        """What facts are rewritten to, one by one."""
+        known = np.array(sorted(self.represented), np.int64)
+        names = np.array([self.represented[one] for one in known.tolist()], np.int64)
+        place = np.minimum(np.searchsorted(known, facts.rows), len(known) - 1)
+        found = np.where(known[place] == facts.rows, names[place], facts.rows)
+        found[:, 0] = facts.rows[:, 0]
+        return found
 
     def images(self, facts: FactSet) -> SparkImages:
         return SparkImages(self, as_spark_facts(facts))
@@ -232,7 +244,7 @@ class SparkClasses(Classes):
             return facts & asked
         local, sought = facts.local(), asked.local()
         if local is not None and sought is not None:
-            return self._engine.local(frozenset(fact for fact in local if self._image(fact) in sought))
+            return self._engine.local(local.chosen(DriverFacts(self._image(local)).places_in(sought) >= 0))
         table = facts.table()
         if table is None:
             return self._engine.empty()
@@ -246,9 +258,8 @@ class SparkClasses(Classes):
             return self._engine.empty()
         local = as_spark_facts(facts).local()
         if local is not None:
-            return self.named(
-                {name for fact in local for one in fact[1:] if (name := self.representative(one)) in self.members}
-            )
+            mentioned = map(self.representative, np.unique(local.rows[:, 1:]).tolist())
+            return self.named({name for name in mentioned if name in self.members})
         table = as_spark_facts(facts).table()
         if table is None:
             return self._engine.empty()

@@ -11,36 +11,43 @@ Through Spark Connect it works in the session that it is given.
 
 from __future__ import annotations
 
+import shutil
+import tempfile
 import weakref
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import count as counting_up
+from pathlib import Path
 from typing import Any, Final
 from uuid import uuid4
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql.functions import count, expr, lit
 
+from everlog.datalog.ntriples import read_term
 from everlog.datalog.syntax import Constant
 from everlog.datalog.values import Value
 from everlog.engine.algebra import Engine, FactSet, Region
 from everlog.engine.spark import tuning
-from everlog.engine.spark.facts import fact_schema
+from everlog.engine.spark.facts import driver_facts, fact_schema
 from everlog.engine.spark.facts.annotations import SparkAnnotation, SparkCounted
+from everlog.engine.spark.facts.driver_facts import DriverFacts
 from everlog.engine.spark.facts.driver_sets import Driver
 from everlog.engine.spark.facts.estimates import Estimates
 from everlog.engine.spark.facts.fact_schema import COUNT, RELATION
 from everlog.engine.spark.facts.lineage import Cut, CutName, cut_named
 from everlog.engine.spark.facts.region_filters import RegionFilter
-from everlog.engine.spark.facts.runs import CLASSES, Local, Run, class_of, columns_of, local_run, merged_length, total
+from everlog.engine.spark.facts.runs import CLASSES, Run, class_of, columns_of, local_run, merged_length, total
 from everlog.engine.spark.facts.sets import EVERYTHING, ComputedFacts, SparkFacts, Wanted, as_spark_facts, computed
 from everlog.engine.spark.facts.sql_text import DISTINCT, Table, fact_columns, own_keys, select, union
 from everlog.engine.spark.joins.comparisons import Twins, comparable, nameable, twin
 from everlog.engine.spark.joins.patterns import Parameters
 from everlog.errors import ArityMistake, EverlogError
 from everlog.interrupts import look
+from everlog.spark.handover import to_arrow, to_spark
 from everlog.spark.session import ENGINES_OWN
 from everlog.wording import counted
 
@@ -63,8 +70,8 @@ class SparkEngine(Engine):
 
     `terms` gives a DataFrame with the columns `id` and `term`, the N-Triples text of each value, another one when there are
     new terms; only comparisons need it. `encode` gives the ids of values that rules mention, `encode_texts`
-    those of a column `text` of distinct N-Triples terms, as a column `id` beside it. `scratch` is the folder for
-    `cut="parquet"`, removed by whoever gave it.
+    those of a column `text` of distinct N-Triples terms, as a column `id` beside it; `texts_of` the terms of ids, as
+    columns `id` and `term`. `scratch` is the folder for `cut="parquet"`, removed by whoever gave it.
     """
 
     def __init__(
@@ -75,6 +82,7 @@ class SparkEngine(Engine):
         cut: CutName = "local_checkpoint",
         scratch: str | None = None,
         encode_texts: Callable[[DataFrame], DataFrame] | None = None,
+        texts_of: Callable[[NDArray[np.int64]], pa.Table] | None = None,
     ) -> None:
         self._given = spark
         self._most_partitions = int(str(spark.conf.get("spark.sql.shuffle.partitions")))
@@ -87,7 +95,8 @@ class SparkEngine(Engine):
         self._relations: dict[str, tuple[int, int]] = {}
         self.arities: list[int] = []
         """The arities of predicates, by their numbers."""
-        self._encode, self._encode_texts = encode, encode_texts
+        self._encode, self._encode_texts, self._texts_of = encode, encode_texts, texts_of
+        self._scratch = scratch
         self._ids: dict[Constant, int] = {}
         self._regions: dict[Region, RegionFilter] = {}
         self._tables: dict[Parameters, Table] = {}
@@ -142,6 +151,10 @@ class SparkEngine(Engine):
             self._ids.update(zip(missing, self._encode([constant.value for constant in missing]), strict=True))
         return self._ids
 
+    def encoded(self, values: Sequence[Value]) -> Sequence[int]:
+        """The ids of some values; those that have none get some."""
+        return self._encode(values)
+
     def comparables(self) -> Table:
         """The ids of all that is compared by value, with keys in the order of the values."""
         return self._terms_chosen(comparable)
@@ -151,7 +164,7 @@ class SparkEngine(Engine):
         texts = self.texts()
         if self._twins is None:
             look()
-            most = tuning.DRIVER_FACTS
+            most = min(tuning.FETCHED_FACTS, tuning.DRIVER_FACTS)
             few = self.spark.sql(f"SELECT * FROM ({twin(texts)}) LIMIT {most + 1}").collect()
             self._twins = Twins(dict(map(tuple, few))) if len(few) <= most else Twins(run=self.run(f"({twin(texts)})"))
         return self._twins
@@ -176,10 +189,39 @@ class SparkEngine(Engine):
             self._texts = self._named(self._here(terms.select("id", "term")))
         return self._texts
 
-    def ids_of_texts(self, texts: Table) -> Table:
-        """Distinct N-Triples `text`s with their ids; those that have none get some."""
+    def texts_of(self, ids: NDArray[np.int64]) -> pa.Table:
+        """The terms that distinct ids, not too many, stand for: `id` and `term`."""
+        if self._texts_of is not None:
+            return self._texts_of(ids)
+        asked = self.few(["id"], [ids])
+        joined = f"{self.texts()} t JOIN {asked.view()} l ON t.id = l.id"
+        return self.spark.sql(f"SELECT * FROM {select(['t.id', 't.term'], joined, hint='BROADCAST(l)')}").toArrow()
+
+    def texts_in(self, rows: Table, column: str) -> tuple[Table, str]:
+        """The terms that a column of some rows has, if these are few, else all; and the hint to join them by, as `t`.
+
+        Few terms come by way of the driver and are broadcast: the rows need not be moved for them.
+        """
+        most = min(tuning.FETCHED_FACTS, tuning.DRIVER_FACTS)
+        distinct = self.spark.sql(f"SELECT DISTINCT {column} AS id FROM {rows} LIMIT {most + 1}").toArrow()
+        if distinct.num_rows > most:
+            return self.texts(), ""
+        ids = distinct.column("id").to_numpy()
+        return self._named(self.spark.createDataFrame(self.texts_of(ids).combine_chunks())), "BROADCAST(t)"
+
+    def ids_of_texts(self, texts: Table) -> tuple[Table, str]:
+        """Distinct N-Triples `text`s with their ids, and the hint to join them by, as `x`; new ones get ids.
+
+        Few get theirs on the driver.
+        """
+        distinct = self.run(texts)
+        if self.driver.fetches(distinct.rows):
+            table = self.spark.sql(f"SELECT * FROM {distinct.view()}").toArrow().combine_chunks()
+            ids = self._encode([read_term(text) for text in table.column("text").to_pylist()])
+            found = table.append_column("id", pa.array(ids, pa.int64()))
+            return self._named(self.spark.createDataFrame(found)), "BROADCAST(x)"
         assert self._encode_texts is not None, "rules that compute need a dictionary"
-        return self._named(self._here(self._encode_texts(self._there(f"SELECT * FROM {texts}"))))
+        return self._named(self._here(self._encode_texts(self._there(f"SELECT * FROM {distinct.view()}")))), ""
 
     def evaluated(self, table: Table, evaluate: Callable[[Iterator[Any]], Iterator[Any]], schema: str) -> Table:
         """What workers make of the rows of a table, batch by batch."""
@@ -215,20 +257,40 @@ class SparkEngine(Engine):
             found = self.computed(DISTINCT, known, rows)
             self._forget()
         self._drop(views.values())
+        return self._drawn(found)
+
+    def _drawn(self, found: ComputedFacts) -> ComputedFacts:
+        """Facts that come from outside; the driver has them, too, if they are not too many for it."""
+        if self.driver.takes(total(found.runs)):
+            for run in found.runs:
+                self.driver.fetched(run)
         return found
 
     def listed(self, facts: Mapping[str, Iterable[Sequence[int]]]) -> ComputedFacts:
         """A set of a few facts by predicate, each a list of ids."""
         numbered = ((self.relation(name, len(row)), row) for name, rows in facts.items() for row in rows)
-        return self.local(frozenset((number, *row) for number, row in numbered))
+        rows = [(number, *row) for number, row in numbered]
+        return self.local(driver_facts.listed(rows, self.width))
 
-    def local(self, facts: Local, apart: frozenset[int] = frozenset()) -> ComputedFacts:
-        """A set of a few facts on the driver; none of them is in the runs with the given numbers."""
-        return ComputedFacts(self, [local_run(dict.fromkeys(facts, 1), self.width, apart)] if facts else ())
+    def columns(self, facts: Mapping[str, NDArray[np.int64]]) -> ComputedFacts:
+        """A set of facts by predicate, each an array of ids with a row for each argument; they stay on the driver."""
+        parts = []
+        for predicate, ids in facts.items():
+            numbers = np.full((1, ids.shape[1]), self.relation(predicate, len(ids)), np.int64)
+            parts.append(np.concatenate([numbers, ids]).T)
+        rows = [driver_facts.widened(part, self.width + 1) for part in parts]
+        return self.local(driver_facts.each_once(np.concatenate(rows))) if rows else self.empty()
+
+    def local(self, facts: DriverFacts, apart: frozenset[int] = frozenset()) -> ComputedFacts:
+        """A set of facts on the driver; none of them is in the runs with the given numbers."""
+        return ComputedFacts(self, [local_run(facts.with_numbers(None), apart)] if len(facts) else ())
 
     def counted(self, frame: DataFrame) -> SparkCounted:
         """A multiset, from a frame with `p`, `a0`, … and `n`, each fact once."""
-        return SparkCounted(self, [self.run(self._named(self._here(frame)))])
+        run = self.run(self._named(self._here(frame)))
+        if self.driver.takes(run.rows):
+            self.driver.fetched(run)
+        return SparkCounted(self, [run])
 
     def by_number(self, frame: DataFrame, number: str) -> dict[int, ComputedFacts]:
         """Sets of facts, from a frame with `p`, `a0`, … and a column with the number of the set."""
@@ -236,9 +298,11 @@ class SparkEngine(Engine):
         columns = tuple(name for name in run.columns if name != number)
         sizes = self.spark.sql(f"SELECT {number}, count(*) FROM {run.view()} GROUP BY {number}").collect()
         return {
-            one: ComputedFacts(
-                self,
-                [Run(select(columns, run.view(), [f"{number} = {one}"]), columns, rows, run.classes, source=run)],
+            one: self._drawn(
+                ComputedFacts(
+                    self,
+                    [Run(select(columns, run.view(), [f"{number} = {one}"]), columns, rows, run.classes, source=run)],
+                )
             )
             for one, rows in sizes
         }
@@ -273,7 +337,8 @@ class SparkEngine(Engine):
         names = {number: predicate for predicate, (number, _) in self._relations.items()}
         few = as_spark_facts(facts).local()
         if few is not None:
-            return dict(Counter(names[fact[0]] for fact in few))
+            relations, sizes = np.unique(few.rows[:, 0], return_counts=True)
+            return {names[number]: n for number, n in zip(relations.tolist(), sizes.tolist(), strict=True)}
         table = as_spark_facts(facts).table()
         if table is None:
             return {}
@@ -289,7 +354,7 @@ class SparkEngine(Engine):
         """The parameters that differ between the rules of a shape."""
         if parameters not in self._tables:
             numbers = [~parameter for parameter in parameters.varying]
-            columns = [[row[number] for row in parameters.rows] for number in numbers]
+            columns = [np.array([row[number] for row in parameters.rows], np.int64) for number in numbers]
             self._tables[parameters] = self._named(self._local([f"r{number}" for number in numbers], columns))
         return self._tables[parameters]
 
@@ -348,7 +413,7 @@ class SparkEngine(Engine):
             frame = self.spark.sql(query) if observed is None else self.spark.sql(query, rows=observed)
             local = self.driver.computed(frame) if few else None
             if local is not None:
-                return local_run(local, self.width, apart, counted=COUNT in frame.columns)
+                return local_run(local, apart, counted=COUNT in frame.columns)
             columns = tuple(frame.columns)
             classed = [name for name in columns if name in fact_schema.columns(self.width)]
             classes = [expr(f"bit_or(shiftleft(1L, int(pmod({name}, {CLASSES}))))").alias(name) for name in classed]
@@ -376,10 +441,10 @@ class SparkEngine(Engine):
             self.spark.conf.set("spark.sql.codegen.factoryMode", "FALLBACK" if generated else "NO_CODEGEN")
             self._generated = generated
 
-    def _worthwhile(self) -> int:
+    def _worthwhile(self, more: int = 0) -> int:
         """As many partitions as the facts are worth, in large steps: runs with others have to be moved for a join."""
         wanted = 1
-        while wanted * tuning.FACTS_PER_PARTITION < sum(self._sizes.values()):
+        while wanted * tuning.FACTS_PER_PARTITION < sum(self._sizes.values()) + more:
             wanted *= 4
         return min(wanted, self._most_partitions)
 
@@ -419,6 +484,8 @@ class SparkEngine(Engine):
         few = self.driver.merged(runs)
         if few is not None:
             return few
+        for run in runs:
+            self.placed(run)
         parts = frozenset[int]().union(*(run.parts for run in runs))
         table = union([self.table_of(run) for run in runs])
         # A union of runs that are not partitioned alike has the partitions of all, and each is a task in every later job.
@@ -433,7 +500,7 @@ class SparkEngine(Engine):
         """The facts of a run; what is going to be broadcast comes from the driver if it is little."""
         counted = COUNT in run.columns
         names = [*fact_schema.columns(self.width), COUNT] if counted else fact_schema.columns(self.width)
-        if run.name is None or (to_broadcast and self.driver.takes(run.rows)):
+        if self.placed(run).name is None or (to_broadcast and self.driver.fetches(run.rows)):
             if self.width not in run.from_driver:
                 columns = columns_of(self.driver.fetched(run), self.width, counted)
                 run.from_driver[self.width] = self._named(self._local(names, columns))
@@ -441,15 +508,47 @@ class SparkEngine(Engine):
             # Spark cannot tell rows of the driver from a run that was made of them, unless their columns are other ones.
             return select([f"{name} AS {name}" for name in names], run.from_driver[self.width])
         if tuple(names) == run.columns:
-            return run.name
+            return run.view()
         padded = (name if name in run.columns else f"{fact_schema.PADDING}L AS {name}" for name in names)
-        return select(padded, run.name)
+        return select(padded, run.view())
 
-    def _local(self, names: Sequence[str], columns: Sequence[Sequence[int]]) -> DataFrame:
+    def placed(self, run: Run) -> Run:
+        """A run that Spark has from now on, too, partitioned as others are, if it is too large to be broadcast."""
+        if run.name is None and run.rows > tuning.BROADCAST_LOOK_UP_FACTS:
+            assert run.local is not None
+            table = pa.table(
+                columns_of(run.local, len(run.columns) - 1 - (COUNT in run.columns), COUNT in run.columns),
+                list(run.columns),
+            )
+            with self._folder() as folder:
+                given = self._named(to_spark(self.spark, table, folder))
+                names = ", ".join(name for name in run.columns if name != COUNT)
+                self._partition(max(self._worthwhile(run.rows), self.partitions))
+                run.source = self.run(select(["*"], given, hint=f"REPARTITION({self.partitions}, {names})"))
+                self._drop([given])
+            run.name = run.source.name
+        return run
+
+    def fetched(self, query: str, names: Sequence[str], at_most: int) -> pa.Table:
+        """Some columns of numbers that a query gives, at most so many rows, as a table of this process."""
+        schema = pa.schema([(name, pa.int64()) for name in names])
+        with self._folder() as folder:
+            return to_arrow(self.spark.sql(query), schema, at_most <= tuning.FETCHED_IDS, folder)
+
+    @contextmanager
+    def _folder(self) -> Iterator[Callable[[], Path]]:
+        """A place for files that are read at once, here and by all executors."""
+        folder = Path(tempfile.mkdtemp(prefix="everlog-", dir=self._scratch))
+        try:
+            yield lambda: folder
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def _local(self, names: Sequence[str], columns: Sequence[NDArray[np.int64]]) -> DataFrame:
         """A few rows from the driver, which Spark broadcasts without a job."""
         return self.spark.createDataFrame(pa.table([pa.array(column, pa.int64()) for column in columns], list(names)))
 
-    def few(self, names: Sequence[str], columns: Sequence[Sequence[int]]) -> Run:
+    def few(self, names: Sequence[str], columns: Sequence[NDArray[np.int64]]) -> Run:
         """A few rows from the driver that are no facts."""
         run = Run(self._named(self._local(names, columns)), tuple(names), len(columns[0]), {})
         weakref.finalize(run, self._forgotten.append, run.view())

@@ -15,17 +15,17 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from everlog.datalog.syntax import Aggregation, Atom, Constant, Rule, Variable
+from everlog.datalog.syntax import Aggregation, Atom, Rule, Variable
 from everlog.engine.algebra import FactSet, Groups
 from everlog.engine.group_numbers import numbered
 from everlog.engine.memory.dictionary import Dictionary
 from everlog.engine.memory.value_columns import column_of_ids, ids_of_column
 from everlog.engine.spark.engine import SparkEngine
-from everlog.engine.spark.facts.runs import Local
+from everlog.engine.spark.facts.driver_facts import DriverFacts
 from everlog.engine.spark.facts.sets import ComputedFacts, as_spark_facts
 from everlog.engine.spark.facts.sql_text import fact_columns, select
 from everlog.expressions.aggregation import Members, aggregated, continued
-from everlog.expressions.columns import Column, column_of
+from everlog.expressions.columns import Column
 
 _TEXT: Final = "text"
 _Rows = NDArray[np.int64]
@@ -41,7 +41,8 @@ class SparkGroups(Groups):
         assert isinstance(member, Atom), "a grouping rule has members"
         self._engine = engine
         self._members = engine.relation(member.predicate, len(member.terms))
-        self._head = engine.relation(rule.head.predicate, len(rule.head.terms))
+        self._predicate = rule.head.predicate
+        self._head = engine.relation(self._predicate, len(rule.head.terms))
         self._arity = len(member.terms)
         self._keys = [member.terms.index(variable) for variable in aggregate.groups]
         variables = [argument for argument in self._one.arguments if isinstance(argument, Variable)]
@@ -54,7 +55,7 @@ class SparkGroups(Groups):
 
     def continued(self, old: FactSet, come: FactSet, gone: FactSet) -> ComputedFacts:
         known, *changes = (as_spark_facts(facts).local() for facts in (old, come, gone))
-        if known is None or None in changes or not known:
+        if known is None or any(one is None for one in changes) or not len(known):
             return self._engine.empty()
         before = _rows(known, self._head, len(self._keys) + 1)
         rows = before.shape[1]
@@ -69,7 +70,7 @@ class SparkGroups(Groups):
             told.append(Members(mine[there], [self._values(ids[at, there]) for at in self._arguments]))
         return self._made(before[:-1], continued(self._one.function, self._values(before[-1]), *told))
 
-    def _on_driver(self, members: Local) -> ComputedFacts:
+    def _on_driver(self, members: DriverFacts) -> ComputedFacts:
         ids = _rows(members, self._members, self._arity)
         groups, first = numbered(ids[self._keys], ids.shape[1])
         arguments = [self._values(ids[at]) for at in self._arguments]
@@ -78,14 +79,11 @@ class SparkGroups(Groups):
         return self._made(ids[self._keys][:, first] if self._keys else np.empty((0, 1), np.int64), values)
 
     def _values(self, ids: _Rows) -> Column:
-        known = self._engine.driver.values(set(ids.tolist()))
-        return column_of([known[id] for id in ids.tolist()])
+        return self._engine.driver.terms.column(ids)
 
     def _made(self, keys: _Rows, values: Column) -> ComputedFacts:
-        found = [None if value is None else Constant(value) for value in values.values()]
-        ids = self._engine.ids(one for one in found if one is not None)
-        rows = zip(keys.T.tolist(), found, strict=True)
-        return self._engine.local(frozenset((self._head, *key, ids[one]) for key, one in rows if one is not None))
+        ids, kept = self._engine.driver.terms.ids(values)
+        return self._engine.columns({self._predicate: np.concatenate([keys, ids[None]])[:, kept]})
 
     def _on_spark(self, members: FactSet) -> ComputedFacts:
         engine = self._engine
@@ -97,22 +95,22 @@ class SparkGroups(Groups):
             f"{table} l",
         )
         for at in self._arguments:
-            texts = f"{joined} l JOIN {engine.texts()} t ON t.id = l.x{at}"
-            joined = select([f"l.* EXCEPT (x{at})", f"t.term AS t{at}"], texts)
+            texts, hint = engine.texts_in(table, f"a{at}")
+            joined = select(
+                [f"l.* EXCEPT (x{at})", f"t.term AS t{at}"], f"{joined} l JOIN {texts} t ON t.id = l.x{at}", hint=hint
+            )
         grouped = f"REPARTITION({', '.join([str(engine.partitions), *keys])})" if keys else "REPARTITION(1)"
         columns = [f"{name} bigint" for name in keys] + [f"{_TEXT} string"]
         work = partial(_grouped, self._one, keys, [f"t{at}" for at in self._arguments])
         values = engine.run(engine.evaluated(select(["*"], joined, hint=grouped), work, ", ".join(columns)))
-        ids = engine.ids_of_texts(select([f"DISTINCT {_TEXT}"], values.view()))
+        ids, hint = engine.ids_of_texts(select([f"DISTINCT {_TEXT}"], values.view()))
         found = f"{values.view()} l JOIN {ids} x ON l.{_TEXT} = x.{_TEXT}"
-        return engine.computed(
-            select(fact_columns([self._head, *(f"l.{name}" for name in keys), "x.id"], engine.width), found)
-        )
+        columns = fact_columns([self._head, *(f"l.{name}" for name in keys), "x.id"], engine.width)
+        return engine.computed(select(columns, found, hint=hint))
 
 
-def _rows(facts: Local, relation: int, arity: int) -> _Rows:
-    mine = [fact[1 : arity + 1] for fact in facts if fact[0] == relation]
-    return np.array(mine, np.int64).reshape(len(mine), arity).T
+def _rows(facts: DriverFacts, relation: int, arity: int) -> _Rows:
+    return facts.of(relation, arity).T
 
 
 def _grouped(

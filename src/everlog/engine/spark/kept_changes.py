@@ -7,7 +7,7 @@ store's values came from, what changed is among the facts on the driver.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
 from typing import NamedTuple, TypeAlias
 
@@ -20,6 +20,7 @@ from everlog.engine.backend import KeptState
 from everlog.engine.kept_kinds import BACKBONE, CLASSES, HIDDEN_FACTS
 from everlog.engine.spark.engine import SparkEngine
 from everlog.engine.spark.facts.annotations import AnnotationSnapshot, differences
+from everlog.engine.spark.facts.driver_facts import DriverFacts
 from everlog.engine.spark.facts.sets import computed
 from everlog.engine.spark.kept_relations import spark_annotations
 
@@ -62,8 +63,10 @@ def changes(
         if found is None:
             return None
         for rows, numbers in zip((fewer, more), found, strict=True):
-            for (relation, *arguments), number in numbers.items():
-                rows[f"{kind}:{predicates[relation]}"].append((*arguments, *place, number))
+            for relation, arguments, number in _by_relation(engine, numbers):
+                rows[f"{kind}:{predicates[relation]}"] += [
+                    (*fact, *place, n) for fact, n in zip(arguments, number, strict=True)
+                ]
     backbones = zip_longest(then.backbones, now.backbones, fillvalue=engine.empty())
     sets: list[tuple[str, tuple[int, ...], FactSet, FactSet]] = [(HIDDEN_FACTS, (), then.hidden, now.hidden)]
     sets += [(BACKBONE, (number,), before, after) for number, (before, after) in enumerate(backbones)]
@@ -72,11 +75,18 @@ def changes(
             few = computed(changed).local()
             if few is None:
                 return None
-            for relation, *arguments in few:
-                rows[f"{kind}:{predicates[relation]}"].append((*arguments, *place))
+            for relation, arguments, _ in _by_relation(engine, few):
+                rows[f"{kind}:{predicates[relation]}"] += [(*fact, *place) for fact in arguments]
     for rows, one, other in ((fewer, then, now), (more, now, then)):
         rows[CLASSES] += [pair for pair in one.classes.items() if pair not in other.classes.items()]
     return _arrays(more), _arrays(fewer)
+
+
+def _by_relation(engine: SparkEngine, facts: DriverFacts) -> Iterator[tuple[int, list[list[int]], list[int]]]:
+    """Facts by relation: their arguments, and the numbers beside them."""
+    for relation in np.unique(facts.rows[:, 0]).tolist():
+        mine = facts.rows[:, 0] == relation
+        yield relation, facts.rows[mine, 1 : engine.arities[relation] + 1].tolist(), facts.numbers[mine].tolist()
 
 
 def _arrays(found: _Found) -> Changes:

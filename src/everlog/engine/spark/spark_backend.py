@@ -85,7 +85,13 @@ class SparkBackend(Backend[FactSet, DataFrame, FactSet]):
             cut = "parquet"  # so that the death of an executor does no harm
         files = str(scratch()) if cut == "parquet" else None
         self._engine = SparkEngine(
-            spark, lambda: terms.frame, terms.encode_values, cut, files, encode_texts=terms.encode_frame
+            spark,
+            lambda: terms.frame,
+            terms.encode_values,
+            cut,
+            files,
+            encode_texts=terms.encode_frame,
+            texts_of=terms.texts_of,
         )
         self.saved: tuple[FactSet, FactSet] = (self._engine.empty(), self._engine.empty())
         """`E` and `I ∖ E` as they were opened or saved last."""
@@ -163,8 +169,9 @@ class SparkBackend(Backend[FactSet, DataFrame, FactSet]):
             rows = ids[start : start + height * len(columns)].reshape(len(columns), height)
             start += rows.size
             found[predicate] = rows[:, (rows >= 0).all(axis=0)]
-        if len(ids) <= tuning.LISTED_IDS:
-            return self._engine.listed({predicate: rows.T.tolist() for predicate, rows in found.items()})
+        size = sum(rows.shape[1] for rows in found.values())
+        if len(ids) <= tuning.LISTED_IDS or self._engine.driver.takes(size):
+            return self._engine.columns(found)
         tables = {
             predicate: pa.table(
                 {f"a{place}": column for place, column in enumerate(rows)} or {"present": [True] * rows.shape[1]}

@@ -21,6 +21,7 @@ from pyspark.sql.functions import broadcast, coalesce, col
 from everlog.datalog.ntriples import read_term, write_term
 from everlog.datalog.values import Value
 from everlog.engine.spark import tuning
+from everlog.engine.spark.near_terms import NearTerms
 from everlog.sources.read_facts import Read
 from everlog.spark.handover import to_arrow, to_spark
 from everlog.store.parquet_files import files_in, reader, rows_in
@@ -48,6 +49,15 @@ class SparkTerms:
         self._unnamed: list[Path] = []
         """Files whose terms a store has by now, and whose labels are still needed."""
         self._frame: DataFrame | None = None
+        self._near = NearTerms(by_label)
+
+    def near(self) -> NearTerms | None:
+        """All terms in this process; None if they are too many."""
+        if self.size > tuning.DRIVER_TERMS:
+            self._near = NearTerms(self._by_label)
+            return None
+        self._near.read([*self._unnamed, *self.new], map(Path, self._stored))
+        return self._near
 
     @property
     def frame(self) -> DataFrame:
@@ -90,6 +100,7 @@ class SparkTerms:
 
         def undo() -> None:
             self._stored, self.new, self._unnamed, self._frame = before
+            self._near = NearTerms(self._by_label)
 
         return undo
 
@@ -129,11 +140,18 @@ class SparkTerms:
 
     def values_of(self, ids: Sequence[int]) -> dict[int, Value]:
         """The values that some ids, not too many, stand for."""
-        asked = broadcast(to_spark(self._spark, pa.table({"id": pa.array(ids, pa.int64())})))
-        schema = pa.schema([("id", pa.int64()), ("term", pa.string())])
-        found = to_arrow(self.frame.join(asked, "id").select("id", "term"), schema, few=len(ids) <= tuning.FETCHED_IDS)
+        found = self.texts_of(np.array(ids, np.int64))
         pairs = zip(found.column("id").to_pylist(), found.column("term").to_pylist(), strict=True)
         return {id: read_term(term) for id, term in pairs}
+
+    def texts_of(self, ids: NDArray[np.int64]) -> pa.Table:
+        """The terms that some ids, not too many, stand for: `id` and `term`."""
+        given, near = pa.table({"id": pa.array(ids)}), self.near()
+        if near is not None:
+            return given.append_column("term", near.texts(ids))
+        schema = pa.schema([("id", pa.int64()), ("term", pa.string())])
+        found = self.frame.join(broadcast(to_spark(self._spark, given)), "id").select("id", "term")
+        return to_arrow(found, schema, few=len(ids) <= tuning.FETCHED_IDS)
 
     def texts(self, facts: DataFrame, stored: bool = False) -> DataFrame:
         """Facts in id form as text; blank nodes with the names that a store gives them, if that is asked for."""
@@ -145,7 +163,10 @@ class SparkTerms:
         encoded = texts.cast(pa.large_string()).dictionary_encode()
         distinct, places = encoded.dictionary, encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
         ids = np.full(len(distinct), -1, np.int64)
-        if self.size and len(distinct):
+        near = self.near() if self.size and len(distinct) else None
+        if near is not None:
+            ids = near.find(distinct)
+        elif self.size and len(distinct):
             asked = pa.table({"term": distinct, "place": pa.array(np.arange(len(distinct)), pa.int64())})
             found = self.frame.join(broadcast(to_spark(self._spark, asked)), "term").select("place", "id")
             schema = pa.schema([("place", pa.int64()), ("id", pa.int64())])

@@ -5,8 +5,27 @@ They are read where they are used, as `tuning.NAME`, so that tests can move them
 
 from __future__ import annotations
 
-DRIVER_FACTS = 2_000
-"""Operations on sets of up to this many facts happen on the driver, without a job: a job costs more than all of them."""
+DRIVER_FACTS = 4_000_000
+"""Operations on sets of up to this many facts that the driver has already happen there, without a job. A triple takes 32
+bytes, and up to 20 more where it is looked up: 200 MB for so many of them."""
+
+FETCHED_FACTS = 20_000
+"""Up to this many facts come from Spark to the driver where it has what they meet, and as many are asked for there."""
+
+DRIVER_BINDINGS = 5_000_000
+"""Rules that lead to more bindings than this are left to Spark."""
+
+DRIVER_TERMS = 1_000_000
+"""A dictionary of up to this many terms is on the driver, too, once somebody looks something up: about 100 MB. Of a larger
+one it remembers as many constants that it compared or computed with."""
+
+OVERLAY_SHARE = 8
+"""New values lie over those of an annotation on the driver until they are one in so many of them."""
+
+GRAPH_PAIRS = 20_000_000
+"""The paths and components of a graph are found on the driver, by the loops of the memory engine, if it has no more than
+`DRIVER_FACTS` edges, wherever these are: rounds of jobs would take a hundred times as long. Paths that connect more pairs
+than this are left to Spark: these are 320 MB."""
 
 BROADCAST_LOOK_UP_FACTS = 20_000
 """Up to this many facts are broadcast to rows that are looked up among them."""
@@ -40,6 +59,10 @@ RUNS_BEFORE_MERGE = 8
 
 CHAIN_CHANGE_SHARE = 8
 """What has changed of a graph is followed from where it lies if it is up to one fact in so many; else all is found anew."""
+
+SETTLED_FACTS = 12_000_000
+"""Best facts are settled on the driver if the steps that lead to them are up to this many, of which three columns are
+290 MB. Of others a round is a few jobs, and all steps are met in each."""
 
 FETCHED_IDS = 200_000
 """Up to this many ids are fetched from Spark directly, without files."""

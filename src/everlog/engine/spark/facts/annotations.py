@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from everlog.engine.algebra import Annotation, Counted, FactSet
 from everlog.engine.spark import tuning
 from everlog.engine.spark.facts import fact_schema
+from everlog.engine.spark.facts.driver_facts import DriverFacts, together
 from everlog.engine.spark.facts.fact_schema import COUNT
-from everlog.engine.spark.facts.runs import Fact, Local, Numbers, Run, local_run, numbered, total, unnumbered
+from everlog.engine.spark.facts.runs import Run, local_run, numbered, total, unnumbered
 from everlog.engine.spark.facts.sets import (
     EVERYTHING,
     ComputedFacts,
@@ -41,7 +42,7 @@ class SparkCounted(Counted):
         """The facts with their numbers in the column `COUNT`."""
         return union([self.engine.table_of(run) for run in self.runs]) if self.runs else None
 
-    def local(self) -> Numbers | None:
+    def local(self) -> DriverFacts | None:
         """The facts with their numbers on the driver, if there are few."""
         return self.engine.driver.rows(self.runs)
 
@@ -66,7 +67,7 @@ class SparkCounted(Counted):
             return more if sign == 1 and not self else self
         mine, others = self.local(), more.local()
         if mine is not None and others is not None:
-            return positive(self.engine, summed(mine, others, sign))
+            return positive(self.engine, mine.plus(others, sign))
         table = select(["*"], added(self.engine, self.table(), more.table(), sign), [f"{COUNT} > 0"])
         return SparkCounted(self.engine, [self.engine.run(table)])
 
@@ -79,15 +80,9 @@ def as_counted(facts: Counted | FactSet) -> SparkCounted:
     return SparkCounted(facts.engine, [numbered(run, 1) for run in facts.computed().runs])
 
 
-def positive(engine: SparkEngine, numbers: Numbers) -> SparkCounted:
+def positive(engine: SparkEngine, facts: DriverFacts) -> SparkCounted:
     """A multiset on the driver, of the facts whose numbers are positive."""
-    chosen = {fact: number for fact, number in numbers.items() if number > 0}
-    return SparkCounted(engine, [local_run(chosen, engine.width, counted=True)])
-
-
-def summed(left: Numbers, right: Numbers, sign: int) -> Numbers:
-    """The numbers of facts added, those of the second with a sign."""
-    return {**left, **{fact: left.get(fact, 0) + sign * number for fact, number in right.items()}}
+    return SparkCounted(engine, [local_run(facts.chosen(facts.numbers > 0), counted=True)])
 
 
 def added(engine: SparkEngine, left: Table | None, right: Table | None, sign: int) -> Table:
@@ -106,30 +101,29 @@ class AnnotationSnapshot(NamedTuple):
     runs: tuple[Run, ...]
     over: Run | None
 
-    def of(self, engine: SparkEngine, facts: Local) -> dict[Fact, int]:
+    def of(self, engine: SparkEngine, facts: DriverFacts) -> DriverFacts:
         """The values of a few facts; facts whose value is 0 may be missing."""
         over = self.overlay()
-        found = {fact: over[fact] for fact in facts & over.keys()}
-        return {**engine.driver.numbers(facts.difference(found), self.runs), **found}
+        if over is None:
+            return engine.driver.numbers(facts, self.runs)
+        return together([over & facts, engine.driver.numbers(facts - over, self.runs)])
 
-    def overlay(self) -> Numbers:
-        return {} if self.over is None or self.over.local is None else self.over.local
+    def overlay(self) -> DriverFacts | None:
+        return None if self.over is None else self.over.local
 
 
 def differences(
     engine: SparkEngine, before: AnnotationSnapshot, after: AnnotationSnapshot
-) -> tuple[Numbers, Numbers] | None:
+) -> tuple[DriverFacts, DriverFacts] | None:
     """What facts had before and what they have afterwards, where that differs; None if these facts may be many."""
-    changed = frozenset(before.overlay()).union(after.overlay())
-    if before.runs != after.runs:
-        others = [run for run in (*before.runs, *after.runs) if run not in before.runs or run not in after.runs]
-        few = engine.driver.rows(others)
-        if few is None:
-            return None
-        changed = changed.union(few)
-    old, new = before.of(engine, changed), after.of(engine, changed)
-    other = [fact for fact in changed if old.get(fact, 0) != new.get(fact, 0)]
-    left, right = ({fact: values[fact] for fact in other if values.get(fact)} for values in (old, new))
+    changed = together([])
+    others = [run for run in (*before.runs, *after.runs) if run not in before.runs or run not in after.runs]
+    for one in [before.overlay(), after.overlay(), *(engine.driver.rows([run]) for run in others)]:
+        changed = changed if one is None else changed | one.with_numbers(None)
+    if any(run.local is None for run in others):
+        return None
+    old, new = (changed.numbers_in(values.of(engine, changed)) for values in (before, after))
+    left, right = (changed.with_numbers(values).chosen((old != new) & (values != 0)) for values in (old, new))
     return left, right
 
 
@@ -162,7 +156,7 @@ class SparkAnnotation(Annotation):
             tables.append(absent(values, own_keys(width), over, self._over.rows, total(self._runs), width))
         return union(tables)
 
-    def of(self, facts: Local) -> Numbers:
+    def of(self, facts: DriverFacts) -> DriverFacts:
         """The values of a few facts; facts whose value is 0 may be missing."""
         return self.values().of(self.engine, facts)
 
@@ -171,13 +165,18 @@ class SparkAnnotation(Annotation):
 
     # ------------------------------------------------------------------------------------ changes
 
-    def _put(self, values: Numbers) -> None:
+    def _put(self, values: DriverFacts) -> None:
         """Gives new values to a few facts, on the driver; where these have become many, all values become one run."""
-        over = {**self.values().overlay(), **values}
-        if not self._runs:
-            over = {fact: value for fact, value in over.items() if value}
-        self._over = local_run(over, self.engine.width, counted=True) if over else None
-        if len(over) > tuning.BROADCAST_LOOK_UP_FACTS:
+        old = self.values().overlay()
+        over = values if old is None else together([values, old - values])
+        whole = self.engine.driver.rows(self._runs) if self.on_driver else None
+        if whole is not None and len(over) * tuning.OVERLAY_SHARE > len(whole):
+            over = together([over, whole - over])
+            over = over.chosen(over.numbers != 0)
+            self._runs, self._over = (local_run(over, counted=True),) if len(over) else (), None
+            return
+        self._over = local_run(over, counted=True) if len(over) else None
+        if whole is None and len(over) > tuning.BROADCAST_LOOK_UP_FACTS:
             self._replace(self.table())
 
     def _replace(self, table: Table | None) -> None:
@@ -203,7 +202,7 @@ class SparkAnnotation(Annotation):
         chosen = computed(facts)
         few = chosen.local()
         if few is not None:
-            self._put(dict.fromkeys(few, value))
+            self._put(few.with_numbers(value))
         elif not value or not self._append(numbered(run, value) for run in chosen.runs):
             table = chosen.table()
             assert table is not None, "many facts"
@@ -215,7 +214,7 @@ class SparkAnnotation(Annotation):
             return
         few = more.local()
         if few is not None:
-            self._put(summed(self.of(frozenset(few)), few, sign))
+            self._put(few.with_numbers(few.numbers_in(self.of(few)) + sign * few.numbers))
         elif sign != 1 or not self._append(more.runs):
             self._replace(added(self.engine, self.table(), more.table(), sign))
 
@@ -224,7 +223,7 @@ class SparkAnnotation(Annotation):
         chosen = computed(facts)
         few = chosen.local()
         if few is not None:
-            self._put({**dict.fromkeys(few, 0), **other.of(few)})
+            self._put(few.with_numbers(few.numbers_in(other.of(few))))
             return
         table = other.beside(chosen)
         if table is not None:
@@ -261,7 +260,7 @@ class SparkAnnotation(Annotation):
         chosen = as_spark_facts(facts)
         few = chosen.local()
         if few is not None:
-            return positive(self.engine, self.of(few))
+            return positive(self.engine, few.with_numbers(few.numbers_in(self.of(few))))
         table = self.beside(chosen)
         if table is None:
             return SparkCounted(self.engine, ())
@@ -280,9 +279,9 @@ class Between(Tested):
     def on_driver(self) -> bool:
         return self._annotation.on_driver
 
-    def among(self, facts: Local) -> Local:
-        values = self._annotation.of(facts)
-        return frozenset(fact for fact in facts if self._least <= values.get(fact, 0) <= self._greatest)
+    def among(self, facts: DriverFacts) -> DriverFacts:
+        values = facts.numbers_in(self._annotation.of(facts))
+        return facts.chosen((self._least <= values) & (values <= self._greatest))
 
     def inside(self, rows: Table, keys: Keys, wanted: Wanted, at_most: int | None) -> Table | None:
         values = self._annotation.table()

@@ -1,22 +1,25 @@
 """Small sets live on the driver: a job costs more than all that is done with them. This is the place that decides.
 
-A run of few rows is fetched once, when it is first asked for, or never leaves the driver at all. What a large run has of
-a few facts is asked by one job, and remembered: a run never changes.
+What is on the driver stays there as long as all that it meets is there, too, up to a few million facts. A run of few rows
+is fetched once, when it is first asked for. What a large run has of a few facts is asked by one job, and remembered: a
+run never changes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from pyspark.sql import DataFrame, Row
+import numpy as np
+import pyarrow as pa
+from pyspark.sql import DataFrame
 
-from everlog.datalog.ntriples import read_term
-from everlog.datalog.values import Value
 from everlog.engine.spark import tuning
 from everlog.engine.spark.facts import fact_schema
+from everlog.engine.spark.facts.driver_facts import DriverFacts, Rows, together
+from everlog.engine.spark.facts.driver_terms import DriverTerms
 from everlog.engine.spark.facts.fact_schema import COUNT
-from everlog.engine.spark.facts.runs import Fact, Local, Numbers, Run, local_run, total
+from everlog.engine.spark.facts.runs import Run, local_run, total
 from everlog.engine.spark.facts.sql_text import own_keys, same, select, union
 
 if TYPE_CHECKING:
@@ -29,103 +32,108 @@ class Driver:
 
     def __init__(self, engine: SparkEngine) -> None:
         self._engine = engine
-        self._values: dict[int, Value] = {}
-        """The values of constants, as far as somebody asked."""
+        self.terms = DriverTerms(engine)
 
     def takes(self, rows: int) -> bool:
-        """Whether so many facts are few enough for the driver."""
+        """Whether so many facts, which are there already, are few enough for the driver."""
         return rows <= tuning.DRIVER_FACTS
+
+    def fetches(self, rows: int) -> bool:
+        """Whether so many facts are few enough to be fetched, or to be asked for one by one."""
+        return rows <= min(tuning.FETCHED_FACTS, tuning.DRIVER_FACTS)
 
     def has(self, sets: Iterable[SparkFacts]) -> bool:
         """Whether the driver has all that some sets are made of, and none of them may have many facts."""
         return all(facts.on_driver and self.takes(facts.at_most()) for facts in sets)
 
-    def values(self, ids: Iterable[int]) -> Mapping[int, Value]:
-        """The values of some constants, and perhaps of others; what was asked once is remembered, as none ever changes."""
-        unknown = sorted(set(ids) - self._values.keys())
-        if unknown:
-            query = f"SELECT id, term FROM {self._engine.texts()} WHERE id IN ({', '.join(map(str, unknown))})"
-            self._values.update((id, read_term(term)) for id, term in self._engine.spark.sql(query).collect())
-        return self._values
-
-    def rows(self, runs: Sequence[Run]) -> Numbers | None:
-        """The facts of some runs with their numbers, if they are few."""
-        if not self.takes(total(runs)):
+    def rows(self, runs: Sequence[Run], most: int = 0) -> DriverFacts | None:
+        """The facts of some runs with their numbers, if they are few, or at most so many."""
+        far = total(run for run in runs if run.local is None)
+        if total(runs) > most and not (self.takes(total(runs)) and (not far or self.fetches(far))):
             return None
-        found: dict[Fact, int] = {}
-        for run in runs:
-            found.update(self.fetched(run))
-        return found
+        return together(self.fetched(run) for run in runs)
 
     def merged(self, runs: Sequence[Run]) -> Run | None:
         """One run on the driver with the facts of some runs; None if they are many."""
         few = self.rows(runs)
         if few is None:
             return None
-        run = local_run(few, self._engine.width, counted=COUNT in runs[0].columns)
+        run = local_run(few, counted=COUNT in runs[0].columns)
         run.parts = frozenset[int]().union(*(run.parts for run in runs))
         return run
 
-    def fetched(self, run: Run) -> Numbers:
-        """The facts of a small run with their numbers."""
+    def fetched(self, run: Run) -> DriverFacts:
+        """The facts of a run with their numbers."""
         if run.local is None:
-            names = ", ".join(run.columns)
-            run.local = self._numbers(run.columns, self._engine.spark.sql(f"SELECT {names} FROM {run.name}").collect())
+            query = f"SELECT {', '.join(run.columns)} FROM {run.name}"
+            run.local = self._facts(self._engine.fetched(query, run.columns, run.rows))
         return run.local
 
-    def computed(self, frame: DataFrame) -> Numbers | None:
+    def computed(self, frame: DataFrame) -> DriverFacts | None:
         """The facts that a query gives, if they are few; one job, and Spark keeps nothing."""
-        rows = frame.limit(tuning.DRIVER_FACTS + 1).collect()
-        return self._numbers(frame.columns, rows) if self.takes(len(rows)) else None
+        most = min(tuning.FETCHED_FACTS, tuning.DRIVER_FACTS)
+        found = self._facts(frame.limit(most + 1).toArrow())
+        return found if len(found) <= most else None
 
-    def numbers(self, facts: Local, runs: Iterable[Run]) -> dict[Fact, int]:
+    def numbers(self, facts: DriverFacts, runs: Iterable[Run]) -> DriverFacts:
         """Those of a few facts that some runs have, with their numbers; the runs have no fact in common."""
-        found: dict[Fact, int] = {}
-        far = []
+        found, far, rest = [], [], facts
         for run in runs:
             if run.local is None:
                 far.append(run)
-            else:
-                found.update((fact, run.local[fact]) for fact in facts & run.local.keys())
-        rest = facts.difference(found)
+            elif len(rest):
+                places = rest.places_in(run.local)
+                there = places >= 0
+                found.append(DriverFacts(rest.rows[there], run.local.numbers[places[there]]))
+                rest = rest.chosen(~there)
         self._ask(rest, far)
         for run in far:
-            found.update((fact, number) for fact in rest if (number := run.known[fact]) is not None)
-        return found
+            assert run.known is not None
+            numbers = rest.numbers_in(run.known)
+            found.append(DriverFacts(rest.rows[numbers != 0], numbers[numbers != 0]))
+        return together(found)
 
-    def _ask(self, facts: Local, runs: Sequence[Run]) -> None:
+    def _ask(self, facts: DriverFacts, runs: Sequence[Run]) -> None:
         """Asks Spark, by one job, which of some facts some runs have, and notes the answers in `known` of these runs."""
-        width = self._engine.width
+        unknown = np.zeros(len(facts), np.bool_)
         for run in runs:
-            if len(run.known) > tuning.BROADCAST_LOOK_UP_FACTS:
-                run.known.clear()
-        asked = frozenset(fact for fact in facts if any(fact not in run.known for run in runs))
-        there = [run for run in runs if any(run.may_have(fact, width) for fact in asked)]
+            unknown |= True if run.known is None else facts.places_in(run.known) < 0
+        asked = facts.chosen(unknown).with_numbers(0)
+        answers = dict.fromkeys(map(id, runs), asked)
+        there = [run for run in runs if run.may_have(asked).any()]
+        if there:
+            found = self._found(asked, there)
+            for number, run in enumerate(there):
+                mine = found[found[:, -1] == number]
+                answers[id(run)] = asked.with_numbers(asked.numbers_in(DriverFacts(mine[:, :-2], mine[:, -2])))
         for run in runs:
-            run.known.update(dict.fromkeys(asked))
-        if not there:
-            return
-        sought = local_run(dict.fromkeys(asked, 1), width)
-        names = [f"s.{name}" for name in fact_schema.columns(width)]
-        parts = []
-        for number, run in enumerate(there):
-            count = COUNT if COUNT in run.columns else f"1L AS {COUNT}"
-            columns = [f"{number} AS run", *fact_schema.columns(width), count]
-            parts.append(select(columns, self._engine.table_of(run)))
-        joined = f"{union(parts)} s JOIN {self._engine.table_of(sought)} l ON {same(own_keys(width))}"
-        query = select([*names, f"s.{COUNT}", "s.run"], joined, hint="BROADCAST(l)")
-        for *row, number in self._engine.spark.sql(f"SELECT * FROM {query}").collect():
-            run = there[number]
-            run.known.update(self._numbers([*fact_schema.columns(width), COUNT], [row]))
+            old, told = run.known, answers[id(run)]
+            few = old is not None and len(old) <= tuning.BROADCAST_LOOK_UP_FACTS
+            run.known = together([told, old]) if old is not None and few else told
 
-    def _numbers(self, columns: Sequence[str], rows: Sequence[Row | Sequence[int]]) -> dict[Fact, int]:
-        """Rows as facts without padding, with the number beside each, or 1."""
-        places = [columns.index(name) for name in fact_schema.columns(self._engine.width) if name in columns]
-        numbered = columns.index(COUNT) if COUNT in columns else None
-        arities = self._engine.arities
-        return {
-            tuple(row[place] for place in places[: arities[row[places[0]]] + 1]): 1
-            if numbered is None
-            else row[numbered]
-            for row in rows
-        }
+    def _found(self, asked: DriverFacts, runs: Sequence[Run]) -> Rows:
+        """What some runs have of some facts: rows with the number beside each fact, and that of the run."""
+        width = self._engine.width
+        names = fact_schema.columns(width)
+        parts = []
+        for number, run in enumerate(runs):
+            count = COUNT if COUNT in run.columns else f"1L AS {COUNT}"
+            parts.append(select([f"{number}L AS run", *names, count], self._engine.table_of(run)))
+        sought = local_run(asked.with_numbers(None))
+        joined = f"{union(parts)} s JOIN {self._engine.table_of(sought)} l ON {same(own_keys(width))}"
+        query = select([*(f"s.{name}" for name in names), f"s.{COUNT}", "s.run"], joined, hint="BROADCAST(l)")
+        return _matrix(self._engine.spark.sql(f"SELECT * FROM {query}").toArrow())
+
+    def _facts(self, table: pa.Table) -> DriverFacts:
+        """The facts in a table, perhaps with a column of numbers."""
+        columns = [name for name in fact_schema.columns(self._engine.width) if name in table.column_names]
+        rows = _matrix(table.select(columns))
+        return DriverFacts(rows, table.column(COUNT).to_numpy() if COUNT in table.column_names else None)
+
+
+def _matrix(table: pa.Table) -> Rows:
+    """A table of numbers as rows."""
+    found = np.empty((table.num_rows, table.num_columns), np.int64)
+    for place, column in enumerate(table.columns):
+        found[:, place] = column.to_numpy()
+    return found

@@ -9,11 +9,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+from numpy.typing import NDArray
+
 from everlog.datalog.syntax import Atom, Constant, Variable
 from everlog.engine.algebra import Region
 from everlog.engine.spark.facts import fact_schema
+from everlog.engine.spark.facts.driver_facts import DriverFacts, Rows
 from everlog.engine.spark.facts.fact_schema import PADDING, RELATION
-from everlog.engine.spark.facts.runs import Local, Run, classes_of
+from everlog.engine.spark.facts.runs import Run, classes_of
 from everlog.engine.spark.facts.sets import ComputedFacts, SparkFacts, Tested, Wanted
 from everlog.engine.spark.facts.sql_text import Keys, Table, padded, select
 
@@ -62,19 +66,22 @@ class Tests:
             found.append(" AND ".join(tests))
         return f"({' OR '.join(found)})" if found else "false"
 
-    def has(self, fact: tuple[int, ...]) -> bool:
-        """Whether a fact on the driver is an instance of one of the atoms."""
+    def those(self, facts: Rows) -> NDArray[np.bool_]:
+        """Which facts on the driver are instances of one of the atoms."""
 
-        def value(column: str) -> int:
+        def value(column: str) -> NDArray[np.int64]:
             place = 0 if column == RELATION else int(column[1:]) + 1
-            return fact[place] if place < len(fact) else PADDING
+            return facts[:, place] if place < facts.shape[1] else np.full(len(facts), PADDING, np.int64)
 
-        return any(
-            value(last) in values
-            and all(value(column) == id for column, id in bound)
-            and all(value(column) == value(other) for column, other in twins)
-            for (bound, last, twins), values in self._groups.items()
-        )
+        found = np.zeros(len(facts), np.bool_)
+        for (bound, last, twins), values in self._groups.items():
+            one = value(last) == next(iter(values)) if len(values) == 1 else np.isin(value(last), list(values))
+            for column, id in bound:
+                one &= value(column) == id
+            for column, other in twins:
+                one &= value(column) == value(other)
+            found |= one
+        return found
 
     def may_match(self, run: Run) -> bool:
         """Whether a run may have an instance of one of the atoms."""
@@ -100,10 +107,9 @@ class RegionFilter(Tested):
             facts = ComputedFacts(facts.engine, runs)
         return facts & self
 
-    def among(self, facts: Local) -> Local:
-        return frozenset(
-            fact for fact in facts if self._inside.has(fact) or (self._rest and not self._elsewhere.has(fact))
-        )
+    def among(self, facts: DriverFacts) -> DriverFacts:
+        inside = self._inside.those(facts.rows)
+        return facts.chosen(inside | ~self._elsewhere.those(facts.rows) if self._rest else inside)
 
     def inside(self, rows: Table, keys: Keys, wanted: Wanted, at_most: int | None) -> Table:
         return select(["l.*"], f"{rows} l", [self._condition(keys)])

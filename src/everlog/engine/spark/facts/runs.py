@@ -11,9 +11,13 @@ from dataclasses import dataclass, field
 from functools import reduce
 from itertools import count
 from operator import or_
-from typing import Final, TypeAlias
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
 
 from everlog.engine.spark.facts import fact_schema
+from everlog.engine.spark.facts.driver_facts import DriverFacts, widened
 from everlog.engine.spark.facts.fact_schema import COUNT, PADDING
 from everlog.engine.spark.facts.sql_text import Table, select
 
@@ -21,14 +25,6 @@ CLASSES: Final = 63
 """Ids are classed by their remainder, so that a set of classes is a positive bigint."""
 
 _numbers = count()
-
-
-Fact: TypeAlias = tuple[int, ...]
-"""A fact on the driver: the number of the relation, and the arguments without padding."""
-
-Local: TypeAlias = frozenset[Fact]
-Numbers: TypeAlias = Mapping[Fact, int]
-"""Facts on the driver with a number beside each: how often it occurs, or its annotation; 1 where nothing is counted."""
 
 
 def _new_number() -> frozenset[int]:
@@ -60,10 +56,10 @@ class Run:
     """The run that has the rows, where this one is part of its columns."""
     sum: int = 0
     """The sum of the numbers beside the facts, where there are such numbers."""
-    local: Numbers | None = None
+    local: DriverFacts | None = None
     """The facts with their numbers, once the driver has them."""
-    known: dict[Fact, int | None] = field(default_factory=dict)
-    """For facts that a run in Spark was asked for: the number beside each, or None if it does not have the fact."""
+    known: DriverFacts | None = None
+    """Facts that a run in Spark was asked for, with the number beside each, or 0 if it does not have the fact."""
     hubs: frozenset[tuple[int, str, int]] | None = None
     """Relations, columns and values that very many facts have, once somebody has asked."""
     from_driver: dict[int, Table] = field(default_factory=dict)
@@ -87,22 +83,26 @@ class Run:
             for other in others
         )
 
-    def may_have(self, fact: Fact, width: int) -> bool:
-        """Whether the run may have a fact, by the classes of its ids."""
-        padded = zip(fact_schema.columns(width), _padded(fact, width), strict=True)
-        return all(self._classes(column) & class_of(id) for column, id in padded)
+    def may_have(self, facts: DriverFacts) -> NDArray[np.bool_]:
+        """Which of some facts the run may have, by the classes of their ids."""
+        found = np.ones(len(facts), np.bool_)
+        for column, ids in zip(fact_schema.columns(facts.rows.shape[1] - 1), facts.rows.T, strict=True):
+            found &= ((self._classes(column) >> (ids % CLASSES)) & 1).astype(np.bool_)
+        return found
 
     def _classes(self, column: str) -> int:
         return self.classes.get(column, class_of(PADDING))
 
 
-def local_run(facts: Numbers, width: int, apart: frozenset[int] = frozenset(), counted: bool = False) -> Run:
+def local_run(facts: DriverFacts, apart: frozenset[int] = frozenset(), counted: bool = False) -> Run:
     """A run of facts on the driver; `counted` if their numbers matter."""
-    columns = tuple(fact_schema.columns(width))
-    padded = (_padded(fact, width) for fact in facts)
-    classes = {name: classes_of(ids) for name, ids in zip(columns, zip(*padded, strict=True), strict=False)}
+    columns = tuple(fact_schema.columns(facts.rows.shape[1] - 1))
+    classes = {
+        name: int(np.bitwise_or.reduce(np.int64(1) << (ids % CLASSES)))
+        for name, ids in zip(columns, facts.rows.T, strict=True)
+    }
     named = (*columns, COUNT) if counted else columns
-    return Run(None, named, len(facts), classes, apart, sum=sum(facts.values()), local=facts)
+    return Run(None, named, len(facts), classes, apart, sum=facts.total, local=facts)
 
 
 def numbered(run: Run, number: int) -> Run:
@@ -117,19 +117,15 @@ def unnumbered(run: Run) -> Run:
 
 
 def _renumbered(run: Run, columns: tuple[str, ...], selected: Sequence[str], number: int) -> Run:
-    local = None if run.local is None else dict.fromkeys(run.local, number)
+    local = None if run.local is None else run.local.with_numbers(number if COUNT in columns else None)
     name = None if run.name is None else select(selected, run.name)
     return Run(name, columns, run.rows, run.classes, run.apart, run.parts, run, number * run.rows, local)
 
 
-def _padded(fact: Fact, width: int) -> Fact:
-    return (*fact, *[PADDING] * (width + 1 - len(fact)))
-
-
-def columns_of(facts: Numbers, width: int, counted: bool) -> list[list[int]]:
+def columns_of(facts: DriverFacts, width: int, counted: bool) -> list[NDArray[np.int64]]:
     """Facts by column, padded; with `counted`, their numbers are the last."""
-    found = [list(column) for column in zip(*(_padded(fact, width) for fact in facts), strict=True)]
-    return [*found, list(facts.values())] if counted else found
+    found = list(np.ascontiguousarray(widened(facts.rows, width + 1).T))
+    return [*found, facts.numbers] if counted else found
 
 
 def total(runs: Iterable[Run]) -> int:

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 from everlog.engine.algebra import FactSet, Region
 from everlog.engine.spark import tuning
-from everlog.engine.spark.facts.runs import Local, Run, total
+from everlog.engine.spark.facts.driver_facts import DriverFacts
+from everlog.engine.spark.facts.runs import Run, total
 from everlog.engine.spark.facts.sql_text import Keys, Table, absent, own_keys, present, union
 
 if TYPE_CHECKING:
@@ -54,11 +55,11 @@ class SparkFacts(FactSet):
         """Whether the driver has all that this set is made of, so that no question about it takes a job."""
 
     @abstractmethod
-    def local(self) -> Local | None:
-        """The facts on the driver, if there are few."""
+    def local(self) -> DriverFacts | None:
+        """The facts on the driver, if they are there, or so few that it fetches them."""
 
     @abstractmethod
-    def among(self, facts: Local) -> Local:
+    def among(self, facts: DriverFacts) -> DriverFacts:
         """Those of a few facts on the driver that are in this set."""
 
     @abstractmethod
@@ -156,21 +157,23 @@ class ComputedFacts(SparkFacts):
         self.runs = tuple(run for run in runs if run.rows)
         self._one: Run | None = None
         """All facts, in one run on the driver."""
+        self._local: DriverFacts | None = None
 
     def table(self, wanted: Wanted = EVERYTHING, to_broadcast: bool = False) -> Table | None:
         chosen = [run for run in self.runs if run.may_match(wanted)]
         if not chosen:
             return None
-        if to_broadcast and len(chosen) > 1 and self.engine.driver.takes(total(self.runs)):
+        if to_broadcast and len(chosen) > 1 and self.engine.driver.fetches(total(self.runs)):
             # Spark broadcasts one list of rows without a job, but not the union of several.
             self._one = self._one or self.engine.driver.merged(self.runs)
             chosen = [self._one] if self._one is not None else chosen
         return union([self.engine.table_of(run, to_broadcast) for run in chosen])
 
     def outside(self, rows: Table, keys: Keys, wanted: Wanted, at_most: int | None) -> Table:
+        asked = [self.engine.placed(run) for run in self.runs if run.may_match(wanted)]
         # Runs on the driver are not partitioned, so each sort of runs is asked by itself.
         for on_driver in (True, False):
-            runs = [run for run in self.runs if run.may_match(wanted) and (run.name is None) == on_driver]
+            runs = [run for run in asked if (run.name is None) == on_driver]
             if runs:
                 size = total(runs)
                 few = size <= tuning.BROADCAST_LOOK_UP_FACTS
@@ -182,12 +185,23 @@ class ComputedFacts(SparkFacts):
     def on_driver(self) -> bool:
         return all(run.local is not None for run in self.runs)
 
-    def local(self) -> Local | None:
-        rows = self.engine.driver.rows(self.runs)
-        return None if rows is None else frozenset(rows)
+    def local(self) -> DriverFacts | None:
+        if self._local is None:
+            self._local = self.engine.driver.rows(self.runs)
+        return self._local
 
-    def among(self, facts: Local) -> Local:
-        return frozenset(self.engine.driver.numbers(facts, self.runs))
+    def fetched(self, most: int) -> DriverFacts | None:
+        """The facts on the driver, if they are at most so many."""
+        if self._local is None:
+            self._local = self.engine.driver.rows(self.runs, most)
+        return self._local
+
+    def pieces(self) -> Sequence[DriverFacts]:
+        """The facts of a set that the driver has, run by run: what is made of a run, such as an index, lasts."""
+        return [run.local for run in self.runs if run.local is not None]
+
+    def among(self, facts: DriverFacts) -> DriverFacts:
+        return self.engine.driver.numbers(facts, self.runs).with_numbers(None)
 
     def at_most(self, wanted: Wanted = EVERYTHING) -> int:
         return total(run for run in self.runs if run.may_match(wanted))
@@ -225,7 +239,7 @@ class Tested(SparkFacts):
     def at_most(self, wanted: Wanted = EVERYTHING) -> int:
         return 2**62
 
-    def local(self) -> Local | None:
+    def local(self) -> DriverFacts | None:
         return None
 
     def sources(self) -> Sequence[Run]:
@@ -301,16 +315,19 @@ class View(SparkFacts):
     def on_driver(self) -> bool:
         return self.left.on_driver and self.right.on_driver if self._computed is None else self._computed.on_driver
 
-    def local(self) -> Local | None:
+    def local(self) -> DriverFacts | None:
         if self._computed is not None:
             return self._computed.local()
         left = self.left.local()
-        if left is None or self.operator != "|":
-            return None if left is None else self._chosen(left)
+        if left is None:
+            return None
+        if self.operator != "|":
+            asks = not self.right.on_driver
+            return None if asks and not self.engine.driver.fetches(len(left)) else self._chosen(left)
         right = self.right.local()
         return None if right is None else left | right
 
-    def among(self, facts: Local) -> Local:
+    def among(self, facts: DriverFacts) -> DriverFacts:
         if self._computed is not None:
             return self._computed.among(facts)
         if self.operator == "|":
@@ -320,9 +337,9 @@ class View(SparkFacts):
             return self.left.among(self.right.among(facts))
         return self._chosen(self.left.among(facts))
 
-    def _chosen(self, facts: Local) -> Local:
+    def _chosen(self, facts: DriverFacts) -> DriverFacts:
         """Those of some facts of the left set that the operator keeps: outside of the right set, or inside of it."""
-        found = self.right.among(facts) if facts else facts
+        found = self.right.among(facts) if len(facts) else facts
         return facts - found if self.operator == "-" else found
 
     def computed(self) -> ComputedFacts:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+import numpy as np
+
 from everlog.datalog.syntax import Atom, Constant
 from everlog.engine.spark.engine import SparkEngine
+from everlog.engine.spark.facts.driver_facts import DriverFacts, Rows, each_once, widened
 from everlog.engine.spark.facts.fact_schema import RELATION
 from everlog.engine.spark.facts.runs import class_of
-from everlog.engine.spark.facts.sets import SparkFacts
+from everlog.engine.spark.facts.sets import ComputedFacts, SparkFacts
 from everlog.engine.spark.facts.sql_text import Table, fact_columns, select
 from everlog.engine.spark.joins.hubs import Hubs, hubs
 
@@ -41,24 +44,30 @@ class AtomColumns:
         column = f"a{self._places[_NAMES.index(name)]}"
         return hubs(self._engine, facts, frozenset({self.relation}), column)
 
-    def local(self, facts: SparkFacts) -> list[tuple[int, ...]] | None:
-        """The values in some facts, a tuple for each, if the facts are few enough for the driver."""
-        local = facts.local()
-        if local is None:
-            return None
-        return [
-            tuple(fact[place + 1] for place in self._places)
-            for fact in local
-            if fact[0] == self.relation and all(fact[place + 1] == id for place, id in self._fixed.items())
-        ]
+    def local(self, facts: ComputedFacts, most: int = 0) -> Rows | None:
+        """The values in some facts, a row for each, if the driver has the facts; it fetches them if they are so many."""
+        local = facts.local() if facts.at_most() > most else facts.fetched(most)
+        return None if local is None else self.values(local)
+
+    def values(self, facts: DriverFacts) -> Rows:
+        """The values in some facts of the driver, a row for each."""
+        rows = facts.of(self.relation, len(self._terms))
+        for place, id in self._fixed.items():
+            rows = rows[rows[:, place] == id]
+        return np.ascontiguousarray(rows[:, self._places])
+
+    def made(self, values: Rows) -> DriverFacts:
+        """The facts that the atom becomes with rows of ids for its variables."""
+        rows = np.empty((len(values), len(self._terms) + 1), np.int64)
+        rows[:, 0] = self.relation
+        for place, id in self._fixed.items():
+            rows[:, place + 1] = id
+        for column, place in enumerate(self._places):
+            rows[:, place + 1] = values[:, column]
+        return each_once(widened(rows, self._engine.width + 1))
 
     def rows(self, x: str, y: str, tables: str, conditions: Iterable[str] = (), hint: str = "") -> Table:
         """The facts that the atom becomes with two expressions, over some tables, for its variables."""
         given = dict(zip(self._places, (x, y), strict=True))
         keys = [self.relation, *(given[place] if id is None else id for place, id in enumerate(self._terms))]
         return select(fact_columns(keys, self._engine.width), tables, conditions, hint)
-
-    def fact(self, *values: int) -> tuple[int, ...]:
-        """The fact that the atom becomes with some ids for its variables."""
-        given = dict(zip(self._places, values, strict=True))
-        return (self.relation, *(given[place] if id is None else id for place, id in enumerate(self._terms)))

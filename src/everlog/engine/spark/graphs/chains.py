@@ -8,14 +8,20 @@ and those from which a way leads along what has changed, which is found by going
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from functools import reduce
+from operator import or_
 from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
 
 from everlog.datalog.syntax import Atom, Variable
 from everlog.engine.algebra import Chains, FactSet, Moves
 from everlog.engine.recent_results import Recent
 from everlog.engine.spark import tuning
 from everlog.engine.spark.engine import SparkEngine
+from everlog.engine.spark.facts.driver_facts import Rows
 from everlog.engine.spark.facts.sets import ComputedFacts, computed
 from everlog.engine.spark.facts.sql_text import Table, broadcast, select, union
 from everlog.engine.spark.graphs.atom_columns import AtomColumns
@@ -86,14 +92,11 @@ class SparkChains(Chains):
         asked, near = computed(facts), self._leading_to(self._steps(X, T), computed(changed))
         sources, local = self._match.local(near), asked.local()
         if sources is not None and local is not None:
-            places = {place for _, place in sources}
-            of_heads = (
-                head.fact(x, y)
-                for begin, head in zip(self._begin, self._heads, strict=True)
-                for x, y in head.local(asked) or ()
-                if begin + self._states * x in places
-            )
-            return self._engine.local(frozenset(of_heads))
+            found = []
+            for begin, head in zip(self._begin, self._heads, strict=True):
+                pairs = head.values(local)
+                found.append(head.made(pairs[np.isin(begin + self._states * pairs[:, 0], sources[:, 1])]))
+            return self._engine.local(reduce(or_, found))
         wanted = self._match.table(near)
         parts = [
             head.rows("l.x", "l.y", f"{table} l LEFT SEMI JOIN {wanted} s ON {begin} + {self._states}L * l.x = s.y")
@@ -119,14 +122,13 @@ class SparkChains(Chains):
 
     def _moved(self, facts: ComputedFacts) -> ComputedFacts:
         """The edges that some facts give the product."""
-        letters = [letter.local(facts) for letter in self._letters]
-        if all(pairs is not None for pairs in letters):
-            edges = (
-                (before + self._states * x, after + self._states * y)
-                for letter, before, after in self._delta
-                for x, y in letters[letter] or ()
-            )
-            return self._local(self._step, edges)
+        local = facts.fetched(tuning.DRIVER_FACTS)
+        if local is not None:
+            letters = [letter.values(local) for letter in self._letters]
+            edges = [
+                letters[letter] * self._states + np.array([[before, after]]) for letter, before, after in self._delta
+            ]
+            return self._local(self._step, np.concatenate(edges))
         tables = [
             select([f"{number} AS letter", "x", "y"], table)
             for number, letter in enumerate(self._letters)
@@ -134,7 +136,7 @@ class SparkChains(Chains):
         ]
         if not tables:
             return self._engine.empty()
-        delta = self._engine.few(["letter", "q", "r"], [list(column) for column in zip(*self._delta, strict=True)])
+        delta = self._engine.few(["letter", "q", "r"], list(np.array(self._delta, np.int64).T.copy()))
         before, after = f"d.q + {self._states}L * l.x", f"d.r + {self._states}L * l.y"
         joined = f"{union(tables)} l JOIN {delta.view()} d ON d.letter = l.letter"
         return self._engine.distinct(self._step.rows(before, after, joined, hint="BROADCAST(d)"))
@@ -142,14 +144,12 @@ class SparkChains(Chains):
     def _begun(self, steps: ComputedFacts, near: ComputedFacts | None = None) -> ComputedFacts:
         """The matches of one step from a first state; `near` has the product nodes that matter."""
         pairs, places = self._step.local(steps), None if near is None else self._match.local(near)
-        first = set(self._begin)
         if pairs is not None and (near is None or places is not None):
-            wanted = None if places is None else {place for _, place in places}
-            begun = (
-                (place // self._states, after)
-                for place, after in pairs
-                if place % self._states in first and (wanted is None or place in wanted)
-            )
+            first = np.isin(pairs[:, 0] % self._states, self._begin)
+            if places is not None:
+                first &= np.isin(pairs[:, 0], places[:, 1])
+            begun = pairs[first]
+            begun[:, 0] //= self._states
             return self._local(self._match, begun)
         table = self._step.table(steps)
         if table is None:
@@ -170,7 +170,7 @@ class SparkChains(Chains):
         back, seeds = self._turned(steps), self._moved(changed)
         pairs = self._step.local(seeds)
         if pairs is not None:
-            start = self._local(self._match, ((0, place) for place, _ in pairs))
+            start = self._local(self._match, _from_nowhere(pairs[:, 0]))
         else:
             table = self._step.table(seeds)
             start = self._made([] if table is None else [self._match.rows("0L", "l.x", f"{table} l")])
@@ -180,20 +180,17 @@ class SparkChains(Chains):
         """The edges of the product with their ends swapped, to go backwards."""
         pairs = self._step.local(steps)
         if pairs is not None:
-            return self._local(self._step, ((y, x) for x, y in pairs))
+            return self._local(self._step, pairs[:, ::-1])
         table = self._step.table(steps)
         return self._made([] if table is None else [self._step.rows("l.y", "l.x", f"{table} l")])
 
     def _first_ends(self, asked: ComputedFacts) -> ComputedFacts:
         """The product nodes at which paths for some facts begin, as matches of no source."""
-        ends = [head.local(asked) for head in self._heads]
-        if all(pairs is not None for pairs in ends):
-            places = (
-                (0, begin + self._states * x)
-                for begin, pairs in zip(self._begin, ends, strict=True)
-                for x, _ in pairs or ()
-            )
-            return self._local(self._match, places)
+        local = asked.local()
+        if local is not None:
+            ends = zip(self._begin, self._heads, strict=True)
+            places = [begin + self._states * head.values(local)[:, 0] for begin, head in ends]
+            return self._local(self._match, _from_nowhere(np.concatenate(places)))
         parts = [
             self._match.rows("0L", f"{begin} + {self._states}L * l.x", f"{table} l")
             for begin, head in zip(self._begin, self._heads, strict=True)
@@ -205,13 +202,12 @@ class SparkChains(Chains):
         """The facts of matches that ended in a final state."""
         pairs, size = self._match.local(matches), self._states
         if pairs is not None:
-            found = (
-                head.fact(x, place // size)
+            ended = pairs // np.array([[1, size]])
+            found = [
+                head.made(ended[np.isin(pairs[:, 1] % size, finals)])
                 for head, finals in zip(self._heads, self._finals, strict=True)
-                for x, place in pairs
-                if place % size in finals
-            )
-            return self._engine.local(frozenset(found))
+            ]
+            return self._engine.local(reduce(or_, found))
         table = self._match.table(matches)
         if table is None:
             return self._engine.empty()
@@ -226,9 +222,14 @@ class SparkChains(Chains):
 
     # ------------------------------------------------------------------------------------ making facts
 
-    def _local(self, ends: AtomColumns, pairs: Iterable[tuple[int, int]]) -> ComputedFacts:
-        return self._engine.local(frozenset(ends.fact(*pair) for pair in pairs))
+    def _local(self, ends: AtomColumns, pairs: Rows) -> ComputedFacts:
+        return self._engine.local(ends.made(pairs))
 
     def _made(self, parts: Sequence[Table]) -> ComputedFacts:
         """The facts of some tables, each once."""
         return self._engine.distinct(union(parts)) if parts else self._engine.empty()
+
+
+def _from_nowhere(places: NDArray[np.int64]) -> Rows:
+    """Matches of no source at some product nodes."""
+    return np.stack([np.zeros_like(places), places], axis=1)

@@ -12,6 +12,8 @@ from __future__ import annotations
 
 from typing import Final
 
+import numpy as np
+
 from everlog.engine.spark import tuning
 from everlog.engine.spark.engine import SparkEngine
 from everlog.engine.spark.facts.fact_schema import RELATION
@@ -26,9 +28,9 @@ _CHANGED: Final = 1
 def components(engine: SparkEngine, pairs: Table, at_most: int) -> Run:
     """Each node of some pairs `x`, `y` as `a0`, and the least one that it is connected with as `a1`."""
     if at_most <= tuning.DRIVER_FACTS:
-        rows = engine.spark.sql(f"SELECT x, y FROM {pairs}").collect()
-        found = small_graphs.components((row["x"], row["y"]) for row in rows)
-        return engine.few(["a0", "a1"], [list(found), list(found.values())])
+        table = engine.fetched(f"SELECT x, y FROM {pairs}", ("x", "y"), at_most)
+        ends = np.stack([table.column(name).to_numpy() for name in ("x", "y")], axis=1)
+        return engine.few(["a0", "a1"], list(small_graphs.components(ends)))
     columns = ["DISTINCT bigint(1) AS p", "greatest(x, y) AS a0", "least(x, y) AS a1"]
     edges = engine.run(select(columns, f"{pairs} l", ["x != y"]))
     while edges.rows and edges.classes[RELATION] & class_of(_CHANGED):

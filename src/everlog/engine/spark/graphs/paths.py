@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from everlog.datalog.syntax import Atom
 from everlog.engine.algebra import FactSet, Paths
 from everlog.engine.recent_results import Recent
@@ -45,8 +47,7 @@ class SparkPaths(Paths):
         """The facts that paths to what is asked for can start with."""
         first, wanted = self._ends.local(start), self._ends.local(asked)
         if first is not None and wanted is not None:
-            sources = {x for x, _ in wanted}
-            return self._engine.local(frozenset(self._ends.fact(x, y) for x, y in first if x in sources))
+            return self._engine.local(self._ends.made(first[np.isin(first[:, 0], wanted[:, 0])]))
         left, right = self._ends.table(start), self._ends.table(asked)
         if left is None or right is None:
             return self._engine.empty()
@@ -55,11 +56,12 @@ class SparkPaths(Paths):
 
     def led_to(self, start: ComputedFacts, T: ComputedFacts) -> ComputedFacts:
         """What steps lead on to from some facts, these included."""
-        near, steps = self._ends.local(start), self._steps.local(T)
-        if near is not None and steps is not None:
-            pairs = small_graphs.closure([(x, y) for x, y in near], [(x, y) for x, y in steps], tuning.DRIVER_FACTS)
-            if pairs is not None:
-                return self._engine.local(frozenset(self._ends.fact(*pair) for pair in pairs))
+        if len(start) + len(T) <= tuning.DRIVER_FACTS:
+            edges = [ends.local(facts, tuning.DRIVER_FACTS) for ends, facts in ((self._ends, start), (self._steps, T))]
+            if edges[0] is not None and edges[1] is not None:
+                pairs = small_graphs.closure(edges[0], edges[1], tuning.GRAPH_PAIRS)
+                if pairs is not None:
+                    return self._engine.local(self._ends.made(pairs))
         found = Q = start
         while Q and T:
             Q = self._next(Q, T, found)

@@ -37,9 +37,9 @@ def results(engine: SparkEngine, bindings: Table, computed: Computed) -> Run:
     if computed.result is None:
         return engine.run(found)
     texts = engine.run(found)
-    ids = engine.ids_of_texts(select([f"DISTINCT {_TEXT}"], texts.view()))
-    names = [f"l.{name}" for name in inputs]
-    return engine.run(select([*names, f"x.id AS {RESULT}"], f"{texts.view()} l JOIN {ids} x ON l.{_TEXT} = x.{_TEXT}"))
+    ids, hint = engine.ids_of_texts(select([f"DISTINCT {_TEXT}"], texts.view()))
+    columns = [*(f"l.{name}" for name in inputs), f"x.id AS {RESULT}"]
+    return engine.run(select(columns, f"{texts.view()} l JOIN {ids} x ON l.{_TEXT} = x.{_TEXT}", hint=hint))
 
 
 def _asked(engine: SparkEngine, bindings: Table, inputs: Sequence[str]) -> Table:
@@ -48,7 +48,10 @@ def _asked(engine: SparkEngine, bindings: Table, inputs: Sequence[str]) -> Table
         return "(SELECT 1 AS unit)"
     joined = select(["DISTINCT *"], select(inputs, bindings))
     for name in inputs:
-        joined = select(["l.*", f"x.term AS {name}_{_TEXT}"], f"{joined} l JOIN {engine.texts()} x ON x.id = l.{name}")
+        texts, hint = engine.texts_in(bindings, name)
+        joined = select(
+            ["l.*", f"t.term AS {name}_{_TEXT}"], f"{joined} l JOIN {texts} t ON t.id = l.{name}", hint=hint
+        )
     return joined
 
 

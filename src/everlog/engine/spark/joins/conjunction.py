@@ -191,7 +191,7 @@ class Conjunction:
                 return "", "", size
             return f" CROSS JOIN {self._engine.table(self._parameters)} r", "BROADCAST(r)", size
         hint = ""
-        if self._engine.driver.takes(size):
+        if self._engine.driver.fetches(size):
             hint = "BROADCAST(f)"  # which takes no job, since the driver has the facts
         elif self.started_from is not None and self.started_from <= min(tuning.BROADCAST_JOIN_FACTS, size):
             hint = "BROADCAST(l)"

@@ -1,33 +1,34 @@
 """Rules applied on the driver, where all that they can meet is there already: a job takes longer than all they do.
 
 The same conjunctions as in `conjunction.py`, with a hash table for each literal, and the same deliveries as in
-`instances.py`. The driver gives up (`TooMany`) where few facts lead to very many bindings; Spark then starts again.
+`instances.py`. Bindings are columns of ids. The driver gives up (`TooMany`) where few facts lead to very many bindings;
+Spark then starts again.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
+import numpy as np
+from numpy.typing import NDArray
 from pyoxigraph import BlankNode, NamedNode
 
 from everlog.datalog.comparing import holds
-from everlog.datalog.syntax import Constant, Operator, Variable
+from everlog.datalog.syntax import Operator, Variable
 from everlog.datalog.values import Value
 from everlog.engine.spark import tuning
 from everlog.engine.spark.engine import SparkEngine
 from everlog.engine.spark.facts.annotations import SparkCounted, positive
+from everlog.engine.spark.facts.driver_facts import DriverFacts, Rows, each_once, widened
+from everlog.engine.spark.facts.driver_terms import DriverTerms
 from everlog.engine.spark.facts.region_filters import RegionFilter
-from everlog.engine.spark.facts.runs import Fact, Local
 from everlog.engine.spark.facts.sets import ComputedFacts, SparkFacts
 from everlog.engine.spark.joins.conjunction import Literal
 from everlog.engine.spark.joins.patterns import Compared, Computed, Parameters, Pattern, Term
-from everlog.expressions.columns import column_of
 from everlog.expressions.evaluation import evaluate
 from everlog.expressions.evaluation import holds as holds_in
 
-Binding = dict[Term, int]
-Index = dict[Fact, list[Fact]]
+_Ids = NDArray[np.int64]
 
 
 class TooMany(Exception):
@@ -35,83 +36,147 @@ class TooMany(Exception):
 
 
 class DriverConjunction:
-    """Bindings of variables and parameters, matched literal by literal."""
+    """Bindings of variables and parameters, matched literal by literal; `needed` are the terms that are asked for."""
 
-    def __init__(self, parameters: Parameters, tables: DriverTables) -> None:
-        self.bindings: list[Binding] = [{~place: id for place, id in enumerate(row)} for row in parameters.rows]
-        self._bound: set[Term] = {~place for place in range(len(parameters.values))}
+    def __init__(self, parameters: Parameters, needed: Iterable[Term], tables: DriverTables) -> None:
+        rows = np.array(parameters.rows, np.int64).reshape(len(parameters.rows), -1)
+        self.size = len(rows)
+        self._columns: dict[Term, _Ids] = {~place: column for place, column in enumerate(rows.T)}
+        self._needed = set(needed)
         self._tables = tables
 
     def evaluate(
         self, positive: Sequence[Literal], negative: Sequence[Literal], tests: Sequence[Compared | Computed]
     ) -> None:
         waiting = self._compute([test for test in tests if isinstance(test, Computed)])
-        for literal in positive:
-            self.bindings = list(self._extended(literal))
+        for place, literal in enumerate(positive):
+            later = [*positive[place + 1 :], *negative]
+            keep = self._needed.union(*((one.pattern.relation, *one.pattern.terms) for one in later))
+            keep.update(term for test in waiting for term in (*test.inputs, test.result) if term is not None)
+            keep.update(term for test in tests if isinstance(test, Compared) for term in (test.left, test.right))
+            self._extend(literal, keep)
             waiting = self._compute(waiting)
         for test in tests:
             if isinstance(test, Compared):
-                self.bindings = list(self._compared(test))
+                self._keep(self._compared(test))
         for literal in negative:
-            facts = self._tables.local(literal.view)
-            self.bindings = [one for one in self.bindings if fact_of(literal.pattern, one) not in facts]
+            self._keep(~self._found(literal))
+
+    def any_of(self, literals: Sequence[Literal]) -> None:
+        """Keeps the bindings that have an instance of one of some patterns in its view."""
+        found = np.zeros(self.size, np.bool_)
+        for literal in literals:
+            found |= self._found(literal)
+        self._keep(found)
+
+    def with_parameters(self, parameters: Parameters) -> DriverConjunction:
+        """A conjunction with the same bindings, whose parameters are those of further patterns."""
+        copy = DriverConjunction(parameters, self._needed, self._tables)
+        (row,) = parameters.rows
+        given = {~place: np.full(self.size, value, np.int64) for place, value in enumerate(row)}
+        copy.size, copy._columns = self.size, {**self._columns, **given}
+        return copy
+
+    def facts(self, pattern: Pattern, width: int) -> Rows:
+        """The facts that bindings make of a pattern, one for each."""
+        return widened(self._keys((pattern.relation, *pattern.terms)), width + 1)
+
+    def _keys(self, terms: Iterable[Term]) -> Rows:
+        return np.stack([self._columns[term] for term in terms], axis=1)
+
+    def _take(self, places: NDArray[np.int64]) -> None:
+        self._columns = {term: column[places] for term, column in self._columns.items()}
+        self.size = len(places)
+
+    def _keep(self, which: NDArray[np.bool_]) -> None:
+        if not which.all():
+            self._take(np.flatnonzero(which))
+
+    # ------------------------------------------------------------------------------------ literals
+
+    def _found(self, literal: Literal) -> NDArray[np.bool_]:
+        """Which bindings make a fact of a set of a literal's pattern."""
+        asked = DriverFacts(self._keys((literal.pattern.relation, *literal.pattern.terms)))
+        found = np.zeros(self.size, np.bool_)
+        for piece in self._tables.pieces(literal.view):
+            found |= asked.places_in(piece) >= 0
+        return found
+
+    def _extend(self, literal: Literal, keep: set[Term]) -> None:
+        """Binds the variables of a literal in all ways; of the terms, those that are needed later are kept."""
+        terms = (literal.pattern.relation, *literal.pattern.terms)
+        places = [place for place, term in enumerate(terms) if term in self._columns]
+        free = {term: place for place, term in reversed([*enumerate(terms)]) if term not in self._columns}
+        keys, room = self._keys(terms[place] for place in places), tuning.DRIVER_BINDINGS
+        old: list[_Ids] = [np.empty(0, np.int64)]
+        new: list[Rows] = [np.empty((0, len(terms)), np.int64)]
+        for piece in self._tables.pieces(literal.view):
+            if piece.rows.shape[1] < len(terms):
+                continue
+            found = piece.index(places).all(keys, room)
+            if found is None:
+                raise TooMany
+            room -= len(found[0])
+            old.append(found[0])
+            new.append(piece.rows[found[1], : len(terms)])
+        facts = np.concatenate(new)
+        self._columns = {term: column for term, column in self._columns.items() if term in keep}
+        self._take(np.concatenate(old))
+        twins = [(place, free[term]) for place, term in enumerate(terms) if term in free and free[term] != place]
+        self._columns |= {term: facts[:, place] for term, place in free.items()}
+        for one, other in twins:
+            self._keep(facts[:, one] == facts[:, other])
+            facts = facts[facts[:, one] == facts[:, other]]
+        self._columns = {term: column for term, column in self._columns.items() if term in keep}
+
+    # ------------------------------------------------------------------------------------ values
 
     def _compute(self, waiting: Sequence[Computed]) -> list[Computed]:
         """Makes those computations whose inputs are bound; gives the others."""
         for test in waiting:
-            needs, gives = test.giving
-            if needs <= self._bound:
-                self.bindings = list(self._computed(test))
-                self._bound |= gives
+            if test.giving[0] <= self._columns.keys():
+                self._computed(test)
                 return self._compute([one for one in waiting if one is not test])
         return list(waiting)
 
-    def _computed(self, test: Computed) -> Iterator[Binding]:
-        """The bindings that have a result, and the right one if it is known; or that pass a filter."""
-        values = self._tables.values({one[term] for one in self.bindings for term in test.inputs})
-        columns = {Variable(str(term)): column_of([values[one[term]] for one in self.bindings]) for term in test.inputs}
-        found = evaluate(test.expression, columns, len(self.bindings))
+    def _computed(self, test: Computed) -> None:
+        """Keeps the bindings that have a result, and the right one if it is known; or that pass a filter."""
+        terms = self._tables.terms
+        columns = {Variable(str(term)): terms.column(self._columns[term]) for term in test.inputs}
+        found = evaluate(test.expression, columns, self.size)
         if test.result is None:
-            yield from (one for one, kept in zip(self.bindings, holds_in(found), strict=True) if kept)
+            self._keep(np.array(holds_in(found), np.bool_))
             return
-        results = [None if value is None else Constant(value) for value in found.values()]
-        ids = self._tables.ids(dict.fromkeys(one for one in results if one is not None))
-        for one, result in zip(self.bindings, results, strict=True):
-            if result is not None and one.get(test.result, ids[result]) == ids[result]:
-                yield {**one, test.result: ids[result]}
+        ids, kept = terms.ids(found)
+        if test.result in self._columns:
+            self._keep(kept & (ids == self._columns[test.result]))
+        else:
+            self._columns[test.result] = ids
+            self._keep(kept)
 
-    def _compared(self, test: Compared) -> Iterator[Binding]:
+    def _compared(self, test: Compared) -> NDArray[np.bool_]:
         """The bindings for which a comparison holds."""
+        left, right = self._columns[test.left], self._columns[test.right]
         if test.operator in ("=", "!=", "is not"):
             least = {} if test.operator == "is not" else self._tables.twins()
             if least is not None:
-                same = test.operator == "="
-                pairs = ((one, one[test.left], one[test.right]) for one in self.bindings)
-                return (one for one, a, b in pairs if (least.get(a, a) == least.get(b, b)) == same)
-        values = self._tables.values({one[term] for one in self.bindings for term in (test.left, test.right)})
-        return (one for one in self.bindings if _holds(test.operator, values[one[test.left]], values[one[test.right]]))
+                one, other = _least(left, least), _least(right, least)
+                same: NDArray[np.bool_] = one == other
+                return same if test.operator == "=" else ~same
+        pairs, places = np.unique(np.stack([left, right]), axis=1, return_inverse=True)
+        values = self._tables.terms.values(pairs.ravel().tolist())
+        told = [_holds(test.operator, values[one], values[other]) for one, other in pairs.T.tolist()]
+        found: NDArray[np.bool_] = np.array(told, np.bool_)[places.reshape(-1)]
+        return found
 
-    def any_of(self, literals: Sequence[Literal]) -> None:
-        """Keeps the bindings that have an instance of one of some patterns in its view."""
-        views = [(literal.pattern, self._tables.local(literal.view)) for literal in literals]
-        self.bindings = [
-            one for one in self.bindings if any(fact_of(pattern, one) in facts for pattern, facts in views)
-        ]
 
-    def _extended(self, literal: Literal) -> Iterator[Binding]:
-        terms = (literal.pattern.relation, *literal.pattern.terms)
-        places = tuple(place for place, term in enumerate(terms) if term in self._bound)
-        free = [(place, term) for place, term in enumerate(terms) if term not in self._bound]
-        self._bound.update(terms)
-        index, found = self._tables.index(literal.view, places), 0
-        for one in self.bindings:
-            for fact in index.get(tuple(one[terms[place]] for place in places), ()):
-                more = one.copy()
-                if all(more.setdefault(term, fact[place]) == fact[place] for place, term in free):
-                    found += 1
-                    if found > tuning.BROADCAST_JOIN_FACTS:
-                        raise TooMany
-                    yield more
+def _least(ids: _Ids, least: Mapping[int, int]) -> _Ids:
+    """Ids, or the least of those that have the same value."""
+    if not least:
+        return ids
+    known = np.array(sorted(least), np.int64)
+    place = np.minimum(np.searchsorted(known, ids), len(known) - 1)
+    return np.where(known[place] == ids, np.array([least[id] for id in known.tolist()], np.int64)[place], ids)
 
 
 def _holds(operator: Operator, left: Value, right: Value) -> bool:
@@ -120,46 +185,20 @@ def _holds(operator: Operator, left: Value, right: Value) -> bool:
     return holds(operator, left, right)
 
 
-def fact_of(pattern: Pattern, binding: Binding) -> Fact:
-    """The fact that a binding makes of a pattern."""
-    return (binding[pattern.relation], *(binding[term] for term in pattern.terms))
-
-
 class DriverTables:
-    """Sets of facts on the driver, and hash tables of them by some of their places; those of one application of rules."""
+    """Sets of facts on the driver, as one application of rules meets them, and the values of constants."""
 
-    def __init__(
-        self,
-        values: Callable[[Iterable[int]], Mapping[int, Value]],
-        ids: Callable[[Iterable[Constant]], Mapping[Constant, int]],
-        twins: Callable[[], Mapping[int, int] | None],
-    ) -> None:
-        self.values = values
-        """Tells the values of some constants."""
-        self.ids = ids
-        """Tells the ids of some constants, and gives them some."""
+    def __init__(self, terms: DriverTerms, twins: Callable[[], Mapping[int, int] | None]) -> None:
+        self.terms = terms
         self.twins = twins
         """Tells for which constants there are others of equal value, and the least of these; None if they are many."""
-        self._local: dict[SparkFacts, Local] = {}
-        self._indexes: dict[tuple[SparkFacts, tuple[int, ...]], Index] = {}
+        self._pieces: dict[SparkFacts, Sequence[DriverFacts]] = {}
 
-    def local(self, facts: SparkFacts) -> Local:
-        if facts not in self._local:
-            found = facts.local()
-            assert found is not None, "few facts, all on the driver"
-            self._local[facts] = found
-        return self._local[facts]
-
-    def index(self, facts: SparkFacts, places: tuple[int, ...]) -> Index:
-        """Facts by what they have at some places; those with fewer places are left out."""
-        key = facts, places
-        if key not in self._indexes:
-            found = self._indexes[key] = {}
-            last = max(places, default=0)
-            for fact in self.local(facts):
-                if len(fact) > last:
-                    found.setdefault(tuple(fact[place] for place in places), []).append(fact)
-        return self._indexes[key]
+    def pieces(self, facts: SparkFacts) -> Sequence[DriverFacts]:
+        """The facts of a set, in parts that have nothing in common."""
+        if facts not in self._pieces:
+            self._pieces[facts] = facts.computed().pieces()
+        return self._pieces[facts]
 
 
 class DriverDelivery:
@@ -167,33 +206,30 @@ class DriverDelivery:
 
     def __init__(self, engine: SparkEngine) -> None:
         self._engine = engine
-        self._tables = DriverTables(engine.driver.values, engine.ids, lambda: engine.twins().local)
-        self._found: list[tuple[Sequence[Binding], Sequence[Pattern]]] = []
+        self._tables = DriverTables(engine.driver.terms, lambda: engine.twins().local)
+        self._found: list[Rows] = [np.empty((0, engine.width + 1), np.int64)]
+        self._instances = 0
 
     def conjunction(self, parameters: Parameters, needed: Iterable[Term]) -> DriverConjunction:
-        return DriverConjunction(parameters, self._tables)
+        return DriverConjunction(parameters, needed, self._tables)
 
     def take(self, instances: DriverConjunction, patterns: Sequence[Pattern]) -> None:
-        self._found.append((instances.bindings, patterns))
+        self._instances += instances.size
+        self._found += [instances.facts(pattern, self._engine.width) for pattern in patterns]
 
     def facts(self, excluding: SparkFacts | None = None, counting: bool = True) -> ComputedFacts:
         self._count(counting)
-        found = frozenset(self._facts())
-        if excluding is None:
-            return self._engine.local(found)
-        return self._engine.local(found - excluding.among(found), excluding.covered())
+        found = self._engine.local(each_once(np.concatenate(self._found)))
+        return found if excluding is None else (found - excluding).computed()
 
     def multiset(self) -> SparkCounted:
         self._count(True)
-        return positive(self._engine, Counter(self._facts()))
+        return positive(self._engine, each_once(np.concatenate(self._found), counted=True))
 
     def facts_within(self, place: RegionFilter) -> ComputedFacts:
         self._count(True)
-        return self._engine.local(place.among(frozenset(self._facts())))
-
-    def _facts(self) -> Iterator[Fact]:
-        return (fact_of(pattern, one) for found, patterns in self._found for one in found for pattern in patterns)
+        return self._engine.local(place.among(each_once(np.concatenate(self._found))))
 
     def _count(self, counting: bool) -> None:
-        self._engine.driver_applications += bool(self._found)
-        self._engine.derivations += sum(len(found) for found, _ in self._found) if counting else 0
+        self._engine.driver_applications += len(self._found) > 1
+        self._engine.derivations += self._instances if counting else 0

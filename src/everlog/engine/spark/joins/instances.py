@@ -81,7 +81,7 @@ class Delivery:
     def _are_few(self) -> bool:
         """Whether the facts that the joins start from are few: then what they lead to is expected to be, too."""
         starts = [instances.started_from for instances, _, _ in self._found]
-        return None not in starts and self._engine.driver.takes(sum(started_from or 0 for started_from in starts))
+        return None not in starts and self._engine.driver.fetches(sum(started_from or 0 for started_from in starts))
 
     def _wanted(self) -> Wanted:
         found = [instances.relations(pattern) for instances, _, patterns in self._found for pattern in patterns]

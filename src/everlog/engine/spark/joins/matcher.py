@@ -1,6 +1,6 @@
 """`match`: labelled conjunctive queries outside of rules, for the Spark engine.
 
-A query is part of the plan of whatever asks for a projection of it.
+A query is part of the plan of whatever asks for a projection of it; where the driver has all facts, it is answered there.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from everlog.engine.algebra import Bindings, FactSet, Labelled, Matcher
 from everlog.engine.spark.engine import SparkEngine
 from everlog.engine.spark.facts.sets import ComputedFacts, SparkFacts, as_spark_facts
 from everlog.engine.spark.joins.conjunction import Conjunction, Literal
+from everlog.engine.spark.joins.driver_rules import DriverConjunction, DriverDelivery, TooMany
 from everlog.engine.spark.joins.instances import Delivery
 from everlog.engine.spark.joins.join_order import in_order
 from everlog.engine.spark.joins.patterns import Compared, Parameters, Pattern
@@ -36,20 +37,33 @@ class SparkMatcher(Matcher):
         def at_most(pattern: Pattern, facts: SparkFacts) -> int:
             return facts.at_most(parameters.wanted(pattern))
 
-        conjunction = Conjunction(self._engine, parameters, shaping.variables.values())
         positive = in_order(None, [one for one in matched if not one.negative], at_most)
-        conjunction.evaluate(positive, [one for one in matched if one.negative], tests)
+        negative = [one for one in matched if one.negative]
+        if self._engine.driver.has(one.view for one in matched):
+            on_driver = DriverDelivery(self._engine).conjunction(parameters, shaping.variables.values())
+            try:
+                on_driver.evaluate(positive, negative, tests)
+                return SparkBindings(self._engine, shaping, on_driver)
+            except TooMany:
+                pass
+        conjunction = Conjunction(self._engine, parameters, shaping.variables.values())
+        conjunction.evaluate(positive, negative, tests)
         return SparkBindings(self._engine, shaping, conjunction)
 
 
 class SparkBindings(Bindings):
     """The matches of a query, each once."""
 
-    def __init__(self, engine: SparkEngine, shaping: Shaping, found: Conjunction) -> None:
+    def __init__(self, engine: SparkEngine, shaping: Shaping, found: Conjunction | DriverConjunction) -> None:
         self._engine, self._shaping, self._found = engine, shaping, found
 
     def facts(self, atom: Atom, excluding: FactSet | None = None) -> ComputedFacts:
+        pattern, row = self._shaping.projected(atom)
+        parameters, known = Parameters([row]), None if excluding is None else as_spark_facts(excluding)
+        if isinstance(self._found, DriverConjunction):
+            on_driver = DriverDelivery(self._engine)
+            on_driver.take(self._found.with_parameters(parameters), [pattern])
+            return on_driver.facts(known, counting=False)
         delivery = Delivery(self._engine)
-        pattern, parameters = self._shaping.projected(atom)
-        delivery.take(self._found.with_parameters(Parameters([parameters])), [pattern])
-        return delivery.facts(None if excluding is None else as_spark_facts(excluding), counting=False)
+        delivery.take(self._found.with_parameters(parameters), [pattern])
+        return delivery.facts(known, counting=False)

@@ -1,0 +1,176 @@
+"""Facts on the driver: rows of ids in one array, and what sets of them do.
+
+A fact is a row: the number of its relation, its arguments, and padding. Sets of different widths meet where a predicate
+with more arguments has become known in between; what is missing is padding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from everlog.engine.spark.facts import row_kernels as kernels
+from everlog.engine.spark.facts.fact_schema import PADDING
+from everlog.interrupts import aside
+
+Rows: TypeAlias = NDArray[np.int64]
+"""An array of shape (rows, columns)."""
+
+
+class Index:
+    """A hash table of rows by some of their columns."""
+
+    def __init__(self, rows: Rows, places: Sequence[int]) -> None:
+        self._table = rows, np.array(places, np.int64), *_slots(len(rows))
+        aside(len(rows), kernels.chain, *self._table)
+
+    def one(self, keys: Rows) -> NDArray[np.int64]:
+        """For each key a row that has it, or -1."""
+        found = np.empty(len(keys), np.int64)
+        aside(len(keys), kernels.one_match, *self._table, *_keys(keys), found)
+        return found
+
+    def all(self, keys: Rows, most: int) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
+        """The keys that rows have, and these rows, pair by pair; None if there are more than so many."""
+        given = _keys(keys)
+        number = aside(len(keys), kernels.count_matches, *self._table, *given, most)
+        if number > most:
+            return None
+        left, right = np.empty(number, np.int64), np.empty(number, np.int64)
+        aside(len(keys) + number, kernels.all_matches, *self._table, *given, left, right)
+        return left, right
+
+
+def _slots(rows: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """An empty hash table for so many rows."""
+    return np.full(1 << max(4, rows.bit_length()), -1, np.int32), np.empty(rows, np.int32)
+
+
+def _keys(keys: Rows) -> tuple[Rows, NDArray[np.int64]]:
+    return np.ascontiguousarray(keys), np.arange(keys.shape[1])
+
+
+class DriverFacts:
+    """Facts, each once, perhaps with a number beside each: how often it occurs, or its annotation."""
+
+    def __init__(self, rows: Rows, numbers: NDArray[np.int64] | None = None) -> None:
+        self.rows = np.ascontiguousarray(rows)
+        self._numbers = numbers
+        self._indexes: dict[tuple[int, ...], Index] = {}
+
+    @property
+    def numbers(self) -> NDArray[np.int64]:
+        """The numbers beside the facts; 1 where nothing is counted."""
+        return np.ones(len(self), np.int64) if self._numbers is None else self._numbers
+
+    @property
+    def total(self) -> int:
+        """The sum of the numbers."""
+        return len(self) if self._numbers is None else int(self._numbers.sum())
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def with_numbers(self, numbers: NDArray[np.int64] | int | None) -> DriverFacts:
+        """The same facts with other numbers, or one number, or none."""
+        given = np.full(len(self), numbers, np.int64) if isinstance(numbers, int) else numbers
+        found = DriverFacts(self.rows, given)
+        found._indexes = self._indexes
+        return found
+
+    def index(self, places: Sequence[int]) -> Index:
+        """The facts by some of their columns."""
+        key = tuple(places)
+        if key not in self._indexes:
+            self._indexes[key] = Index(self.rows, key)
+        return self._indexes[key]
+
+    def padded(self, width: int) -> Rows:
+        """The rows with so many columns for arguments; facts have no more."""
+        return widened(self.rows, width + 1)
+
+    def of(self, relation: int, arity: int) -> Rows:
+        """The arguments of the facts of a relation."""
+        if self.rows.shape[1] <= arity:
+            return np.empty((0, arity), np.int64)
+        return np.ascontiguousarray(self.rows[self.rows[:, 0] == relation, 1 : arity + 1])
+
+    def tuples(self) -> list[tuple[int, ...]]:
+        """The facts one by one, with padding."""
+        return list(map(tuple, self.rows.tolist()))
+
+    # ------------------------------------------------------------------------------------ sets
+
+    def chosen(self, which: NDArray[Any]) -> DriverFacts:
+        """Some of the facts, by a mask or by their places."""
+        if which.dtype == np.bool_ and which.all():
+            return self
+        return DriverFacts(self.rows[which], None if self._numbers is None else self._numbers[which])
+
+    def places_in(self, other: DriverFacts) -> NDArray[np.int64]:
+        """Where another set has each fact, -1 where it does not."""
+        if not len(other) or not len(self):
+            return np.full(len(self), -1, np.int64)
+        columns = other.rows.shape[1]
+        found = other.index(range(columns)).one(widened(self.rows, columns)[:, :columns])
+        if self.rows.shape[1] > columns:
+            found[(self.rows[:, columns:] != PADDING).any(axis=1)] = -1
+        return found
+
+    def numbers_in(self, other: DriverFacts) -> NDArray[np.int64]:
+        """The number that another set has beside each fact, 0 where it does not have it."""
+        places = self.places_in(other)
+        found = np.zeros(len(self), np.int64)
+        there = places >= 0
+        found[there] = other.numbers[places[there]]
+        return found
+
+    def __and__(self, other: DriverFacts) -> DriverFacts:
+        return self.chosen(self.places_in(other) >= 0)
+
+    def __sub__(self, other: DriverFacts) -> DriverFacts:
+        return self.chosen(self.places_in(other) < 0) if len(other) and len(self) else self
+
+    def __or__(self, other: DriverFacts) -> DriverFacts:
+        return together([self, other - self])
+
+    def plus(self, other: DriverFacts, sign: int) -> DriverFacts:
+        """Facts of both, whose numbers are added, those of the second with a sign."""
+        changed = other.with_numbers(other.numbers_in(self) + sign * other.numbers)
+        return together([changed, self - other])
+
+
+def widened(rows: Rows, columns: int) -> Rows:
+    """Rows with at least so many columns."""
+    more = columns - rows.shape[1]
+    return rows if more <= 0 else np.pad(rows, ((0, 0), (0, more)), constant_values=PADDING)
+
+
+def together(sets: Iterable[DriverFacts]) -> DriverFacts:
+    """The facts of some sets that have none in common; they have numbers if one of the sets does."""
+    some = [one for one in sets if len(one)] or [DriverFacts(np.empty((0, 1), np.int64))]
+    if len(some) == 1:
+        return some[0]
+    columns = max(one.rows.shape[1] for one in some)
+    counted = any(one._numbers is not None for one in some)
+    rows = np.concatenate([widened(one.rows, columns) for one in some])
+    return DriverFacts(rows, np.concatenate([one.numbers for one in some]) if counted else None)
+
+
+def each_once(rows: Rows, counted: bool = False) -> DriverFacts:
+    """The facts that are rows, perhaps several times; `counted`, with how often they are."""
+    given = np.ascontiguousarray(rows)
+    first, group = np.empty(len(given), np.int64), np.empty(len(given), np.int64)
+    heads, nexts = _slots(len(given))
+    kinds = aside(len(given), kernels.distinct, given, np.arange(given.shape[1]), heads, nexts, first, group)
+    numbers = np.bincount(group, minlength=kinds).astype(np.int64) if counted else None
+    return DriverFacts(given if kinds == len(given) else given[first[:kinds]], numbers)
+
+
+def listed(facts: Iterable[Sequence[int]], width: int) -> DriverFacts:
+    """Facts that are given one by one, with padding or without, perhaps several times."""
+    rows = [(*fact, *[PADDING] * (width + 1 - len(fact))) for fact in facts]
+    return each_once(np.array(rows, np.int64).reshape(len(rows), width + 1))
