@@ -48,7 +48,7 @@ def sequence(seed: int, updates: int, *names: str) -> Sequence:
 
 def test_updates(spark: SparkSession, tmp_path: Path) -> None:
     """The second update is made by both engines, from a store."""
-    given = sequence(5, 2, "stc beside tc", "reach backwards")
+    given = sequence(5, 2, "stc beside tc", "reach by a filtered step")
     rules, explicit = given.case.program.rules, given.explicit()
     kb = KnowledgeBase(given.case.program, engine="spark", spark=spark, algorithm="dredc", checked=True)
     kb.add(rows_of(given.case.facts))
