@@ -44,6 +44,7 @@ def surrounded(names: tuple[str, ...]) -> Iterator[None]:
             if name == "cramped":  # blocks and buffers have room for two, and nothing is little
                 stack.enter_context(cramped(2))
                 patch.setattr(tuning, "FEW_VALUES", 0)
+                patch.setattr(tuning, "COUNTED_ROWS", 0)
                 patch.setattr(tuning, "LONG_RUN", 1)
             elif name == "compacts":  # rows of facts that are gone are left out as soon as they are the majority
                 patch.setattr(tuning, "ROWS_WORTH_COMPACTING", 0)
