@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from everlog import KnowledgeBase
+from everlog import EverlogError, KnowledgeBase
 from everlog.engine.memory import tuning
 
 Step = tuple[Any, Any, Any]
@@ -109,3 +109,19 @@ def test_after_every_update(name: str, surroundings: str, monkeypatch: pytest.Mo
             delete={"source": sorted(gone[0] - come[0], key=repr), "edge": sorted(gone[1] - come[1])},
         )
         given, edges = (given - gone[0]) | come[0], (edges - gone[1]) | come[1]
+
+
+def test_after_an_update_that_was_refused() -> None:
+    """What an update has done to what is kept is of no use if the update does not count."""
+    far = "violation(?x) :- best(?x, ?d), FILTER(?d > 8) ."
+    edges = {("a", "b", 2), ("b", "c", 2), ("a", "c", 5), ("c", "d", 1)}
+    kb = KnowledgeBase(f"{SUMS} {far}", engine="memory", constraints="fail")
+    kb.add({"source": [("a", 0)], "edge": sorted(edges)})
+    kb.materialise()
+    for _ in range(2):
+        with pytest.raises(EverlogError):
+            kb.update(delete={"edge": [("b", "c", 2)]}, add={"edge": [("d", "e", 4)]})
+        assert dict(kb.rows("best")) == {"a": 0, "b": 2, "c": 4, "d": 5}
+        kb.update(delete={"edge": [("c", "d", 1)]})
+        kb.update(add={"edge": [("c", "d", 1)]})
+        assert dict(kb.rows("best")) == {"a": 0, "b": 2, "c": 4, "d": 5}
