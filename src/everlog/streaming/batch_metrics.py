@@ -28,7 +28,7 @@ class BatchMetrics:
     """Seconds of fetching, parsing and settling rows."""
     reasoning: float = 0.0
     committing: float = 0.0
-    """Seconds of writing the version, and of waiting until it is on disk."""
+    """Seconds of everything else that an update takes: terms become ids, and the version is written and safely on disk."""
     total: float = 0.0
     counts: dict[str, int] = field(default_factory=dict)
     oldest: datetime | None = None
