@@ -49,6 +49,9 @@ _ENTERING = 2.5e-7
 _COMPARING = 1e-7
 """Seconds for an explicit fact to be entered anew, and for a fact to be compared with what was there before."""
 
+_WAITING = 8.0
+"""On a busy machine these seconds, which are the processor's, take up to so many times as long."""
+
 
 @dataclass(frozen=True)
 class Choice:
@@ -97,6 +100,8 @@ def choose(
         return Choice(algorithm(chosen), (why,))
     explicit, known = len(materialisation.E) + only_added, len(materialisation.I) + only_added
     facts = _ENTERING * explicit + _COMPARING * known
+    if deleted or only_added:  # facts are counted, so that this process is the one that works
+        facts *= min(_WAITING, cost.waited)
     share = _SECONDS if chosen == "fbf" else _COUNTED_SECONDS
     if rules:
         share = _RULES_SECONDS

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from time import process_time
 from typing import TypeAlias
 
 from everlog import clock, interrupts
@@ -177,7 +178,7 @@ class Materialisation:
     def materialise(self, progress: Progress, profiler: Profiler | None = None) -> Outcome:
         """Computes `I`, and what is to be kept."""
         of_strata, measured_modules, boundaries = measured(self.strata, self.boundaries, profiler)
-        begun, before = clock.now(), self.engine.derivations
+        begun, before, used_before = clock.now(), self.engine.derivations, process_time()
         modules = self.modules if self._bounds is None else self._bounds.checked(self.modules, self.E)
         seconds = dict[int, float]()
         strata = timed(of_strata, seconds)
@@ -191,7 +192,9 @@ class Materialisation:
         self.boundaries.hold(self.I)
         if self._bounds is not None:
             self._bounds.finish(modules, self.I)
-        self.cost = Allowance(self.engine.derivations - before, clock.now() - begun)
+        took = clock.now() - begun
+        waited = max(1.0, took / max(process_time() - used_before, 1e-6))
+        self.cost = Allowance(self.engine.derivations - before, took, waited)
         outcome = Outcome("remat", {"materialise": self.cost.instances}, rounds, self.cost.seconds, seconds)
         return outcome if profiler is None else replace(outcome, work=profiler.work())
 

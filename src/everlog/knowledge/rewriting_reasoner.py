@@ -170,7 +170,9 @@ class RewritingReasoner(Reasoner[Batch, Listed, Part]):
         outcome = compiled.materialise(request.progress, profiler)
         above = without_poor_chains(self.backend, compiled, rules, request.settings, self._kinds)
         assert above.cost is not None, "it has been materialised"
-        above.cost = Allowance(above.cost.instances + instances, above.cost.seconds + seconds)
+        above.cost = replace(
+            above.cost, instances=above.cost.instances + instances, seconds=above.cost.seconds + seconds
+        )
         rounds = core.rewritten.rounds
         return _Computed(core, above, outcome.above({"materialise": instances}, rounds, seconds), planned)
 

@@ -35,6 +35,8 @@ class Allowance:
 
     instances: int
     seconds: float
+    waited: float = 1.0
+    """Of what something took: how many times as long by the clock as on processors, at least 1; others work there, too."""
 
 
 class Change:
