@@ -7,7 +7,7 @@ from __future__ import annotations
 
 DRIVER_FACTS = 4_000_000
 """Operations on sets of up to this many facts that the driver has already happen there, without a job. A triple takes 32
-bytes, and up to 20 more where it is looked up: 200 MB for so many of them."""
+bytes, and up to 12 more for each way in which it is looked up: 180 MB for so many of them."""
 
 FETCHED_FACTS = 20_000
 """Up to this many facts come from Spark to the driver where it has what they meet, and as many are asked for there."""
