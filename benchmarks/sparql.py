@@ -7,6 +7,7 @@ times are shown. What a peer written in Python does not answer within a minute c
 
 from __future__ import annotations
 
+import gc
 import math
 import signal
 from collections.abc import Callable, Iterator, Sequence
@@ -59,6 +60,8 @@ def run_sparql(request: Request, say: Say) -> None:
     graph = kb.sparql("CONSTRUCT { ?s ?p ?o } { ?s ?p ?o }")
     number, ask = len(graph), _PEERS[request.peer](graph.serialize("nt"))
     del graph
+    gc.collect()
+    gc.freeze()  # a peer in Python has millions of objects, which are not to be looked at while Everlog answers
     say(
         f"{number:,} triples; loading and reasoning {loaded - begun:.1f} s, {request.peer}'s loading "
         f"{perf_counter() - loaded:.1f} s"
