@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from threading import Event
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -132,10 +136,7 @@ def stream(
         memory=memory,
         wait=wait,
     )
-    try:
-        _follow(running)
-    except KeyboardInterrupt:
-        running.stop()
+    _follow(running)
     typer.echo(f"the store {store} is at version {Store.open(store).manifest.version}")
 
 
@@ -147,16 +148,36 @@ def _source(option: str, text: str, **how: Any) -> Source:
 
 
 def _follow(running: Stream) -> None:
-    """Says what batches bring, until the stream ends."""
-    said = -1
-    while True:
-        ended = running.wait(_LOOK)
-        for batch in running.batches:
-            if batch.batch > said:
-                said = batch.batch
-                typer.echo(_line(batch))
-        if ended:
-            return
+    """Says what batches bring, until the stream ends or somebody asks for that.
+
+    An interrupt is noted and not raised: PySpark's own handler may raise it where Python ignores it.
+    """
+    asked, said = Event(), -1
+    with _noted(asked):
+        while True:
+            if asked.is_set():
+                running.stop()
+            ended = running.wait(_LOOK)
+            for batch in running.batches:
+                if batch.batch > said:
+                    said = batch.batch
+                    typer.echo(_line(batch))
+            if ended:
+                return
+
+
+@contextmanager
+def _noted(asked: Event) -> Iterator[None]:
+    """Has interrupts and requests to end noted."""
+    before = {}
+    with suppress(ValueError):  # outside the main thread it is not ours to decide
+        for number in (signal.SIGINT, signal.SIGTERM):
+            before[number] = signal.signal(number, lambda *_: asked.set())
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _line(batch: BatchMetrics) -> str:
