@@ -298,7 +298,7 @@ def test_on_spark_as_in_memory(spark: SparkSession, monkeypatch: pytest.MonkeyPa
     kb.materialise()
     kb.update(add={"edge": [("c", "d", 1)]}, delete={"edge": [("c", "b", 2)]})
     assert all_facts(kb) >= {fact("dist", *row) for row in [("a", 0), ("b", 4), ("c", 1), ("d", 2)]}
-    for threshold in ("DRIVER_FACTS", "SETTLED_FACTS", "DRIVER_TERMS"):
+    for threshold in ("DRIVER_FACTS", "SETTLED_FACTS"):
         monkeypatch.setattr(tuning, threshold, 0)
     by_jobs = KnowledgeBase(SHORTEST, engine="spark", spark=spark)
     by_jobs.add({"source": [("a",)], "edge": [("a", "b", 4), ("a", "b", 3)]})
