@@ -18,6 +18,13 @@ from support.command import REACH, written
 pytestmark = pytest.mark.own_process
 
 EVERLOG = [sys.executable, "-m", "everlog"]
+FEW_ON_DRIVER = """
+from everlog.cli.main import main
+from everlog.engine.spark import tuning
+
+tuning.DRIVER_FACTS = 2_000
+main()
+"""
 SMALL = ["--master", "local[1]", "--memory", "1g"]
 
 
@@ -32,14 +39,15 @@ def test_a_machine_without_java_and_a_pipe_that_gets_results_and_nothing_else(tm
     assert shutil.which("java", path=tools) is None
     environment = {key: value for key, value in os.environ.items() if key not in ("JAVA_HOME", "SPARK_REMOTE")}
     rules = written(tmp_path / "reach.dlog", REACH + "edge(a, b) . edge(b, c) . edge(?x, ?y) :- p(?x, ?y) .")
-    # So many edges that rules are not applied on the driver.
+    # More edges than the driver takes here.
     pairs = [f"{number},{number + 1}\n" for number in range(10_001, 15_001, 2)]
     written(tmp_path / "facts" / "p.csv", "".join(pairs) + '"5",x\n')
     written(tmp_path / "facts" / "a.nt", '<http://a> <http://b> "\\u0041" .\n')
     written(tmp_path / "facts" / "b.ttl", "<http://c> <http://d> <http://e> .\n")
     asked = ["--engine", "spark", "--modules", "off", "--stats", tmp_path / "stats.json", *SMALL]
+    command = [sys.executable, "-c", FEW_ON_DRIVER]
     ended = subprocess.run(
-        [*EVERLOG, "run", rules, "--facts", tmp_path / "facts", "--out", tmp_path / "out", *asked],
+        [*command, "run", rules, "--facts", tmp_path / "facts", "--out", tmp_path / "out", *asked],
         env={**environment, "PATH": str(tools)},
         capture_output=True,
         text=True,

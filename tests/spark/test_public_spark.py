@@ -15,9 +15,11 @@ SOURCE = Path(everlog.__file__).parent
 ALLOWED = {
     **{SOURCE / "spark" / name: {"sparkContext"} for name in ("cancelling.py", "workers.py")},
     SOURCE / "spark" / "hadoop_files.py": {"_jvm", "_jsparkSession"},
+    SOURCE / "streaming" / "micro_batches.py": {"sparkContext"},
 }
 """Jobs of another thread are cancelled by their context, where there is one; only a session of Connect does it itself.
-A context knows which Python its workers run. And nothing but Hadoop, in the JVM, lists and renames files elsewhere."""
+A context knows which Python its workers run, and which query a batch is of: batches come to a process that has a context.
+And nothing but Hadoop, in the JVM, lists and renames files elsewhere."""
 
 
 def private_names(text: str) -> set[str]:

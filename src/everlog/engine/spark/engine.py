@@ -537,12 +537,20 @@ class SparkEngine(Engine):
 
     @contextmanager
     def _folder(self) -> Iterator[Callable[[], Path]]:
-        """A place for files that are read at once, here and by all executors."""
-        folder = Path(tempfile.mkdtemp(prefix="everlog-", dir=self._scratch))
+        """A place for files that are read at once, here and by all executors; it is made when somebody wants it."""
+        made: list[Path] = []
+
+        def folder() -> Path:
+            if self._scratch is not None:
+                Path(self._scratch).mkdir(parents=True, exist_ok=True)
+            made.append(Path(tempfile.mkdtemp(prefix="everlog-", dir=self._scratch)))
+            return made[-1]
+
         try:
-            yield lambda: folder
+            yield folder
         finally:
-            shutil.rmtree(folder, ignore_errors=True)
+            for one in made:
+                shutil.rmtree(one, ignore_errors=True)
 
     def _local(self, names: Sequence[str], columns: Sequence[NDArray[np.int64]]) -> DataFrame:
         """A few rows from the driver, which Spark broadcasts without a job."""
