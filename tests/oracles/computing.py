@@ -45,17 +45,39 @@ def materialise(rules: Sequence[Rule], explicit: Facts) -> Facts:
     for rank in sorted(set(ranks.values())):
         mine = [rule for rule in rules if ranks[rule.head.predicate] == rank]
         extremes = {rule.head.predicate: rule.extreme for rule in mine if rule.extreme is not None}
+        numbers = _only_numbers(mine, extremes)
         derived: Facts = frozenset()
         while True:
             heads = frozenset(
                 instance_of(rule.head, one) for rule in mine for one in instances(rule.body, known | derived)
             )
-            found = frozenset(_best(heads, known, extremes))
+            candidates = (
+                frozenset(one for one in some if one[0] not in numbers or _is_number(one, extremes[one[0]]))
+                for some in (heads, known)
+            )
+            found = frozenset(_best(*candidates, extremes))
             if found == derived:
                 break
             derived = found
         known |= derived
     return known
+
+
+def _only_numbers(rules: Sequence[Rule], extremes: dict[str, Extreme]) -> set[str]:
+    """The predicates with `MIN` or `MAX` whose recursion computes with the value, or compares it."""
+    found: set[str] = set()
+    for rule in rules:
+        for atom in rule.positive:
+            if rule.head.predicate in extremes and atom.predicate in extremes:
+                value = atom.terms[extremes[atom.predicate].place]
+                others = (one for one in rule.body if not isinstance(one, Atom | Negation))
+                if any(value in one.variables() for one in others):
+                    found |= {rule.head.predicate, atom.predicate}
+    return found
+
+
+def _is_number(fact: Fact, extreme: Extreme) -> bool:
+    return not isinstance(value_of(fact[1][extreme.place]), str)
 
 
 def _best(heads: Facts, given: Facts, extremes: dict[str, Extreme]) -> Iterator[Fact]:

@@ -161,6 +161,18 @@ def test_runs_are_merged_before_their_number_hurts(spark: SparkSession) -> None:
     assert facts.facts_in(found) == {naive.fact("e", x, x + 1) for x in range(12)}
 
 
+def test_what_a_large_run_was_asked_is_forgotten_but_for_what_is_asked_again(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tuning, "DRIVER_FACTS", 4)
+    monkeypatch.setattr(tuning, "BROADCAST_LOOK_UP_FACTS", 1)
+    facts = Facts(spark, range(20))
+    many = facts.stored(naive.fact("e", x, x + 1) for x in range(9))
+    for asked in ((0, 1), (1, 2), (2, 0, 12)):
+        few = facts.stored(naive.fact("e", x, x + 1) for x in asked)
+        assert facts.facts_in(few.minus(many)) == {naive.fact("e", x, x + 1) for x in asked if x > 8}
+
+
 def test_partitions_are_as_many_as_facts_are_worth(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
     """A session with many partitions does not cut few facts into pieces; there are more when there are more facts."""
     monkeypatch.setattr(tuning, "DRIVER_FACTS", 0)

@@ -108,8 +108,9 @@ class Driver:
                 answers[id(run)] = asked.with_numbers(asked.numbers_in(DriverFacts(mine[:, :-2], mine[:, -2])))
         for run in runs:
             old, told = run.known, answers[id(run)]
-            few = old is not None and len(old) <= tuning.BROADCAST_LOOK_UP_FACTS
-            run.known = together([told, old]) if old is not None and few else told
+            if old is not None and len(old) > tuning.BROADCAST_LOOK_UP_FACTS:
+                old = old & facts  # all else is forgotten, but not what is asked for now
+            run.known = told if old is None else together([told, old - told])
 
     def _found(self, asked: DriverFacts, runs: Sequence[Run]) -> Rows:
         """What some runs have of some facts: rows with the number beside each fact, and that of the run."""
