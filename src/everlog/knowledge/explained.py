@@ -17,7 +17,7 @@ from everlog.explaining.held_facts import HeldFacts
 from everlog.explaining.proof import Node
 from everlog.explaining.proof_search import Limits
 from everlog.explaining.rule_index import RuleIndex
-from everlog.knowledge.goals import answer_variables
+from everlog.knowledge.goals import answer_variables, named
 from everlog.knowledge.questions import AnyWorld, answers
 from everlog.knowledge.settings import Settings
 from everlog.planning.equality_rules import mergeable, same
@@ -91,9 +91,7 @@ def fact_pattern(kb: KnowledgeBase, fact: str, values: Sequence[Any] | None) -> 
     literals = parse_goal(fact, kb.program.prefixes)
     if len(literals) != 1 or not isinstance(literals[0], Atom):
         raise EverlogError(f"`{fact}` is not a fact: give one atom, such as reach(a, d) or reach(a, ?y)")
-    return literals[0].mapped(
-        lambda term: Variable(f"any{term.name}") if isinstance(term, Variable) and term.name[0] == "_" else term
-    )
+    return literals[0].mapped(named)
 
 
 def _unhurried(kb: KnowledgeBase, found: Iterator[Node]) -> Iterator[Node]:

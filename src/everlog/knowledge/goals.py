@@ -8,7 +8,7 @@ from functools import partial
 from typing import Final
 
 from everlog import interrupts
-from everlog.datalog.syntax import BodyLiteral, Variable
+from everlog.datalog.syntax import BodyLiteral, Term, Variable
 from everlog.datalog.values import Value, identity
 
 WORTH_SORTING: Final = 10_000
@@ -29,6 +29,11 @@ def answer_variables(goal: Sequence[BodyLiteral]) -> list[Variable]:
             if variable not in local and not _ANONYMOUS.fullmatch(variable.name)
         )
     )
+
+
+def named(term: Term) -> Term:
+    """A variable without a name gets one, so that its value is asked for."""
+    return Variable(f"any{term.name}") if isinstance(term, Variable) and term.name[0] == "_" else term
 
 
 def in_order(answers: Sequence[tuple[Value, ...]]) -> list[tuple[Value, ...]]:

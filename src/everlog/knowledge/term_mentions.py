@@ -12,7 +12,7 @@ from everlog.datalog.substitution import substitute_atom
 from everlog.datalog.syntax import Atom, Constant, Term, Variable
 from everlog.datalog.values import Value
 from everlog.knowledge.base import KnowledgeBase
-from everlog.knowledge.goals import answer_variables
+from everlog.knowledge.goals import answer_variables, named
 from everlog.knowledge.questions import answers
 
 
@@ -56,14 +56,9 @@ def facts_of_answer(kb: KnowledgeBase, goal: str, row: Mapping[str, Value]) -> l
     with kb.during("a query"):
         for literal in parse_goal(goal, kb.program.prefixes):
             if isinstance(literal, Atom):
-                atom = substitute_atom(literal, values).mapped(_named)
+                atom = substitute_atom(literal, values).mapped(named)
                 variables = answer_variables([atom])
                 rows = answers(kb.reasoner.world, [atom], 1)[0] if variables else [()]
                 for some in rows:
                     found[substitute_atom(atom, dict(zip(variables, map(Constant, some), strict=True)))] = None
     return list(found)
-
-
-def _named(term: Term) -> Term:
-    """A variable without a name gets one, so that its value is asked for."""
-    return Variable(f"any{term.name}") if isinstance(term, Variable) and term.name[0] == "_" else term
