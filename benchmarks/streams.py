@@ -1,9 +1,9 @@
 """`script/bench run streams`: files of changes that arrive one after the other, into a store of k copies of a university.
 
 Rows are sizes of batches, in changed facts: half of them come, and from the third batch on half of them go. For each
-there is the floor beside, the same files into a query whose `foreachBatch` does nothing, for a fifth of the time. `--set
-seconds=300` has each row go on for five minutes. The row `versions` applies a thousand batches of ten facts without Spark, to see whether versions
-slow down. What the store has in the end is compared with what was sent.
+there is the floor beside, the same files into a query whose `foreachBatch` does nothing, for a fifth of the time. With
+`--set seconds=300` each row goes on for five minutes. The row `versions` applies a thousand batches of ten facts without
+Spark, to see whether versions slow down. What the store has in the end is compared with what was sent.
 """
 
 from __future__ import annotations
@@ -114,16 +114,15 @@ class _Row:
             raise BenchmarkMistake(f"{sent} batches became {current_version(self._store) - before} versions")
         _check(self._store, self._size, sent)
         counted = batches[_WARM:]
-        parts = {
-            name: median(getattr(batch, name) for batch in counted) for name in ("read", "reasoning", "committing")
-        }
+        parts = {name: [getattr(batch, name) for batch in counted] for name in ("read", "reasoning", "committing")}
+        shown = (f"{name} {1000 * median(times):,.1f} ({_growth(times):.2f})" for name, times in parts.items())
         share = sum(batch.reasoning for batch in counted) / sum(seconds)
         lags = [batch.lag for batch in counted if batch.lag is not None]
         say(
             f"{self._size:,} facts: {len(seconds):,} batches, {_shown(seconds)}; durable after {_shown(lags)}; "
-            f"floor {_shown(floor)}; {self._size * len(seconds) / sum(seconds):,.0f} changes a second; medians: reading "
-            f"{1000 * parts['read']:,.1f}, reasoning {1000 * parts['reasoning']:,.1f}, committing "
-            f"{1000 * parts['committing']:,.1f} ms; reasoning is {100 * share:.0f} % of the time; {_ends(seconds)}; "
+            f"floor {_shown(floor)}; {self._size * len(seconds) / sum(seconds):,.0f} changes a second; reasoning is "
+            f"{100 * share:.0f} % of the time; the last tenth takes {_growth(seconds):.2f} times the first, of the floor "
+            f"{_growth(floor):.2f}; medians in ms (and that): {', '.join(shown)}; "
             f"memory {_mib(memory)} at the start, {_mib(after)} at the end (Python, Java's heap)"
         )
 
@@ -174,7 +173,10 @@ def _versions(folder: Path, number: int, say: Say) -> None:
         batches.apply("versions", place, partial(_same, table))
         seconds.append(perf_counter() - begun)
     _check(store, 10, number + _WARM)
-    say(f"versions: {number:,} batches of 10 facts without Spark, {_shown(seconds[_WARM:])}; {_ends(seconds[_WARM:])}")
+    say(
+        f"versions: {number:,} batches of 10 facts without Spark, {_shown(seconds[_WARM:])}; the last tenth takes "
+        f"{_growth(seconds[_WARM:]):.2f} times the first"
+    )
 
 
 def _same(table: pa.Table) -> pa.Table:
@@ -225,11 +227,10 @@ def _shown(seconds: Sequence[float]) -> str:
     return f"median {1000 * middle:,.1f} ms, 99 of 100 within {1000 * high:,.1f} ms"
 
 
-def _ends(seconds: Sequence[float]) -> str:
-    """Whether it slows down."""
+def _growth(seconds: Sequence[float]) -> float:
+    """Whether it slows down: what the last tenth takes, as a multiple of the first."""
     part = max(1, len(seconds) // 10)
-    first, last = median(seconds[:part]), median(seconds[-part:])
-    return f"the last tenth takes {last / first:.2f} times the first"
+    return median(seconds[-part:]) / median(seconds[:part])
 
 
 def _mib(memory: tuple[int, int]) -> str:

@@ -13,6 +13,7 @@ from everlog.engine.algebra import FactSet, Region
 from everlog.engine.spark import tuning
 from everlog.engine.spark.facts.runs import merged_length
 from everlog.engine.spark.facts.sets import as_spark_facts
+from everlog.engine.spark.facts.sql_text import absent, own_keys, select, union
 from oracles import naive
 from oracles.naive import Fact
 from support.spark_sets import Facts
@@ -202,3 +203,35 @@ def test_partitions_are_as_many_as_facts_are_worth(spark: SparkSession, monkeypa
     assert (len(more), facts.engine.partitions) == (30, 16)
     assert 4 < parts(more) <= 16
     assert len(more | found) == 60 and len(more & found) == 0
+
+
+def test_a_union_of_parts_whose_shuffles_are_used_again(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Spark forgets while it plans that such parts are partitioned alike; rows were then not told apart any more."""
+    monkeypatch.setattr(tuning, "BROADCAST_LOOK_UP_FACTS", 3)
+    engine = Facts(spark, []).engine
+    engine.spark.conf.set("spark.sql.shuffle.partitions", "2")
+    for name, numbers, is_partitioned in [
+        ("low", range(60, 80), False),
+        ("high", range(75, 100), False),
+        ("threes", range(60, 100, 3), True),
+        ("twos", range(60, 100, 2), True),
+    ]:
+        frame = engine.spark.createDataFrame([(1, number) for number in numbers], "p bigint, a0 bigint")
+        parted = frame.repartition(2, "p", "a0") if is_partitioned else frame
+        parted.localCheckpoint().createOrReplaceTempView(f"{name}_rows")
+    keys = own_keys(1)
+    low, high = (absent(f"{name}_rows", keys, "threes_rows", 14, 25, 1) for name in ("low", "high"))
+    turned = select(["l.a0 AS p", "l.p AS a0"], f"{low} l")
+    left = [number for number in range(60, 100) if number % 3]
+    for table, expected in [
+        (select(["DISTINCT *"], union([low, high])), left),
+        (
+            absent(union([low, high]), keys, "twos_rows", 20, 45, 1),
+            [one for one in sorted([*left, 76, 77, 79]) if one % 2],
+        ),
+    ]:
+        frame = engine.spark.sql(f"SELECT * FROM {union([turned, table])}")
+        assert sorted(row.a0 for row in frame.collect() if row.p == 1) == expected
+    for name in ("low", "high", "threes", "twos"):
+        engine.spark.catalog.dropTempView(f"{name}_rows")
+    engine.release()

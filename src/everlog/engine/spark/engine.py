@@ -42,7 +42,15 @@ from everlog.engine.spark.facts.lineage import Cut, CutName, cut_named
 from everlog.engine.spark.facts.region_filters import RegionFilter
 from everlog.engine.spark.facts.runs import CLASSES, Run, class_of, columns_of, local_run, merged_length, total
 from everlog.engine.spark.facts.sets import EVERYTHING, ComputedFacts, SparkFacts, Wanted, as_spark_facts, computed
-from everlog.engine.spark.facts.sql_text import DISTINCT, Table, fact_columns, own_keys, select, union
+from everlog.engine.spark.facts.sql_text import (
+    DISTINCT,
+    Table,
+    fact_columns,
+    own_keys,
+    partitioned_union,
+    select,
+    union,
+)
 from everlog.engine.spark.joins.comparisons import Twins, comparable, nameable, twin
 from everlog.engine.spark.joins.patterns import Parameters
 from everlog.errors import ArityMistake, EverlogError
@@ -487,7 +495,7 @@ class SparkEngine(Engine):
         for run in runs:
             self.placed(run)
         parts = frozenset[int]().union(*(run.parts for run in runs))
-        table = union([self.table_of(run) for run in runs])
+        table = partitioned_union([self.table_of(run) for run in runs])
         # A union of runs that are not partitioned alike has the partitions of all, and each is a task in every later job.
         if self.partitions == 1:
             table = select(["*"], table, hint="COALESCE(1)")

@@ -25,7 +25,7 @@ from everlog.engine.spark.facts.sets import (
     as_spark_facts,
     computed,
 )
-from everlog.engine.spark.facts.sql_text import Keys, Table, absent, own_keys, present, select, union
+from everlog.engine.spark.facts.sql_text import Keys, Table, absent, own_keys, partitioned_union, present, select, union
 
 if TYPE_CHECKING:
     from everlog.engine.spark.engine import SparkEngine
@@ -40,7 +40,7 @@ class SparkCounted(Counted):
 
     def table(self) -> Table | None:
         """The facts with their numbers in the column `COUNT`."""
-        return union([self.engine.table_of(run) for run in self.runs]) if self.runs else None
+        return partitioned_union([self.engine.table_of(run) for run in self.runs]) if self.runs else None
 
     def local(self) -> DriverFacts | None:
         """The facts with their numbers on the driver, if there are few."""
@@ -147,7 +147,7 @@ class SparkAnnotation(Annotation):
     def table(self) -> Table | None:
         """The facts whose value is not 0, with that value as `COUNT`."""
         width = self.engine.width
-        values = union([self.engine.table_of(run) for run in self._runs]) if self._runs else None
+        values = partitioned_union([self.engine.table_of(run) for run in self._runs]) if self._runs else None
         if self._over is None:
             return values
         over = self.engine.table_of(self._over)
@@ -196,7 +196,7 @@ class SparkAnnotation(Annotation):
         values = self.table()
         if values is None:
             return table
-        return union([facts.outside(values, own_keys(self.engine.width), EVERYTHING, self.rows), table])
+        return partitioned_union([facts.outside(values, own_keys(self.engine.width), EVERYTHING, self.rows), table])
 
     def set(self, facts: FactSet, value: int) -> None:
         chosen = computed(facts)

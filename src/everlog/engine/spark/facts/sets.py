@@ -14,7 +14,7 @@ from everlog.engine.algebra import FactSet, Region
 from everlog.engine.spark import tuning
 from everlog.engine.spark.facts.driver_facts import DriverFacts
 from everlog.engine.spark.facts.runs import Run, total
-from everlog.engine.spark.facts.sql_text import Keys, Table, absent, own_keys, present, union
+from everlog.engine.spark.facts.sql_text import Keys, Table, absent, own_keys, partitioned_union, present, union
 
 if TYPE_CHECKING:
     from everlog.engine.spark.engine import SparkEngine
@@ -167,7 +167,7 @@ class ComputedFacts(SparkFacts):
             # Spark broadcasts one list of rows without a job, but not the union of several.
             self._one = self._one or self.engine.driver.merged(self.runs)
             chosen = [self._one] if self._one is not None else chosen
-        return union([self.engine.table_of(run, to_broadcast) for run in chosen])
+        return partitioned_union([self.engine.table_of(run, to_broadcast) for run in chosen])
 
     def outside(self, rows: Table, keys: Keys, wanted: Wanted, at_most: int | None) -> Table:
         asked = [self.engine.placed(run) for run in self.runs if run.may_match(wanted)]
@@ -177,7 +177,7 @@ class ComputedFacts(SparkFacts):
             if runs:
                 size = total(runs)
                 few = size <= tuning.BROADCAST_LOOK_UP_FACTS
-                sought = union([self.engine.table_of(run, to_broadcast=few) for run in runs])
+                sought = partitioned_union([self.engine.table_of(run, to_broadcast=few) for run in runs])
                 rows = absent(rows, keys, sought, size, at_most, self.engine.width)
         return rows
 

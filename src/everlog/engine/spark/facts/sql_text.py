@@ -16,6 +16,8 @@ from everlog.engine.spark.facts.fact_schema import PADDING
 Table: TypeAlias = str
 Keys: TypeAlias = Sequence[str | int]
 
+_ANY_NUMBER: Final = 1_000_000
+"""More partitions than there are."""
 _NO_ID: Final = -2
 """No column holds this."""
 
@@ -32,7 +34,20 @@ def select(columns: Iterable[str], tables: str, conditions: Iterable[str] = (), 
 
 
 def union(tables: Sequence[Table]) -> Table:
-    """All rows of some tables with the same columns."""
+    """All rows of some tables with the same columns.
+
+    Spark takes a union for partitioned as its parts are, if these are partitioned alike, and plans without moving rows what
+    is above it. Then it finds shuffles that it has twice, has one take the place of the other, and if that is one of a
+    part, it does not see any more that the parts are alike, and puts their partitions one after the other: joins above
+    fail, and rows that are to be told apart are not brought together. So it is told that nothing is known: the hint asks
+    for at most so many partitions, which costs nothing.
+    """
+    together = partitioned_union(tables)
+    return together if len(tables) == 1 else select(["*"], together, hint=f"COALESCE({_ANY_NUMBER})")
+
+
+def partitioned_union(tables: Sequence[Table]) -> Table:
+    """All rows of some tables, partitioned as these are: where there is no shuffle in any, or nothing above the union."""
     return tables[0] if len(tables) == 1 else f"({' UNION ALL '.join(f'SELECT * FROM {table}' for table in tables)})"
 
 
