@@ -26,7 +26,9 @@ from everlog.store.manifest import current_version, read_manifest
 RULES = "reach(?x, ?y) :- edge(?x, ?y) . reach(?x, ?z) :- reach(?x, ?y), edge(?y, ?z) ."
 _NODES = 25
 _LONGEST = 8.0
-"""Seconds that a stream lives at most once it has begun."""
+"""Seconds that a stream lives at most once it has begun, or once it has applied its first batch."""
+_AT_ONCE = 0.3
+"""So many streams do not live to see their first batch, or just so."""
 _WAITING = 15
 """No more files are sent as long as so many wait."""
 
@@ -57,8 +59,13 @@ def kill_streams(folder: Path, times: int, seed: int, say: bool = False) -> int:
         )
         try:
             assert process.stdout is not None and process.stdout.readline() == "started\n"
-            end = time.monotonic() + random.uniform(0.0, _LONGEST)
-            while time.monotonic() < end:
+            before, lives = current_version(store), random.uniform(0.0, _LONGEST)
+            waits = random.random() > _AT_ONCE
+            end = time.monotonic() + lives
+            while time.monotonic() < end or waits:
+                assert process.poll() is None, "the stream has ended by itself"
+                if waits and current_version(store) > before:
+                    waits, end = False, time.monotonic() + lives
                 if sent - current_version(store) < _WAITING:
                     sent += 1
                     _send(folder / "in", sent, random, facts)
