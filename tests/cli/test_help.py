@@ -28,6 +28,8 @@ def test_the_version_is_shown() -> None:
 
 
 def test_starting_imports_nothing_heavy() -> None:
-    check = "import sys, everlog.cli.main; print({'pyspark', 'numba', 'pyarrow', 'numpy', 'pydantic'} & set(sys.modules))"
+    check = (
+        "import sys, everlog.cli.main; print({'pyspark', 'numba', 'pyarrow', 'numpy', 'pydantic'} & set(sys.modules))"
+    )
     ended = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, check=True)
     assert ended.stdout.strip() == "set()"

@@ -241,3 +241,21 @@ def test_old_versions_go_but_not_those_that_are_read(tmp_path: Path) -> None:
     stream.apply(QUERY, 6, lambda: table([("edge", 0, 1, "delete", 1)]))
     assert committed_versions(store) == [7, 8]
     assert not everlog.open(store).query("reach(0, ?y)")
+
+
+def test_a_batch_that_another_process_of_the_stream_has_applied_is_not_applied_again(tmp_path: Path) -> None:
+    """Such as one that was believed dead; what it wrote is newer than what this one has open."""
+    store = made(tmp_path / "s.store")
+    ours, theirs = batches_into(store), batches_into(store)
+    ours.apply(QUERY, 0, lambda: table([("edge", 1, 2, "insert", 0)]))
+    theirs.open()
+    ours.apply(QUERY, 1, lambda: table([("edge", 2, 3, "insert", 0)]))
+
+    def late() -> pa.Table:
+        ours.apply(QUERY, 2, lambda: table([("edge", 3, 4, "insert", 0)]))
+        return table([("edge", 2, 3, "insert", 0)])
+
+    theirs.apply(QUERY, 1, late)
+    assert committed_versions(store) == [1, 2, 3, 4]
+    assert [one.batch for one in read_manifest(store, 4).streams.values()] == [2]
+    assert set(everlog.open(store).rows("edge")) == {(0, 1), (1, 2), (2, 3), (3, 4)}

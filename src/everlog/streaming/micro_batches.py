@@ -109,13 +109,13 @@ class MicroBatches:
         """Applies a batch of the query `name`, unless the store has it; `rows` fetches it."""
         metrics = BatchMetrics(name, batch)
         if self._has(name, batch):
-            if self._changes is not None:
-                self._changes.catch_up()
             return
         heard = self._heard(rows(), metrics)
         change, metrics.read = self._change(heard, name, batch), perf_counter() - metrics.began
-        position = StreamPosition(batch, self._offsets(batch))
-        report, manifest = self._applied(change, name, position)
+        applied = self._applied(change, name, StreamPosition(batch, self._offsets(batch)))
+        if applied is None:
+            return
+        report, manifest = applied
         metrics.applied(heard, change, report, manifest)
         if self._changes is not None:
             self._changes.write(self.open(), manifest)
@@ -124,7 +124,12 @@ class MicroBatches:
         self._note(metrics)
 
     def _has(self, name: str, batch: int) -> bool:
-        return self._done(name) >= batch
+        """Whether the store has a batch; then files of changes may still lack it."""
+        if self._done(name) < batch:
+            return False
+        if self._changes is not None:
+            self._changes.catch_up()
+        return True
 
     def _done(self, name: str) -> int:
         """The last batch of a query that the store has, -1 if it has none."""
@@ -170,13 +175,16 @@ class MicroBatches:
             {name: facts.deleted for name, facts in found.items() if len(facts.deleted)},
         )
 
-    def _applied(self, change: FactChange, name: str, position: StreamPosition) -> tuple[Report, Manifest]:
+    def _applied(self, change: FactChange, name: str, position: StreamPosition) -> tuple[Report, Manifest] | None:
+        """The report and the manifest of the new version; None if another process of the stream has applied the batch."""
         while True:
             try:
                 kb, streams = self.open(), {name: position}
                 report, manifest = update_opened(kb, change, None, self._written_last, streams, self._wait)
             except OtherVersion:  # somebody else has written to the store
                 self._kb = None
+                if self._has(name, position.batch):
+                    return None
             else:
                 self._written_last = manifest
                 return report, manifest
