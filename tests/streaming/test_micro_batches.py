@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
@@ -16,6 +17,9 @@ from everlog.store.cleanup import committed_versions
 from everlog.store.manifest import read_manifest
 from everlog.streaming.change_files import ChangeFiles
 from everlog.streaming.micro_batches import MicroBatches
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 RULES = """
     reach(?x, ?y) :- edge(?x, ?y) .
@@ -107,12 +111,30 @@ def crash_at(monkeypatch: pytest.MonkeyPatch, wanted: str | None) -> None:
 def test_random_streams_end_where_one_update_with_their_sum_does(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:
+    follow_random_streams(tmp_path, monkeypatch, seed, 12)
+
+
+def test_random_streams_on_the_spark_engine(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened = partial(everlog.open, tmp_path / "s.store", spark=spark, engine="spark")
+    follow_random_streams(tmp_path, monkeypatch, 1, 3, opened=opened)
+
+
+def follow_random_streams(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, seed: int, batches: int, **options: Any
+) -> None:
     random = Random(seed)
-    store = made(tmp_path / "s.store")
+    store = made(folder / "s.store")
     first = {"edge": {(0, 1)}, "blocked": {(9,)}}
     facts = {name: set(rows) for name, rows in first.items()}
-    stream = batches_into(store, changes=ChangeFiles(tmp_path / "changes", store), keep=3 if seed % 2 else None)
-    for number in range(12):
+
+    def started() -> MicroBatches:
+        changes = ChangeFiles(folder / "changes", store)
+        return batches_into(store, changes=changes, keep=3 if seed % 2 else None, **options)
+
+    stream = started()
+    for number in range(batches):
         rows = random_batch(random, number)
         summed(facts, rows)
         if random.random() < 0.4:  # it dies somewhere, and is started again
@@ -120,18 +142,18 @@ def test_random_streams_end_where_one_update_with_their_sum_does(
             with pytest.raises(Crash):
                 stream.apply(QUERY, number, lambda rows=rows: table(rows))
             crash_at(monkeypatch, None)
-            stream = batches_into(store, changes=ChangeFiles(tmp_path / "changes", store), keep=3 if seed % 2 else None)
+            stream = started()
         elif random.random() < 0.3:
-            stream = batches_into(store, changes=ChangeFiles(tmp_path / "changes", store))
+            stream = started()
         for _ in range(random.choice([1, 1, 2])):  # Spark may not know that it was done
             stream.apply(QUERY, number, lambda rows=rows: table(rows))
-        if random.random() < 0.2:  # somebody else writes, too
+        if number < batches - 1 and random.random() < 0.2:  # somebody else writes, too
             kb = everlog.open(store)
             kb.update(add={"edge": [(number, number)]})
             kb.save(store)
             facts["edge"].add((number, number))
     kb = everlog.open(store)
-    assert kb.stored is not None and kb.stored[1].streams[QUERY].batch == 11
+    assert kb.stored is not None and kb.stored[1].streams[QUERY].batch == batches - 1
     once = everlog.KnowledgeBase(RULES)
     once.add({name: sorted(rows) for name, rows in first.items()})
     once.materialise()
@@ -143,7 +165,7 @@ def test_random_streams_end_where_one_update_with_their_sum_does(
         assert set(kb.rows(predicate)) == set(once.rows(predicate)), predicate
     # What was written of changes is what happened, too.
     there = {("edge", (0, 1)), ("blocked", (9,)), ("reach", (0, 1)), ("open", (0, 1))}
-    for file in sorted((tmp_path / "changes").glob("*.jsonl")):
+    for file in sorted((folder / "changes").glob("*.jsonl")):
         for line in map(json.loads, file.read_text().splitlines()):
             fact = (line["predicate"], tuple(line["arguments"]))
             assert (fact in there) == (line["op"] == "delete")

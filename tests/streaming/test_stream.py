@@ -1,22 +1,17 @@
-"""Streams of Spark into a store: folders and other sources, restarts, both engines."""
+"""Streams of Spark into a store: folders and other sources, restarts."""
 
 from __future__ import annotations
 
 import json
 import os
-from dataclasses import replace
-from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pyarrow as pa
 import pytest
 
 import everlog
 from everlog import EverlogError, Source
 from everlog.store.cleanup import committed_versions
-from everlog.streaming.micro_batches import MicroBatches
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -85,21 +80,6 @@ def test_several_sources_are_one_stream(spark: SparkSession, tmp_path: Path) -> 
     kb = everlog.open(store)
     assert set(kb.rows("edge")) == {(f"n{n}", f"n{n + 1}") for n in range(count)}
     assert set(kb.rows("reach")) == {(f"n{n}", f"n{m}") for n in range(count) for m in range(n + 1, count + 1)}
-
-
-def test_batches_are_versions_on_the_spark_engine(spark: SparkSession, tmp_path: Path) -> None:
-    store = made(tmp_path / "s.store")
-    source, opened = Source("edge", tmp_path), partial(everlog.open, store, spark=spark, engine="spark")
-    lines = ["b,c,insert\nc,d,insert\na,b,delete\n", "a,b,insert\nb,c,delete\nx\n"]
-    for number, text in enumerate(lines):
-        file = {"path": "file:/in/1.csv", "modificationTime": datetime.now(UTC), "content": f"x,y,op\n{text}".encode()}
-        table = pa.table({"source": [0], "rows0": pa.array([file])})
-        batches = MicroBatches(store, [replace(source, header=True)], [()], tmp_path, opened=opened)  # a restart
-        for _ in range(2):
-            batches.apply("query", number, lambda table=table: table)
-    assert committed_versions(store) == [1, 2, 3]
-    assert batches.recent[0].version == 3 and batches.recent[0].counts["malformed"] == 1
-    assert set(everlog.open(store).rows("reach")) == {("a", "b"), ("c", "d")}
 
 
 def test_what_is_no_source_is_refused(spark: SparkSession, tmp_path: Path) -> None:
