@@ -74,7 +74,8 @@ class HeldFacts:
         by_predicate = _by_predicate(facts)
         with self._backend.scratch() as scratch:
             batches = scratch.encoded({name: _columns(name, some) for name, some in by_predicate.items()})
-            found = scratch.present(batches).common(held)
+            # Facts of closed relations may hold and be known to nobody.
+            found = (scratch.entered(batches) if held.closures else scratch.present(batches)).common(held)
             return {
                 Atom(name, tuple(map(Constant, row)))
                 for name, some in by_predicate.items()

@@ -13,8 +13,8 @@ from time import process_time
 from typing import TypeAlias
 
 from everlog import clock, interrupts
-from everlog.datalog.syntax import Rule
-from everlog.engine.algebra import Engine, FactSet
+from everlog.datalog.syntax import Atom, Rule
+from everlog.engine.algebra import Closed, Engine, FactSet
 from everlog.engine.backend import Difference, KeptState, Recovered
 from everlog.engine.kept_kinds import BACKBONE, HIDDEN_FACTS
 from everlog.errors import EverlogError
@@ -153,6 +153,16 @@ class Materialisation:
         found = (module for module in self.module_list() if isinstance(module, Backbone))
         return sorted(found, key=lambda module: module_key(*module.identity))
 
+    @property
+    def closures(self) -> dict[Atom, Closed]:
+        """The relations that are closed: `I` has their backbones and no more."""
+        return {module.atom: module.closed for module in self.backbones() if module.closed is not None}
+
+    @property
+    def holding(self) -> FactSet:
+        """`I` with all facts of relations that are closed."""
+        return self.engine.closing(self.I, self.closures)
+
     def keys(self) -> dict[str, Backbone]:
         """Names for the modules that have backbones: what a store keeps for one is of use to no other."""
         return {module_key(*module.identity): module for module in self.backbones()}
@@ -182,6 +192,8 @@ class Materialisation:
         modules = self.modules if self._bounds is None else self._bounds.checked(self.modules, self.E)
         seconds = dict[int, float]()
         strata = timed(of_strata, seconds)
+        for module in self.backbones():
+            module.begins = True
         if self.kept.names():
             self.I, rounds = materialise_counted(
                 strata, self.E, self.engine, progress, measured_modules(modules), self.kept, boundaries
@@ -190,6 +202,8 @@ class Materialisation:
             used = measured_modules(modules)
             self.I, rounds = materialise(strata, self.E, self.engine, progress, used, boundaries)
         self.boundaries.hold(self.I)
+        for module in self.backbones():
+            module.begins = False
         if self._bounds is not None:
             self._bounds.finish(modules, self.I)
         took = clock.now() - begun
@@ -197,6 +211,17 @@ class Materialisation:
         self.cost = Allowance(self.engine.derivations - before, took, waited)
         outcome = Outcome("remat", {"materialise": self.cost.instances}, rounds, self.cost.seconds, seconds)
         return outcome if profiler is None else replace(outcome, work=profiler.work())
+
+    def settled(self, I: FactSet, found: Difference[FactSet], then: Mapping[Atom, Closed]) -> Difference[FactSet]:
+        """Closes relations again after an update of what is listed, and gives all that it changed."""
+        for module in self.backbones():
+            module.settle(I, found.added, found.deleted)
+        now = self.closures
+        if not now:
+            return found
+        closing, listed = self.engine.closing, (found.added, found.deleted, found.derived_added, found.derived_deleted)
+        explicit = found.explicit_added, found.explicit_deleted
+        return Difference(*explicit, *self.engine.changed(closing(I, then), closing(I, now), explicit, listed))
 
     def asked(self) -> Kept:
         """What is kept because somebody asked for it."""
@@ -217,6 +242,11 @@ class Materialisation:
         """Takes over what was computed earlier, and what was kept, of the kinds that there is a use for."""
         kept, backbones = self.kept, self.backbones()
         found = recovered(kept.names() | ({BACKBONE} if backbones else set()), I)
+        closures = I.closures
+        if closures.keys() <= {module.atom for module in backbones if module.closing is not None}:
+            I = I.base
+            for module in backbones:
+                module.closed = closures.get(module.atom)
         I |= found.hidden
         for kind, counts in found.counts.items():
             getattr(kept, kind).add(counts)
@@ -291,8 +321,9 @@ class Materialisation:
             E |= change.plus
             I -= change.D
             I |= change.A
+            found = self.settled(I, found, self.closures)
             if accept is not None:
-                accept(I, found)
+                accept(self.engine.closing(I, self.closures), found)
         interrupts.settle()
         self.E, self.I, self.kept, self.backbones_before = E, I, kept, before
         self.boundaries.hold(I)

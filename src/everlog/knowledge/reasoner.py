@@ -130,7 +130,7 @@ class Reasoner(Generic[Batch, Listed, Part]):
         outcome = outcome.warned(self._contradictions(compiled.I, request.settings))
         try:
             self.materialisation = without_poor_chains(self.backend, compiled, rules, request.settings, self._kinds)
-            self.I, self._counts = self.materialisation.I, {}
+            self.I, self._counts = self.materialisation.holding, {}
             return self._report(request, outcome, planned, self.total(), 0)
         except BaseException:
             self.forget()  # there is none before it is whole
@@ -164,6 +164,8 @@ class Reasoner(Generic[Batch, Listed, Part]):
 
     def _not_explicit(self, deleted: Sequence[Batch], minus: FactSet) -> int:
         """How many of the facts to be deleted only follow from others."""
+        if self.I.closures:  # of which facts that hold may be known to nobody
+            minus = self.backend.entered(deleted)
         return len((minus & self.I) - self.E) if minus else 0
 
     def _changed(self, request: Request[Batch], minus: FactSet) -> tuple[Self, Report]:
@@ -223,7 +225,7 @@ class Reasoner(Generic[Batch, Listed, Part]):
         except TooCostly:
             why = [spreads_too_far(choice.algorithm.name)]
             return self._given_up(request, minus, choice, clock.now() - tried, why)
-        self.E, self.I, self._counts = after.E, after.I, {}
+        self.E, self.I, self._counts = after.E, after.holding, {}
         self._sets, self._difference = sets, None
         added, deleted = self.backend.count(sets.added), self.backend.count(sets.deleted)
         return self, self._report(request, outcome.warned(warnings), planned, added, deleted, choice.reasons)
@@ -325,7 +327,8 @@ class Reasoner(Generic[Batch, Listed, Part]):
         backend, kept = self.backend.fresh(), self.kept()
         E = backend.taken(self.E, self.backend)
         I = E
-        I |= backend.taken(self.I - self.E, self.backend)
+        I |= backend.taken(self.I.base - self.E, self.backend)
+        I = backend.engine.closing(I, self.I.closures)
         after = self.restored(backend, E, I, lambda: kept, self.kept_kinds(), self._pairs)
         after._difference, after._kept_change = self.difference, self.kept_change()
         after._remember(self)
@@ -333,7 +336,7 @@ class Reasoner(Generic[Batch, Listed, Part]):
 
     def _alive(self) -> int:
         """How many rows belong to facts, at most."""
-        return len(self.I)
+        return len(self.I.base)
 
     def _pairs(self) -> Listed | None:
         """The constants that others represent, if any can."""
@@ -464,7 +467,9 @@ class Reasoner(Generic[Batch, Listed, Part]):
         return self._counts[which]
 
     def derived(self) -> FactSet:
-        """`I ∖ E`, computed: the derived facts as a store has them."""
+        """`I ∖ E`: the derived facts as a store has them."""
+        if self.I.closures:
+            return self.I - self.E
         found = self.I
         found -= self.E
         return found

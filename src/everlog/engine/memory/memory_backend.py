@@ -192,7 +192,7 @@ class MemoryBackend(Backend[MemoryBatch, Ids, ByPredicate]):
         found: Counter[str] = Counter()
         for table in as_memory_facts(facts).tables():
             if not table.predicate.startswith(HIDDEN):
-                found[table.predicate] += len(as_memory_facts(facts).rows(table))
+                found[table.predicate] += as_memory_facts(facts).size(table)
         return dict(found)
 
     def count(self, facts: FactSet) -> int:
@@ -395,6 +395,9 @@ class MemoryBackend(Backend[MemoryBatch, Ids, ByPredicate]):
         relation = self._engine.relations().get(predicate)
         if relation is not None and ids.shape[1]:
             for table, tuples, places in relation.split(ids):
+                if as_memory_facts(facts).is_closed(table):
+                    inside[places] = as_memory_facts(facts).holds(table, tuples)
+                    continue
                 if table.has_groups and as_memory_facts(facts).view(table).has_all(table.n):
                     inside[places[table.present(tuples)]] = True  # its rows need not be known
                     continue
