@@ -16,10 +16,10 @@ def is_unread(module: Module, rules: Collection[Rule]) -> bool:
     if module.kind not in _CLOSED or not module.grounded:
         return False
     others = (rule for rule in rules if rule not in module.rules)
-    return not any(meets(atom, module.atom) for rule in others for atom in _asked(rule.body))
+    return not any(meets(atom, module.atom) for rule in others for atom in asked_atoms(rule.body))
 
 
-def _asked(literals: Iterable[BodyLiteral]) -> Iterator[Atom]:
+def asked_atoms(literals: Iterable[BodyLiteral]) -> Iterator[Atom]:
     """The atoms that a body asks about, whatever they are in."""
     for literal in literals:
         if isinstance(literal, Atom):
@@ -27,4 +27,4 @@ def _asked(literals: Iterable[BodyLiteral]) -> Iterator[Atom]:
         elif isinstance(literal, Negation):
             yield from literal.atoms
         elif isinstance(literal, Aggregate):
-            yield from _asked(literal.body)
+            yield from asked_atoms(literal.body)

@@ -44,6 +44,10 @@ class Closure(Closed):
         """The pairs that have one of some distinct ids at a place, in pieces."""
 
     @abstractmethod
+    def spread(self, place: int) -> int:
+        """At most how many ids there are at a place."""
+
+    @abstractmethod
     def beyond(self, other: Closure) -> Iterator[Ids]:
         """The pairs that another one has not, in pieces."""
 
@@ -134,6 +138,13 @@ class ClosedFacts(_Enumerable):
 
     def __bool__(self) -> bool:
         return bool(self._by_table) or bool(self._base)
+
+    def __ior__(self, other: FactSet) -> MemoryFacts:
+        more = as_memory_facts(other)
+        mine = [table for table in more.tables() if table in self._by_table]
+        if more.closures or not all(self.holds(table, more.tuples(table)).all() for table in mine):
+            return super().__ior__(other)
+        return ClosedFacts(self._engine, self._base.united(more), self._closures)
 
 
 class _Pairs(NamedTuple):

@@ -123,7 +123,7 @@ class MemoryFacts(FactSet):
         found = {table: self._within(self.rows(table), region) for table in self.tables()}
         return ComputedFacts(self._within, {table: rows for table, rows in found.items() if len(rows)})
 
-    def __or__(self, other: FactSet) -> View:
+    def __or__(self, other: FactSet) -> MemoryFacts:
         return View(self._within, "|", self, as_memory_facts(other))
 
     def __sub__(self, other: FactSet) -> View:
@@ -134,7 +134,7 @@ class MemoryFacts(FactSet):
 
     # In place, a new value is computed; a view is left alone, since others may hold it.
 
-    def __ior__(self, other: FactSet) -> ComputedFacts:
+    def __ior__(self, other: FactSet) -> MemoryFacts:
         return self.computed().united(as_memory_facts(other))
 
     def __isub__(self, other: FactSet) -> ComputedFacts:
@@ -198,6 +198,9 @@ class ComputedFacts(MemoryFacts):
         pin = rows.pinned()
         bit = pin.mark.bit
         return Formula(rows.lo, rows.hi, ((bit, bit),), (pin, rows), tight=True)
+
+    def __ior__(self, other: FactSet) -> ComputedFacts:
+        return self.united(as_memory_facts(other))
 
     def united(self, other: MemoryFacts) -> ComputedFacts:
         return self._changed(other, partial(row_sets.union, consume=True), other.tables())

@@ -75,6 +75,9 @@ class ClosedCliques(Closure):
             ends = np.full(len(others), id, np.int32), others
             yield np.stack(ends if place == 0 else ends[::-1])
 
+    def spread(self, place: int) -> int:
+        return len(self._component)
+
     def beyond(self, other: Closure) -> Iterator[Ids]:
         return self._between(self._earlier(other))
 

@@ -266,6 +266,9 @@ class ClosedPaths(Closure):
         found = kernels.list_leading_to
         return self._listed(lambda lo, out: found(sources, names, lo, numbers, *table, known, out), len(sources))
 
+    def spread(self, place: int) -> int:
+        return len(self.ids)
+
     def beyond(self, other: Closure) -> Iterator[Ids]:
         asked = self._beyond(other)
         return self._listed(lambda lo, out: kernels.list_beyond(*asked[0], lo, *asked[1], True, out), len(asked[0][0]))
