@@ -2,8 +2,8 @@
 
 Nodes of a strongly connected component share a row, and a row goes from its first word that is not empty to its last one.
 Columns are nodes in the order of components, so that a node of an acyclic graph leads to columns before its own: half of
-all bits are never there. After a change only nodes that lead to it get new rows. These are put behind the others, which
-older closures go on using; rows that nobody uses are left out when there is no room for more.
+all bits are never there. After a change nodes that lead to it get new rows, as far as these are others. They are put behind
+those that older closures go on using; rows that nobody uses are left out when there is no room for more.
 """
 
 from __future__ import annotations
@@ -107,18 +107,14 @@ class _Graph:
         row[: len(before.ids)] = before.row[: len(before.ids)]
         if apart:
             row[columns : columns + len(before.ids)] = before.row[len(before.ids) :]
-        edges = self._edges(apart)
-        changed = self._joined(come, apart), self._joined(gone, apart)
-        both = np.concatenate([edges, changed[1]], axis=1)
-        affected = np.zeros(len(row), np.bool_)
-        seeds = np.concatenate([changed[0][0], changed[1][0]])
-        backwards = grouped((both[1], both[0]), len(row))
-        aside(both.shape[1], kernels.affected_nodes, *backwards, seeds, affected)
-        more = int(affected.sum())
+        seeds = np.zeros(len(row), np.bool_)
+        for edges in (come, gone):
+            seeds[self._joined(edges, apart)[0]] = True
+        more = max(64, before.known // 8)
         rows = tuple(np.concatenate([part[: before.known], np.empty(more, np.int64)]) for part in before.rows)
         words = before.words.after(before.used)
         made = _Made(row, (rows[0], rows[1], rows[2], rows[3]), words, before.known, before.used)
-        return self._with_rows(made, affected, apart, before.turned)
+        return self._with_rows(made, seeds, apart, before.turned)
 
     def _edges(self, apart: bool) -> Ids:
         """All edges between nodes, those from sources with the numbers behind the columns."""
@@ -131,7 +127,8 @@ class _Graph:
             first[0] += len(self.nodes.ids)
         return np.concatenate([first, steps], axis=1)
 
-    def _with_rows(self, made: _Made, affected: Booleans, apart: bool, turned: bool) -> ClosedPaths:
+    def _with_rows(self, made: _Made, seeds: Booleans, apart: bool, turned: bool) -> ClosedPaths:
+        """The closure with rows that are right, where edges from seeds came and went."""
         edges = self._edges(apart)
         # Targets that lead furthest come first, so that most others are there already when it is their turn.
         edges = edges[:, np.argsort(-edges[1], kind="stable")]
@@ -139,8 +136,8 @@ class _Graph:
         graph = grouped(edges, nodes)
         component, found = aside(edges.shape[1], strong_components, *graph)
         parts = component, *grouped((component, np.arange(nodes, dtype=np.int32)), found)
-        work = int(affected.sum()) * (columns // 64 + 1)
-        aside(work, made.close, graph, parts, affected, columns // 64 + 1)
+        width = columns // 64 + 1
+        aside(edges.shape[1] * width, made.close, graph, parts, seeds, width)
         return ClosedPaths(self.nodes, made, apart, turned)
 
 
@@ -182,23 +179,24 @@ class _Made:
         self.known, self.used = known, used
 
     def close(
-        self, graph: tuple[Positions, Ids], parts: tuple[Ids, Positions, Ids], affected: Booleans, width: int
+        self, graph: tuple[Positions, Ids], parts: tuple[Ids, Positions, Ids], seeds: Booleans, width: int
     ) -> None:
-        """Makes rows for the nodes that are affected."""
+        """Makes rows right for nodes that lead to seeds."""
         buffer, at, end = np.zeros(width, np.uint64), 0, len(parts[1]) - 1
+        changed = np.zeros(len(seeds), np.bool_)
         while True:
             state = self.row, self.rows, self.known, self.words.words, self.used
-            at, self.known, self.used = kernels.close_rows(graph, parts, at, affected, *state, buffer)
+            at, self.known, self.used = kernels.close_rows(graph, parts, at, seeds, changed, *state, buffer)
             if at == end:
                 break
             self._make_room(width)
         self.words.used = self.used
 
     def _make_room(self, width: int) -> None:
-        """Leaves out rows that no node has, and makes room for as many again."""
+        """Leaves out rows that no node has, and makes room for half as many again."""
         mine = np.unique(self.row[self.row >= 0])
         live = int(self.rows[2][mine].sum())
-        rows, words = _room_for_rows(len(self.row)), _Words(np.empty(2 * live + width, np.uint64))
+        rows, words = _room_for_rows(2 * len(mine) + 64), _Words(np.empty(live * 3 // 2 + width, np.uint64))
         self.known, self.used = kernels.copy_rows(self.row, self.rows, self.words.words, rows, words.words)
         self.rows, self.words = rows, words
 

@@ -44,43 +44,48 @@ def _in_row(number, column, place, first, length, words):
     return (words[place[number] + at] >> np.uint64(column & 63)) & np.uint64(1) != 0
 
 
-@kernel
-def affected_nodes(starts, sources, seeds, out):
-    """Marks the nodes from which edges, which are grouped by their targets, lead to some nodes, and these."""
-    stack = np.empty(len(out), np.int32)
-    size = 0
-    for node in seeds:
-        if not out[node]:
-            out[node] = True
-            stack[size] = node
-            size += 1
-    while size:
-        size -= 1
-        node = stack[size]
+@inlined
+def _is_concerned(members, starts, targets, seeds, changed):
+    """Whether the row of a component can be another one: it has a seed, or leads to a node whose row has changed."""
+    for node in members:
+        if seeds[node]:
+            return True
         for j in range(starts[node], starts[node + 1]):
-            source = sources[j]
-            if not out[source]:
-                out[source] = True
-                stack[size] = source
-                size += 1
+            if changed[targets[j]]:
+                return True
+    return False
+
+
+@inlined
+def _is_row(number, lo, hi, place, first, length, words, buffer):
+    """Whether a row, which may be -1, has the bits of a buffer, whose words that are not empty are between two."""
+    if number < 0:
+        return lo >= hi
+    if first[number] != lo or length[number] != hi - lo:
+        return False
+    k = 0
+    while k < hi - lo and words[place[number] + k] == buffer[lo + k]:
+        k += 1
+    return k == hi - lo
 
 
 @kernel
-def close_rows(edges, components, begin, affected, row, rows, known, words, used, buffer):
-    """Makes new rows for components, from one on, whose nodes are affected; edges lead to lower ones, or stay inside.
+def close_rows(edges, components, begin, seeds, changed, row, rows, known, words, used, buffer):
+    """Makes the rows of components right, from one on, where edges of seeds have changed; notes whose rows are others.
 
-    Gives the component to go on with, how many rows there are and how many words, where there is no room for another.
+    Edges lead to lower components, or stay inside. Gives the component to go on with, how many rows there are and how many
+    words, where there is no room for another.
     """
     starts, targets = edges
     component, members, grouped = components
     place, first, length, count = rows
     for number in range(begin, len(members) - 1):
-        if not affected[grouped[members[number]]]:
+        mine = grouped[members[number] : members[number + 1]]
+        if not _is_concerned(mine, starts, targets, seeds, changed):
             continue
         lo, hi = len(buffer), 0
         cyclic = False
-        for i in range(members[number], members[number + 1]):
-            node = grouped[i]
+        for node in mine:
             for j in range(starts[node], starts[node + 1]):
                 target = targets[j]
                 if component[target] == number:
@@ -98,10 +103,17 @@ def close_rows(edges, components, begin, affected, row, rows, known, words, used
                         buffer[base + k] |= words[at + k]
                     lo, hi = min(lo, base), max(hi, base + length[other])
         if cyclic:
-            for i in range(members[number], members[number + 1]):
-                word = grouped[i] >> 6
-                buffer[word] |= np.uint64(1) << np.uint64(grouped[i] & 63)
+            for node in mine:
+                word = node >> 6
+                buffer[word] |= np.uint64(1) << np.uint64(node & 63)
                 lo, hi = min(lo, word), max(hi, word + 1)
+        old = row[mine[0]]
+        alike = _is_row(old, lo, hi, place, first, length, words, buffer)
+        for node in mine:
+            alike = alike and row[node] == old
+        if alike:
+            buffer[lo:hi] = 0
+            continue
         made = np.int32(-1)
         if lo < hi:
             if known == len(place) or used + hi - lo > len(words):
@@ -117,8 +129,9 @@ def close_rows(edges, components, begin, affected, row, rows, known, words, used
                 buffer[k] = 0
                 used += 1
             count[made] = total
-        for i in range(members[number], members[number + 1]):
-            row[grouped[i]] = made
+        for node in mine:
+            row[node] = made
+            changed[node] = True
     return len(members) - 1, known, used
 
 
