@@ -120,6 +120,8 @@ def test_updates_change_what_follows(name: str, tmp_path: Path) -> None:
             kb.save(tmp_path / "store")
             opened = everlog.open(tmp_path / "store")
             check_alike(opened, plain)
+            # Files of triples have those of other properties, too, and are read.
+            assert isinstance(opened.reasoner.I, ClosedFacts) == (name != "triples")
             kb = opened if step == 5 else kb
 
 

@@ -102,8 +102,8 @@ class Closing(ABC):
     """Closes a relation, and keeps it closed: its facts are all that a backbone `X` and steps `T` lead to."""
 
     @abstractmethod
-    def closed(self, X: FactSet, T: FactSet) -> Closed | None:
-        """What they lead to; None if that takes no less room than its facts do."""
+    def closed(self, X: FactSet, T: FactSet, always: bool = False) -> Closed | None:
+        """What they lead to; None if that takes no less room than its facts do, unless it is wanted `always`."""
 
     @abstractmethod
     def changed(self, before: Closed, X: FactSet, T: FactSet, come: FactSet, gone: FactSet) -> Closed:

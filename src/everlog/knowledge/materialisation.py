@@ -5,7 +5,7 @@ It knows the algebra and no engine in particular. Whatever fails on the way of a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -18,7 +18,7 @@ from everlog.engine.algebra import Closed, Engine, FactSet
 from everlog.engine.backend import Difference, KeptState, Recovered
 from everlog.engine.kept_kinds import BACKBONE, HIDDEN_FACTS
 from everlog.errors import EverlogError
-from everlog.knowledge.saved_kinds import DECOMPOSED, MODULE, module_key, tree_key
+from everlog.knowledge.saved_kinds import CLOSED, DECOMPOSED, MODULE, module_key, tree_key
 from everlog.planning.compiled_program import CompiledStratum, Compiler
 from everlog.planning.modules.module_choice import LeftOut
 from everlog.planning.rule_changes import every_rule
@@ -179,6 +179,8 @@ class Materialisation:
     def kinds(self) -> frozenset[str]:
         """The kinds of relations that a store has for updates of this, and what it has to say about modules and rules."""
         found = self.asked().names() | {HIDDEN_FACTS, DECOMPOSED, *self.tree_keys()}
+        names = {atom.predicate for atom in self.closures if len(atom.terms) == 2}
+        found |= {f"{CLOSED}{name}" for name in names}
         return found | {BACKBONE, *self.keys()} if self.backbones() else found
 
     def fits(self, kinds: frozenset[str]) -> bool:
@@ -238,8 +240,16 @@ class Materialisation:
         kept, backbones = self.asked(), [module.X for module in self.backbones()]
         return KeptState(self.I, kept.placed(), backbones, kept.forgotten(), self.backbones_before)
 
-    def recover(self, I: FactSet, recovered: Callable[[frozenset[str], FactSet], Recovered]) -> None:
-        """Takes over what was computed earlier, and what was kept, of the kinds that there is a use for."""
+    def recover(
+        self,
+        I: FactSet,
+        recovered: Callable[[frozenset[str], FactSet], Recovered],
+        closed: Collection[str] = (),
+    ) -> bool:
+        """Takes over what was computed earlier, and what was kept, of the kinds that there is a use for.
+
+        Relations of some predicates are `closed`, though `I` has their backbones alone; False if they cannot be.
+        """
         kept, backbones = self.kept, self.backbones()
         found = recovered(kept.names() | ({BACKBONE} if backbones else set()), I)
         closures = I.closures
@@ -252,6 +262,12 @@ class Materialisation:
             getattr(kept, kind).add(counts)
         for number, X in found.backbones.items():
             backbones[number].X |= X
+        again = [module for module in backbones if module.atom.predicate in closed and len(module.atom.terms) == 2]
+        if {module.atom.predicate for module in again} != set(closed):
+            return False
+        for module in again:
+            if not module.close(I):
+                return False
         self.restore(I)
         if kept.trace is not None:
             for (place, i), counts in sorted(found.trace.items(), key=lambda one: one[0]):
@@ -259,6 +275,7 @@ class Materialisation:
             for place, stages in found.stages.items():
                 kept.trace.old[place].add(stages)
                 kept.trace.new[place].add(stages)
+        return True
 
     def restore(self, I: FactSet) -> None:
         """Takes over what was computed earlier; what modules did not store is computed again."""

@@ -37,6 +37,7 @@ from everlog.knowledge.request import Request
 from everlog.knowledge.resuming import Unresumable, refuse_undefined, resumed
 from everlog.knowledge.revision import Run, revise
 from everlog.knowledge.rule_profile import profile_of
+from everlog.knowledge.saved_kinds import CLOSED
 from everlog.knowledge.settings import Settings
 from everlog.planning.compiled_program import CompiledMinima
 from everlog.planning.equality_rules import UNEQUATED, axiomatised
@@ -49,6 +50,7 @@ from everlog.reasoning.profiled import Profiler
 if TYPE_CHECKING:
     pass
 
+_NOT_CLOSED: Final = "a relation that was closed cannot be closed again"
 _DROPPED: Final = "an update by another algorithm dropped the counts that {name} needs; remat brings them back"
 
 
@@ -87,6 +89,8 @@ class Reasoner(Generic[Batch, Listed, Part]):
         self._past = Past()
         """What computing everything took, if that is known, and earlier updates, before there is a materialisation."""
         self._counts: dict[Which, Mapping[str, int]] = {}
+        self._unread: tuple[frozenset[str], Callable[[], FactSet]] | None = None
+        """Predicates of closed relations, of which a store's facts were not read, and what reads them."""
 
     @classmethod
     def restored(
@@ -100,6 +104,22 @@ class Reasoner(Generic[Batch, Listed, Part]):
     ) -> Self:
         """What was materialised and stored; `pairs` gives the constants that others represent, if any can."""
         return cls(backend, E, I, kept, kinds)
+
+    def leave_unread(self, predicates: frozenset[str], read: Callable[[], FactSet]) -> None:
+        """Is told that `I` has no more than the backbones of closed relations, until `complete` is called."""
+        self._unread = predicates, read
+
+    def complete(self, program: Program, settings: Settings) -> None:
+        """Closes relations that a store had closed; where that cannot be done, their facts are read after all."""
+        if self._unread is None:
+            return
+        try:
+            self.I = self._resumed(program, settings).holding
+        except Unresumable:
+            I = self.I
+            I |= self._unread[1]()
+            self.I, self._kinds = I, frozenset(kind for kind in self._kinds if not kind.startswith(CLOSED))
+        self._unread = None
 
     @property
     def engine(self) -> Engine:
@@ -266,7 +286,9 @@ class Reasoner(Generic[Batch, Listed, Part]):
             compiled.cost, compiled.past = self._cost, self._past
             kept = self._kept()
             refuse_undefined(kept, self._heads(compiled))
-            compiled.recover(self.I, partial(self.backend.recovered, kept))
+            closed = frozenset() if self._unread is None else self._unread[0]
+            if not compiled.recover(self.I, partial(self.backend.recovered, kept), closed):
+                raise Unresumable(_NOT_CLOSED)
             self.materialisation, self._kept = compiled, dict
             self.note_stored()
         return self.materialisation

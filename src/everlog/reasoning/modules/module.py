@@ -158,6 +158,13 @@ class Backbone(Module):
             self.X = I.within(self.region)
             self.closed = self.closing.changed(self.closed, self.X, self.steps_in(I), come, gone)
 
+    def close(self, I: FactSet) -> bool:
+        """Closes the relation, of which `I` has the backbone; tells whether that can be done."""
+        if self.closing is None:
+            return False
+        self.closed = self.closing.closed(self.X, self.steps_in(I), always=True)
+        return self.closed is not None
+
     def steps_in(self, I: FactSet) -> FactSet:
         """The facts of `I` that lead on."""
         return self.X

@@ -65,8 +65,8 @@ class _Enumerable(MemoryFacts):
         self._entered: dict[Table, Rows] = {}
 
     @abstractmethod
-    def pieces(self, table: Table) -> Iterator[Ids]:
-        """The facts of such a table, in pieces."""
+    def unlisted(self, table: Table) -> Iterator[Ids]:
+        """The facts of a table that are no rows, in pieces."""
 
     @abstractmethod
     def listed_rows(self, table: Table) -> Rows:
@@ -77,7 +77,7 @@ class _Enumerable(MemoryFacts):
             return self.listed_rows(table)
         if table not in self._entered:
             entry = Entry(table, 1)
-            for tuples in self.pieces(table):
+            for tuples in self.unlisted(table):
                 look()
                 entry.put(0, np.ascontiguousarray(tuples), tuples.shape[1], np.arange(table.arity), NO_ROWS)
                 entry.enter(self._engine.parallel)
@@ -85,7 +85,10 @@ class _Enumerable(MemoryFacts):
         return self._entered[table]
 
     def tuples(self, table: Table) -> Ids:
-        return joined(self.pieces(table), table.arity) if self.is_closed(table) else super().tuples(table)
+        return joined(self.unlisted(table), table.arity) if self.is_closed(table) else super().tuples(table)
+
+    def pieces(self, table: Table) -> Iterator[Ids]:
+        return self.unlisted(table) if self.is_closed(table) else super().pieces(table)
 
     def formula(self, table: Table, bits: bool = False) -> Formula:
         return ComputedFacts(self._within, {table: self.rows(table)}).formula(table, bits)
@@ -127,7 +130,7 @@ class ClosedFacts(_Enumerable):
     def listed_rows(self, table: Table) -> Rows:
         return self._base.rows(table)
 
-    def pieces(self, table: Table) -> Iterator[Ids]:
+    def unlisted(self, table: Table) -> Iterator[Ids]:
         return self._by_table[table].pairs()
 
     def size(self, table: Table) -> int:
@@ -189,7 +192,7 @@ class ChangedFacts(_Enumerable):
     def listed_rows(self, table: Table) -> Rows:
         return self._facts.rows(table)
 
-    def pieces(self, table: Table) -> Iterator[Ids]:
+    def unlisted(self, table: Table) -> Iterator[Ids]:
         return self._changes[table].pieces()
 
     def size(self, table: Table) -> int:

@@ -18,6 +18,7 @@ from everlog.engine.algebra import FactSet, Region
 from everlog.engine.memory.facts import rows as row_sets
 from everlog.engine.memory.facts.rows import NO_ANNOTATION, NO_TERMS, Pin, Rows
 from everlog.engine.memory.facts.table import Ids, Table
+from everlog.interrupts import look
 
 if TYPE_CHECKING:
     from everlog.engine.memory.facts.annotations import RowAnnotation
@@ -104,6 +105,10 @@ class MemoryFacts(FactSet):
         """The facts of a table that are in the set, one per column."""
         rows = self.rows(table)
         return table.cols[:, rows.lo : rows.hi] if rows.is_span else table.tuples(rows.array())
+
+    def pieces(self, table: Table) -> Iterator[Ids]:
+        """The same in pieces, each of which is there until the next is."""
+        yield self.tuples(table)
 
     def holds(self, table: Table, tuples: Ids) -> npt.NDArray[np.bool_]:
         """Which of some facts of a table, one per column, are in the set."""
@@ -288,8 +293,17 @@ class View(MemoryFacts):
     def tuples(self, table: Table) -> Ids:
         if table in self._rows or self._operator != "-" or not self._left.is_closed(table):
             return super().tuples(table)
-        tuples = self._left.tuples(table)
-        return tuples[:, ~self._right.holds(table, tuples)] if self._right.at_most(table) else tuples
+        found = [np.empty((table.arity, 0), np.int32), *(tuples.copy() for tuples in self.pieces(table))]
+        return np.concatenate(found, axis=1)
+
+    def pieces(self, table: Table) -> Iterator[Ids]:
+        if table in self._rows or self._operator != "-" or not self._left.is_closed(table):
+            yield from super().pieces(table)
+            return
+        some = self._right.at_most(table)
+        for tuples in self._left.pieces(table):
+            look()
+            yield tuples[:, ~self._right.holds(table, tuples)] if some else tuples
 
     def holds(self, table: Table, tuples: Ids) -> npt.NDArray[np.bool_]:
         if table in self._rows or not (self._left.is_closed(table) or self._right.is_closed(table)):

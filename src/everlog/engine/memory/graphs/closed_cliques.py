@@ -25,9 +25,9 @@ class ClosingCliques(Closing):
     def __init__(self, engine: MemoryEngine, atom: Atom) -> None:
         self._binary = PairTable(engine, atom)
 
-    def closed(self, X: FactSet, T: FactSet) -> ClosedCliques | None:
+    def closed(self, X: FactSet, T: FactSet, always: bool = False) -> ClosedCliques | None:
         found = self._closed(X)
-        return found if len(found) >= tuning.CLOSED_FACTS else None
+        return found if always or len(found) >= tuning.CLOSED_FACTS else None
 
     def changed(self, before: Closed, X: FactSet, T: FactSet, come: FactSet, gone: FactSet) -> ClosedCliques:
         return self._closed(X)

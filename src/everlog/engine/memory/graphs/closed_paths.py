@@ -37,12 +37,12 @@ class ClosingPaths(Closing):
         self._first, self._steps = PairTable(engine, atom, backwards), PairTable(engine, step, backwards)
         self._turned = backwards
 
-    def closed(self, X: FactSet, T: FactSet) -> ClosedPaths | None:
+    def closed(self, X: FactSet, T: FactSet, always: bool = False) -> ClosedPaths | None:
         first, steps = self._pairs(X, T)
-        if not _pays(first, steps):
+        if not always and not _pays(first, steps):
             return None
         found = _Graph(first, steps).closed(self._turned)
-        return found if len(found) >= tuning.CLOSED_FACTS else None
+        return found if always or len(found) >= tuning.CLOSED_FACTS else None
 
     def changed(self, before: Closed, X: FactSet, T: FactSet, come: FactSet, gone: FactSet) -> ClosedPaths:
         assert isinstance(before, ClosedPaths), "a closure of the same relation"
