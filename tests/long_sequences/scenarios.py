@@ -297,6 +297,41 @@ def _of_triples(random: Random) -> tuple[str, list[Fact]]:
     return text, list(dict.fromkeys(found))
 
 
+def _that_closes(random: Random) -> tuple[str, list[Fact]]:
+    """Relations that are closed and that no other rule asks about, fed by rules of all sorts."""
+    closing = [
+        "r(?x, ?z) :- r(?x, ?y), r(?y, ?z) .",
+        "r(?x, ?z) :- r(?x, ?y), e(?y, ?z) .",
+        "r(?x, ?z) :- e(?x, ?y), r(?y, ?z) .",
+        "r(?x, ?z) :- r(?x, ?y), r(?y, ?z) . r(?y, ?x) :- r(?x, ?y) .",
+        "t(?x, ?z) :- t(?x, ?y), t(?y, ?z) .",
+        "t(?x, ?z) :- t(?x, ?y), e(?y, ?z), not n(?y) .",
+        "t(?x, ?z) :- t(?x, ?y), t(?y, ?z) . t(?y, ?x) :- t(?x, ?y) .",
+        "[?x, <http://x/p>, ?z] :- [?x, <http://x/p>, ?y], [?y, <http://x/p>, ?z] .",
+    ]
+    feeding = [
+        "r(?x, ?y) :- e(?x, ?y) .",
+        "r(?x, ?y) :- f(?y, ?x) .",
+        "t(?x, ?y) :- e(?x, ?y), not n(?x) .",
+        "t(?x, ?y) :- e(?x, ?z), f(?z, ?y) .",
+        "[?x, <http://x/p>, ?y] :- f(?x, ?y), not n(?y) .",
+        "n(?x) :- f(?x, ?x) .",
+        "e(?x, ?y) :- f(?x, ?y), n(?y) .",
+    ]
+    wanted = random.sample(closing, random.choice([1, 1, 2]))
+    text = "\n".join([*wanted, *random.sample(feeding, random.randint(1, 5))])
+    if not _is_defined(text):
+        text = "\n".join([wanted[0], *feeding[:2]])
+    names = range(random.choice([4, 7, 12]))
+    predicates = ["e", "e", "f", "r", "t", "p", "n"]
+    found = []
+    for _ in range(70):
+        predicate, x, y = random.choice(predicates), random.choice(names), random.choice(names)
+        row = (x,) if predicate == "n" else (x, y)
+        found.append(("triple", (x, NamedNode("http://x/p"), y)) if predicate == "p" else (predicate, row))
+    return text, _distinct(found)
+
+
 def _that_computes(random: Random) -> tuple[str, list[Fact]]:
     """Expressions and aggregates, or minima in recursion."""
     case = random.choice([computing, with_minima])(random, updates=8)
@@ -315,6 +350,7 @@ _PROGRAMS = {
     "equality": _with_equality,
     "complex equality": _complex_with_equality,
     "computing": _that_computes,
+    "closing": _that_closes,
 }
 
 

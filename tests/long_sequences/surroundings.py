@@ -26,6 +26,7 @@ SURROUNDINGS: Final = {
     "closes": 0.25,
     "by bits": 0.2,
     "by visits": 0.1,
+    "kept closed": 0.4,
     "impatient": 0.15,
     "counts soon": 0.25,
     "counts nodes": 0.2,
@@ -56,6 +57,9 @@ def surrounded(names: tuple[str, ...]) -> Iterator[None]:
                 patch.setattr(tuning, "VISIT_COST", 1e9)
             elif name == "by visits":
                 patch.setattr(tuning, "GRAPH_BYTES", 0)
+            elif name == "kept closed":  # closures that no rule asks about are not derived
+                patch.setattr(tuning, "CLOSED_FACTS", 0)
+                patch.setattr(tuning, "CLOSED_PAIR_BYTES", 1e9)
             elif name == "impatient":  # updates are given up
                 patch.setattr(choice, "_FREE", 0)
                 patch.setattr(choice, "_SECONDS", 1e-9)

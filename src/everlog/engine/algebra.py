@@ -76,6 +76,39 @@ class FactSet(ABC):
     def within(self, region: Region) -> FactSet:
         """The facts of a region such as `Out^s`, computed."""
 
+    @property
+    def base(self) -> FactSet:
+        """The set without facts of closed relations that only follow from others."""
+        return self
+
+    @property
+    def closures(self) -> Mapping[Atom, Closed]:
+        """The relations that are closed, by their atoms."""
+        return {}
+
+
+class Closed(ABC):
+    """All facts of a relation that is closed, such as a transitive one, in less room than they take one by one."""
+
+    @abstractmethod
+    def __len__(self) -> int: ...
+
+    @abstractmethod
+    def nbytes(self) -> int:
+        """The memory in use."""
+
+
+class Closing(ABC):
+    """Closes a relation, and keeps it closed: its facts are all that a backbone `X` and steps `T` lead to."""
+
+    @abstractmethod
+    def closed(self, X: FactSet, T: FactSet, always: bool = False) -> Closed | None:
+        """What they lead to; None if that takes no less room than its facts do, unless it is wanted `always`."""
+
+    @abstractmethod
+    def changed(self, before: Closed, X: FactSet, T: FactSet, come: FactSet, gone: FactSet) -> Closed:
+        """What they lead to now, after facts of `X` or `T` have come and gone."""
+
 
 class Counted(ABC):
     """A multiset of facts; multiplicities are positive."""
@@ -240,6 +273,20 @@ class Engine(ABC):
     @abstractmethod
     def annotation(self, sparse: bool = False) -> Annotation:
         """No fact has a value of its own yet; `sparse` says that few ever will."""
+
+    def closing(self, I: FactSet, closures: Mapping[Atom, Closed]) -> FactSet:
+        """A set with all facts of some relations that are closed, of which it has those that are not derived by that."""
+        assert not closures, "an engine without closures"
+        return I
+
+    def changed(
+        self, then: FactSet, now: FactSet, explicit: tuple[FactSet, FactSet], sets: Sequence[FactSet]
+    ) -> Sequence[FactSet]:
+        """What came to `I` and went, and what came to `I ∖ E` and went, between two sets with closed relations.
+
+        Some facts became `explicit`, others are so no longer; the `sets` are what happened to what is listed.
+        """
+        return sets
 
     def bytes_of(self, predicate: str) -> int:
         """The memory that the facts of a predicate take; 0 where that is unknown."""
@@ -441,6 +488,14 @@ class Graphs(ABC):
 
     @abstractmethod
     def cliques(self, atom: Atom) -> Cliques: ...
+
+    def closing_paths(self, atom: Atom, step: Atom, backwards: bool = False) -> Closing | None:
+        """What keeps the relation of an atom closed along steps; None where all facts are listed."""
+        return None
+
+    def closing_cliques(self, atom: Atom) -> Closing | None:
+        """What keeps a symmetric and transitive relation closed; None where all facts are listed."""
+        return None
 
     @abstractmethod
     def keyed_neighbours(self, atom: Atom, item: Atom, key: Variable) -> Neighbours:

@@ -275,6 +275,13 @@ class Backend(ABC, Generic[Batch, Listed, Part]):
     def scratch(self) -> AbstractContextManager[Backend[Batch, Listed, Part]]:
         """The same facts without hidden ones, for a while; what is derived there is forgotten."""
 
+    def narrowed(self, rules: Sequence[Rule], facts: FactSet) -> tuple[Sequence[Rule], FactSet]:
+        """Rules that derive the same from other facts, in a scratch: all facts of closed relations need not be listed.
+
+        They are applied once, or one after the other: none depends on its own head.
+        """
+        return rules, facts
+
     @abstractmethod
     def query_dictionary(self) -> tuple[Dictionary, bool]:
         """The dictionary of the ids that `matches` gives, and whether that is for one query, and takes new values."""

@@ -74,7 +74,8 @@ class HeldFacts:
         by_predicate = _by_predicate(facts)
         with self._backend.scratch() as scratch:
             batches = scratch.encoded({name: _columns(name, some) for name, some in by_predicate.items()})
-            found = scratch.present(batches).common(held)
+            # Facts of closed relations may hold and be known to nobody.
+            found = (scratch.entered(batches) if held.closures else scratch.present(batches)).common(held)
             return {
                 Atom(name, tuple(map(Constant, row)))
                 for name, some in by_predicate.items()
@@ -194,9 +195,10 @@ class HeldFacts:
         wanted = scratch.entered(scratch.encoded({name: _columns(name, some) for name, some in names.items()}))
         first, rest = [one.first for one in matchings], [rule for one in matchings for rule in one.rest]
         scratch.prepare([*first, *rest])
-        known = (self.E if explicit else self.I).plus(wanted)
+        narrowed, known = scratch.narrowed(first, (self.E if explicit else self.I).plus(wanted))
+        negative = self.I if explicit else known
         # Every instance has a fact that is asked about: these drive the joins, however large the other relations are.
-        found = scratch.compiler()(first).apply(known, self.I, some=[(wanted, scratch.engine.empty())])
+        found = scratch.compiler()(narrowed).apply(known, negative, some=[(wanted, scratch.engine.empty())])
         return found if not rest else found.plus(self._applied(scratch, rest, self.I.plus(found)))
 
     def _applied(
@@ -204,6 +206,7 @@ class HeldFacts:
     ) -> FactSet:
         """What rules that do not depend on their heads derive from some facts; each instance has one that is `driving`."""
         compiler = scratch.compiler()
+        rules, facts = scratch.narrowed(rules, facts)
         if all(isinstance(literal, Atom) for rule in rules for literal in rule.body) and _are_apart(rules):
             some = [] if driving is None else [(driving, scratch.engine.empty())]
             return compiler(rules).apply(facts, some=some)

@@ -329,6 +329,7 @@ class KnowledgeBase:
 
     def restore(self, reasoner: AnyReasoner, arities: Mapping[str, int], choice: Engine) -> None:
         """Takes over what is materialised in a store, by an engine that was chosen for some reasons."""
+        reasoner.complete(self.program, self.settings)
         self._reasoner, self.arities, self._choice = reasoner, dict(arities), choice
         self._materialised = True
 

@@ -5,7 +5,7 @@ It knows the algebra and no engine in particular. Whatever fails on the way of a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -13,12 +13,12 @@ from time import process_time
 from typing import TypeAlias
 
 from everlog import clock, interrupts
-from everlog.datalog.syntax import Rule
-from everlog.engine.algebra import Engine, FactSet
+from everlog.datalog.syntax import Atom, Rule
+from everlog.engine.algebra import Closed, Engine, FactSet
 from everlog.engine.backend import Difference, KeptState, Recovered
 from everlog.engine.kept_kinds import BACKBONE, HIDDEN_FACTS
 from everlog.errors import EverlogError
-from everlog.knowledge.saved_kinds import DECOMPOSED, MODULE, module_key, tree_key
+from everlog.knowledge.saved_kinds import CLOSED, DECOMPOSED, MODULE, module_key, tree_key
 from everlog.planning.compiled_program import CompiledStratum, Compiler
 from everlog.planning.modules.module_choice import LeftOut
 from everlog.planning.rule_changes import every_rule
@@ -153,6 +153,16 @@ class Materialisation:
         found = (module for module in self.module_list() if isinstance(module, Backbone))
         return sorted(found, key=lambda module: module_key(*module.identity))
 
+    @property
+    def closures(self) -> dict[Atom, Closed]:
+        """The relations that are closed: `I` has their backbones and no more."""
+        return {module.atom: module.closed for module in self.backbones() if module.closed is not None}
+
+    @property
+    def holding(self) -> FactSet:
+        """`I` with all facts of relations that are closed."""
+        return self.engine.closing(self.I, self.closures)
+
     def keys(self) -> dict[str, Backbone]:
         """Names for the modules that have backbones: what a store keeps for one is of use to no other."""
         return {module_key(*module.identity): module for module in self.backbones()}
@@ -169,6 +179,8 @@ class Materialisation:
     def kinds(self) -> frozenset[str]:
         """The kinds of relations that a store has for updates of this, and what it has to say about modules and rules."""
         found = self.asked().names() | {HIDDEN_FACTS, DECOMPOSED, *self.tree_keys()}
+        names = {atom.predicate for atom in self.closures if len(atom.terms) == 2}
+        found |= {f"{CLOSED}{name}" for name in names}
         return found | {BACKBONE, *self.keys()} if self.backbones() else found
 
     def fits(self, kinds: frozenset[str]) -> bool:
@@ -182,6 +194,8 @@ class Materialisation:
         modules = self.modules if self._bounds is None else self._bounds.checked(self.modules, self.E)
         seconds = dict[int, float]()
         strata = timed(of_strata, seconds)
+        for module in self.backbones():
+            module.begins = True
         if self.kept.names():
             self.I, rounds = materialise_counted(
                 strata, self.E, self.engine, progress, measured_modules(modules), self.kept, boundaries
@@ -190,6 +204,8 @@ class Materialisation:
             used = measured_modules(modules)
             self.I, rounds = materialise(strata, self.E, self.engine, progress, used, boundaries)
         self.boundaries.hold(self.I)
+        for module in self.backbones():
+            module.begins = False
         if self._bounds is not None:
             self._bounds.finish(modules, self.I)
         took = clock.now() - begun
@@ -197,6 +213,17 @@ class Materialisation:
         self.cost = Allowance(self.engine.derivations - before, took, waited)
         outcome = Outcome("remat", {"materialise": self.cost.instances}, rounds, self.cost.seconds, seconds)
         return outcome if profiler is None else replace(outcome, work=profiler.work())
+
+    def settled(self, I: FactSet, found: Difference[FactSet], then: Mapping[Atom, Closed]) -> Difference[FactSet]:
+        """Closes relations again after an update of what is listed, and gives all that it changed."""
+        for module in self.backbones():
+            module.settle(I, found.added, found.deleted)
+        now = self.closures
+        if not now:
+            return found
+        closing, listed = self.engine.closing, (found.added, found.deleted, found.derived_added, found.derived_deleted)
+        explicit = found.explicit_added, found.explicit_deleted
+        return Difference(*explicit, *self.engine.changed(closing(I, then), closing(I, now), explicit, listed))
 
     def asked(self) -> Kept:
         """What is kept because somebody asked for it."""
@@ -213,15 +240,34 @@ class Materialisation:
         kept, backbones = self.asked(), [module.X for module in self.backbones()]
         return KeptState(self.I, kept.placed(), backbones, kept.forgotten(), self.backbones_before)
 
-    def recover(self, I: FactSet, recovered: Callable[[frozenset[str], FactSet], Recovered]) -> None:
-        """Takes over what was computed earlier, and what was kept, of the kinds that there is a use for."""
+    def recover(
+        self,
+        I: FactSet,
+        recovered: Callable[[frozenset[str], FactSet], Recovered],
+        closed: Collection[str] = (),
+    ) -> bool:
+        """Takes over what was computed earlier, and what was kept, of the kinds that there is a use for.
+
+        Relations of some predicates are `closed`, though `I` has their backbones alone; False if they cannot be.
+        """
         kept, backbones = self.kept, self.backbones()
         found = recovered(kept.names() | ({BACKBONE} if backbones else set()), I)
+        closures = I.closures
+        if closures.keys() <= {module.atom for module in backbones if module.closing is not None}:
+            I = I.base
+            for module in backbones:
+                module.closed = closures.get(module.atom)
         I |= found.hidden
         for kind, counts in found.counts.items():
             getattr(kept, kind).add(counts)
         for number, X in found.backbones.items():
             backbones[number].X |= X
+        again = [module for module in backbones if module.atom.predicate in closed and len(module.atom.terms) == 2]
+        if {module.atom.predicate for module in again} != set(closed):
+            return False
+        for module in again:
+            if not module.close(I):
+                return False
         self.restore(I)
         if kept.trace is not None:
             for (place, i), counts in sorted(found.trace.items(), key=lambda one: one[0]):
@@ -229,6 +275,7 @@ class Materialisation:
             for place, stages in found.stages.items():
                 kept.trace.old[place].add(stages)
                 kept.trace.new[place].add(stages)
+        return True
 
     def restore(self, I: FactSet) -> None:
         """Takes over what was computed earlier; what modules did not store is computed again."""
@@ -291,8 +338,9 @@ class Materialisation:
             E |= change.plus
             I -= change.D
             I |= change.A
+            found = self.settled(I, found, self.closures)
             if accept is not None:
-                accept(I, found)
+                accept(self.engine.closing(I, self.closures), found)
         interrupts.settle()
         self.E, self.I, self.kept, self.backbones_before = E, I, kept, before
         self.boundaries.hold(I)

@@ -21,6 +21,8 @@ from everlog.planning.decomposition.size_estimates import Statistics
 from everlog.planning.hidden_predicates import STEPS
 from everlog.planning.modules.module_choice import Verdicts, keeping
 from everlog.planning.modules.module_rules import Identity
+from everlog.planning.modules.module_rules import Module as PlannedModule
+from everlog.planning.modules.unread_relations import is_unread
 from everlog.planning.rule_changes import Planned, decided_trees, decided_verdicts, every_rule
 from everlog.reasoning.boundaries import make_boundaries
 from everlog.reasoning.bounds import Bounds
@@ -82,7 +84,13 @@ def new_materialisation(
     )
     forced = settings.modules != "auto" or not backend.policy.tries_rules_before_chains
     matcher = backend.matcher()
-    modules = make_modules(strata, backend.engine, graphs, matcher, compiler, forced, known)
+    every = frozenset(every_rule(strata))
+    listed = settings.equality != "off" or settings.checked or settings.max_facts is not None
+
+    def closes(module: PlannedModule) -> bool:
+        return not listed and is_unread(module, every)
+
+    modules = make_modules(strata, backend.engine, graphs, matcher, compiler, forced, known, closes)
     boundaries = make_boundaries(strata, backend.engine, graphs, matcher, compiler)
     if before is not None:
         boundaries = boundaries.taking_over(before.boundaries)
@@ -114,7 +122,7 @@ def without_poor_chains(
     used = {module.identity for module in before.backbones()} - reasons.keys()
     after = new_materialisation(backend, evaluated, settings, kinds, keeping(used, reasons | _reasons(before)))
     for key, module in after.keys().items():
-        module.X = before.keys()[key].X
+        module.X, module.closed = before.keys()[key].X, before.keys()[key].closed
     after.restore(_without_steps(before.I, before.every_rule - after.every_rule))
     after.cost = before.cost
     return after

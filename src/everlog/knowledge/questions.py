@@ -15,6 +15,8 @@ from everlog.engine.backend import Backend, Matched, Matching, Progress, World
 from everlog.knowledge.goals import WORTH_SORTING, answer_variables, in_order, part_of
 from everlog.knowledge.materialisation import Materialisation
 from everlog.planning.compiled_program import compile_program
+from everlog.planning.modules.module_rules import meets
+from everlog.planning.modules.unread_relations import asked_atoms
 from everlog.reasoning.boundaries import make_boundaries
 from everlog.reasoning.modules.make_modules import make_modules
 
@@ -43,7 +45,8 @@ def answers(
             found = _with_answers(scratch, Rule(answer, tuple(map(names.literal, goal))), world.I)
             rows = names.answers(scratch, found, answer.predicate, variables, goal, world.E)
             return part_of(in_order(rows), limit, after), len(rows)
-        found = _with_answers(scratch, Rule(answer, tuple(goal)), world.holding)
+        (rule,), facts = scratch.narrowed([Rule(answer, tuple(goal))], world.holding)
+        found = _with_answers(scratch, rule, facts)
         listed = scratch.listed(found, answer.predicate, arity)
         number = None if limit is None else scratch.size(listed)
         if number is not None and limit is not None and number > WORTH_SORTING:
@@ -93,6 +96,10 @@ def found_beside(
     """What more rules, with more facts, would derive of some predicates; nothing of it is kept."""
     with world.backend.scratch() as scratch:
         given = world.holding
+        if not any(
+            meets(atom, closed) for closed in given.closures for rule in rules for atom in asked_atoms(rule.body)
+        ):
+            given = given.base
         given |= scratch.entered(scratch.encoded(facts), excluding=given)
         scratch.prepare(rules)
         compiler, engine = scratch.compiler(), scratch.engine

@@ -37,6 +37,7 @@ from everlog.knowledge.request import Request
 from everlog.knowledge.resuming import Unresumable, refuse_undefined, resumed
 from everlog.knowledge.revision import Run, revise
 from everlog.knowledge.rule_profile import profile_of
+from everlog.knowledge.saved_kinds import CLOSED
 from everlog.knowledge.settings import Settings
 from everlog.planning.compiled_program import CompiledMinima
 from everlog.planning.equality_rules import UNEQUATED, axiomatised
@@ -49,6 +50,7 @@ from everlog.reasoning.profiled import Profiler
 if TYPE_CHECKING:
     pass
 
+_NOT_CLOSED: Final = "a relation that was closed cannot be closed again"
 _DROPPED: Final = "an update by another algorithm dropped the counts that {name} needs; remat brings them back"
 
 
@@ -87,6 +89,8 @@ class Reasoner(Generic[Batch, Listed, Part]):
         self._past = Past()
         """What computing everything took, if that is known, and earlier updates, before there is a materialisation."""
         self._counts: dict[Which, Mapping[str, int]] = {}
+        self._unread: tuple[frozenset[str], Callable[[], FactSet]] | None = None
+        """Predicates of closed relations, of which a store's facts were not read, and what reads them."""
 
     @classmethod
     def restored(
@@ -100,6 +104,22 @@ class Reasoner(Generic[Batch, Listed, Part]):
     ) -> Self:
         """What was materialised and stored; `pairs` gives the constants that others represent, if any can."""
         return cls(backend, E, I, kept, kinds)
+
+    def leave_unread(self, predicates: frozenset[str], read: Callable[[], FactSet]) -> None:
+        """Is told that `I` has no more than the backbones of closed relations, until `complete` is called."""
+        self._unread = predicates, read
+
+    def complete(self, program: Program, settings: Settings) -> None:
+        """Closes relations that a store had closed; where that cannot be done, their facts are read after all."""
+        if self._unread is None:
+            return
+        try:
+            self.I = self._resumed(program, settings).holding
+        except Unresumable:
+            I = self.I
+            I |= self._unread[1]()
+            self.I, self._kinds = I, frozenset(kind for kind in self._kinds if not kind.startswith(CLOSED))
+        self._unread = None
 
     @property
     def engine(self) -> Engine:
@@ -130,7 +150,7 @@ class Reasoner(Generic[Batch, Listed, Part]):
         outcome = outcome.warned(self._contradictions(compiled.I, request.settings))
         try:
             self.materialisation = without_poor_chains(self.backend, compiled, rules, request.settings, self._kinds)
-            self.I, self._counts = self.materialisation.I, {}
+            self.I, self._counts = self.materialisation.holding, {}
             return self._report(request, outcome, planned, self.total(), 0)
         except BaseException:
             self.forget()  # there is none before it is whole
@@ -164,6 +184,8 @@ class Reasoner(Generic[Batch, Listed, Part]):
 
     def _not_explicit(self, deleted: Sequence[Batch], minus: FactSet) -> int:
         """How many of the facts to be deleted only follow from others."""
+        if self.I.closures:  # of which facts that hold may be known to nobody
+            minus = self.backend.entered(deleted)
         return len((minus & self.I) - self.E) if minus else 0
 
     def _changed(self, request: Request[Batch], minus: FactSet) -> tuple[Self, Report]:
@@ -223,7 +245,7 @@ class Reasoner(Generic[Batch, Listed, Part]):
         except TooCostly:
             why = [spreads_too_far(choice.algorithm.name)]
             return self._given_up(request, minus, choice, clock.now() - tried, why)
-        self.E, self.I, self._counts = after.E, after.I, {}
+        self.E, self.I, self._counts = after.E, after.holding, {}
         self._sets, self._difference = sets, None
         added, deleted = self.backend.count(sets.added), self.backend.count(sets.deleted)
         return self, self._report(request, outcome.warned(warnings), planned, added, deleted, choice.reasons)
@@ -264,7 +286,9 @@ class Reasoner(Generic[Batch, Listed, Part]):
             compiled.cost, compiled.past = self._cost, self._past
             kept = self._kept()
             refuse_undefined(kept, self._heads(compiled))
-            compiled.recover(self.I, partial(self.backend.recovered, kept))
+            closed = frozenset() if self._unread is None else self._unread[0]
+            if not compiled.recover(self.I, partial(self.backend.recovered, kept), closed):
+                raise Unresumable(_NOT_CLOSED)
             self.materialisation, self._kept = compiled, dict
             self.note_stored()
         return self.materialisation
@@ -325,7 +349,8 @@ class Reasoner(Generic[Batch, Listed, Part]):
         backend, kept = self.backend.fresh(), self.kept()
         E = backend.taken(self.E, self.backend)
         I = E
-        I |= backend.taken(self.I - self.E, self.backend)
+        I |= backend.taken(self.I.base - self.E, self.backend)
+        I = backend.engine.closing(I, self.I.closures)
         after = self.restored(backend, E, I, lambda: kept, self.kept_kinds(), self._pairs)
         after._difference, after._kept_change = self.difference, self.kept_change()
         after._remember(self)
@@ -333,7 +358,7 @@ class Reasoner(Generic[Batch, Listed, Part]):
 
     def _alive(self) -> int:
         """How many rows belong to facts, at most."""
-        return len(self.I)
+        return len(self.I.base)
 
     def _pairs(self) -> Listed | None:
         """The constants that others represent, if any can."""
@@ -464,7 +489,9 @@ class Reasoner(Generic[Batch, Listed, Part]):
         return self._counts[which]
 
     def derived(self) -> FactSet:
-        """`I ∖ E`, computed: the derived facts as a store has them."""
+        """`I ∖ E`: the derived facts as a store has them."""
+        if self.I.closures:
+            return self.I - self.E
         found = self.I
         found -= self.E
         return found

@@ -11,12 +11,13 @@ from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, Any
 
-from everlog.engine.kept_kinds import CLASSES
+from everlog.engine.algebra import FactSet
+from everlog.engine.kept_kinds import BACKBONE, CLASSES
 from everlog.knowledge.reasoner import Reasoner
 from everlog.knowledge.rewriting_reasoner import RewritingReasoner
-from everlog.knowledge.saved_kinds import stored_kinds
+from everlog.knowledge.saved_kinds import closed_predicates, stored_kinds
 from everlog.store.arrays import batches, ids_of, load_dictionary
-from everlog.store.layers import facts_frame, facts_table
+from everlog.store.layers import facts_frame, facts_table, without
 from everlog.store.manifest import Manifest
 from everlog.store.parquet_files import check_part
 
@@ -48,26 +49,41 @@ def _kind(equality: object) -> type[Reasoner[Any, Any, Any]]:
 
 def load_in_memory(store: Path, manifest: Manifest, workers: int | None = None) -> Reasoner[Any, Any, Any]:
     """The facts of a version, explicit and derived, by Arrow straight from its files."""
+    import numpy as np
+
     from everlog.engine.memory.memory_backend import MemoryBackend
 
+    kinds = stored_kinds(manifest.state_kinds, manifest.state_arities)
+    unread = closed_predicates(kinds)
+    sections = manifest.explicit, without(manifest.derived, unread)
     with ThreadPoolExecutor(1) as beside:  # files of facts are read while terms get their ids
-        reading = [
-            beside.submit(list, batches(store, manifest.layers(section), manifest.arities))
-            for section in ("explicit", "derived")
-        ]
+        reading = [beside.submit(list, batches(store, layers, manifest.arities)) for layers in sections]
         backend = MemoryBackend(workers, load_dictionary(store, manifest.dictionary))
         # What is stored is distinct, and derived facts are not explicit: nothing has to be looked for.
         E, derived = (backend.appended(facts.result()) for facts in reading)
     I = E
     I |= derived
-    return _kind(manifest.options.get("equality")).restored(
+    for predicate in sorted(unread):
+        name = f"{BACKBONE}:{predicate}"
+        if name in manifest.state_arities:
+            ids = ids_of(facts_table(store, manifest.state, name, manifest.state_arities[name]), 3)
+            I |= backend.entered([(predicate, np.ascontiguousarray(ids[:2]))])
+    reasoner = _kind(manifest.options.get("equality")).restored(
         backend,
         E,
         I,
         lambda: dict(batches(store, manifest.state, manifest.state_arities)),
-        stored_kinds(manifest.state_kinds, manifest.state_arities),
+        kinds,
         lambda: ids_of(facts_table(store, manifest.state, CLASSES, 2), 2),
     )
+    if unread:
+
+        def read() -> FactSet:
+            layers = (manifest.layers("derived"), manifest.arities)
+            return backend.entered([batch for batch in batches(store, *layers) if batch[0] in unread])
+
+        reasoner.leave_unread(unread, read)
+    return reasoner
 
 
 class Loading:

@@ -20,6 +20,7 @@ from everlog.knowledge.materialisation import Accept, Materialisation, Outcome, 
 from everlog.knowledge.resuming import Unresumable
 from everlog.planning.compiled_program import CompiledMinima, CompiledStratum
 from everlog.planning.modules.module_rules import Module as PlannedModule
+from everlog.planning.modules.unread_relations import is_unread
 from everlog.planning.rule_changes import Planned, RuleChange, gaining, losing, planned_in
 from everlog.reasoning.algorithms import Algorithm
 from everlog.reasoning.boundaries import Boundaries
@@ -35,11 +36,13 @@ from everlog.reasoning.handing_over import (
 from everlog.reasoning.minima import Minima
 from everlog.reasoning.modular import Modules
 from everlog.reasoning.modules.make_modules import planned_modules, restrict_exactness
+from everlog.reasoning.modules.module import Backbone
 from everlog.reasoning.profiled import Profiler
 
 _AGAIN: Final = "everything was computed anew, since "
 _SEQUENCES: Final = f"{_AGAIN}a rule about neighbours in an order came or went"
 _ENTANGLED: Final = f"{_AGAIN}two modules derive the same relation, and one of them is new"
+_CLOSED: Final = f"{_AGAIN}rules of a relation that is closed changed, or a rule asks about it"
 _ITERATIONS: Final = (
     f"{_AGAIN}rules are recursive now that were not, or no longer, and derivations are counted by iteration"
 )
@@ -97,6 +100,7 @@ class _Revision:
 
     def made(self, minus: FactSet, plus: FactSet) -> tuple[Outcome, Difference[FactSet]]:
         old, new, gone = self._old, self._new, self._rules.gone
+        self._refuse_closed()
         explicit, nothing = (minus, plus), (self._engine.empty(), self._engine.empty())
         # As in `Change`: what is deleted and not explicit, or added as well, and what is added and explicit.
         minus, plus = minus.common(old.E).minus(plus), plus.minus(old.E)
@@ -113,13 +117,24 @@ class _Revision:
             self._finish(shape)
             A, D = self._sums()
             found = difference(A, D, minus, plus, self._E | minus, known)
+            found = new.settled(self._I, found, old.closures)
             if self._run.accept is not None:
-                self._run.accept(self._I, found)
+                self._run.accept(self._engine.closing(self._I, new.closures), found)
         interrupts.settle()
         new.E, new.I, new.kept = self._E, self._I, self._kept
         new.backbones_before = [module.X for module in new.backbones()]
         new.cost, new.made = old.cost, old.made & new.kept.names()
         return self._outcome(), found
+
+    def _refuse_closed(self) -> None:
+        """Relations that are closed have to be what they are, and no other rule may ask about them."""
+        every, going_on = self._new.every_rule, set(map(id, self._new.module_list()))
+        for planned, module in planned_modules(self._old.strata, self._old.modules):
+            if not isinstance(module, Backbone) or module.closed is None:
+                continue
+            assert isinstance(planned, PlannedModule), "what a backbone was planned as"
+            if id(module) not in going_on or not is_unread(planned, every):
+                raise Unresumable(_CLOSED)
 
     def _lose(self, shape: _Shape, explicit: tuple[FactSet, FactSet]) -> _Shape:
         gone, old = self._rules.gone, self._old

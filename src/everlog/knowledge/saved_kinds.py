@@ -25,6 +25,9 @@ TREE: Final = "tree-"
 MODULE: Final = "module-"
 """What the kinds begin with that say for which modules there are backbones."""
 
+CLOSED: Final = "closed-"
+"""What the kinds begin with that name predicates whose facts follow from those of a backbone (`closed_predicates`)."""
+
 _NUMBERED = re.compile(r"[^:]+:¬(key)?[0-9]{1,6}")
 """Relations about hidden predicates that were numbered instead of being named after what defines them."""
 
@@ -37,6 +40,11 @@ def stored_kinds(kinds: Iterable[str], names: Iterable[str]) -> frozenset[str]:
     known = frozenset(kinds)
     known |= frozenset() if BY_VALUE in known else {BY_TERM}
     return known | {OLDER} if _NUMBERED_MODULES in known or any(map(_NUMBERED.fullmatch, names)) else known
+
+
+def closed_predicates(kinds: Iterable[str]) -> frozenset[str]:
+    """The predicates of a store of which backbones tell all facts, so that these need not be read."""
+    return frozenset(kind.removeprefix(CLOSED) for kind in kinds if kind.startswith(CLOSED))
 
 
 def compares(rules: Iterable[Rule]) -> bool:

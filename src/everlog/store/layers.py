@@ -74,6 +74,16 @@ def alone(layers: Sequence[Layer], changed: Container[str] = ()) -> Layer:
     return Layer(stay(layer.added for layer in layers), stay(layer.deleted for layer in layers))
 
 
+def without(layers: Sequence[Layer], predicates: Container[str]) -> tuple[Layer, ...]:
+    """What layers say about other predicates than some."""
+
+    def left(parts: Mapping[str, Part]) -> dict[str, Part]:
+        return {name: part for name, part in parts.items() if name not in predicates}
+
+    found = (Layer(left(layer.added), left(layer.deleted)) for layer in layers)
+    return tuple(layer for layer in found if layer.added or layer.deleted)
+
+
 # Reading by Spark
 
 

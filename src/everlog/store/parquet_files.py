@@ -58,23 +58,23 @@ def write_file(table: pa.Table, file: Path) -> Path:
     Ids are written as differences, and terms by what they share with the one before: they hardly ever come again, so that
     a dictionary of a column would be as large as the column.
     """
+    return write_pieces([table], table.schema, file)
+
+
+def write_pieces(pieces: Iterable[pa.Table], schema: pa.Schema, file: Path) -> Path:
+    """Writes tables that come one after the other as one file."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     file.parent.mkdir(parents=True, exist_ok=True)
     encodings = {
-        field.name: "DELTA_BINARY_PACKED" if pa.types.is_integer(field.type) else "DELTA_BYTE_ARRAY"
-        for field in table.schema
+        field.name: "DELTA_BINARY_PACKED" if pa.types.is_integer(field.type) else "DELTA_BYTE_ARRAY" for field in schema
     }
-    # Several row groups, so that Spark reads a large file with all cores.
-    pq.write_table(
-        table,
-        file,
-        row_group_size=1 << 20,
-        write_page_checksum=True,
-        use_dictionary=False,
-        column_encoding=encodings,
-    )
+    options = {"write_page_checksum": True, "use_dictionary": False, "column_encoding": encodings}
+    with pq.ParquetWriter(file, schema, **options) as writer:
+        for table in pieces:
+            # Several row groups, so that Spark reads a large file with all cores.
+            writer.write_table(table, row_group_size=1 << 20)
     return file
 
 

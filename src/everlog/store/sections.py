@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from everlog.store.arrays import table_of
 from everlog.store.commit import Writing
-from everlog.store.layers import alone, compose, facts_table, mentioned, merged_length, net_change
+from everlog.store.layers import alone, compose, facts_table, mentioned, merged_length, net_change, without
 from everlog.store.manifest import Layer, Part
-from everlog.store.parquet_files import write_file
+from everlog.store.parquet_files import write_file, write_pieces
 from everlog.store.term_dictionary import BLANK
 
 if TYPE_CHECKING:
@@ -21,7 +22,14 @@ if TYPE_CHECKING:
     from everlog.engine.memory.dictionary import Dictionary
     from everlog.engine.memory.facts.table import Ids
 
-Facts: TypeAlias = Mapping[str, "Ids | NDArray[np.int64]"]
+Facts: TypeAlias = Mapping[str, "Ids | NDArray[np.int64] | AllFacts"]
+
+
+class AllFacts(NamedTuple):
+    """All facts of a predicate, which take the place of those that a section has; they come in pieces."""
+
+    pieces: Callable[[], Iterator[Ids]]
+    rows: int
 
 
 def write_section(
@@ -33,14 +41,18 @@ def write_section(
     arities: Mapping[str, int],
 ) -> tuple[Layer, ...]:
     """The layers of a section after a change; small layers are merged on the way."""
+    whole = {predicate: facts for predicate, facts in added.items() if isinstance(facts, AllFacts)}
+    layers = without(layers, whole) if whole else layers
     changed: dict[str, tuple[pa.Table, pa.Table]] = {
         predicate: (
             _table(added.get(predicate), arities[predicate]),
             _table(deleted.get(predicate), arities[predicate]),
         )
         for predicate in {**added, **deleted}
+        if predicate not in whole
     }
     rows = sum(table.num_rows for tables in changed.values() for table in tables)
+    rows += sum(facts.rows for facts in whole.values())
     if not rows:
         return tuple(layers)
     count = merged_length([*(layer.rows() for layer in layers), rows]) - 1
@@ -59,6 +71,7 @@ def write_section(
             more, gone = compose((more, gone), changed[predicate])
         tables[f"+{predicate}"], tables[f"-{predicate}"] = more, gone
     written = _write_tables(writer, section, tables)
+    written |= {f"+{name}": _write_all(writer, section, facts) for name, facts in whole.items() if facts.rows}
     result = Layer(
         {**kept.added, **{name[1:]: part for name, part in written.items() if name[0] == "+"}},
         {**kept.deleted, **{name[1:]: part for name, part in written.items() if name[0] == "-"}},
@@ -66,8 +79,10 @@ def write_section(
     return (*older, result) if older or result.added or result.deleted else ()
 
 
-def _table(ids: Ids | NDArray[np.int64] | None, arity: int) -> pa.Table:
+def _table(ids: Ids | NDArray[np.int64] | AllFacts | None, arity: int) -> pa.Table:
     import numpy as np
+
+    assert not isinstance(ids, AllFacts), "these are written in pieces"
 
     return table_of(np.empty((arity, 0), np.int32) if ids is None else ids)
 
@@ -82,6 +97,14 @@ def _write_tables(writer: Writing, section: str, tables: Mapping[str, pa.Table])
         name: _part(writer, write_file(table, folder / f"{number}.parquet"), table.num_rows)
         for number, (name, table) in enumerate(present.items())
     }
+
+
+def _write_all(writer: Writing, section: str, facts: AllFacts) -> Part:
+    """A file of all facts of a predicate."""
+    tables = (table_of(ids) for ids in facts.pieces())
+    first = next(tables)
+    file = write_pieces(chain([first], tables), first.schema, writer.folder(section) / "all.parquet")
+    return _part(writer, file, facts.rows)
 
 
 def _part(writer: Writing, file: Path, rows: int) -> Part:

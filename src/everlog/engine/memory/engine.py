@@ -22,21 +22,22 @@ from numpy.typing import NDArray
 
 from everlog.datalog.syntax import TRIPLE, Atom, Constant, Term, Variable
 from everlog.datalog.values import RDF_TYPE, SAME_AS, Value, identity
-from everlog.engine.algebra import Engine, Region
+from everlog.engine.algebra import Closed, Engine, FactSet, Region
 from everlog.engine.memory import tuning
 from everlog.engine.memory.dictionary import Dictionary
 from everlog.engine.memory.facts import rows as row_sets
 from everlog.engine.memory.facts.annotations import DenseAnnotation, RowAnnotation, SparseAnnotation
+from everlog.engine.memory.facts.closed_facts import ClosedFacts, Closure, changed_facts
 from everlog.engine.memory.facts.region_filters import RegionFilter
 from everlog.engine.memory.facts.relation import Relation, Triples
 from everlog.engine.memory.facts.rows import NO_ROWS, Rows, full_facts
-from everlog.engine.memory.facts.sets import ComputedFacts, MemoryFacts
+from everlog.engine.memory.facts.sets import ComputedFacts, MemoryFacts, as_memory_facts
 from everlog.engine.memory.facts.table import Ids, Table
 from everlog.engine.memory.facts.table_entry import Entry
 from everlog.engine.memory.joins.join_plan import Call, Literal, Worker, facts_of
 from everlog.engine.memory.term_kinds import BLANK, STRING
 from everlog.errors import ArityMistake
-from everlog.interrupts import Team, look
+from everlog.interrupts import Team, aside, look
 from everlog.wording import counted
 
 
@@ -115,6 +116,12 @@ class MemoryEngine(Engine):
         terms = tuple(self.term(term, numbers) for term in atom.terms)
         return Literal(self.relation(atom.predicate, len(terms)), terms, negative)
 
+    def static(self, atom: Atom) -> Table:
+        """The table of an atom whose facts are all those of a predicate or a property."""
+        table = self.literal(atom, {term: place for place, term in enumerate(dict.fromkeys(atom.variables()))}).static
+        assert table is not None, "an atom of one table"
+        return table
+
     def term(self, term: Term, numbers: Mapping[Variable, int]) -> int:
         return ~self.constant(term.value) if isinstance(term, Constant) else numbers[term]
 
@@ -141,6 +148,17 @@ class MemoryEngine(Engine):
 
     def empty(self) -> ComputedFacts:
         return ComputedFacts(self.within, {})
+
+    def closing(self, I: FactSet, closures: Mapping[Atom, Closed]) -> MemoryFacts:
+        known = {atom: closure for atom, closure in closures.items() if isinstance(closure, Closure)}
+        return ClosedFacts(self, as_memory_facts(I), known) if known else as_memory_facts(I)
+
+    def changed(
+        self, then: FactSet, now: FactSet, explicit: tuple[FactSet, FactSet], sets: Sequence[FactSet]
+    ) -> Sequence[FactSet]:
+        if not isinstance(then, ClosedFacts) or not isinstance(now, ClosedFacts):
+            return sets
+        return changed_facts(self, then, now, explicit, sets)
 
     def union(self, sets: Iterable[ComputedFacts]) -> ComputedFacts:
         return reduce(ior, sets, self.empty())
@@ -188,7 +206,7 @@ class MemoryEngine(Engine):
         if relation is None:
             return np.empty((arity, 0), np.int32)
         mine = [table for table in facts.tables() if table.predicate == predicate]
-        pieces = [full_facts(table, facts.rows(table), relation.arity) for table in mine]
+        pieces = [aside(facts.size(table), table.full_facts, facts.tuples(table), relation.arity) for table in mine]
         if len(pieces) == 1:
             return pieces[0]
         return np.concatenate([np.empty((relation.arity, 0), np.int32), *pieces], axis=1)
@@ -197,10 +215,13 @@ class MemoryEngine(Engine):
         """Those of some rows whose facts are in a region."""
         return self._regional(region).within(rows)
 
+    def may_have(self, region: Region, table: Table) -> bool:
+        """Whether a region can have facts of a table."""
+        return self._regional(region).decided(table) is not False
+
     def meets(self, literal: Literal, region: Region) -> bool:
         """Whether a literal can match a fact of a region."""
-        regional = self._regional(region)
-        return any(regional.decided(table) is not False for table in literal.tables())
+        return any(self.may_have(region, table) for table in literal.tables())
 
     def _regional(self, region: Region) -> RegionFilter:
         found = self._regions.get(region)

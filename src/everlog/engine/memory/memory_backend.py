@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import cache, partial
 from itertools import chain
 from pathlib import Path
@@ -19,7 +20,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from everlog import interrupts
-from everlog.datalog.syntax import HIDDEN, Constant, Rule
+from everlog.datalog.syntax import HIDDEN, Atom, Constant, Rule
 from everlog.datalog.values import Value
 from everlog.engine.algebra import Classes, FactSet
 from everlog.engine.backend import (
@@ -38,9 +39,11 @@ from everlog.engine.memory import clashes, kept_relations, names, tuning
 from everlog.engine.memory.classes import MemoryClasses
 from everlog.engine.memory.dictionary import NTRIPLES_METADATA, Dictionary
 from everlog.engine.memory.engine import MemoryEngine
+from everlog.engine.memory.facts.closed_facts import ClosedFacts
 from everlog.engine.memory.facts.sets import as_memory_facts
 from everlog.engine.memory.facts.table import Ids
 from everlog.engine.memory.graphs.graphs import MemoryGraphs
+from everlog.engine.memory.joins.closed_atoms import Narrowing
 from everlog.engine.memory.joins.match_columns import match_columns, matched_again
 from everlog.engine.memory.joins.matcher import MemoryMatcher
 from everlog.engine.memory.joins.rules import MemoryCompiler
@@ -192,7 +195,7 @@ class MemoryBackend(Backend[MemoryBatch, Ids, ByPredicate]):
         found: Counter[str] = Counter()
         for table in as_memory_facts(facts).tables():
             if not table.predicate.startswith(HIDDEN):
-                found[table.predicate] += len(as_memory_facts(facts).rows(table))
+                found[table.predicate] += as_memory_facts(facts).size(table)
         return dict(found)
 
     def count(self, facts: FactSet) -> int:
@@ -271,6 +274,13 @@ class MemoryBackend(Backend[MemoryBatch, Ids, ByPredicate]):
         with self._engine.scratch(without=HIDDEN) as engine:
             yield MemoryBackend(engine=engine)
 
+    def narrowed(self, rules: Sequence[Rule], facts: FactSet) -> tuple[Sequence[Rule], FactSet]:
+        if not isinstance(facts, ClosedFacts):
+            return rules, facts
+        narrowing = Narrowing(self._engine, facts, unknown={rule.head.predicate for rule in rules})
+        bodies = [narrowing.body(rule.body) for rule in rules]
+        return [replace(rule, body=tuple(body)) for rule, body in zip(rules, bodies, strict=True)], narrowing.facts
+
     def query_dictionary(self) -> tuple[Dictionary, bool]:
         return self._engine.dictionary, False
 
@@ -281,6 +291,9 @@ class MemoryBackend(Backend[MemoryBatch, Ids, ByPredicate]):
         return listed
 
     def matches(self, asked: Matching, dictionary: Dictionary, names: AnyNames | None = None) -> Matched:
+        if isinstance(asked.I, ClosedFacts):
+            with self.scratch() as scratch:
+                return scratch._narrowly_matched(asked, asked.I, dictionary)
         if names is None and not asked.seeds:
             guard, self._engine.guard = self._engine.guard, None
             try:
@@ -293,10 +306,17 @@ class MemoryBackend(Backend[MemoryBatch, Ids, ByPredicate]):
         with self.scratch() as scratch:
             return scratch._matches(asked, dictionary, names)
 
+    def _narrowly_matched(self, asked: Matching, facts: ClosedFacts, dictionary: Dictionary) -> Matched:
+        """Matches in facts of which some relations are closed; names are not rewritten then."""
+        if not _are_known(asked.atoms, dictionary):
+            return 0, np.empty((len(asked.variables), 0), np.int32)
+        narrowing = Narrowing(self._engine, facts, asked.check)
+        atoms = [atom for atom in narrowing.body(asked.atoms, asked.seeds) if isinstance(atom, Atom)]
+        return self._matches(replace(asked, I=narrowing.facts, atoms=atoms), dictionary, None)
+
     def _matches(self, asked: Matching, dictionary: Dictionary, names: AnyNames | None) -> Matched:
         atoms, seeds, facts = asked.atoms, asked.seeds, as_memory_facts(asked.I)
-        constants = (term.value for atom in atoms for term in atom.terms if isinstance(term, Constant))
-        if any(dictionary.find_value(value) < 0 for value in constants):
+        if not _are_known(atoms, dictionary):
             return 0, np.empty((len(asked.variables), 0), np.int32)
         if names is not None:
             assert isinstance(names, MemoryNames)
@@ -395,6 +415,9 @@ class MemoryBackend(Backend[MemoryBatch, Ids, ByPredicate]):
         relation = self._engine.relations().get(predicate)
         if relation is not None and ids.shape[1]:
             for table, tuples, places in relation.split(ids):
+                if as_memory_facts(facts).is_closed(table):
+                    inside[places] = as_memory_facts(facts).holds(table, tuples)
+                    continue
                 if table.has_groups and as_memory_facts(facts).view(table).has_all(table.n):
                     inside[places[table.present(tuples)]] = True  # its rows need not be known
                     continue
@@ -446,6 +469,12 @@ class MemoryBackend(Backend[MemoryBatch, Ids, ByPredicate]):
 
     def names(self, classes: Classes | None = None) -> MemoryNames:
         return MemoryNames(self, MemoryClasses(self._engine) if classes is None else classes)
+
+
+def _are_known(atoms: Sequence[Atom], dictionary: Dictionary) -> bool:
+    """Whether a dictionary has all constants of some atoms."""
+    constants = (term.value for atom in atoms for term in atom.terms if isinstance(term, Constant))
+    return all(dictionary.find_value(value) >= 0 for value in constants)
 
 
 class _Compiling(Measured):

@@ -157,6 +157,15 @@ SEARCHED_SOURCES_SHARE = 8
 PAIR_LOOK_UP_COST = 16
 """Looking a pair up takes as long as looking at so many that lie one after the other."""
 
+CLOSED_FACTS = 1 << 20
+"""A relation with so many facts or more, that no rule asks about, is kept closed if that takes less room than its facts."""
+
+CLOSED_BYTES = 1 << 32
+"""Up to so many bytes, at the most, rows of bits may take that are kept."""
+
+CLOSED_PAIR_BYTES = 4.0
+"""So many bytes for a pair is little: one in a table takes 8, and about as much again to be found."""
+
 # The dictionary
 
 PREPARED_VALUES = 1 << 20

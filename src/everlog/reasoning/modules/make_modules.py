@@ -6,14 +6,14 @@ from collections import abc
 
 from everlog.datalog.printer import print_rule
 from everlog.datalog.syntax import Rule
-from everlog.engine.algebra import Engine, Graphs, Matcher
+from everlog.engine.algebra import Closing, Engine, Graphs, Matcher
 from everlog.planning.compiled_program import CompiledStratum, Compiler
 from everlog.planning.modules import module_rules as planned
 from everlog.planning.rule_changes import Planned, planned_in, rules_of
 from everlog.reasoning.modular import Modules
 from everlog.reasoning.modules.chain import RegularChains
 from everlog.reasoning.modules.hypertree import Hypertree
-from everlog.reasoning.modules.module import Module
+from everlog.reasoning.modules.module import Backbone, Module
 from everlog.reasoning.modules.reachability import Reachability
 from everlog.reasoning.modules.sequence import Sequence
 from everlog.reasoning.modules.symmetric import SymmetricTransitive
@@ -29,8 +29,11 @@ def make_modules(
     compiled: Compiler,
     forced: bool = False,
     known: abc.Sequence[tuple[Planned, Module]] = (),
+    closes: abc.Callable[[planned.Module], bool] = lambda module: False,
 ) -> Modules:
     """New modules, with nothing in their backbones and nodes; `forced`, chains are searched without trying rules first.
+
+    If a module `closes` its relation, facts of that need not be derived, where the engine can do without.
 
     Where just the same was planned for a module that is known, it is that one; then `restrict_exactness` is left to others.
     """
@@ -41,6 +44,13 @@ def make_modules(
     def adopted(one: Planned) -> Module | None:
         before, module = earlier.get(rules_of(one), (None, None))
         return module if before == one else None
+
+    def closing(module: planned.Module) -> Closing | None:
+        if not closes(module):
+            return None
+        if module.kind == "stc":
+            return graphs.closing_cliques(module.atom)
+        return graphs.closing_paths(module.atom, module.step, module.backwards)
 
     def made(module: planned.Module) -> Module:
         atom, step, grounded = module.atom, module.step, module.grounded
@@ -68,6 +78,8 @@ def make_modules(
                 yield before
                 continue
             module = made(planned_one)
+            if isinstance(module, Backbone):
+                module.closing = closing(planned_one)
             module.rules, module.identity = planned_one.rules, planned_one.identity
             module.about = {"rules": [print_rule(rule) for rule in planned_one.written], "why": planned_one.why}
             yield module

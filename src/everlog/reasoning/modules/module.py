@@ -12,6 +12,10 @@ lines in its comments are those of Algorithms 4–6. It departs from the paper i
 * Otherwise a fact of `X` may owe its derivation to a fact that is about to be lost. So all facts around those that are gone
   are lost, but for what follows from facts that an oracle knows to hold; these go into `X` at once, not by way of `Y`.
 * A call of `delete` may give less than the lower bound of Table 1: what other rules delete of `X` later is lost later.
+
+A relation that no other rule asks about need not be derived at all. If an engine can tell its facts in less room than they
+take, the module is *closed*: `I` has the backbone and no more, the calls of the paper find nothing, and after an update
+`settle` closes the backbone again. Everybody else sees `I` together with such closures.
 """
 
 from __future__ import annotations
@@ -21,7 +25,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from everlog.datalog.syntax import Atom, Rule
-from everlog.engine.algebra import FactSet, Region
+from everlog.engine.algebra import Closed, Closing, FactSet, Region
 from everlog.planning.modules.module_rules import Identity
 
 _FEW = 4
@@ -128,9 +132,42 @@ class Backbone(Module):
         """Facts of the relation that came from elsewhere with the first call of `Add`, and enter `X` with the next."""
         self._derived = 0
         """How many facts follow from the backbone, which tells how far a change of it spreads."""
+        self.closing: Closing | None = None
+        """What can close the relation, if no other rule asks about it."""
+        self.closed: Closed | None = None
+        """All its facts, if these are not derived."""
+        self.begins = False
+        """Whether everything is computed, so that it may be closed."""
+        self.concerned = self.region
+        """The facts that the relation depends on."""
+
+    @property
+    def steps(self) -> FactSet:
+        """What leads on from the backbone."""
+        return self.X
 
     def rebuild(self, I: FactSet) -> None:
-        self._derived = len(I.within(self.region)) - len(self.X)
+        self._derived = 0 if self.closed is not None else len(I.within(self.region)) - len(self.X)
+
+    def settle(self, I: FactSet, come: FactSet, gone: FactSet) -> None:
+        """Closes what is closed again, after facts came to `I` and went."""
+        if self.closing is None or self.closed is None:
+            return
+        come, gone = come.within(self.concerned), gone.within(self.concerned)
+        if come or gone:
+            self.X = I.within(self.region)
+            self.closed = self.closing.changed(self.closed, self.X, self.steps_in(I), come, gone)
+
+    def close(self, I: FactSet) -> bool:
+        """Closes the relation, of which `I` has the backbone; tells whether that can be done."""
+        if self.closing is None:
+            return False
+        self.closed = self.closing.closed(self.X, self.steps_in(I), always=True)
+        return self.closed is not None
+
+    def steps_in(self, I: FactSet) -> FactSet:
+        """The facts of `I` that lead on."""
+        return self.X
 
     def add_first(self, update: Update, now: FactSet, given: FactSet, own: FactSet) -> FactSet:
         self._note(now, given)
@@ -141,7 +178,7 @@ class Backbone(Module):
 
         There may be no such call if they hold already; then they enter the backbone here.
         """
-        self._given = given.within(self.region) if self._grounded else self._nothing
+        self._given = given.within(self.region) if self._grounded and self.closed is None else self._nothing
         if self._given:
             self._given -= self.X
             if self._given and not self._given.minus(now):
@@ -149,6 +186,8 @@ class Backbone(Module):
                 self._given = self._nothing
 
     def add(self, now: FactSet, Δ: FactSet, own: FactSet) -> FactSet:
+        if self.closed is not None:
+            return self._nothing
         new = Δ.within(self.region).minus(own)  # 49
         if self._grounded:
             new -= self.X
@@ -160,11 +199,17 @@ class Backbone(Module):
         self.X = before.plus(given).plus(new)  # 50
         if not new:
             return new
+        if self.closing is not None and self.begins and not before:
+            self.closed = self.closing.closed(self.X, self.steps)
+            if self.closed is not None:
+                return self._nothing
         J = self._added(before, new, now)  # 51–57
         self._derived += len(J)
         return J
 
     def delete(self, update: Update, now: FactSet, Δ: FactSet, oracle: Oracle) -> FactSet:
+        if self.closed is not None:
+            return self._nothing
         gone = self._gone(Δ, oracle)  # 59
         if not gone:
             return gone
@@ -197,8 +242,18 @@ class Backbone(Module):
         return self._outside(known, around)
 
     def rederive(self, update: Update, now: FactSet, deleted: FactSet) -> FactSet:
+        if self.closed is not None:
+            return self._nothing
         mine = deleted.within(self.region)
         return mine.minus(self._outside(self.X, mine)) if mine else mine  # 78–81
+
+    def nbytes(self) -> int:
+        return 0 if self.closed is None else self.closed.nbytes()
+
+    def described(self) -> dict[str, object]:
+        if self.closed is None:
+            return super().described()
+        return {**super().described(), "closed": {"facts": len(self.closed), "bytes": self.closed.nbytes()}}
 
     def _limit(self) -> int:
         """Up to how many facts are followed step by step."""
@@ -235,9 +290,17 @@ class Along(Backbone):
     def __init__(self, atom: Atom, X: FactSet, grounded: bool, below: Region) -> None:
         super().__init__(atom, X, grounded)
         self._below = below
+        self.concerned = Region((*self.region.patterns, *below.patterns))
         self.T = X
         self._begun = False
         """Whether `T` is known."""
+
+    @property
+    def steps(self) -> FactSet:
+        return self.T
+
+    def steps_in(self, I: FactSet) -> FactSet:
+        return I.within(self._below)
 
     def begin(self, update: Update) -> Update:
         """Takes over `T`; where it is as it was, it stays the very set for which an engine remembers what follows."""

@@ -31,7 +31,7 @@ class Reachability(Along):
         """Algorithm 10 for new steps."""
         self._note(now, given)
         new = update.more
-        if not new or not self.X:
+        if not new or not self.X or self.closed is not None:
             return self._nothing
         now = now | own  # what was rederived is about to hold again, and steps lead on from it
         if self._few(new) and (J := self._led_to(self._joined(now, new, now), now)) is not None:  # 111, 112
@@ -59,8 +59,8 @@ class Reachability(Along):
     def delete_first(self, update: Update, now: FactSet, Δ: FactSet, oracle: Oracle) -> FactSet:
         """Algorithm 11 for steps that are gone, and at once for the facts of `H` that are about to go."""
         gone = update.fewer
-        if not gone:
-            return gone
+        if not gone or self.closed is not None:
+            return self._nothing
         going, around = self._gone(Δ, oracle), None
         if self._few(gone) and self._few(going):
             start = self._joined(now, gone, self._nothing).plus(going)  # 119–123

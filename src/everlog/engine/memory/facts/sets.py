@@ -18,6 +18,7 @@ from everlog.engine.algebra import FactSet, Region
 from everlog.engine.memory.facts import rows as row_sets
 from everlog.engine.memory.facts.rows import NO_ANNOTATION, NO_TERMS, Pin, Rows
 from everlog.engine.memory.facts.table import Ids, Table
+from everlog.interrupts import look
 
 if TYPE_CHECKING:
     from everlog.engine.memory.facts.annotations import RowAnnotation
@@ -50,7 +51,7 @@ class TableView(NamedTuple):
         return self.is_span and bool(self.bounds[0] == 0 and self.bounds[1] >= rows)
 
 
-class _Formula(NamedTuple):
+class Formula(NamedTuple):
     """Rows `lo..hi` for which one of the (care, want) terms holds; `None` for terms: no mask is tested.
 
     A formula is tight when no row outside `lo..hi` fulfils a term, so that the bounds can be forgotten.
@@ -79,7 +80,7 @@ class MemoryFacts(FactSet):
         """The rows of the set in one table, computed."""
 
     @abstractmethod
-    def formula(self, table: Table, bits: bool = False) -> _Formula:
+    def formula(self, table: Table, bits: bool = False) -> Formula:
         """The set as a test; with `bits`, spans are tested by a bit of the mask like other sets."""
 
     @abstractmethod
@@ -89,6 +90,32 @@ class MemoryFacts(FactSet):
     def contains(self, table: Table, rows: Ids) -> npt.NDArray[np.bool_]:
         """Which of some rows of a table are in the set; a view is not computed for that."""
         return self.rows(table).contains(rows)
+
+    # What can be asked without rows: facts of relations that are closed (`closed_facts.py`) may have none.
+
+    def is_closed(self, table: Table) -> bool:
+        """Whether facts of a table that are in the set may have no rows."""
+        return False
+
+    def size(self, table: Table) -> int:
+        """How many facts of a table are in the set."""
+        return len(self.rows(table))
+
+    def tuples(self, table: Table) -> Ids:
+        """The facts of a table that are in the set, one per column."""
+        rows = self.rows(table)
+        return table.cols[:, rows.lo : rows.hi] if rows.is_span else table.tuples(rows.array())
+
+    def pieces(self, table: Table) -> Iterator[Ids]:
+        """The same in pieces, each of which is there until the next is."""
+        yield self.tuples(table)
+
+    def holds(self, table: Table, tuples: Ids) -> npt.NDArray[np.bool_]:
+        """Which of some facts of a table, one per column, are in the set."""
+        there, found = np.zeros(tuples.shape[1], np.bool_), table.find(tuples)
+        stored = np.flatnonzero(found >= 0)
+        there[stored] = self.contains(table, found[stored])
+        return there
 
     def arrays(self) -> Iterator[tuple[Table, Ids]]:
         """The rows of the set, table by table."""
@@ -101,7 +128,7 @@ class MemoryFacts(FactSet):
         found = {table: self._within(self.rows(table), region) for table in self.tables()}
         return ComputedFacts(self._within, {table: rows for table, rows in found.items() if len(rows)})
 
-    def __or__(self, other: FactSet) -> View:
+    def __or__(self, other: FactSet) -> MemoryFacts:
         return View(self._within, "|", self, as_memory_facts(other))
 
     def __sub__(self, other: FactSet) -> View:
@@ -112,7 +139,7 @@ class MemoryFacts(FactSet):
 
     # In place, a new value is computed; a view is left alone, since others may hold it.
 
-    def __ior__(self, other: FactSet) -> ComputedFacts:
+    def __ior__(self, other: FactSet) -> MemoryFacts:
         return self.computed().united(as_memory_facts(other))
 
     def __isub__(self, other: FactSet) -> ComputedFacts:
@@ -125,7 +152,7 @@ class MemoryFacts(FactSet):
         return any(len(self.rows(table)) for table in self.tables())
 
     def __len__(self) -> int:
-        return sum(len(self.rows(table)) for table in self.tables())
+        return sum(self.size(table) for table in self.tables())
 
     def view(self, table: Table) -> TableView:
         """The set as the kernels test for it."""
@@ -169,13 +196,16 @@ class ComputedFacts(MemoryFacts):
     def __bool__(self) -> bool:
         return any(self._parts.values())
 
-    def formula(self, table: Table, bits: bool = False) -> _Formula:
+    def formula(self, table: Table, bits: bool = False) -> Formula:
         rows = self.rows(table)
         if rows.size == 0 or (rows.is_span and not bits):
-            return _Formula(rows.lo, rows.hi, None)
+            return Formula(rows.lo, rows.hi, None)
         pin = rows.pinned()
         bit = pin.mark.bit
-        return _Formula(rows.lo, rows.hi, ((bit, bit),), (pin, rows), tight=True)
+        return Formula(rows.lo, rows.hi, ((bit, bit),), (pin, rows), tight=True)
+
+    def __ior__(self, other: FactSet) -> ComputedFacts:
+        return self.united(as_memory_facts(other))
 
     def united(self, other: MemoryFacts) -> ComputedFacts:
         return self._changed(other, partial(row_sets.union, consume=True), other.tables())
@@ -213,7 +243,7 @@ class View(MemoryFacts):
 
     def __init__(self, within: Within, operator: str, left: MemoryFacts, right: MemoryFacts) -> None:
         super().__init__(within)
-        if operator == "&" and isinstance(left, Between):
+        if operator == "&" and (isinstance(left, Between) or left.closures):
             left, right = right, left
         self._operator, self._left, self._right = operator, left, right
         self._rows: dict[Table, Rows] = {}
@@ -251,12 +281,44 @@ class View(MemoryFacts):
             return min(left, max(0, formula.hi - formula.lo))
         return left
 
+    def is_closed(self, table: Table) -> bool:
+        left, right = self._left.is_closed(table), self._right.is_closed(table)
+        return left if self._operator == "-" else left or right if self._operator == "|" else left and right
+
+    def size(self, table: Table) -> int:
+        if table in self._rows or self._operator != "-" or not self._left.is_closed(table):
+            return super().size(table)
+        return self._left.size(table) - int(self._left.holds(table, self._right.tuples(table)).sum())
+
+    def tuples(self, table: Table) -> Ids:
+        if table in self._rows or self._operator != "-" or not self._left.is_closed(table):
+            return super().tuples(table)
+        found = [np.empty((table.arity, 0), np.int32), *(tuples.copy() for tuples in self.pieces(table))]
+        return np.concatenate(found, axis=1)
+
+    def pieces(self, table: Table) -> Iterator[Ids]:
+        if table in self._rows or self._operator != "-" or not self._left.is_closed(table):
+            yield from super().pieces(table)
+            return
+        some = self._right.at_most(table)
+        for tuples in self._left.pieces(table):
+            look()
+            yield tuples[:, ~self._right.holds(table, tuples)] if some else tuples
+
+    def holds(self, table: Table, tuples: Ids) -> npt.NDArray[np.bool_]:
+        if table in self._rows or not (self._left.is_closed(table) or self._right.is_closed(table)):
+            return super().holds(table, tuples)
+        left, right = self._left.holds(table, tuples), self._right.holds(table, tuples)
+        if self._operator == "|":
+            return left | right
+        return left & (right if self._operator == "&" else ~right)
+
     def _compute(self, table: Table) -> Rows:
-        if isinstance(self._right, Between):
+        if isinstance(self._right, Between) or (self._operator != "|" and self._right.is_closed(table)):
             return _among(self._left.rows(table), self._right, outside=self._operator == "-")
         return _COMPUTED[self._operator](self._left.rows(table), self._right.rows(table))
 
-    def formula(self, table: Table, bits: bool = False) -> _Formula:
+    def formula(self, table: Table, bits: bool = False) -> Formula:
         if table in self._rows:
             return ComputedFacts(self._within, self._rows).formula(table, bits)
         left, right = self._left.formula(table, bits), self._right.formula(table, bits)
@@ -266,7 +328,7 @@ class View(MemoryFacts):
         return combined if combined is not None else self.formula(table, bits=True)
 
 
-def _either(x: _Formula, y: _Formula) -> _Formula | None:
+def _either(x: Formula, y: Formula) -> Formula | None:
     if x.lo >= x.hi:
         return y
     if y.lo >= y.hi:
@@ -275,32 +337,32 @@ def _either(x: _Formula, y: _Formula) -> _Formula | None:
         return None
     lo, hi = min(x.lo, y.lo), max(x.hi, y.hi)
     if x.terms is None and y.terms is None:
-        return _Formula(lo, hi, None) if y.lo <= x.hi and x.lo <= y.hi else None
+        return Formula(lo, hi, None) if y.lo <= x.hi and x.lo <= y.hi else None
     if x.terms is None:
         return x if x.lo <= y.lo and y.hi <= x.hi else None
     if y.terms is None:
         return y if y.lo <= x.lo and x.hi <= y.hi else None
-    return _Formula(lo, hi, x.terms + y.terms, x.alive + y.alive, tight=True) if x.tight and y.tight else None
+    return Formula(lo, hi, x.terms + y.terms, x.alive + y.alive, tight=True) if x.tight and y.tight else None
 
 
-def _both(x: _Formula, y: _Formula) -> _Formula | None:
+def _both(x: Formula, y: Formula) -> Formula | None:
     if x.annotation and y.annotation:
         return None
     lo, hi = max(x.lo, y.lo), min(x.hi, y.hi)
     annotation = x.annotation or y.annotation
     alive = x.alive + y.alive
     if x.terms is None or y.terms is None:
-        return _Formula(lo, hi, x.terms if y.terms is None else y.terms, alive, False, annotation)
+        return Formula(lo, hi, x.terms if y.terms is None else y.terms, alive, False, annotation)
     terms = tuple(
         (care | other_care, want | other_want)
         for care, want in x.terms
         for other_care, other_want in y.terms
         if want & other_care == other_want & care
     )
-    return _Formula(lo, hi, terms, alive, x.tight and y.tight, annotation)
+    return Formula(lo, hi, terms, alive, x.tight and y.tight, annotation)
 
 
-def _without(x: _Formula, y: _Formula) -> _Formula | None:
+def _without(x: Formula, y: Formula) -> Formula | None:
     if y.hi <= x.lo or x.hi <= y.lo or y.lo >= y.hi:
         return x
     if y.annotation:
@@ -312,16 +374,16 @@ def _without(x: _Formula, y: _Formula) -> _Formula | None:
     if not y.tight and not (y.lo <= x.lo and x.hi <= y.hi):
         return None
     terms = x.terms if x.terms is not None else ((0, 0),)
-    left: _Formula | None = _Formula(x.lo, x.hi, terms, x.alive + y.alive, False, x.annotation)
+    left: Formula | None = Formula(x.lo, x.hi, terms, x.alive + y.alive, False, x.annotation)
     for care, want in y.terms:
         bits = [1 << bit for bit in range(16) if care >> bit & 1]
         opposite = tuple((bit, ~want & bit) for bit in bits)
-        left = _both(left, _Formula(x.lo, x.hi, opposite)) if left else None
+        left = _both(left, Formula(x.lo, x.hi, opposite)) if left else None
     # What is left of a tight set still carries that set's bits.
     return left._replace(tight=x.tight) if left else None
 
 
-_COMBINED: dict[str, Callable[[_Formula, _Formula], _Formula | None]] = {"|": _either, "&": _both, "-": _without}
+_COMBINED: dict[str, Callable[[Formula, Formula], Formula | None]] = {"|": _either, "&": _both, "-": _without}
 _COMPUTED: dict[str, Callable[[Rows, Rows], Rows]] = {
     "|": row_sets.union,
     "&": row_sets.intersection,
@@ -345,11 +407,11 @@ class Between(MemoryFacts):
     def at_most(self, table: Table) -> int:
         return table.n
 
-    def formula(self, table: Table, bits: bool = False) -> _Formula:
+    def formula(self, table: Table, bits: bool = False) -> Formula:
         if not self._annotation.mentions(table):
             inside = self._least <= 0 <= self._greatest
-            return _Formula(0, table.n if inside else 0, None)
-        return _Formula(0, table.n, None, (), False, (self._annotation, self._least, self._greatest))
+            return Formula(0, table.n if inside else 0, None)
+        return Formula(0, table.n, None, (), False, (self._annotation, self._least, self._greatest))
 
     def contains(self, table: Table, rows: Ids) -> npt.NDArray[np.bool_]:
         values = self._annotation.of(table, rows)

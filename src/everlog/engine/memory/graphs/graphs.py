@@ -13,6 +13,8 @@ from everlog.engine.memory.engine import MemoryEngine
 from everlog.engine.memory.facts.sets import as_memory_facts
 from everlog.engine.memory.graphs.chains import MemoryChains
 from everlog.engine.memory.graphs.cliques import MemoryCliques
+from everlog.engine.memory.graphs.closed_cliques import ClosingCliques
+from everlog.engine.memory.graphs.closed_paths import ClosingPaths
 from everlog.engine.memory.graphs.neighbours import MemoryNeighbours
 from everlog.engine.memory.graphs.node_numbers import dense_nodes
 from everlog.engine.memory.graphs.pair_tables import PairTable
@@ -46,6 +48,12 @@ class MemoryGraphs(Graphs):
 
     def cliques(self, atom: Atom) -> MemoryCliques:
         return MemoryCliques(self._engine, atom)
+
+    def closing_paths(self, atom: Atom, step: Atom, backwards: bool = False) -> ClosingPaths:
+        return ClosingPaths(self._engine, atom, step, backwards)
+
+    def closing_cliques(self, atom: Atom) -> ClosingCliques:
+        return ClosingCliques(self._engine, atom)
 
     def neighbours(self, atom: Atom, item: Atom) -> MemoryNeighbours:
         return MemoryNeighbours(self._engine, atom, item)
