@@ -222,6 +222,11 @@ class _Step:
         self.carry: Positions = np.array([self.before[variable] for variable in self.after[: self.carried]], np.int64)
         self._accesses: dict[Table, Access | None] = {}
 
+    @property
+    def is_filter(self) -> bool:
+        """Whether it binds nothing."""
+        return self.static is not None and self.looked_up
+
     def access(self, table: Table) -> Access | None:
         """How to match the literal in a table; None when the table can hold no match."""
         if table not in self._accesses:
@@ -318,6 +323,26 @@ class JoinPlan:
         """Whether the tables of all literals are known beforehand."""
         return all(step.static is not None for step in (self.driver, *self._steps) if isinstance(step, _Step))
 
+    def is_apart(self, head: Literal, views: Sequence[MemoryFacts]) -> bool:
+        """Whether bindings, which are many, surely make different facts of a head.
+
+        That is so where no step but the driver binds anything that is not computed, and the head tells its rows apart: it
+        has all that they have, or a column in which values only ever rise, as numbers of rows do.
+        """
+        table = self.driver.static
+        if table is None or any(isinstance(step, _Step) and not step.is_filter for step in self._steps):
+            return False
+        facts = views[self.used[0]]
+        if facts.at_most(table) < tuning.SHARED_TUPLES:
+            return False
+        rows = facts.rows(table)
+        terms, shown = [self.driver.literal.terms[position] for position in table.positions], head.variables()
+        if all(term in shown for term in terms if term >= 0):
+            return True
+        return rows.is_span and any(
+            term in shown and kernels.rises(table.cols, column, rows.lo, rows.hi) for column, term in enumerate(terms)
+        )
+
     def driving_rows(self, table: Table) -> Ids | None:
         """The rows of a table that the driver's constants can meet, if an index tells them."""
         access = self.driver.access(table)
@@ -362,7 +387,7 @@ class JoinPlan:
                 n = kernels.keep_compared(block, n, *step.test, self._dictionary.order())
             elif isinstance(step, _Computation):
                 block, n = step.run(block, n, worker.block(level + 1, step.slots))
-            elif step.static is not None and step.looked_up:
+            elif step.is_filter and step.static is not None:
                 n = _look_up(call, step, step.static, block, n)
             else:
                 for out, m in _extensions(call, step, worker, level, block, n):

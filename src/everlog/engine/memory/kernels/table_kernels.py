@@ -952,6 +952,15 @@ def project(block, lo, n, sources, consts, out, at):
 
 
 @kernel
+def rises(cols, column, lo, hi):
+    """Whether each of some rows has more in a column than the one before it."""
+    row = lo + 1
+    while row < hi and cols[column, row] > cols[column, row - 1]:
+        row += 1
+    return row >= hi
+
+
+@kernel
 def mark(rows, bit, mask):
     """Gives rows a bit."""
     for row in rows:
