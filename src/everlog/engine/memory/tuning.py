@@ -178,6 +178,9 @@ DECODED_FACTS = 1 << 17
 NEAR_WEIGHTS = 4096
 """Integers that are less are small weights: what waits is in as many buckets, and not in a heap."""
 
+SHARED_STEPS = 1 << 17
+"""More steps than this are listed by two threads: ten million take 0.1 s then, and 0.2 by one."""
+
 FEW_GROUPS = 1 << 10
 RESETTLED_SHARE = 4
 """If more than a few groups, and one in so many, lose their values, all are settled again: that goes without a heap."""

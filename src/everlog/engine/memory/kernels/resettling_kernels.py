@@ -144,9 +144,9 @@ def below_cuts(begins, ends, targets, parents, cut, most):
 def steps_into(begins, ends, targets, parents, wanted):
     """The places of all steps, and their sources, that lead from nodes with values to some others; all are looked at."""
     count = len(begins)
-    sought = np.zeros(count, np.bool_)
+    sought = np.zeros((count >> 6) + 1, np.uint64)  # a bit for each node: what is asked for at random stays near
     for node in wanted:
-        sought[node] = True
+        sought[node >> 6] |= np.uint64(1) << np.uint64(node & 63)
     places, sources = np.empty(1024, np.int32), np.empty(1024, np.int32)
     size = 0
     for node in range(count):
@@ -158,8 +158,10 @@ def steps_into(begins, ends, targets, parents, wanted):
         if size + hi - lo > len(places):
             places, sources = wider(places, hi - lo), wider(sources, hi - lo)
         for step in range(lo, hi):
-            places[size], sources[size] = step, node
-            size += sought[targets[step]]
+            target = np.uint64(targets[step])
+            if (sought[target >> np.uint64(6)] >> (target & np.uint64(63))) & np.uint64(1):
+                places[size], sources[size] = step, node
+                size += 1
     return places[:size], sources[:size]
 
 
