@@ -155,7 +155,13 @@ class SettledForest:
                 self._back = self._steps.backwards()
         begins, ends, targets, weights = (self._steps if self._back is None else self._back).lists
         if self._back is None:
-            places, sources = aside(self._steps.used, kernels.steps_into, begins, ends, targets, self._parents, nodes)
+            room = size = 64 * len(nodes)
+            while size >= room:
+                room = size + 1
+                places, sources = np.empty(room, np.int32), np.empty(room, np.int32)
+                asked = begins, ends, targets, self._parents, nodes, places, sources
+                size = aside(self._steps.used, kernels.steps_into, *asked)
+            places, sources = places[:size], sources[:size]
             nodes = targets[places]
         else:
             places, nodes = kernels.steps_back(begins, ends, targets, self._parents, nodes)

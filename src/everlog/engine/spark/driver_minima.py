@@ -14,6 +14,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from everlog.datalog.syntax import Extreme
+from everlog.engine.group_numbers import distinct_numbers
 from everlog.engine.memory.dictionary import Dictionary, Ids
 from everlog.engine.memory.settled_facts import settled
 from everlog.engine.memory.settled_forest import SettledForest
@@ -112,7 +113,7 @@ def _translated(columns: Sequence[Wide], translate: Callable[[Wide], Ids]) -> li
     least = min((int(column.min()) for column in some), default=0)
     size = max((int(column.max()) for column in some), default=-1) + 1 - least
     if size > _DENSE * sum(map(len, some)):
-        distinct = np.unique(np.concatenate(some))
+        distinct = distinct_numbers(np.concatenate(some))
         table = translate(distinct)
         found = {key: table[np.searchsorted(distinct, column)] for key, column in apart.items()}
     else:

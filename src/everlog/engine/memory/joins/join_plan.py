@@ -24,7 +24,7 @@ from everlog.engine.memory.dictionary import Dictionary
 from everlog.engine.memory.facts.relation import Relation, grouped
 from everlog.engine.memory.facts.rows import NO_ROWS, Mark
 from everlog.engine.memory.facts.sets import MemoryFacts, TableView
-from everlog.engine.memory.facts.table import Ids, Positions, Table, one_by_one
+from everlog.engine.memory.facts.table import Ids, Positions, Run, Table, one_by_one
 from everlog.engine.memory.joins.computed_values import Computed
 from everlog.engine.memory.kernels import table_kernels as kernels
 from everlog.interrupts import lasting, look
@@ -488,7 +488,7 @@ def _extended(
         return
     index = table.index(access.columns)
     covered = len(access.fresh) == 1 and access.fresh[0] == index.covered
-    for run in index.runs(hi):
+    for run in _runs(table, access, block, n, hi):
         if run.hi <= lo or hi <= run.lo:
             continue
         inside = view.is_span and lo <= run.lo and run.hi <= hi
@@ -507,6 +507,16 @@ def _extended(
             if k:
                 _fill(out, k, access)
                 yield out, k
+
+
+def _runs(table: Table, access: Access, block: Ids, n: int, hi: int) -> Sequence[Run]:
+    """Runs of a table, below a row, with all rows that some bindings meet."""
+    place = next((place for place, source in enumerate(access.sources) if source >= 0), None)
+    if place is not None:
+        sought = table.sought_run(access.columns, place, block[access.sources[place], :n], hi)
+        if sought is not None:
+            return (sought,)
+    return table.index(access.columns).runs(hi)
 
 
 def access_to(

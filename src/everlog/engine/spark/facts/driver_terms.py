@@ -13,6 +13,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from everlog.datalog.values import Value
+from everlog.engine.group_numbers import distinct_numbers
 from everlog.engine.memory.dictionary import Dictionary, Ids
 from everlog.engine.memory.value_columns import column_of_ids, ids_of_column
 from everlog.engine.spark import tuning
@@ -56,7 +57,7 @@ class DriverTerms:
         self._there = _grown(self._there, len(self._dictionary))
         found = np.where(kept, self._there[here] if len(self._there) else -1, 0)
         if (found < 0).any():
-            unknown = np.unique(here[found < 0])
+            unknown = distinct_numbers(here[found < 0])
             self._learn(unknown, self._engine.encoded(self._dictionary.ntriples_column(unknown)))
             found = self._there[here]
         found[~kept] = -1
@@ -68,7 +69,7 @@ class DriverTerms:
             self._forget()
         places = self._asked.find_column(pa.array(ids))
         if (places < 0).any():
-            table = self._engine.texts_of(np.unique(ids[places < 0]))
+            table = self._engine.texts_of(distinct_numbers(ids[places < 0]))
             terms = table.column("term")
             self._learn(self._dictionary.encode_ntriples(terms), table.column("id").to_numpy())
             places = self._asked.find_column(pa.array(ids))
