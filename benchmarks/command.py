@@ -53,6 +53,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             return _compute(arguments)
         if arguments.command == "run" and arguments.name == "explain":
             return _explain(arguments)
+        if arguments.command == "run" and arguments.name == "earlier":
+            return _earlier(arguments)
         if arguments.command == "run" and arguments.name == "rounds":
             return _rounds(arguments)
         if arguments.command == "run" and arguments.name == "rules":
@@ -117,7 +119,7 @@ def _parser() -> argparse.ArgumentParser:
     runs.add_argument(
         "--rows",
         metavar="A,B",
-        help="datalog, updates, rules, rounds, modules, complex, equality, spark, pipeline, compute, explain,"
+        help="datalog, updates, rules, rounds, earlier, modules, complex, equality, spark, pipeline, compute, explain,"
         " sparql, shapes, server, streams: what to run (all); ontologies: sizes",
     )
     runs.add_argument("--algorithms", metavar="A,B", help="updates: the algorithms to run (all)")
@@ -179,6 +181,18 @@ def _explain(arguments: argparse.Namespace) -> int:
     facts, scale = (_integer(name, asked.get(name, most)) for name, most in (("facts", "1000"), ("scale", "1")))
     rows = Request.rows if arguments.rows is None else tuple(filter(None, arguments.rows.split(",")))
     run_explain(Request(rows, facts, scale), lambda line: print(line, flush=True))
+    return 0
+
+
+def _earlier(arguments: argparse.Namespace) -> int:
+    from benchmarks.earlier import Request, run_earlier
+
+    asked = dict(map(_assignment, arguments.set))
+    if "commit" not in asked:
+        raise BenchmarkMistake("which commit? --set commit=REV")
+    rows = Request.rows if arguments.rows is None else tuple(filter(None, arguments.rows.split(",")))
+    request = Request(asked["commit"], rows, arguments.repeat or Request.repeat)
+    run_earlier(request, lambda line: print(line, flush=True))
     return 0
 
 
@@ -407,6 +421,7 @@ def _listing() -> str:
     lines.append("updates: deletions and additions by every algorithm, on several programs with data")
     lines.append("rules: an axiom leaves a program and comes back, beside facts and beside computing everything anew")
     lines.append("rounds: what rounds cost that derive next to nothing, by rules alone")
+    lines.append("earlier: the peers' workloads by this Everlog and by that of a commit, in turns (--set commit=REV)")
     lines.append("modules: materialisation and updates with modules on and off, beside DuckDB")
     lines.append("complex: rules with cyclic and wide bodies, with decompositions and without, beside DuckDB")
     lines.append(

@@ -7,14 +7,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from statistics import median
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
 from everlog.datalog.reader import parse_program
-from everlog.datalog.values import Value
 from everlog.engine.spark import tuning
 from everlog.engine.spark.engine import SparkEngine
 from everlog.engine.spark.facts.runs import Run
@@ -48,9 +51,9 @@ class _Counting(SparkEngine):
         return super().run(*given, **named)
 
 
-def _no_values(values: Sequence[Value]) -> Sequence[int]:
-    assert not values, "graphs of numbers mention no values"
-    return []
+def _no_terms(texts: pa.Array) -> NDArray[np.int64]:
+    assert not len(texts), "graphs of numbers mention no values"
+    return np.empty(0, np.int64)
 
 
 @nothing_on_the_driver()
@@ -61,7 +64,7 @@ def run_components(spark: SparkSession, repeat: int, say: Line, size: int = 500_
         count = edges.count()
         seconds, rounds, found = [], 0, 0
         for _ in range(repeat):
-            engine = _Counting(spark, None, _no_values)
+            engine = _Counting(spark, None, _no_terms)
             facts = engine.facts({"edge": edges})
             before = engine.runs
             begun = perf_counter()

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from decimal import Decimal
 from random import Random
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import pytest
+from pyoxigraph import Literal, NamedNode
 
 from everlog import EverlogError, KnowledgeBase
 from everlog.engine.memory import tuning
 
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+DECIMAL: Final = NamedNode("http://www.w3.org/2001/XMLSchema#decimal")
 Step = tuple[Any, Any, Any]
 
 
@@ -23,6 +29,22 @@ class Kind(NamedTuple):
     steps: Callable[[Step], list[Step]] = lambda edge: [edge]
     best: Callable[..., Any] = min
     add: Callable[[Any, Any], Any] = lambda value, weight: value + weight
+    term: Callable[[Any], Any] = lambda number: number
+    """What facts have for a weight or a value."""
+
+
+def decimals(*texts: str) -> tuple[tuple[Decimal, bool], ...]:
+    """Numbers, with whether each is an integer: a decimal is before an integer of equal value."""
+    return tuple((Decimal(text), "." not in text) for text in texts)
+
+
+def both_added(value: tuple[Decimal, bool], weight: tuple[Decimal, bool]) -> tuple[Decimal, bool]:
+    return value[0] + weight[0], value[1] and weight[1]
+
+
+def exact_term(number: tuple[Decimal, bool]) -> Any:
+    value, is_integer = number
+    return int(value) if is_integer else Literal(f"{value.normalize():f}", datatype=DECIMAL)
 
 
 GIVEN = "best(?x, MIN(?v)) :- source(?x, ?v) ."
@@ -32,6 +54,20 @@ KINDS = {
     "small weights": Kind(SUMS, (0, 0, 1, 2, 5, 60), (0, 3, -7, 100)),
     "large weights": Kind(SUMS, (0, 1, 5_000, 70_000), (0, 2**40)),
     "doubles": Kind(SUMS, (0.0, 0.1, 0.2, 0.7, 1e17), (0.0, 0.3)),
+    "decimals": Kind(
+        SUMS, decimals("0", "1", "2", "0.5", "1.50", "3.0"), decimals("0", "2.5", "7"), add=both_added, term=exact_term
+    ),
+    "decimals that add nothing": Kind(
+        SUMS, decimals("0", "1", "0.0", "0.5"), decimals("0", "1.0"), add=both_added, term=exact_term
+    ),
+    "greatest decimals": Kind(
+        SUMS.replace("MIN", "MAX"),
+        decimals("0", "0.0", "-1", "-1.0", "-0.25"),
+        decimals("4", "4.0", "0"),
+        best=max,
+        add=both_added,
+        term=exact_term,
+    ),
     "greatest": Kind(SUMS.replace("MIN", "MAX"), (0, -1, -3), (0, 4), best=max),
     "names": Kind(
         COPIES,
@@ -82,7 +118,16 @@ def test_after_every_update(name: str, surroundings: str, monkeypatch: pytest.Mo
         monkeypatch.setattr(tuning, "LOOKS_AT_ALL_STEPS", 0)
         monkeypatch.setattr(tuning, "FEW_GROUPS", 12)
         monkeypatch.setattr(tuning, "RESETTLED_SHARE", 1_000)
-    kind, random = KINDS[name], Random(f"{name} {surroundings}")
+    follow(KINDS[name], Random(f"{name} {surroundings}"), turns=30)
+
+
+@pytest.mark.parametrize("name", ["small weights", "decimals", "both ways"])
+def test_after_every_update_on_spark(name: str, spark: SparkSession) -> None:
+    """The driver of the Spark engine follows them in the same way."""
+    follow(KINDS[name], Random(f"{name} on Spark"), turns=8, engine="spark", spark=spark)
+
+
+def follow(kind: Kind, random: Random, turns: int, engine: str = "memory", spark: SparkSession | None = None) -> None:
     nodes = [f"n{number}" for number in range(40)]
 
     def some(count: int) -> tuple[set[tuple[Any, Any]], set[Step]]:
@@ -91,11 +136,17 @@ def test_after_every_update(name: str, surroundings: str, monkeypatch: pytest.Mo
         return given, {(*pair, random.choice(kind.weights)) for pair in ends}
 
     given, edges = some(60)
-    kb = KnowledgeBase(kind.rules, engine="memory")
-    kb.add({"source": sorted(given, key=repr), "edge": sorted(edges), "costs": [("a", 1), ("b", 2), ("c", 2)]})
+
+    def rows(*facts: set[Any]) -> dict[str, list[Any]]:
+        names = zip(("source", "edge"), facts, strict=True)
+        return {name: [(*one[:-1], kind.term(one[-1])) for one in sorted(some, key=repr)] for name, some in names}
+
+    kb = KnowledgeBase(kind.rules, engine=engine, spark=spark)
+    kb.add({**rows(given, edges), "costs": [("a", 1), ("b", 2), ("c", 2)]})
     kb.materialise()
-    for turn in range(30):
-        assert dict(kb.rows("best")) == by_definition(kind, given, edges), turn
+    for turn in range(turns):
+        expected = {node: kind.term(value) for node, value in by_definition(kind, given, edges).items()}
+        assert dict(kb.rows("best")) == expected, turn
         less = random.choice([1, 1, 3, 30])
         gone = (
             set(random.sample(sorted(given, key=repr), min(len(given), random.choice([0, 0, 1])))),
@@ -104,10 +155,7 @@ def test_after_every_update(name: str, surroundings: str, monkeypatch: pytest.Mo
         if turn % 5 == 4:
             nodes.append(f"n{40 + turn}")
         come = some(random.choice([1, 4, less]))
-        kb.update(
-            add={"source": sorted(come[0], key=repr), "edge": sorted(come[1])},
-            delete={"source": sorted(gone[0] - come[0], key=repr), "edge": sorted(gone[1] - come[1])},
-        )
+        kb.update(add=rows(*come), delete=rows(gone[0] - come[0], gone[1] - come[1]))
         given, edges = (given - gone[0]) | come[0], (edges - gone[1]) | come[1]
 
 

@@ -24,6 +24,9 @@ CRAMPED: Final = (
     "LISTED_ROWS",
     "SCANNED_ROWS",
     "SCANS_BEFORE_INDEX",
+    "SOUGHT_ROWS",
+    "SOUGHT_SHARE",
+    "LOOKS_BEFORE_INDEX",
 )
 
 

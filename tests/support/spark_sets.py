@@ -6,7 +6,11 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from everlog.datalog.ntriples import write_term
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from everlog.datalog.ntriples import read_term, write_term
 from everlog.datalog.values import Value, identity
 from everlog.engine.algebra import FactSet
 from everlog.engine.spark import tuning
@@ -44,7 +48,10 @@ class Facts:
         self.spark = spark
         texts = [(number, write_term(value)) for number, value in enumerate(self.ids.values)]
         terms = spark.createDataFrame(texts, "id bigint, term string")
-        self.engine = SparkEngine(spark, lambda: terms, self.ids.encode, **options)  # type: ignore[arg-type]
+        self.engine = SparkEngine(spark, lambda: terms, self._encoded, **options)  # type: ignore[arg-type]
+
+    def _encoded(self, texts: pa.Array) -> NDArray[np.int64]:
+        return np.array(self.ids.encode([read_term(text) for text in texts.to_pylist()]), np.int64)
 
     def stored(self, facts: Iterable[Fact]) -> ComputedFacts:
         groups: dict[str, list[list[int]]] = {}

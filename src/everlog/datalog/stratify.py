@@ -167,6 +167,14 @@ def _cycle_message(graph: _Graph, component_of: list[int], negative: _Edge) -> s
         grouped = any(edge.atom in parts(literal) for literal in rule.aggregates)
         sign = "all of " if grouped else "not " if edge.negative else ""
         lines.append(f"  {print_atom(rule.head)} needs {sign}{print_atom(edge.atom)}, by the rule `{print_rule(rule)}`")
+    rule = graph.rules[negative.rule]
+    if rule.aggregates:
+        if graph.heads[negative.rule] == negative.source:
+            head, member = print_atom(rule.head), print_atom(negative.atom)
+            lines.append(f"  A fact that is derived, {head}, may be one of those that are aggregated, {member}.")
+        lines.append(
+            "  Give what is computed a predicate or property of its own, which nothing that is aggregated needs."
+        )
     return "\n".join(lines)
 
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from everlog.datalog.values import Value
 from everlog.engine.memory.dictionary import Dictionary
 from everlog.engine.memory.term_kinds import IRI, STRING
-from everlog.engine.memory.value_columns import column_of_ids
+from everlog.engine.memory.value_columns import column_of_ids, numbers_of_ids
 from everlog.expressions.columns import Column, Terms, column_of, terms_of
 from everlog.sparql.solutions import UNBOUND, Ids
 
@@ -85,7 +85,10 @@ class QueryTerms:
         if least >= 0 and (greatest < _OWN or least >= _OWN):
             dictionary, own = (self.known, ids) if greatest < _OWN else (self._own, ids - _OWN)
             narrow = own.astype(np.int32)
-            if dictionary.are_numbers(narrow) or (dictionary.kinds(narrow) == STRING).all():
+            numbers = numbers_of_ids(dictionary, narrow)
+            if numbers is not None:
+                return numbers
+            if (dictionary.kinds(narrow) == STRING).all():
                 return column_of_ids(dictionary, narrow)
         encoded = pa.array(ids).dictionary_encode()
         values = column_of(self.values(encoded.dictionary.to_numpy()))

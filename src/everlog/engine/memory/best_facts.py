@@ -10,12 +10,14 @@ from numpy.typing import NDArray
 from everlog.datalog.syntax import Atom, Constant, Rule, Variable
 from everlog.engine.algebra import BestFacts, FactSet, Forest, Steps
 from everlog.engine.best_rows import best_rows, kinds_of
+from everlog.engine.both_ways import both_ways
 from everlog.engine.memory import tuning
 from everlog.engine.memory.dictionary import Ids
 from everlog.engine.memory.engine import MemoryEngine
 from everlog.engine.memory.facts.sets import ComputedFacts, as_memory_facts
-from everlog.engine.memory.settled_facts import ends_of, settled
+from everlog.engine.memory.settled_facts import settled
 from everlog.engine.memory.settled_forest import SettledForest
+from everlog.engine.memory.step_lists import Ends
 from everlog.engine.memory.value_columns import column_of_ids
 
 
@@ -40,13 +42,24 @@ class MemoryBestFacts(BestFacts):
         self, candidates: FactSet, facts: FactSet, steps: Sequence[Steps]
     ) -> tuple[ComputedFacts, MemoryForest | None] | None:
         groups, given = self.given(candidates, facts)
-        found = settled(self._engine, self._extreme, groups, given, ends_of(self._engine, steps))
+        dictionary = self._engine.dictionary
+        found = settled(dictionary, self._extreme, groups, given, self.ends(steps))
         if found is None:
             return None
-        forest = SettledForest(self._engine, found, _both_ways(steps))
-        best, size = self.facts(*forest.values()), len(self._engine.dictionary)
+        forest = SettledForest(dictionary, found, both_ways(steps))
+        best, size = self.facts(*forest.values()), len(dictionary)
         sparse = size > max(tuning.UNTHOUGHT_VALUES, tuning.SPARSE_GROUPS * found.steps.used)
         return best, None if sparse else MemoryForest(self, forest)
+
+    def ends(self, steps: Sequence[Steps]) -> list[Ends]:
+        """Where steps start and end, and what they add."""
+        found = []
+        for step in steps:
+            terms = step.atom.terms
+            ids = self._engine.columns(as_memory_facts(step.facts), step.atom.predicate, len(terms))
+            added = np.empty(0, np.int32) if step.added is None else ids[terms.index(step.added)]
+            found.append(Ends(ids[terms.index(step.start)], ids[terms.index(step.end)], added))
+        return found
 
     def given(self, candidates: FactSet, facts: FactSet) -> tuple[Ids, Ids]:
         """The groups, of one term, and the values of candidates and facts."""
@@ -93,13 +106,13 @@ class MemoryForest(Forest):
 
     def lost(self, gone: Sequence[Steps], candidates: FactSet, facts: FactSet, groups: Atom) -> ComputedFacts | None:
         given, _ = self._best.given(candidates, facts)
-        lost = self._forest.lost(gone, given)
+        lost = self._forest.lost(self._best.ends(gone), given)
         return None if lost is None else self._best.touched(lost, groups)
 
     def resettled(
         self, candidates: FactSet, facts: FactSet, come: Sequence[Steps]
     ) -> tuple[ComputedFacts, ComputedFacts] | None:
-        found = self._forest.resettled(*self._best.given(candidates, facts), come)
+        found = self._forest.resettled(*self._best.given(candidates, facts), self._best.ends(come))
         if found is None:
             return None
         had, has = found.old >= 0, found.new >= 0
@@ -110,15 +123,3 @@ class MemoryForest(Forest):
 
     def nbytes(self) -> int:
         return self._forest.nbytes()
-
-
-def _both_ways(steps: Sequence[Steps]) -> bool:
-    """Whether each step is one backwards, too."""
-
-    def shape(step: Steps, start: Variable, end: Variable) -> tuple[object, ...]:
-        terms = step.atom.terms
-        constants = tuple(None if isinstance(term, Variable) else term for term in terms)
-        added = None if step.added is None else terms.index(step.added)
-        return step.atom.predicate, constants, terms.index(start), terms.index(end), added
-
-    return {shape(one, one.start, one.end) for one in steps} == {shape(one, one.end, one.start) for one in steps}

@@ -211,13 +211,18 @@ class Dictionary:
         found: NDArray[np.uint8] = self._kinds[ids]
         return found
 
-    def are_numbers(self, ids: Ids) -> bool:
-        """Whether values are all integers, all doubles or all booleans."""
-        kinds = self._kinds[ids]
-        return bool(ids.size) and kinds[0] < FIRST_TEXT and bool((kinds == kinds[0]).all())
+    def numbers_alike(self, ids: Ids) -> NDArray[Any] | None:
+        """Values that are all integers, all doubles or all booleans, as an array of their type; None if they are not."""
+        if not ids.size or self._kinds[ids[0]] >= FIRST_TEXT:
+            return None
+        found = np.empty(ids.size, np.int64)
+        if not _kernels().numbers_alike(_frozen(ids, np.int32), self._kinds, self._payload, found):
+            return None
+        numbers: NDArray[Any] = _numbers(int(self._kinds[ids[0]]), found)
+        return numbers
 
     def numbers(self, ids: Ids) -> NDArray[Any]:
-        """Values that `are_numbers`, as an array of their type."""
+        """Values that are known to be all integers, all doubles or all booleans, as an array of their type."""
         found: NDArray[Any] = _numbers(int(self._kinds[ids[0]]), self._payload[ids])
         return found
 
@@ -274,6 +279,18 @@ class Dictionary:
     def find_column(self, column: pa.Array) -> Ids:
         """The ids of an Arrow column of plain values, -1 for those that are unknown; nothing is added."""
         return self._encode_chunks(column, _column_probes, add=False)
+
+    def find_numbers(self, numbers: NDArray[Any]) -> tuple[Ids, bool]:
+        """The ids of integers, doubles or booleans, -1 for those that are unknown, and whether there are such.
+
+        Another thread may add values meanwhile, of which some are found and some are not.
+        """
+        kind = {"i": INT, "f": FLOAT, "b": BOOL}[numbers.dtype.kind]
+        keys = _float_bits(numbers) if kind == FLOAT else numbers
+        ids: Ids = np.empty(numbers.size, np.int32)
+        # The slots first, see `_grow`.
+        slots, (kinds, payload, *_) = self._slots, self.arrays()
+        return ids, _kernels().find_numbers(kind, _frozen(keys, np.int64), ids, kinds, payload, slots) > 0
 
     def find_values(self, values: Sequence[Value]) -> Ids:
         """The ids of some Python values, -1 for those that are unknown; nothing is added."""
@@ -448,7 +465,8 @@ class Dictionary:
         slots, capacity, count = np.zeros(size, dtype=np.uint64), self._capacity(size), len(self)
         kinds, payload, lengths = (_grown(a, count, capacity) for a in (self._kinds, self._payload, self._lengths))
         _kernels().rebuild(self._slots, slots)
-        self._slots, self._kinds, self._payload, self._lengths = slots, kinds, payload, lengths
+        # The slots last: a thread that has them finds arrays which are long enough.
+        self._kinds, self._payload, self._lengths, self._slots = kinds, payload, lengths, slots
 
 
 def _pieces(chunks: Iterable[pa.Array]) -> Iterator[pa.Array]:

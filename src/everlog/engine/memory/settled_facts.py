@@ -8,12 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from everlog.datalog.syntax import Extreme
-from everlog.engine.algebra import Steps
 from everlog.engine.memory import tuning
-from everlog.engine.memory.dictionary import Ids
-from everlog.engine.memory.engine import MemoryEngine
-from everlog.engine.memory.facts.sets import as_memory_facts
+from everlog.engine.memory.dictionary import Dictionary, Ids
 from everlog.engine.memory.kernels import settling_kernels as kernels
+from everlog.engine.memory.scaled_values import scaled_values
 from everlog.engine.memory.step_lists import MOST_STEPS, Ends, Numbers, StepLists, listed, span_of
 from everlog.engine.memory.value_ranks import NumberValues, RankedValues, Values
 from everlog.interrupts import aside
@@ -26,22 +24,30 @@ class Settled(NamedTuple):
     kind: Values
     values: Numbers
     parents: Ids
-    sign: int
-    """What becomes of a weight, so that less is better: 1 or -1."""
 
 
-def settled(engine: MemoryEngine, extreme: Extreme, groups: Ids, given: Ids, steps: Sequence[Ends]) -> Settled | None:
+def settled(dictionary: Dictionary, extreme: Extreme, groups: Ids, given: Ids, steps: Sequence[Ends]) -> Settled | None:
     """The best values of all groups that steps lead to from some with given ones; None if that is no matter of an order."""
-    dictionary = engine.dictionary
     if sum(len(one.sources) for one in steps) >= MOST_STEPS:
         return None
     if not extreme.numbers:
         order = RankedValues(dictionary, given, extreme)
-        lists, ranks = listed(dictionary, steps, None, 1), order.numbers(given)
+        lists, ranks = listed(dictionary, steps), order.numbers(given)
         assert ranks is not None, "which are those that were ranked"
-        return Settled(lists, order, *_spread(lists, groups, ranks), 1)
+        return Settled(lists, order, *_spread(lists, groups, ranks))
     sign = 1 if extreme.function == "MIN" else -1
-    weights = _kind_of_weights(engine, steps, sign)
+    values, kind = _alike(dictionary, sign, given, steps) or _scaled(dictionary, sign, given, steps) or (None, None)
+    numbers = None if values is None else values.numbers(given)
+    if values is None or numbers is None:
+        return None
+    lists = listed(dictionary, steps, kind, values.added_by_id())
+    found = Settled(lists, values, *aside(lists.used, _settled, lists, groups, numbers))
+    return found if values.are_certain(found.values, lists.used) else None
+
+
+def _alike(dictionary: Dictionary, sign: int, given: Ids, steps: Sequence[Ends]) -> tuple[Values, np.dtype[Any]] | None:
+    """Given values and what steps add, and what holds the latter, if they are all integers, or all doubles."""
+    weights = _kind_of_weights(dictionary, steps, sign)
     if weights is None:
         return None
     kind = np.dtype(np.float64 if weights.kind == "f" else np.int64)
@@ -50,16 +56,23 @@ def settled(engine: MemoryEngine, extreme: Extreme, groups: Ids, given: Ids, ste
         if span is None or (span.kind != kind and any(len(one.added) for one in steps)):
             return None
         kind = span.kind
-    lists = listed(dictionary, steps, kind if kind.kind == "f" else weights, sign)
-    values = NumberValues(dictionary, sign, kind)
-    numbers = values.numbers(given)
-    assert numbers is not None, "which are of this kind"
-    return Settled(lists, values, *aside(lists.used, _settled, lists, groups, numbers), sign)
+    return NumberValues(dictionary, sign, kind), kind if kind.kind == "f" else weights
 
 
-def _kind_of_weights(engine: MemoryEngine, steps: Sequence[Ends], sign: int) -> np.dtype[Any] | None:
+def _scaled(
+    dictionary: Dictionary, sign: int, given: Ids, steps: Sequence[Ends]
+) -> tuple[Values, np.dtype[Any]] | None:
+    """The same for integers beside decimals."""
+    added = [one.added for one in steps if len(one.added)]
+    values = scaled_values(dictionary, sign, given, added)
+    if values is None or any(values.added(ids) is None for ids in added):
+        return None
+    return values, np.dtype(np.int64)
+
+
+def _kind_of_weights(dictionary: Dictionary, steps: Sequence[Ends], sign: int) -> np.dtype[Any] | None:
     """What holds all weights, if they are of one kind, and none improves a value."""
-    spans = [span_of(engine.dictionary, one.added) for one in steps if len(one.added)]
+    spans = [span_of(dictionary, one.added) for one in steps if len(one.added)]
     known = [span for span in spans if span is not None]
     if len(known) < len(spans) or len({span.kind for span in known}) > 1:
         return None
@@ -94,14 +107,3 @@ def _spread(lists: StepLists, groups: Ids, ranks: Numbers) -> tuple[Numbers, Ids
     if not len(groups):
         return np.zeros(len(parents), np.int64), parents
     return ranks[order][owners], parents
-
-
-def ends_of(engine: MemoryEngine, steps: Sequence[Steps]) -> list[Ends]:
-    """Where steps start and end, and what they add."""
-    found = []
-    for step in steps:
-        terms = step.atom.terms
-        ids = engine.columns(as_memory_facts(step.facts), step.atom.predicate, len(terms))
-        added = np.empty(0, np.int32) if step.added is None else ids[terms.index(step.added)]
-        found.append(Ends(ids[terms.index(step.start)], ids[terms.index(step.end)], added))
-    return found

@@ -13,14 +13,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from everlog.engine.algebra import Steps
 from everlog.engine.memory import tuning
-from everlog.engine.memory.dictionary import Ids
-from everlog.engine.memory.engine import MemoryEngine
+from everlog.engine.memory.dictionary import Dictionary, Ids
 from everlog.engine.memory.kernels import resettling_kernels as kernels
 from everlog.engine.memory.kernels.settling_kernels import GIVEN, NONE
-from everlog.engine.memory.settled_facts import Settled, ends_of
-from everlog.engine.memory.step_lists import Ends, Numbers, StepLists, numbers_by_id, span_of
+from everlog.engine.memory.settled_facts import Settled
+from everlog.engine.memory.step_lists import Ends, Numbers, StepLists
 from everlog.interrupts import aside
 
 
@@ -35,9 +33,9 @@ class Changed(NamedTuple):
 class SettledForest:
     """Values of groups, the steps between these, and where each value comes from."""
 
-    def __init__(self, engine: MemoryEngine, found: Settled, symmetric: bool) -> None:
-        self._engine, self._steps, self._kind = engine, found.steps, found.kind
-        self._values, self._parents, self._sign = found.values, found.parents, found.sign
+    def __init__(self, dictionary: Dictionary, found: Settled, symmetric: bool) -> None:
+        self._dictionary, self._steps, self._kind = dictionary, found.steps, found.kind
+        self._values, self._parents = found.values, found.parents
         self._back: StepLists | None = found.steps if symmetric else None
         """The steps listed backwards; where each can be taken in both directions, these are the same."""
         self._looks = 0
@@ -57,14 +55,14 @@ class SettledForest:
 
     # ------------------------------------------------------------------------------------ what goes
 
-    def lost(self, gone: Sequence[Steps], given: Ids) -> Ids | None:
+    def lost(self, gone: Sequence[Ends], given: Ids) -> Ids | None:
         """The groups that lose their values with some steps, and with facts that were given to some groups.
 
         These are among them. None if they are so many that everything had better be settled again.
         """
         self._grow()
         cuts = [given[self._parents[given] == GIVEN]]
-        for ends in ends_of(self._engine, gone):
+        for ends in gone:
             if len(ends.sources):
                 less = self._weights(ends)
                 cuts.append(kernels.cut_nodes(self._parents, self._values, ends.sources, ends.targets, less))
@@ -86,21 +84,20 @@ class SettledForest:
 
     # ------------------------------------------------------------------------------------ what comes
 
-    def resettled(self, groups: Ids, given: Ids, come: Sequence[Steps]) -> Changed | None:
+    def resettled(self, groups: Ids, given: Ids, come: Sequence[Ends]) -> Changed | None:
         """Gives values to groups that have lost theirs, and better ones to others, by given values and by new steps.
 
         None if these are of another kind, and everything has to be settled again.
         """
         self._grow()
         starting = self._kind.numbers(given)
-        new = ends_of(self._engine, come)
-        if starting is None or not all(map(self._fits, new)):
+        if starting is None or not all(map(self._fits, come)):
             return None
         asked, lost = self._asked, self._lost
         had = self._ids(asked)
         self._parents[lost] = NONE
         sources, targets, added = self._into(lost)
-        for ends in new:
+        for ends in come:
             more = self._weights(ends)
             if not self._entered(ends, more):
                 return None
@@ -110,6 +107,8 @@ class SettledForest:
         changed, values, parents = aside(
             self._steps.used, kernels.resettle, *forest, groups, starting, sources, targets, added
         )
+        if not self._kind.are_certain(self._values[changed], self._steps.used):
+            return None
         others = ~np.isin(changed, asked)
         before = np.full(int(others.sum()), -1, np.int32)
         known = parents[others] != NONE
@@ -121,18 +120,18 @@ class SettledForest:
         """Whether some steps can be listed with the others."""
         if not self._steps.weighted or not len(ends.added):
             return True
-        span = span_of(self._engine.dictionary, ends.added)
-        kind = self._steps.weights.dtype
-        if span is None or span.kind.kind != kind.kind or (self._weights(ends) < 0).any():
+        added, kind = self._kind.added(ends.added), self._steps.weights.dtype
+        if added is None or added.dtype.kind != kind.kind:
             return False
-        return kind != np.int16 or max(abs(int(span.least)), abs(int(span.greatest))) < np.iinfo(np.int16).max
+        return kind != np.int16 or int(added.max()) < np.iinfo(np.int16).max
 
     def _weights(self, steps: Ends) -> Numbers:
         """What some steps add; nothing if that is so for all."""
         kind = self._weight_kind
         if not self._steps.weighted or not len(steps.added):
             return np.zeros(len(steps.sources) if self._steps.weighted else 0, kind)
-        found: Numbers = self._sign * numbers_by_id(self._engine.dictionary, kind)[steps.added]
+        found = self._kind.added(steps.added)
+        assert found is not None, "they are listed, or fit"
         return found
 
     @property
@@ -156,7 +155,13 @@ class SettledForest:
                 self._back = self._steps.backwards()
         begins, ends, targets, weights = (self._steps if self._back is None else self._back).lists
         if self._back is None:
-            places, sources = aside(self._steps.used, kernels.steps_into, begins, ends, targets, self._parents, nodes)
+            room = size = 64 * len(nodes)
+            while size >= room:
+                room = size + 1
+                places, sources = np.empty(room, np.int32), np.empty(room, np.int32)
+                asked = begins, ends, targets, self._parents, nodes, places, sources
+                size = aside(self._steps.used, kernels.steps_into, *asked)
+            places, sources = places[:size], sources[:size]
             nodes = targets[places]
         else:
             places, nodes = kernels.steps_back(begins, ends, targets, self._parents, nodes)
@@ -175,7 +180,7 @@ class SettledForest:
 
     def _grow(self) -> None:
         """Has places for the values that the dictionary has got meanwhile."""
-        size = len(self._engine.dictionary)
+        size = len(self._dictionary)
         more = size + size // 8 - len(self._values)
         if size > len(self._values):
             for lists in (self._steps, self._back):

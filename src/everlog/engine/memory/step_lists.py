@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from threading import Thread
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from everlog.engine.memory import tuning
 from everlog.engine.memory.dictionary import Dictionary, Ids
 from everlog.engine.memory.kernels import resettling_kernels as changing
 from everlog.engine.memory.kernels import settling_kernels as kernels
@@ -15,6 +18,8 @@ from everlog.engine.memory.term_kinds import BOOL, FIRST_TEXT, FLOAT
 from everlog.interrupts import aside
 
 Numbers = NDArray[Any]
+
+_NO_NUMBERS: Final[Numbers] = np.empty(0, np.int64)
 
 MOST_STEPS: Final = 2**31 - 1
 """Places in the lists are numbers of 32 bits."""
@@ -125,23 +130,51 @@ class StepLists:
         return True
 
 
-def listed(dictionary: Dictionary, steps: Sequence[Ends], kind: np.dtype[Any] | None, sign: int) -> StepLists:
-    """The lists of some steps. Weights are of some kind: the numbers of what is added, with a sign."""
+def listed(
+    dictionary: Dictionary, steps: Sequence[Ends], kind: np.dtype[Any] | None = None, numbers: Numbers = _NO_NUMBERS
+) -> StepLists:
+    """The lists of some steps. Weights are of some kind: the numbers, by id, of what is added."""
     size = sum(len(one.sources) for one in steps)
-    counts = np.zeros(len(dictionary), np.int64)
-    for one in steps:
-        aside(len(one.sources), kernels.count_steps, one.sources, counts)
-    limits: Ids = np.cumsum(counts, out=counts).astype(np.int32)
+    halves = [half for one in steps for half in _halves(one)]
+    counts = [np.zeros(len(dictionary), np.int32) for _ in halves]
+    _at_once(
+        [partial(kernels.count_steps, half.sources, count) for half, count in zip(halves, counts, strict=True)], size
+    )
+    limits: Ids = np.cumsum(sum(counts[1:], counts[0]) if counts else np.zeros(len(dictionary)), dtype=np.int32)
     begins: Ids = np.zeros_like(limits)
     begins[1:] = limits[:-1]
     targets: Ids = np.empty(size + 1, np.int32)
     weights = None if kind is None else np.empty(size + 1, kind)
-    numbers = np.empty(0, np.int64) if kind is None else numbers_by_id(dictionary, kind)
     places = targets, np.empty(0, np.int16) if weights is None else weights
-    at = begins.copy()
-    for one in steps:
-        aside(len(one.sources), kernels.place_steps, *one, numbers, sign, at, *places)
+    jobs, at = [], begins
+    for half, count in zip(halves, counts, strict=True):
+        jobs.append(partial(kernels.place_steps, *half, numbers, at.copy(), *places))
+        at = at + count
+    _at_once(jobs, size)
     return StepLists(dictionary, begins, limits, targets, weights)
+
+
+def _halves(steps: Ends) -> Iterator[Ends]:
+    """Many steps in two parts, for two threads."""
+    middle = len(steps.sources) // 2 if len(steps.sources) > tuning.SHARED_STEPS else 0
+    if middle:
+        yield Ends(*(column[:middle] for column in steps))
+    yield Ends(*(column[middle:] for column in steps))
+
+
+def _at_once(jobs: Sequence[Callable[[], None]], steps: int) -> None:
+    """Does two jobs at a time, while somebody else looks for interrupts."""
+
+    def pairs() -> None:
+        for first, *second in (jobs[at : at + 2] for at in range(0, len(jobs), 2)):
+            others = [Thread(target=job) for job in second]
+            for other in others:
+                other.start()
+            first()
+            for other in others:
+                other.join()
+
+    aside(steps, pairs)
 
 
 def numbers_by_id(dictionary: Dictionary, kind: np.dtype[Any]) -> Numbers:

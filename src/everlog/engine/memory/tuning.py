@@ -86,6 +86,11 @@ SOUGHT_SHARE_SORTED = 4
 SEARCHES_PER_TABLE = 24
 """After so many searches through a table all rows get slots: that takes some thirty times as long as one search."""
 
+SOUGHT_ROWS = 1 << 16
+LOOKS_BEFORE_INDEX = 16
+"""Where few bindings meet a table of so many rows and no index, all rows are looked at, so many times; then an index is
+made. To look at ten million takes 10 ms, to index them 300 or more."""
+
 SCANNED_ROWS = 1 << 9
 """Fewer rows than this are looked at one by one for the values that an atom asks for, whether there is an index or not."""
 
@@ -186,6 +191,9 @@ DECODED_FACTS = 1 << 17
 
 NEAR_WEIGHTS = 4096
 """Integers that are less are small weights: what waits is in as many buckets, and not in a heap."""
+
+SHARED_STEPS = 1 << 17
+"""More steps than this are listed by two threads: ten million take 0.1 s then, and 0.2 by one."""
 
 FEW_GROUPS = 1 << 10
 RESETTLED_SHARE = 4

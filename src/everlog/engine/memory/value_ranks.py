@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from everlog.datalog.syntax import Extreme
 from everlog.engine.memory.dictionary import Dictionary, Ids
-from everlog.engine.memory.step_lists import Numbers, span_of
+from everlog.engine.memory.step_lists import Numbers, numbers_by_id, span_of
 from everlog.engine.memory.value_columns import column_of_ids, ids_of_column
 from everlog.expressions.columns import Doubles, Integers
 from everlog.expressions.total_order import place_in_order, ranked
@@ -35,6 +35,19 @@ class Values(ABC):
     def ids(self, numbers: Numbers) -> Ids:
         """The values that some numbers stand for."""
 
+    def added(self, ids: Ids) -> Numbers | None:
+        """What is added to numbers where some values are added; None if there is nothing for all of them, or if one
+        improves what it is added to."""
+        return None
+
+    def added_by_id(self) -> Numbers:
+        """The same for those that were asked for, and more, by id; for other ids whatever it may be."""
+        return np.empty(0, np.int64)
+
+    def are_certain(self, numbers: Numbers, steps: int) -> bool:
+        """Whether numbers that were found, by way of so many steps at the most, stand for values."""
+        return True
+
 
 class NumberValues(Values):
     """Integers or doubles."""
@@ -53,6 +66,14 @@ class NumberValues(Values):
 
     def ids(self, numbers: Numbers) -> Ids:
         return self._dictionary.encode_column(pa.array(self._sign * numbers))
+
+    def added(self, ids: Ids) -> Numbers | None:
+        found = self.numbers(ids)
+        return None if found is None or (found < 0).any() else found
+
+    def added_by_id(self) -> Numbers:
+        found: Numbers = numbers_by_id(self._dictionary, self._kind)
+        return found if self._sign > 0 else -found
 
 
 class RankedValues(Values):

@@ -13,13 +13,14 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from everlog.datalog.syntax import Constant, Extreme, Rule, Variable
-from everlog.engine.algebra import BestFacts, FactSet, Steps
+from everlog.datalog.syntax import Atom, Constant, Extreme, Rule, Variable
+from everlog.engine.algebra import BestFacts, FactSet, Forest, Steps
 from everlog.engine.best_rows import best_rows, kinds_of
+from everlog.engine.both_ways import both_ways
 from everlog.engine.memory.dictionary import Dictionary
 from everlog.engine.memory.value_columns import column_of_ids
 from everlog.engine.spark import tuning
-from everlog.engine.spark.driver_minima import Moves, settled
+from everlog.engine.spark.driver_minima import DriverForest, Moves, Wide
 from everlog.engine.spark.engine import SparkEngine
 from everlog.engine.spark.facts.fact_schema import RELATION
 from everlog.engine.spark.facts.runs import class_of
@@ -66,30 +67,65 @@ class SparkBestFacts(BestFacts):
         found = self._engine.evaluated(texts, _kinds, f"{_KIND} string")
         return frozenset(row[0] for row in self._engine.spark.sql(f"SELECT DISTINCT {_KIND} FROM {found}").collect())
 
-    def settled(self, candidates: FactSet, facts: FactSet, steps: Sequence[Steps]) -> tuple[ComputedFacts, None] | None:
-        sets = [as_spark_facts(one) for one in (candidates, facts, *(step.facts for step in steps))]
-        if sum(one.at_most() for one in sets) > tuning.SETTLED_FACTS:
+    def settled(
+        self, candidates: FactSet, facts: FactSet, steps: Sequence[Steps]
+    ) -> tuple[ComputedFacts, SparkForest] | None:
+        sizes = {_shape(step): as_spark_facts(step.facts).at_most() for step in steps}
+        given = sum(as_spark_facts(one).at_most() for one in (candidates, facts))
+        if given + sum(sizes.values()) > tuning.SETTLED_FACTS:
             return None
-        place = self._extreme.place
-        (group,) = (at for at, term in enumerate(self._terms) if isinstance(term, Variable) and at != place)
-        wanted = [group, place]
-        some = [self._columns(one, self._arity, wanted, at) for one in sets[:2] for at in self._relations]
-        groups, values = np.concatenate(some, axis=1)
+        forest = DriverForest(self._engine.driver.terms)
+        groups, values = self.given(candidates, facts)
+        found = forest.settle(self._extreme, groups, values, self.moves(steps), both_ways(steps))
+        return None if found is None else (self.facts(*found), SparkForest(self, forest))
+
+    def given(self, candidates: FactSet, facts: FactSet) -> Wide:
+        """The groups, of one term, and the values of candidates and facts."""
+        wanted, sets = [self._group, self._extreme.place], map(as_spark_facts, (candidates, facts))
+        return np.concatenate(
+            [self._columns(one, self._arity, wanted, at) for one in sets for at in self._relations], axis=1
+        )
+
+    def moves(self, steps: Sequence[Steps]) -> list[Moves]:
+        """Where steps start and end, and what they add. Steps of the same facts, as back and forth, are fetched once."""
+        places = [[step.atom.terms.index(one) for one in step[2:] if one is not None] for step in steps]
+        columns: dict[tuple[object, ...], dict[int, Wide]] = {}
+        for step in steps:
+            if _shape(step) not in columns:
+                like = (some for other, some in zip(steps, places, strict=True) if _shape(other) == _shape(step))
+                wanted = sorted(set[int]().union(*like))
+                size = len(step.atom.terms)
+                relation = self._engine.relation(step.atom.predicate, size)
+                found = self._columns(as_spark_facts(step.facts), size, wanted, relation)
+                columns[_shape(step)] = dict(zip(wanted, found, strict=True))
         moves = []
-        for step, known in zip(steps, sets[2:], strict=True):
-            terms = step.atom.terms
-            relation = self._engine.relation(step.atom.predicate, len(terms))
-            variables = [step.start, step.end, *([] if step.added is None else [step.added])]
-            columns = self._columns(known, len(terms), [terms.index(one) for one in variables], relation)
-            moves.append(Moves(columns[0], columns[1], None if step.added is None else columns[2]))
-        found = settled(self._engine.driver.terms, self._extreme, groups, values, moves)
-        if found is None:
-            return None
-        rows = np.empty((self._arity, len(found[0])), np.int64)
+        for step, (start, end, *added) in zip(steps, places, strict=True):
+            mine = columns[_shape(step)]
+            moves.append(Moves(mine[start], mine[end], mine[added[0]] if added else None))
+        return moves
+
+    def facts(self, groups: Wide, values: Wide) -> ComputedFacts:
+        """The facts of some groups with some values."""
+        return self._engine.columns({self._predicate: self._rows(groups, values)})
+
+    def touched(self, groups: Wide, atom: Atom) -> ComputedFacts:
+        """Groups as facts of an atom, which has the terms of a fact without its value."""
+        rows = np.delete(self._rows(groups, groups), self._extreme.place, axis=0)
+        return self._engine.columns({atom.predicate: rows})
+
+    @property
+    def _group(self) -> int:
+        """The place of the one term that groups have."""
+        terms = enumerate(self._terms)
+        (group,) = (at for at, term in terms if isinstance(term, Variable) and at != self._extreme.place)
+        return group
+
+    def _rows(self, groups: Wide, values: Wide) -> Wide:
+        rows = np.empty((self._arity, len(groups)), np.int64)
         for at, term in enumerate(self._terms):
             rows[at] = self._engine.ids([term])[term] if isinstance(term, Constant) else 0
-        rows[group], rows[place] = found
-        return self._engine.columns({self._predicate: rows}), None
+        rows[self._group], rows[self._extreme.place] = groups, values
+        return rows
 
     def _columns(self, facts: SparkFacts, arity: int, places: Sequence[int], relation: int) -> NDArray[np.int64]:
         """Some arguments of the facts of a relation, which are fetched wherever they are, but not kept."""
@@ -121,6 +157,36 @@ class SparkBestFacts(BestFacts):
         """The facts of some sets, as `l`, each with the text of its value, as `t`."""
         tables: list[Table] = [table for facts in sets if (table := as_spark_facts(facts).table()) is not None]
         return f"{union(tables)} l JOIN {self._engine.texts()} t ON t.id = l.a{self._extreme.place}"
+
+
+def _shape(step: Steps) -> tuple[object, ...]:
+    """What steps that are the same facts have in common."""
+    return step.atom.predicate, *(term if isinstance(term, Constant) else None for term in step.atom.terms)
+
+
+class SparkForest(Forest):
+    """A forest on the driver, for the facts of one rule that chooses."""
+
+    def __init__(self, best: SparkBestFacts, forest: DriverForest) -> None:
+        self._best, self._forest = best, forest
+
+    def lost(self, gone: Sequence[Steps], candidates: FactSet, facts: FactSet, groups: Atom) -> ComputedFacts | None:
+        given, _ = self._best.given(candidates, facts)
+        lost = self._forest.lost(self._best.moves(gone), given)
+        return None if lost is None else self._best.touched(lost, groups)
+
+    def resettled(
+        self, candidates: FactSet, facts: FactSet, come: Sequence[Steps]
+    ) -> tuple[ComputedFacts, ComputedFacts] | None:
+        groups, values = self._best.given(candidates, facts)
+        found = self._forest.resettled(groups, values, self._best.moves(come))
+        if found is None:
+            return None
+        groups, old, new = found
+        return self._best.facts(groups[old >= 0], old[old >= 0]), self._best.facts(groups[new >= 0], new[new >= 0])
+
+    def nbytes(self) -> int:
+        return self._forest.nbytes()
 
 
 def _chosen(names: Sequence[str], extreme: Extreme, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

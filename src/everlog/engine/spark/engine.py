@@ -27,9 +27,8 @@ from numpy.typing import NDArray
 from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql.functions import count, expr, lit
 
-from everlog.datalog.ntriples import read_term
+from everlog.datalog.ntriples import write_term
 from everlog.datalog.syntax import Constant
-from everlog.datalog.values import Value
 from everlog.engine.algebra import Engine, FactSet, Region
 from everlog.engine.spark import tuning
 from everlog.engine.spark.facts import driver_facts, fact_schema
@@ -77,8 +76,8 @@ class SparkEngine(Engine):
     """Facts in DataFrames.
 
     `terms` gives a DataFrame with the columns `id` and `term`, the N-Triples text of each value, another one when there are
-    new terms; only comparisons need it. `encode` gives the ids of values that rules mention, `encode_texts`
-    those of a column `text` of distinct N-Triples terms, as a column `id` beside it; `texts_of` the terms of ids, as
+    new terms; only comparisons need it. `encode` gives the ids of N-Triples terms in this process, `encode_texts`
+    those of a column `text` of distinct terms, as a column `id` beside it; `texts_of` the terms of ids, as
     columns `id` and `term`. `scratch` is the folder for `cut="parquet"`, removed by whoever gave it.
     """
 
@@ -86,7 +85,7 @@ class SparkEngine(Engine):
         self,
         spark: SparkSession,
         terms: Callable[[], DataFrame] | None,
-        encode: Callable[[Sequence[Value]], Sequence[int]],
+        encode: Callable[[pa.Array], NDArray[np.int64]],
         cut: CutName = "local_checkpoint",
         scratch: str | None = None,
         encode_texts: Callable[[DataFrame], DataFrame] | None = None,
@@ -156,12 +155,13 @@ class SparkEngine(Engine):
         """The ids of some constants, and perhaps of others."""
         missing = list(dict.fromkeys(constant for constant in constants if constant not in self._ids))
         if missing:
-            self._ids.update(zip(missing, self._encode([constant.value for constant in missing]), strict=True))
+            texts = pa.array([write_term(constant.value) for constant in missing], pa.large_string())
+            self._ids.update(zip(missing, self._encode(texts).tolist(), strict=True))
         return self._ids
 
-    def encoded(self, values: Sequence[Value]) -> Sequence[int]:
-        """The ids of some values; those that have none get some."""
-        return self._encode(values)
+    def encoded(self, texts: pa.Array) -> NDArray[np.int64]:
+        """The ids of some N-Triples terms; those that have none get some."""
+        return self._encode(texts)
 
     def comparables(self) -> Table:
         """The ids of all that is compared by value, with keys in the order of the values."""
@@ -225,8 +225,8 @@ class SparkEngine(Engine):
         distinct = self.run(texts)
         if self.driver.fetches(distinct.rows):
             table = self.spark.sql(f"SELECT * FROM {distinct.view()}").toArrow().combine_chunks()
-            ids = self._encode([read_term(text) for text in table.column("text").to_pylist()])
-            found = table.append_column("id", pa.array(ids, pa.int64()))
+            ids = self._encode(table.column("text").combine_chunks())
+            found = table.append_column("id", pa.array(ids))
             return self._named(self.spark.createDataFrame(found)), "BROADCAST(x)"
         assert self._encode_texts is not None, "rules that compute need a dictionary"
         return self._named(self._here(self._encode_texts(self._there(f"SELECT * FROM {distinct.view()}")))), ""

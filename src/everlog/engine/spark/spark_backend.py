@@ -87,7 +87,7 @@ class SparkBackend(Backend[FactSet, DataFrame, FactSet]):
         self._engine = SparkEngine(
             spark,
             lambda: terms.frame,
-            terms.encode_values,
+            terms.encode_texts,
             cut,
             files,
             encode_texts=terms.encode_frame,

@@ -198,6 +198,8 @@ class Table:
         self._indexes: dict[tuple[int, ...], Index] = {}
         self._scanned = 0
         """How many rows were looked at for values in some column, where there is no index on it."""
+        self._sought: dict[tuple[int, ...], int] = {}
+        """How often all rows were looked at for a few values of some columns, for lack of an index."""
         self._estimates: dict[tuple[tuple[int, ...], int], int] = {}
 
     def __repr__(self) -> str:
@@ -206,6 +208,28 @@ class Table:
     def index(self, columns: tuple[int, ...]) -> Index:
         """The index on some columns, made when it is first asked for."""
         return self._indexes.get(columns) or self._indexes.setdefault(columns, Index(self, columns))
+
+    def sought_run(self, columns: tuple[int, ...], place: int, values: Ids, hi: int) -> Run | None:
+        """A run with the rows below `hi` that have one of a few values in a column, that at a place among some.
+
+        None if there is an index on the columns, or if they were looked for so often that one pays.
+        """
+        if not self._looks_for(columns, len(values), hi):
+            return None
+        self._sought[columns] = self._sought.get(columns, 0) + 1
+        bits, rows = kernels.bits_of(values), np.empty(64 * len(values), np.int32)
+        while (n := aside(hi, kernels.rows_sought, self.cols, columns[place], hi, bits, rows)) > len(rows):
+            rows = np.empty(n, np.int32)
+        rows = rows[:n]
+        covered = self.index(columns).covered
+        run = kernels.build_run(self.cols[:, rows], np.array(columns, np.int64), 0, len(rows), covered)
+        base, keys, groups, starts, order, payload = run
+        return Run(0, hi, base, keys, groups, starts, rows[order], payload)
+
+    def _looks_for(self, columns: tuple[int, ...], values: int, hi: int) -> bool:
+        """Whether rows with a few values are looked for among all, and not by an index."""
+        few = hi >= tuning.SOUGHT_ROWS and values * tuning.SOUGHT_SHARE <= hi
+        return few and 2 * self.indexed(columns) < hi and self._sought.get(columns, 0) < tuning.LOOKS_BEFORE_INDEX
 
     def indexed(self, columns: tuple[int, ...]) -> int:
         """How many rows the index on some columns has already."""

@@ -24,14 +24,18 @@ _NOTHING: Final = TableView(np.zeros(6, np.int64), NO_TERMS, NO_TERMS, NO_ANNOTA
 
 
 class Entry:
-    """The tuples on their way into one table; those in `excluding` are left out."""
+    """The tuples on their way into one table; those in `excluding` are left out.
 
-    def __init__(self, table: Table, workers: int, excluding: TableView | None = None) -> None:
+    Tuples that are `apart` are none of the table's, and no two of them are the same, as the caller knows.
+    """
+
+    def __init__(self, table: Table, workers: int, excluding: TableView | None = None, apart: bool = False) -> None:
         self.table = table
         self.known = table.n
+        self._apart = apart
         self._view = _NOTHING if excluding is None else excluding
         self._presence = table.has_groups and (self.known == 0 or self._view.has_all(self.known))
-        self._shards = table.shards if self._presence else 1
+        self._shards = table.shards if self._presence and not apart else 1
         self._buffers = [np.empty((self._shards, table.arity, 0), np.int32) for _ in range(workers)]
         self._counts = [np.zeros(self._shards, np.int64) for _ in range(workers)]
         self._sizes = [0] * workers
@@ -73,7 +77,10 @@ class Entry:
 
     def enter(self, parallel: Parallel) -> None:
         """Enters what was collected."""
-        if self._presence:
+        if self._apart:
+            for buffer, size in zip(self._buffers, self._sizes, strict=True):
+                self.table.append(buffer[0, :, :size])
+        elif self._presence:
             for buffer, counts, size in zip(self._buffers, self._counts, self._sizes, strict=True):
                 if size:
                     self._admit(buffer, counts, size, parallel)

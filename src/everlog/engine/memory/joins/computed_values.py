@@ -87,8 +87,7 @@ class Computed:
         found = evaluate(self._expression, columns, n)
         if self.result is None:
             return np.zeros(n, np.int32), holds(found)
-        with _ADDING:
-            return ids_of_column(self._dictionary, found)
+        return ids_of_column(self._dictionary, found, _ADDING)
 
 
 def _is_of_literals(expression: Expression) -> bool:

@@ -24,7 +24,7 @@ from everlog.engine.memory.dictionary import Dictionary
 from everlog.engine.memory.facts.relation import Relation, grouped
 from everlog.engine.memory.facts.rows import NO_ROWS, Mark
 from everlog.engine.memory.facts.sets import MemoryFacts, TableView
-from everlog.engine.memory.facts.table import Ids, Positions, Table, one_by_one
+from everlog.engine.memory.facts.table import Ids, Positions, Run, Table, one_by_one
 from everlog.engine.memory.joins.computed_values import Computed
 from everlog.engine.memory.kernels import table_kernels as kernels
 from everlog.interrupts import lasting, look
@@ -222,6 +222,11 @@ class _Step:
         self.carry: Positions = np.array([self.before[variable] for variable in self.after[: self.carried]], np.int64)
         self._accesses: dict[Table, Access | None] = {}
 
+    @property
+    def is_filter(self) -> bool:
+        """Whether it binds nothing."""
+        return self.static is not None and self.looked_up
+
     def access(self, table: Table) -> Access | None:
         """How to match the literal in a table; None when the table can hold no match."""
         if table not in self._accesses:
@@ -318,6 +323,26 @@ class JoinPlan:
         """Whether the tables of all literals are known beforehand."""
         return all(step.static is not None for step in (self.driver, *self._steps) if isinstance(step, _Step))
 
+    def is_apart(self, head: Literal, views: Sequence[MemoryFacts]) -> bool:
+        """Whether bindings, which are many, surely make different facts of a head.
+
+        That is so where no step but the driver binds anything that is not computed, and the head tells its rows apart: it
+        has all that they have, or a column in which values only ever rise, as numbers of rows do.
+        """
+        table = self.driver.static
+        if table is None or any(isinstance(step, _Step) and not step.is_filter for step in self._steps):
+            return False
+        facts = views[self.used[0]]
+        if facts.at_most(table) < tuning.SHARED_TUPLES:
+            return False
+        rows = facts.rows(table)
+        terms, shown = [self.driver.literal.terms[position] for position in table.positions], head.variables()
+        if all(term in shown for term in terms if term >= 0):
+            return True
+        return rows.is_span and any(
+            term in shown and kernels.rises(table.cols, column, rows.lo, rows.hi) for column, term in enumerate(terms)
+        )
+
     def driving_rows(self, table: Table) -> Ids | None:
         """The rows of a table that the driver's constants can meet, if an index tells them."""
         access = self.driver.access(table)
@@ -362,7 +387,7 @@ class JoinPlan:
                 n = kernels.keep_compared(block, n, *step.test, self._dictionary.order())
             elif isinstance(step, _Computation):
                 block, n = step.run(block, n, worker.block(level + 1, step.slots))
-            elif step.static is not None and step.looked_up:
+            elif step.is_filter and step.static is not None:
                 n = _look_up(call, step, step.static, block, n)
             else:
                 for out, m in _extensions(call, step, worker, level, block, n):
@@ -463,7 +488,7 @@ def _extended(
         return
     index = table.index(access.columns)
     covered = len(access.fresh) == 1 and access.fresh[0] == index.covered
-    for run in index.runs(hi):
+    for run in _runs(table, access, block, n, hi):
         if run.hi <= lo or hi <= run.lo:
             continue
         inside = view.is_span and lo <= run.lo and run.hi <= hi
@@ -482,6 +507,16 @@ def _extended(
             if k:
                 _fill(out, k, access)
                 yield out, k
+
+
+def _runs(table: Table, access: Access, block: Ids, n: int, hi: int) -> Sequence[Run]:
+    """Runs of a table, below a row, with all rows that some bindings meet."""
+    place = next((place for place, source in enumerate(access.sources) if source >= 0), None)
+    if place is not None:
+        sought = table.sought_run(access.columns, place, block[access.sources[place], :n], hi)
+        if sought is not None:
+            return (sought,)
+    return table.index(access.columns).runs(hi)
 
 
 def access_to(

@@ -8,6 +8,7 @@ what changed, not on the number of rules.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import cache, partial
 
@@ -18,10 +19,12 @@ from everlog.engine.memory.facts.annotations import CountedFacts
 from everlog.engine.memory.facts.sets import ComputedFacts, MemoryFacts, as_memory_facts
 from everlog.engine.memory.facts.table import Table
 from everlog.engine.memory.joins.conjunction import UNIT, Conjunction
-from everlog.engine.memory.joins.join_plan import DRIVER_ROW, Call, Literal, SharedViews, facts_of
+from everlog.engine.memory.joins.join_plan import DRIVER_ROW, Call, JoinPlan, Literal, SharedViews, facts_of
 from everlog.engine.memory.joins.sinks import CountedHeads, Heads, ProvedHeads, filtered
 
 _Some = tuple[MemoryFacts, MemoryFacts]
+_Planned = tuple[Literal, JoinPlan, list[MemoryFacts], list[tuple[Literal, MemoryFacts]]]
+"""A head, a plan with the views of its literals, and second conditions."""
 Place = tuple[int, int]
 """The number of a rule and of a literal: positive ones first, then negative ones."""
 
@@ -140,7 +143,7 @@ class MemoryRules(Rules):
         if len(some) > 1:
             some.sort(key=_size)
         sides, shared = _Sides(positive, negative, some[0] if some else None), SharedViews()
-        calls = []
+        planned: list[_Planned] = []
         for number, place in self._places(some):
             rule = self._compiled[number]
             if rule.lacks_facts():
@@ -159,10 +162,12 @@ class MemoryRules(Rules):
             needed = [*rule.head.variables(), *(variable for literal, _ in tests for variable in literal.variables())]
             small = None if place is None else min(place, size)
             plan = rule.body.plan(views, extra, needed, small=small, shared=shared)
-            sink = heads.sink(plan.layout, rule.head)
-            if tests:
-                sink = filtered(sink, plan.layout, tests)
-            calls.append(Call(plan, views, sink, shared=shared))
+            planned.append((rule.head, plan, views, tests))
+        _expect_apart(heads, planned)
+        calls = []
+        for head, plan, views, tests in planned:
+            sink = heads.sink(plan.layout, head)
+            calls.append(Call(plan, views, filtered(sink, plan.layout, tests) if tests else sink, shared=shared))
         self._engine.run(calls, heads)
         self._engine.derivations += sum(heads.instances)
 
@@ -177,6 +182,15 @@ class MemoryRules(Rules):
             return bool(facts_of(literal, N if literal.negative else P))
 
         return filter(driven, sorted(self._bodies.matching(P) | self._bodies.matching(N)))
+
+
+def _expect_apart(heads: Heads, planned: Sequence[_Planned]) -> None:
+    """Tells of the tables that are empty, and get the heads of one plan that makes no head twice."""
+    derived = Counter(head.relation.predicate for head, *_ in planned)
+    for head, plan, views, _ in planned:
+        table = head.static
+        if table is not None and not table.n and derived[head.relation.predicate] == 1 and plan.is_apart(head, views):
+            heads.expect_apart(table)
 
 
 class MemoryCompiler:

@@ -31,9 +31,14 @@ class Heads:
         self._engine = engine
         self._excluding = None if excluding is None else as_memory_facts(excluding)
         self._entries: dict[Table, Entry] = {}
+        self._apart: set[Table] = set()
         self._lock = Lock()
         self._pending = [0] * engine.workers
         self.instances = [0] * engine.workers
+
+    def expect_apart(self, table: Table) -> None:
+        """Is told, before there is a sink, that all heads of a table are new, and different from each other."""
+        self._apart.add(table)
 
     def _entry(self, table: Table) -> Entry:
         """The tuples on their way into a table; several threads may ask at once."""
@@ -41,7 +46,7 @@ class Heads:
             found = self._entries.get(table)
             if found is None:
                 excluding = None if self._excluding is None else self._excluding.view(table)
-                found = self._entries[table] = Entry(table, self._engine.workers, excluding)
+                found = self._entries[table] = Entry(table, self._engine.workers, excluding, table in self._apart)
             return found
 
     def sink(self, layout: Layout, *heads: Literal) -> Sink:

@@ -5,6 +5,9 @@ The state (see `dictionary.py`) is `kinds` uint8, `payload` int64, `lengths` int
 0 when it is free, else `hash << 32 | id + 1`. The low bits of the same 32 bits of hash choose the slot, so that the
 index is rebuilt without looking at a value, and a probe reads a value only when all 32 bits agree.
 
+Several threads may look numbers up while one adds: a value is there before its slot is, which is written last, and who sees
+the slot reads the rest by way of it.
+
 Danger: state arrays are writable, inputs read-only, all contiguous; anything else compiles another specialisation.
 Danger: in Numba `uint64 + int64` is a float, hence the many explicit `np.uint64`.
 """
@@ -18,6 +21,8 @@ from numpy.typing import NDArray
 
 from everlog.datalog.values import XSD
 from everlog.engine.memory.kernels.decorators import kernel
+from everlog.engine.memory.kernels.prefetching import prefetch
+from everlog.engine.memory.kernels.publishing import publish
 from everlog.engine.memory.term_kinds import BLANK, BOOL, DATETIME, FIRST_TEXT, FLOAT, INT, IRI, LITERAL, STRING, UNREAD
 
 if TYPE_CHECKING:
@@ -184,10 +189,54 @@ def encode(
                 payload[found] = key
             kinds[found] = kind
             lengths[found] = length
+            publish()
             slots[slot] = h << _ID_BITS | np.uint64(found + 1)
             used[0] = found + 1
         ids[row] = found
     return probe_kinds.size
+
+
+@kernel
+def find_numbers(kind: int, keys: Longs, ids: Ints, kinds: Bytes, payload: Longs, slots: Slots) -> int:
+    """Write the ids of values of one kind, without text, into `ids`, -1 for those that have none; tell how many."""
+    mask = np.uint64(slots.size - 1)
+    hashes = np.empty(_BLOCK, dtype=np.uint64)
+    missing = 0
+    for start in range(0, keys.size, _BLOCK):
+        block = min(_BLOCK, keys.size - start)
+        for i in range(block):
+            hashes[i] = _hash_number(kind, keys[start + i]) & _LOW
+            prefetch(slots, np.int64(hashes[i] & mask))
+        for i in range(block):
+            prefetch(payload, np.int64(slots[hashes[i] & mask] & _LOW))
+        for i in range(block):
+            h = hashes[i]
+            slot = h & mask
+            found = np.int64(-1)
+            entry = slots[slot]
+            while entry != _FREE:
+                if entry >> _ID_BITS == h:
+                    candidate = np.int64(entry & _LOW) - 1
+                    if payload[candidate] == keys[start + i] and kinds[candidate] == kind:
+                        found = candidate
+                        break
+                slot = (slot + np.uint64(1)) & mask
+                entry = slots[slot]
+            ids[start + i] = found
+            if found < 0:
+                missing += 1
+    return missing
+
+
+@kernel
+def numbers_alike(ids: Ints, kinds: Bytes, payload: Longs, out: Longs) -> bool:
+    """Write the payloads of some ids, one at least, into `out`, unless their kinds differ, which is what this tells."""
+    kind = kinds[ids[0]]
+    alike = True
+    for row in range(ids.size):
+        alike &= kinds[ids[row]] == kind
+        out[row] = payload[ids[row]]
+    return alike
 
 
 @kernel

@@ -141,26 +141,28 @@ def below_cuts(begins, ends, targets, parents, cut, most):
 
 
 @kernel
-def steps_into(begins, ends, targets, parents, wanted):
-    """The places of all steps, and their sources, that lead from nodes with values to some others; all are looked at."""
+def steps_into(begins, ends, targets, parents, wanted, places, sources):
+    """The places of all steps, and their sources, that lead from nodes with values to some others; all are looked at.
+
+    Gives how many there are; the columns have what they have room for.
+    """
     count = len(begins)
-    sought = np.zeros(count, np.bool_)
+    sought = np.zeros((count >> 6) + 1, np.uint64)  # a bit for each node: what is asked for at random stays near
     for node in wanted:
-        sought[node] = True
-    places, sources = np.empty(1024, np.int32), np.empty(1024, np.int32)
+        sought[node >> 6] |= np.uint64(1) << np.uint64(node & 63)
     size = 0
     for node in range(count):
         if node + 16 < count:
             prefetch(targets, np.int64(begins[node + 16]))
         if parents[node] == NONE:
             continue
-        lo, hi = begins[node], ends[node]
-        if size + hi - lo > len(places):
-            places, sources = wider(places, hi - lo), wider(sources, hi - lo)
-        for step in range(lo, hi):
-            places[size], sources[size] = step, node
-            size += sought[targets[step]]
-    return places[:size], sources[:size]
+        for step in range(begins[node], ends[node]):
+            target = np.uint64(targets[step])
+            if (sought[target >> np.uint64(6)] >> (target & np.uint64(63))) & np.uint64(1):
+                if size < len(places):
+                    places[size], sources[size] = step, node
+                size += 1
+    return size
 
 
 @kernel

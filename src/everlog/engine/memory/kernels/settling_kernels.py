@@ -55,14 +55,21 @@ def count_steps(sources, counts):
 
 
 @kernel
-def place_steps(sources, targets, added, numbers, sign, at, to, by):
+def place_steps(sources, targets, added, numbers, at, to, by):
     """Puts steps where the lists of their sources go on; if there are weights, the numbers of the ids that are added."""
-    for i in range(len(sources)):
-        place = at[sources[i]]
-        at[sources[i]] = place + 1
-        to[place] = targets[i]
-        if len(by):
-            by[place] = sign * numbers[added[i]] if len(added) else 0
+    places = np.empty(_CHUNK, np.int64)
+    for start in range(0, len(sources), _CHUNK):
+        size = min(_CHUNK, len(sources) - start)
+        for i in range(size):
+            source = sources[start + i]
+            places[i] = at[source]
+            at[source] = places[i] + 1
+            prefetch(to, places[i])
+            prefetch(by, places[i])
+        for i in range(size):
+            to[places[i]] = targets[start + i]
+            if len(by):
+                by[places[i]] = numbers[added[start + i]] if len(added) else 0
 
 
 # ---------------------------------------------------------------------------------------- a heap

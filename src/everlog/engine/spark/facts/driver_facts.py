@@ -7,7 +7,7 @@ with more arguments has become known in between; what is missing is padding.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,9 @@ from numpy.typing import NDArray
 from everlog.engine.spark.facts import row_kernels as kernels
 from everlog.engine.spark.facts.fact_schema import PADDING
 from everlog.interrupts import aside
+
+_MANY: Final = 8
+"""A set that is so many times as large as another has its hash table asked about the facts of that."""
 
 Rows: TypeAlias = NDArray[np.int64]
 """An array of shape (rows, columns)."""
@@ -108,7 +111,8 @@ class DriverFacts:
         """Some of the facts, by a mask or by their places."""
         if which.dtype == np.bool_ and which.all():
             return self
-        return DriverFacts(self.rows[which], None if self._numbers is None else self._numbers[which])
+        places = np.flatnonzero(which) if which.dtype == np.bool_ else which
+        return DriverFacts(self.rows.take(places, axis=0), None if self._numbers is None else self._numbers[places])
 
     def places_in(self, other: DriverFacts) -> NDArray[np.int64]:
         """Where another set has each fact, -1 where it does not."""
@@ -120,19 +124,37 @@ class DriverFacts:
             found[(self.rows[:, columns:] != PADDING).any(axis=1)] = -1
         return found
 
+    def shared(self, other: DriverFacts) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Where the facts are here, and there, that another set has, too; each of few is looked for among many."""
+        if len(self) > _MANY * len(other):
+            found = other.places_in(self)
+            there = np.flatnonzero(found >= 0)
+            return found[there], there
+        found = self.places_in(other)
+        there = np.flatnonzero(found >= 0)
+        return there, found[there]
+
+    def without(self, places: NDArray[np.intp]) -> DriverFacts:
+        """All facts but those at some places."""
+        if not len(places):
+            return self
+        kept = np.ones(len(self), np.bool_)
+        kept[places] = False
+        return self.chosen(np.flatnonzero(kept))
+
     def numbers_in(self, other: DriverFacts) -> NDArray[np.int64]:
         """The number that another set has beside each fact, 0 where it does not have it."""
-        places = self.places_in(other)
+        mine, theirs = self.shared(other)
         found = np.zeros(len(self), np.int64)
-        there = places >= 0
-        found[there] = other.numbers[places[there]]
+        found[mine] = other.numbers[theirs]
         return found
 
     def __and__(self, other: DriverFacts) -> DriverFacts:
-        return self.chosen(self.places_in(other) >= 0)
+        mine, _ = self.shared(other)
+        return self if len(mine) == len(self) else self.chosen(np.sort(mine))
 
     def __sub__(self, other: DriverFacts) -> DriverFacts:
-        return self.chosen(self.places_in(other) < 0) if len(other) and len(self) else self
+        return self.without(self.shared(other)[0])
 
     def __or__(self, other: DriverFacts) -> DriverFacts:
         return together([self, other - self])

@@ -82,10 +82,9 @@ class Driver:
             if run.local is None:
                 far.append(run)
             elif len(rest):
-                places = rest.places_in(run.local)
-                there = places >= 0
-                found.append(DriverFacts(rest.rows[there], run.local.numbers[places[there]]))
-                rest = rest.chosen(~there)
+                mine, there = rest.shared(run.local)
+                found.append(DriverFacts(rest.rows[mine], run.local.numbers[there]))
+                rest = rest.without(mine)
         self._ask(rest, far)
         for run in far:
             assert run.known is not None

@@ -92,3 +92,15 @@ def distinct(rows, columns, heads, nexts, first, group):
             kinds += 1
         group[row] = kind
     return kinds
+
+
+@kernel
+def classes(rows, most):
+    """For each column a bit for each remainder, of so many, that its ids have; when all are there, it looks no further."""
+    found = np.zeros(rows.shape[1], np.int64)
+    for column in range(rows.shape[1]):
+        row, every = 0, (np.int64(1) << most) - 1
+        while row < len(rows) and found[column] != every:
+            found[column] |= np.int64(1) << (rows[row, column] % most)
+            row += 1
+    return found

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from everlog.engine.spark.facts import fact_schema
+from everlog.engine.spark.facts import row_kernels as kernels
 from everlog.engine.spark.facts.driver_facts import DriverFacts, widened
 from everlog.engine.spark.facts.fact_schema import COUNT, PADDING
 from everlog.engine.spark.facts.sql_text import Table, select
@@ -97,10 +98,7 @@ class Run:
 def local_run(facts: DriverFacts, apart: frozenset[int] = frozenset(), counted: bool = False) -> Run:
     """A run of facts on the driver; `counted` if their numbers matter."""
     columns = tuple(fact_schema.columns(facts.rows.shape[1] - 1))
-    classes = {
-        name: int(np.bitwise_or.reduce(np.int64(1) << (ids % CLASSES)))
-        for name, ids in zip(columns, facts.rows.T, strict=True)
-    }
+    classes = dict(zip(columns, kernels.classes(facts.rows, CLASSES).tolist(), strict=True))
     named = (*columns, COUNT) if counted else columns
     return Run(None, named, len(facts), classes, apart, sum=facts.total, local=facts)
 

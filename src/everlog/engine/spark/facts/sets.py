@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from everlog.engine.algebra import FactSet, Region
 from everlog.engine.spark import tuning
-from everlog.engine.spark.facts.driver_facts import DriverFacts
-from everlog.engine.spark.facts.runs import Run, total
+from everlog.engine.spark.facts.driver_facts import DriverFacts, Rows, each_once
+from everlog.engine.spark.facts.runs import Run, local_run, total
 from everlog.engine.spark.facts.sql_text import Keys, Table, absent, own_keys, partitioned_union, present, union
 
 if TYPE_CHECKING:
@@ -34,6 +37,25 @@ def as_spark_facts(facts: FactSet) -> SparkFacts:
 def computed(facts: FactSet) -> ComputedFacts:
     """A set that an algorithm hands over, as runs."""
     return as_spark_facts(facts).computed()
+
+
+class Part(NamedTuple):
+    """Facts on the driver, of which those count that are in some sets, and outside of others."""
+
+    facts: DriverFacts
+    tests: tuple[tuple[SparkFacts, bool], ...] = ()
+
+    def tested(self, test: SparkFacts, inside: bool) -> Part:
+        """Those that pass one more test."""
+        return Part(self.facts, (*self.tests, (test, inside)))
+
+    def passing(self, rows: Rows) -> NDArray[np.bool_]:
+        """Which of some rows, perhaps several times the same, count."""
+        found = np.ones(len(rows), np.bool_)
+        some = each_once(rows) if self.tests and len(rows) else DriverFacts(rows)
+        for test, inside in self.tests if len(rows) else ():
+            found &= (DriverFacts(rows).places_in(test.among(some)) >= 0) == inside
+        return found
 
 
 class SparkFacts(FactSet):
@@ -73,6 +95,13 @@ class SparkFacts(FactSet):
     @abstractmethod
     def computed(self) -> ComputedFacts:
         """The set as runs, which a job computes unless that has been done."""
+
+    def parts(self) -> Sequence[Part]:
+        """The facts of a set that the driver has, as those of some runs that pass tests; no part has a fact of another.
+
+        What is made of a run, such as an index, lasts.
+        """
+        return [Part(facts) for facts in self.computed().pieces()]
 
     def covered(self) -> frozenset[int]:
         """The numbers of runs whose facts the set certainly has."""
@@ -256,6 +285,7 @@ class View(SparkFacts):
         super().__init__(left.engine)
         self.operator, self.left, self.right = operator, left, right
         self._computed: ComputedFacts | None = None
+        self._local: DriverFacts | None = None
 
     def table(self, wanted: Wanted = EVERYTHING, to_broadcast: bool = False) -> Table | None:
         if self._is_settled():
@@ -318,6 +348,12 @@ class View(SparkFacts):
     def local(self) -> DriverFacts | None:
         if self._computed is not None:
             return self._computed.local()
+        if self._local is None:
+            self._local = self._made()
+        return self._local
+
+    def _made(self) -> DriverFacts | None:
+        """The facts on the driver, made of those of both sides."""
         left = self.left.local()
         if left is None:
             return None
@@ -326,6 +362,14 @@ class View(SparkFacts):
             return None if asks and not self.engine.driver.fetches(len(left)) else self._chosen(left)
         right = self.right.local()
         return None if right is None else left | right
+
+    def parts(self) -> Sequence[Part]:
+        if self._computed is not None:
+            return self._computed.parts()
+        left = self.left.parts()
+        if self.operator == "|":
+            return [*left, *(part.tested(self.left, False) for part in self.right.parts())]
+        return [part.tested(self.right, self.operator == "&") for part in left]
 
     def among(self, facts: DriverFacts) -> DriverFacts:
         if self._computed is not None:
@@ -342,9 +386,19 @@ class View(SparkFacts):
         found = self.right.among(facts) if len(facts) else facts
         return facts - found if self.operator == "-" else found
 
+    def _outside(self, run: Run, apart: frozenset[int]) -> Run:
+        """The facts of a run of the left set, on the driver, that are not in the right set; the run itself, if all are."""
+        assert run.local is not None
+        few = self.right.local() if len(run.local) > self.right.at_most() else None
+        found = run.local - (self.right.among(run.local) if few is None else few)
+        return run if found is run.local else local_run(found.with_numbers(None), run.apart | apart)
+
     def computed(self) -> ComputedFacts:
         if self._computed is None:
             apart = self.right.covered() if self.operator == "-" else frozenset[int]()
+            if self.operator == "-" and isinstance(self.left, ComputedFacts) and self._is_settled():
+                self._computed = ComputedFacts(self.engine, [self._outside(run, apart) for run in self.left.runs])
+                return self._computed
             local = self.local()
             if local is None:
                 self._computed = self.engine.computed(self.table(), apart)

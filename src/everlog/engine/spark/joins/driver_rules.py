@@ -8,6 +8,7 @@ Spark then starts again.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,13 +23,16 @@ from everlog.engine.spark.facts.annotations import SparkCounted, positive
 from everlog.engine.spark.facts.driver_facts import DriverFacts, Rows, each_once, widened
 from everlog.engine.spark.facts.driver_terms import DriverTerms
 from everlog.engine.spark.facts.region_filters import RegionFilter
-from everlog.engine.spark.facts.sets import ComputedFacts, SparkFacts
+from everlog.engine.spark.facts.sets import ComputedFacts, Part, SparkFacts
 from everlog.engine.spark.joins.conjunction import Literal
 from everlog.engine.spark.joins.patterns import Compared, Computed, Parameters, Pattern, Term
 from everlog.expressions.evaluation import evaluate
 from everlog.expressions.evaluation import holds as holds_in
 
 _Ids = NDArray[np.int64]
+
+_MANY: Final = 8
+"""A set with so many times the facts that are asked for is not computed for that."""
 
 
 class TooMany(Exception):
@@ -98,8 +102,9 @@ class DriverConjunction:
         """Which bindings make a fact of a set of a literal's pattern."""
         asked = DriverFacts(self._keys((literal.pattern.relation, *literal.pattern.terms)))
         found = np.zeros(self.size, np.bool_)
-        for piece in self._tables.pieces(literal.view):
-            found |= asked.places_in(piece) >= 0
+        for part in self._tables.parts(literal.view, self.size):
+            there = np.flatnonzero(asked.places_in(part.facts) >= 0)
+            found[there[part.passing(asked.rows[there])]] = True
         return found
 
     def _extend(self, literal: Literal, keep: set[Term]) -> None:
@@ -110,15 +115,20 @@ class DriverConjunction:
         keys, room = self._keys(terms[place] for place in places), tuning.DRIVER_BINDINGS
         old: list[_Ids] = [np.empty(0, np.int64)]
         new: list[Rows] = [np.empty((0, len(terms)), np.int64)]
-        for piece in self._tables.pieces(literal.view):
+        for part in self._tables.parts(literal.view, self.size):
+            piece = part.facts
             if piece.rows.shape[1] < len(terms):
                 continue
             found = piece.index(places).all(keys, room)
             if found is None:
                 raise TooMany
-            room -= len(found[0])
-            old.append(found[0])
-            new.append(piece.rows[found[1], : len(terms)])
+            bindings, rows = found[0], piece.rows[found[1]]
+            if part.tests:
+                passing = part.passing(rows)
+                bindings, rows = bindings[passing], rows[passing]
+            room -= len(bindings)
+            old.append(bindings)
+            new.append(rows[:, : len(terms)])
         facts = np.concatenate(new)
         self._columns = {term: column for term, column in self._columns.items() if term in keep}
         self._take(np.concatenate(old))
@@ -192,13 +202,19 @@ class DriverTables:
         self.terms = terms
         self.twins = twins
         """Tells for which constants there are others of equal value, and the least of these; None if they are many."""
-        self._pieces: dict[SparkFacts, Sequence[DriverFacts]] = {}
+        self._parts: dict[SparkFacts, Sequence[Part]] = {}
 
-    def pieces(self, facts: SparkFacts) -> Sequence[DriverFacts]:
-        """The facts of a set, in parts that have nothing in common."""
-        if facts not in self._pieces:
-            self._pieces[facts] = facts.computed().pieces()
-        return self._pieces[facts]
+    def parts(self, facts: SparkFacts, asked: int) -> Sequence[Part]:
+        """The facts of a set, in parts that have nothing in common, for somebody who asks for so many of them.
+
+        What few ask for is not computed: they look among what the set is made of.
+        """
+        if facts in self._parts:
+            return self._parts[facts]
+        if _MANY * asked < facts.at_most():
+            return facts.parts()
+        self._parts[facts] = [Part(piece) for piece in facts.computed().pieces()]
+        return self._parts[facts]
 
 
 class DriverDelivery:
