@@ -172,11 +172,6 @@ class Reasoner(Generic[Batch, Listed, Part]):
         self._literals = Literals(looked, found)
         return flow.needed(found)
 
-    def _brings_literals(self, program: Program, plus: FactSet) -> bool:
-        """Whether conditions count with some more explicit facts that did not before, so that rules are others."""
-        before = self.plain_rules(program)
-        return self.plain_rules(program, plus) is not before
-
     # ------------------------------------------------------------------------------------ updates
 
     def updated(self, request: Request[Batch]) -> tuple[Self, Report]:
@@ -228,12 +223,14 @@ class Reasoner(Generic[Batch, Listed, Part]):
         ):
             return self._started_again(request, minus, [UNEQUATED])
         plus = self.backend.entered(request.added)
-        after, checked = materialisation, self._brings_literals(request.program, plus)
-        if checked or request.earlier is not None:
+        after, free = materialisation, self.plain_rules(request.program)
+        checked = self.plain_rules(request.program, plus)
+        exchanged = dict(zip(free, checked, strict=True)) if request.earlier is None and checked is not free else {}
+        if exchanged or request.earlier is not None:
             after = self._with_rules(request, materialisation)
         planned = clock.now() - begun
         choice = self._choice(request, materialisation, minus, plus, after is not materialisation)
-        if checked:
+        if exchanged:
             choice = replace(choice, reasons=(*choice.reasons, _CHECKED))
         if choice.again:
             return self._given_up(request, minus, choice, 0.0, choice.reasons)
@@ -253,7 +250,7 @@ class Reasoner(Generic[Batch, Listed, Part]):
             if after is materialisation:
                 outcome, sets = materialisation.update(minus, plus, *run)
             else:
-                outcome, sets = revise(materialisation, after, minus, plus, run, self._minima)
+                outcome, sets = revise(materialisation, after, minus, plus, run, self._minima, exchanged)
                 self.materialisation, self._revised = after, True
         except Unresumable as reason:
             return self._started_again(request, minus, [str(reason)])

@@ -281,7 +281,8 @@ class RewritingReasoner(Reasoner[Batch, Listed, Part]):
         if core.rewritten.derives(OCCURS) and not self.backend.predicates(request.added) <= core.predicates:
             return self._started_again(request, minus, [_NEW_PREDICATE])
         entered = self.backend.entered(request.added)
-        if self._brings_literals(request.program, entered):
+        free = self.plain_rules(request.program)
+        if self.plain_rules(request.program, entered) is not free:
             return self._started_again(request, minus, [_LITERALS])
         given, minus, plus = minus, *self._proper(minus, entered)
         choice = self._choice(request, above, minus, plus, request.earlier is not None)
