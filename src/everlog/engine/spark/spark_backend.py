@@ -93,6 +93,7 @@ class SparkBackend(Backend[FactSet, DataFrame, FactSet]):
             files,
             encode_texts=terms.encode_frame,
             texts_of=terms.texts_of,
+            near_twins=terms.near_twins,
         )
         self.saved: tuple[FactSet, FactSet] = (self._engine.empty(), self._engine.empty())
         """`E` and `I ∖ E` as they were opened or saved last."""

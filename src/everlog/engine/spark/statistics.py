@@ -1,7 +1,7 @@
 """What the Spark engine knows of facts: of an atom's, for the estimates of `size_estimates.py`; and where literals are.
 
-One job measures how many facts relations have, triples by property, and about how many values each argument has. Where
-literals are is another one, or none for facts and terms that the driver has.
+One job measures how many facts relations have, triples by property, and about how many values each argument has; another
+one, where literals are. For facts, and terms, that the driver has there is none.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from everlog.datalog.syntax import TRIPLE, Atom, Constant, Variable
 from everlog.engine.algebra import FactSet
 from everlog.engine.spark.engine import SparkEngine
 from everlog.engine.spark.facts import fact_schema
-from everlog.engine.spark.facts.driver_facts import DriverFacts
+from everlog.engine.spark.facts.driver_facts import DriverFacts, Rows
 from everlog.engine.spark.facts.fact_schema import PADDING, RELATION
 from everlog.engine.spark.facts.sets import as_spark_facts, computed
 from everlog.planning.decomposition.cardinality import Estimate
@@ -55,12 +55,27 @@ def spark_facts(engine: SparkEngine, facts: FactSet) -> Explicit:
     return estimate
 
 
+def _measured_here(rows: Rows, triples: int) -> Iterator[tuple[int, int, int, list[int]]]:
+    """The same of facts on the driver, exactly."""
+    by = np.where(rows[:, 0] == triples, rows[:, min(_PROPERTY + 1, rows.shape[1] - 1)], PADDING)
+    order = np.lexsort((by, rows[:, 0]))
+    keys = np.stack([rows[order, 0], by[order]])
+    starts = np.flatnonzero((np.diff(keys, prepend=PADDING - 1) != 0).any(axis=0))
+    for places in np.split(order, starts[1:]) if len(order) else []:
+        first = places[0]
+        values = [max(1, len(np.unique(column))) for column in rows[places, 1:].T]
+        yield int(rows[first, 0]), int(by[first]), len(places), values
+
+
 def _measured(engine: SparkEngine, facts: FactSet) -> list[tuple[int, int, int, list[int]]]:
     """The relations of some facts: number, property (padding if these are no triples), facts, and values of arguments."""
+    triples, arity = engine.relations().get(TRIPLE, (PADDING, 0))
+    local = as_spark_facts(facts).local()
+    if local is not None:
+        return list(_measured_here(local.padded(engine.width), triples if arity == 3 else PADDING))
     table = computed(facts).table()
     if table is None:
         return []
-    triples, arity = engine.relations().get(TRIPLE, (PADDING, 0))
     by = f"if({RELATION} = {triples}L, a1, {PADDING}L)" if arity == 3 else f"{PADDING}L"
     counted = [f"approx_count_distinct({name})" for name in fact_schema.arguments(engine.width)]
     columns = ", ".join([RELATION, f"{by} AS property", "count(*)", *counted])
