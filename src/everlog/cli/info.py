@@ -121,12 +121,13 @@ def _modules(program: Program, options: Mapping[str, str]) -> Sequence[Module]:
     """The modules of the program, by its rules; whether they are used depends on the engine and on what follows."""
     from everlog.knowledge.settings import Settings
     from everlog.planning.compiled_program import found_modules
+    from everlog.planning.literal_places import without_guards
 
     settings = Settings(algorithm=options.get("algorithm", "auto"), modules=options.get("modules", "auto"))
     if not settings.modular:
         return ()
     single = options.get("stratification") == "single"
-    return found_modules(program.rules, "single" if single else "levels", settings.kinds)
+    return found_modules(without_guards(program.rules), "single" if single else "levels", settings.kinds)
 
 
 def _version_bytes(store: Store) -> int:

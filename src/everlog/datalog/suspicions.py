@@ -40,7 +40,7 @@ _ENOUGH: Final = 5_000
 _EVERLOGS: Final = frozenset({TRIPLE, QUAD, "violation", "sh: constraint", "sh: shape"})
 """Predicates that Everlog makes facts of by itself."""
 
-_SETTLING: Final = frozenset({"DATA_KIND", "DATA_VALUE", "DATATYPE", "LANG"})
+_SETTLING: Final = frozenset({"DATA_FORM", "DATA_KIND", "DATA_VALUE", "DATATYPE", "LANG"})
 """Functions that make nothing new of what they have made."""
 
 _LETTER = re.compile(r"[A-Z][0-9_]*")

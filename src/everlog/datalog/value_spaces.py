@@ -174,6 +174,23 @@ def data_value(value: Value) -> Value | None:
     return None if found is None or found[0] == ILL_TYPED else found[1]
 
 
+def data_form(value: Value) -> Value | None:
+    """A literal's value as its own datatype would write it; None where there is no such form.
+
+    >>> data_form(Literal("+07", datatype=NamedNode(XSD + "byte"))).value
+    '7'
+    """
+    found = data_value(value)
+    if not isinstance(value, Literal) or value.language is not None or value.datatype.value == PLAIN:
+        return found
+    if isinstance(found, Literal):
+        return found if found.language else normalise(Literal(found.value, datatype=value.datatype))
+    if isinstance(found, int) and not isinstance(found, bool):
+        more = {XSD + "decimal": ".0", OWL + "rational": "/1"}.get(value.datatype.value, "")
+        return normalise(Literal(f"{found}{more}", datatype=value.datatype))
+    return found
+
+
 def _kind_and_value(value: Value) -> tuple[str, Value] | None:
     if isinstance(value, str):
         return text_kind(value), value

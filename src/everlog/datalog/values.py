@@ -113,9 +113,12 @@ def identity(value: Value) -> tuple[str, object]:
 
 
 def term_order(value: Value) -> tuple[int, str]:
-    """The order in which terms represent others: IRIs, then strings, then blank nodes, each by code points."""
+    """The order in which terms represent others: IRIs, then blank nodes, then strings, each by code points.
+
+    What is a literal among other names represents none of them (`planning/literal_places.py`).
+    """
     if isinstance(value, NamedNode):
         return 0, value.value
     if isinstance(value, BlankNode):
-        return 2, value.value
-    return 1, str(value)
+        return 1, value.value
+    return 2, str(value)

@@ -11,7 +11,7 @@ forms of facts belong to an engine:
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -23,6 +23,7 @@ from everlog.engine.algebra import Annotation, Classes, Counted, Engine, FactSet
 from everlog.planning.compiled_program import Compiler
 from everlog.planning.decomposition.decomposition_choice import Worth
 from everlog.planning.decomposition.size_estimates import Explicit
+from everlog.planning.literal_places import Place
 from everlog.planning.modules.module_choice import Verdicts
 
 if TYPE_CHECKING:
@@ -185,6 +186,10 @@ class Backend(ABC, Generic[Batch, Listed, Part]):
     @abstractmethod
     def verdicts(self, rules: Sequence[Rule], given: FactSet) -> Verdicts:
         """Which modules of a program pay, judged by the facts that its rules are applied to."""
+
+    @abstractmethod
+    def literals(self, facts: FactSet, places: Collection[Place]) -> frozenset[Place]:
+        """Those of some places at which a fact of a set has a literal."""
 
     @abstractmethod
     def measured(self, progress: Progress) -> Measured:

@@ -80,7 +80,7 @@ class RepresentativeRules(RuleIndex):
     """The rules of a program over representatives, numbered like the rules."""
 
     def __init__(self, rules: RuleIndex, names: EqualNames) -> None:
-        super().__init__([_over_representatives(rule, names) for rule in rules.rules])
+        super().__init__(*([_over_representatives(rule, names) for rule in some] for some in (rules.rules, rules.free)))
         self.plain, self.written = rules, rules.rules
         self._names = names
         self._links: PathRules | None = None

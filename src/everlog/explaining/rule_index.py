@@ -18,10 +18,11 @@ _Key: TypeAlias = tuple[str, Term | None, Term | None]
 
 
 class RuleIndex:
-    """The rules of a program, by their numbers."""
+    """The rules of a program, by their numbers; `free` are they without conditions that always hold."""
 
-    def __init__(self, rules: Sequence[Rule]) -> None:
+    def __init__(self, rules: Sequence[Rule], free: Sequence[Rule] | None = None) -> None:
         self.rules = rules
+        self.free = rules if free is None else free
         self._matchings: dict[int, Matching | None] = {}
         self._paths: list[PathRules] | None = None
         self._numbers: dict[_Key, list[int]] = {}
@@ -42,7 +43,7 @@ class RuleIndex:
     def paths(self) -> list[PathRules]:
         """The rules that connect things by paths."""
         if self._paths is None:
-            self._paths = path_rules(self.rules)
+            self._paths = path_rules(self.free)
         return self._paths
 
     def matching(self, number: int) -> Matching | None:

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from everlog.datalog.suspicions import did_you_mean
 from everlog.datalog.syntax import Call, Constant, Expression
-from everlog.datalog.value_spaces import data_kind, data_value
+from everlog.datalog.value_spaces import data_form, data_kind, data_value
 from everlog.datalog.values import XSD, Value
 from everlog.errors import EverlogError
 from everlog.expressions import (
@@ -126,6 +126,7 @@ FUNCTIONS: Final[Mapping[str, Function]] = {
     "ISVALID": strict(term_functions.is_valid, 1),
     "DATA_KIND": strict(data_kind, 1, text_columns.kinds, of_literals=True),
     "DATA_VALUE": strict(data_value, 1, of_literals=True),
+    "DATA_FORM": strict(data_form, 1, of_literals=True),
     "SKOLEM": strict(lambda *values: skolem(values), 1, optional=None),
     XSD + "integer": strict(casts.to_xsd_integer, 1),
     XSD + "decimal": strict(casts.to_xsd_decimal, 1),

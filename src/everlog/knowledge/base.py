@@ -925,7 +925,7 @@ class KnowledgeBase:
         self._check_materialised()
         self._arity(pattern.predicate)  # refuses what is none
         self._proof_facts = self._proof_facts or ProofFacts()
-        held = self._proof_facts.of(self.reasoner.world, self.program.rules, self.settings)
+        held = self._proof_facts.of(self.reasoner, self.program, self.settings)
         return explained(self, held, pattern, all, depth, paths, Limits(seconds, facts))
 
     # ------------------------------------------------------------------------------------ stores

@@ -103,8 +103,8 @@ def choose(
     if deleted or only_added:  # facts are counted, so that this process is the one that works
         facts *= min(_WAITING, cost.waited)
     share = _SECONDS if chosen == "fbf" else _COUNTED_SECONDS
-    if rules:
-        share = _RULES_SECONDS
+    if rules:  # what they take says nothing about facts
+        share, deleted, only_added = _RULES_SECONDS, 0, 0
     elif only_added and materialisation.only_grows:
         share = _WAITING_SECONDS if materialisation.modules_wait else _ADDING_SECONDS
     seconds = share * (cost.seconds + facts)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from everlog.datalog.reader import parse_goal
 from everlog.datalog.substitution import substitute_atom
-from everlog.datalog.syntax import Atom, Constant, Rule, Variable
+from everlog.datalog.syntax import Atom, Constant, Program, Variable
 from everlog.datalog.values import normalise
 from everlog.errors import EverlogError
 from everlog.explaining.equal_facts import EqualFacts, EqualNames, RepresentativeRules
@@ -23,21 +23,21 @@ from everlog.knowledge.settings import Settings
 from everlog.planning.equality_rules import mergeable, same
 
 if TYPE_CHECKING:
-    from everlog.knowledge.base import KnowledgeBase
+    from everlog.knowledge.base import AnyReasoner, KnowledgeBase
 
 
 class ProofFacts:
     """What proofs are made of; what depends on rules and equal names alone is kept as long as these stay the same."""
 
     def __init__(self) -> None:
-        self._index: tuple[Sequence[Rule], RuleIndex] | None = None
+        self._index: RuleIndex | None = None
         self._named: tuple[RuleIndex, object, RepresentativeRules, EqualNames] | None = None
 
-    def of(self, world: AnyWorld, rules: Sequence[Rule], settings: Settings) -> HeldFacts:
+    def of(self, reasoner: AnyReasoner, program: Program, settings: Settings) -> HeldFacts:
         """The facts that hold, and the rules that they follow by."""
-        if self._index is None or self._index[0] is not rules:
-            self._index = rules, RuleIndex(rules)
-        index = self._index[1]
+        world, free, index = reasoner.world, reasoner.plain_rules(program), self._index
+        if index is None or index.rules is not program.rules or index.free is not free:
+            index = self._index = RuleIndex(program.rules, free)
         if settings.equality == "off":
             return HeldFacts(world.backend, world.E, world.holding, index)
         about = world.names if settings.equality == "rewrite" else world.I

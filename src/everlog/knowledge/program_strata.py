@@ -18,6 +18,7 @@ from everlog.datalog.values import RDF_TYPE
 from everlog.knowledge.rule_texts import RuleTexts, is_hidden, purpose
 from everlog.knowledge.settings import Settings
 from everlog.planning.compiled_program import Stratification, stratified
+from everlog.planning.literal_places import without_guards
 from everlog.planning.modules.module_rules import Module, relation_name
 
 
@@ -58,7 +59,7 @@ def program_strata(
     """The strata of a program with the options of a store; `left_out` are modules that its report says are not used."""
     settings = Settings(algorithm=options.get("algorithm", "auto"), modules=options.get("modules", "auto"))
     mode: Stratification = "single" if options.get("stratification") == "single" else "levels"
-    strata, modules = stratified(program.rules, mode, settings.kinds if settings.modular else ())
+    strata, modules = stratified(without_guards(program.rules), mode, settings.kinds if settings.modular else ())
     texts = RuleTexts((rule for stratum in strata for rule in stratum.rules), program)
     unused = {(one["kind"], *one["predicates"]): one["why"] for one in left_out}
     home = {pattern(atom): stratum.index for stratum in strata for atom in stratum.patterns}

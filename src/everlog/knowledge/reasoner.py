@@ -10,11 +10,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Final, Generic, Self
+from typing import Any, Final, Generic, NamedTuple, Self
 
 from everlog import clock, interrupts
 from everlog.datalog.arities import program_arities
-from everlog.datalog.syntax import TRIPLE, Program
+from everlog.datalog.syntax import TRIPLE, Program, Rule
 from everlog.engine.algebra import Engine, FactSet
 from everlog.engine.backend import (
     Backend,
@@ -41,17 +41,23 @@ from everlog.knowledge.saved_kinds import CLOSED
 from everlog.knowledge.settings import Settings
 from everlog.planning.compiled_program import CompiledMinima
 from everlog.planning.equality_rules import UNEQUATED, axiomatised
+from everlog.planning.literal_places import Place, literal_flow
 from everlog.planning.modules.module_rules import relation_name
 from everlog.reasoning.algorithms import needed
 from everlog.reasoning.change import Allowance, TooCostly
 from everlog.reasoning.minima import Minima
 from everlog.reasoning.profiled import Profiler
 
-if TYPE_CHECKING:
-    pass
-
 _NOT_CLOSED: Final = "a relation that was closed cannot be closed again"
+_CHECKED: Final = "rules look out for literals from now on, since properties got some whose values rules make subjects"
 _DROPPED: Final = "an update by another algorithm dropped the counts that {name} needs; remat brings them back"
+
+
+class Literals(NamedTuple):
+    """The places at which somebody has looked for literals in explicit facts, and those that have some."""
+
+    looked: frozenset[Place] = frozenset()
+    found: frozenset[Place] = frozenset()
 
 
 class Reasoner(Generic[Batch, Listed, Part]):
@@ -91,6 +97,7 @@ class Reasoner(Generic[Batch, Listed, Part]):
         self._counts: dict[Which, Mapping[str, int]] = {}
         self._unread: tuple[frozenset[str], Callable[[], FactSet]] | None = None
         """Predicates of closed relations, of which a store's facts were not read, and what reads them."""
+        self._literals = Literals()
 
     @classmethod
     def restored(
@@ -141,7 +148,7 @@ class Reasoner(Generic[Batch, Listed, Part]):
 
     def materialise(self, request: Request[Batch]) -> Report:
         """Computes everything that follows from the explicit facts."""
-        begun = clock.now()
+        begun, self._literals = clock.now(), Literals()
         rules = self.evaluated(request.program, request.settings)
         kinds = needed(request.settings.algorithm) | needed(request.algorithm) | self._kinds
         compiled = new_materialisation(self.backend, rules, request.settings, kinds)
@@ -162,19 +169,40 @@ class Reasoner(Generic[Batch, Listed, Part]):
 
     def evaluated(self, program: Program, settings: Settings) -> Evaluated:
         """The rules that are evaluated, and over which facts."""
+        rules = self.plain_rules(program)
         if settings.equality != "axioms":
-            return Evaluated(program.rules, self.E)
+            return Evaluated(rules, self.E)
         known = self.backend.arities()
-        rules = axiomatised(program.rules, known)
+        rules = axiomatised(rules, known)
         return Evaluated(rules, self.E, frozenset({TRIPLE, *known, *program_arities(program)}))
+
+    def plain_rules(self, program: Program, more: FactSet | None = None) -> Sequence[Rule]:
+        """The rules of a program without conditions that always hold, since no literal comes there.
+
+        With `more`, with the explicit facts that these will be; they are then noted to have such literals.
+        """
+        flow = literal_flow(program.rules)
+        if flow is None:
+            return program.rules
+        looked, found = self._literals
+        if new := flow.asked - looked:
+            looked, found = looked | new, found | self.backend.literals(self.E, new)
+        if more is not None:
+            found |= self.backend.literals(more, looked - found)
+        self._literals = Literals(looked, found)
+        return flow.needed(found)
 
     # ------------------------------------------------------------------------------------ updates
 
     def updated(self, request: Request[Batch]) -> tuple[Self, Report]:
         """The reasoner after an update, which is this one or a new one, and a report; a failure leaves this as it was."""
         minus = self.backend.present(request.deleted)
-        derived = self._not_explicit(request.deleted, minus)
-        after, report = self._changed(request, minus)
+        derived, literals = self._not_explicit(request.deleted, minus), self._literals
+        try:
+            after, report = self._changed(request, minus)
+        except BaseException:
+            self._literals = literals
+            raise
         if derived:
             why = f"{derived:,} of the facts to be deleted are not explicit but follow from others, and stay"
             report = replace(report, warnings=[why, *report.warnings])
@@ -217,9 +245,15 @@ class Reasoner(Generic[Batch, Listed, Part]):
         ):
             return self._started_again(request, minus, [UNEQUATED])
         plus = self.backend.entered(request.added)
-        after = materialisation if request.earlier is None else self._with_rules(request, materialisation)
+        after, free = materialisation, self.plain_rules(request.program)
+        checked = self.plain_rules(request.program, plus)
+        exchanged = dict(zip(free, checked, strict=True)) if request.earlier is None and checked is not free else {}
+        if exchanged or request.earlier is not None:
+            after = self._with_rules(request, materialisation)
         planned = clock.now() - begun
-        choice = self._choice(request, materialisation, minus, plus)
+        choice = self._choice(request, materialisation, minus, plus, after is not materialisation)
+        if exchanged:
+            choice = replace(choice, reasons=(*choice.reasons, _CHECKED))
         if choice.again:
             return self._given_up(request, minus, choice, 0.0, choice.reasons)
         tried, warnings = clock.now(), list[str]()
@@ -238,7 +272,7 @@ class Reasoner(Generic[Batch, Listed, Part]):
             if after is materialisation:
                 outcome, sets = materialisation.update(minus, plus, *run)
             else:
-                outcome, sets = revise(materialisation, after, minus, plus, run, self._minima)
+                outcome, sets = revise(materialisation, after, minus, plus, run, self._minima, exchanged)
                 self.materialisation, self._revised = after, True
         except Unresumable as reason:
             return self._started_again(request, minus, [str(reason)])
@@ -298,15 +332,14 @@ class Reasoner(Generic[Batch, Listed, Part]):
         return compiled.heads()
 
     def _choice(
-        self, request: Request[Batch], materialisation: Materialisation, minus: FactSet, plus: FactSet
+        self, request: Request[Batch], materialisation: Materialisation, minus: FactSet, plus: FactSet, rules: bool
     ) -> Choice:
-        """The algorithm of an update; what it needs is counted."""
+        """The algorithm of an update, with which `rules` may change; what it needs is counted."""
         name, lacking = request.algorithm, list[str]()
         if request.asked is None and needed(name) - materialisation.kept.names():
             lacking, name = [_DROPPED.format(name=name)], "auto"
         if self.backend.policy.counts_on_demand:
             deleted = len(minus)
-            rules = request.earlier is not None
             choice = choose(name, materialisation, deleted, 0 if deleted else len(plus), rules)
             if choice.counts and not choice.again:
                 materialisation.count(choice.algorithm.needs)

@@ -145,7 +145,7 @@ class Guard:
         from everlog.explaining.proof_search import Limits
         from everlog.knowledge.explained import ProofFacts
 
-        held = ProofFacts().of(after.world, self.program.rules, self.settings)
+        held = ProofFacts().of(after, self.program, self.settings)
         return Explainer(held, Limits(_SECONDS, _FACTS), _DEPTH, self.program).least(fact)
 
 

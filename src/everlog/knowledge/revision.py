@@ -8,12 +8,13 @@ over to the new strata (`reasoning/handing_over.py`). Whatever fails on the way 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Final, NamedTuple
 
 from everlog import clock, interrupts
+from everlog.datalog.syntax import Rule
 from everlog.engine.algebra import FactSet
 from everlog.engine.backend import Difference
 from everlog.knowledge.materialisation import Accept, Materialisation, Outcome, difference, measured, staged
@@ -38,6 +39,8 @@ from everlog.reasoning.modular import Modules
 from everlog.reasoning.modules.make_modules import planned_modules, restrict_exactness
 from everlog.reasoning.modules.module import Backbone
 from everlog.reasoning.profiled import Profiler
+
+_NOTHING: Final[Mapping[Rule, Rule]] = {}
 
 _AGAIN: Final = "everything was computed anew, since "
 _SEQUENCES: Final = f"{_AGAIN}a rule about neighbours in an order came or went"
@@ -74,24 +77,31 @@ def revise(
     plus: FactSet,
     run: Run,
     minima: Callable[[CompiledMinima], Minima],
+    exchanged: Mapping[Rule, Rule] = _NOTHING,
 ) -> tuple[Outcome, Difference[FactSet]]:
     """Makes `new`, which has rules and nothing else, the materialisation after an update of `old`.
 
+    Rules that are `exchanged` for others have the same instances as these before the update: nothing goes with them.
     `Unresumable` if it cannot go on with what is kept; `TooCostly` if it takes more than is allowed.
     """
     old.check_needs(run.algorithm)
-    return _Revision(old, new, run, minima).made(minus, plus)
+    return _Revision(old, new, run, minima, exchanged).made(minus, plus)
 
 
 class _Revision:
     """The way from one program to another."""
 
     def __init__(
-        self, old: Materialisation, new: Materialisation, run: Run, minima: Callable[[CompiledMinima], Minima]
+        self,
+        old: Materialisation,
+        new: Materialisation,
+        run: Run,
+        minima: Callable[[CompiledMinima], Minima],
+        exchanged: Mapping[Rule, Rule],
     ) -> None:
         self._old, self._new, self._run, self._minima = old, new, run, minima
         self._engine, self._compiled = old.engine, new.compiler
-        self._rules = RuleChange.between(old.every_rule, new.every_rule)
+        self._rules = RuleChange.between(old.every_rule, new.every_rule).but_for(exchanged)
         self._kept = old.kept.without(*(old.kept.names() - run.algorithm.keeps))
         self._dropped = self._kept.dropped
         self._E, self._I = old.E, old.I

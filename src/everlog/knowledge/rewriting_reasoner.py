@@ -31,7 +31,7 @@ from everlog.engine.kept_kinds import CLASSES, NONRECURSIVE, RECURSIVE, TRACE
 from everlog.knowledge.choice import Choice
 from everlog.knowledge.materialisation import Materialisation, Outcome
 from everlog.knowledge.new_materialisation import Evaluated, new_materialisation, without_poor_chains
-from everlog.knowledge.reasoner import Reasoner, spreads_too_far
+from everlog.knowledge.reasoner import Literals, Reasoner, spreads_too_far
 from everlog.knowledge.report import Report
 from everlog.knowledge.request import Request
 from everlog.knowledge.resuming import Unresumable
@@ -60,6 +60,7 @@ Phase: TypeAlias = Literal["new", "apart", "rewritten"]
 
 _NEW_PREDICATE: Final = "everything was computed anew, since there is a new predicate"
 _OTHER_RULES: Final = "everything was computed anew, since rules came or went that equality depends on"
+_LITERALS: Final = "everything was computed anew, since literals became values of object properties"
 _BECAME_EQUAL: Final = "names became equal, and are rewritten from now on"
 
 
@@ -134,6 +135,7 @@ class RewritingReasoner(Reasoner[Batch, Listed, Part]):
     # ------------------------------------------------------------------------------------ materialising
 
     def materialise(self, request: Request[Batch]) -> Report:
+        self._literals = Literals()
         found = self._computed(request, self.E)
         names = self.backend.names(found.core.rewritten.classes)
         if names.merged_apart(self.E, found.above.I) and any(
@@ -184,7 +186,7 @@ class RewritingReasoner(Reasoner[Batch, Listed, Part]):
 
     def _rules_of(self, program: Program) -> Sequence[Rule]:
         """The rules of a program as an r-materialisation takes them."""
-        return with_keys(asking(program.rules, self.backend.arities()))
+        return with_keys(asking(self.plain_rules(program), self.backend.arities()))
 
     def _apart_by_rules(self, request: Request[Batch]) -> FactSet:
         """What would be different if owl:sameAs were a property like others."""
@@ -199,7 +201,11 @@ class RewritingReasoner(Reasoner[Batch, Listed, Part]):
     def evaluated(self, program: Program, settings: Settings) -> Evaluated:
         if self.phase == "apart":
             return Evaluated(
-                [made for rule in with_keys(asking(program.rules, {})) for made in without_reflexive_heads(rule)],
+                [
+                    made
+                    for rule in with_keys(asking(self.plain_rules(program), {}))
+                    for made in without_reflexive_heads(rule)
+                ],
                 self.E,
             )
         assert self._core is not None, "there is an r-materialisation"
@@ -274,8 +280,12 @@ class RewritingReasoner(Reasoner[Batch, Listed, Part]):
             return self._started_again(request, minus, [_OTHER_RULES])
         if core.rewritten.derives(OCCURS) and not self.backend.predicates(request.added) <= core.predicates:
             return self._started_again(request, minus, [_NEW_PREDICATE])
-        given, minus, plus = minus, *self._proper(minus, self.backend.entered(request.added))
-        choice = self._choice(request, above, minus, plus)
+        entered = self.backend.entered(request.added)
+        free = self.plain_rules(request.program)
+        if self.plain_rules(request.program, entered) is not free:
+            return self._started_again(request, minus, [_LITERALS])
+        given, minus, plus = minus, *self._proper(minus, entered)
+        choice = self._choice(request, above, minus, plus, request.earlier is not None)
         if choice.again:
             return self._given_up(request, given, choice, 0.0, choice.reasons)
         tried, after, profiler = clock.now(), changed.copy(), self._profiler(request)

@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
 
+from everlog.datalog.literal_guards import guarded
 from everlog.datalog.printer import print_literal, print_rule
 from everlog.datalog.substitution import canonical_rule, pattern, substitute_atom
 from everlog.datalog.syntax import (
@@ -196,7 +197,9 @@ def _check(rule: Rule) -> None:
             "rules that no equality depends on"
         )
     for literal in rule.body:
-        harmless = isinstance(literal, Atom) or (isinstance(literal, Comparison) and _is_harmless(literal))
+        # What has a name other than a literal is represented by one, and keeps it when it is merged.
+        harmless = isinstance(literal, Atom) or guarded(literal) is not None
+        harmless = harmless or (isinstance(literal, Comparison) and _is_harmless(literal))
         if not harmless:
             raise EverlogError(
                 f"the rule `{print_rule(rule)}` is not well defined together with equality: equalities depend on its head, "

@@ -42,6 +42,11 @@ class RuleChange(NamedTuple):
     def between(cls, old: Set[Rule], new: Set[Rule]) -> RuleChange:
         return cls(frozenset(old - new), frozenset(new - old))
 
+    def but_for(self, exchanged: Mapping[Rule, Rule]) -> RuleChange:
+        """The change without rules that go and others that come for them."""
+        pairs = [(one, other) for one, other in exchanged.items() if one in self.gone and other in self.come]
+        return RuleChange(self.gone.difference(one for one, _ in pairs), self.come.difference(two for _, two in pairs))
+
 
 def every_rule(strata: Sequence[CompiledStratum]) -> Iterator[Rule]:
     """All rules of a compiled program, whoever evaluates them."""

@@ -7,7 +7,7 @@ rows of facts that are gone, and the old engine has what was there before.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache, partial
@@ -49,10 +49,11 @@ from everlog.engine.memory.joins.matcher import MemoryMatcher
 from everlog.engine.memory.joins.rules import MemoryCompiler
 from everlog.engine.memory.kernels.compiling import Compiled
 from everlog.engine.memory.names import AnyNames, ByPredicate, MemoryBatch, MemoryNames, MemoryWorld, nonempty
-from everlog.engine.memory.statistics import memory_facts
+from everlog.engine.memory.statistics import literal_columns, memory_facts
 from everlog.planning.compiled_program import prepared
 from everlog.planning.decomposition.decomposition_choice import TREES
 from everlog.planning.decomposition.size_estimates import Explicit, Statistics
+from everlog.planning.literal_places import Place
 from everlog.planning.modules.module_choice import Joined, PathCounts, Verdicts, judged
 from everlog.planning.modules.module_rules import Module, meets
 from everlog.sources.fact_columns import Columns
@@ -135,6 +136,9 @@ class MemoryBackend(Backend[MemoryBatch, Ids, ByPredicate]):
         ):
             return None
         return PathCounts(*self.graphs().spread(letters, given))
+
+    def literals(self, facts: FactSet, places: Collection[Place]) -> frozenset[Place]:
+        return literal_columns(self._engine, as_memory_facts(facts), places)
 
     def measured(self, progress: Progress) -> Measured:
         return _Compiling(self._compiled, progress)

@@ -1,17 +1,21 @@
-"""What the memory engine knows of the facts of an atom, for the estimates of `size_estimates.py`."""
+"""What the memory engine knows of facts: of an atom's, for the estimates of `size_estimates.py`; and where literals are."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from functools import cache
 
 import numpy as np
 
-from everlog.datalog.syntax import Atom
+from everlog.datalog.syntax import TRIPLE, Atom
 from everlog.engine.memory import tuning
 from everlog.engine.memory.engine import MemoryEngine
-from everlog.engine.memory.facts.table import Table
+from everlog.engine.memory.facts.sets import MemoryFacts
+from everlog.engine.memory.facts.table import Table, pieces
+from everlog.engine.memory.term_kinds import BLANK, IRI
 from everlog.planning.decomposition.cardinality import Estimate
 from everlog.planning.decomposition.size_estimates import Explicit
+from everlog.planning.literal_places import Place
 
 
 def memory_facts(engine: MemoryEngine) -> Explicit:
@@ -36,6 +40,33 @@ def memory_facts(engine: MemoryEngine) -> Explicit:
         return Estimate(size, {variable: max(1.0, number) for variable, number in total.items()})
 
     return estimate
+
+
+def literal_columns(engine: MemoryEngine, facts: MemoryFacts, places: Collection[Place]) -> frozenset[Place]:
+    """Those of some places at which a fact has a literal. A column is looked at until there is one."""
+    wanted: dict[tuple[str, int | None], list[Place]] = {}
+    for place in places:
+        predicate, property, _ = place
+        verb = None if property is None else engine.constant(property.value)
+        wanted.setdefault((predicate, verb), []).append(place)
+    found = set()
+    for table in facts.tables():
+        verb = dict(table.fixed).get(1) if table.predicate == TRIPLE else None
+        for place in wanted.get((table.predicate, verb), ()):
+            if place not in found and place[2] in table.positions and _has_literal(engine, facts, table, place[2]):
+                found.add(place)
+    return frozenset(found)
+
+
+def _has_literal(engine: MemoryEngine, facts: MemoryFacts, table: Table, argument: int) -> bool:
+    rows, column = facts.rows(table), table.cols[table.positions.index(argument)]
+    given = None if rows.is_span else rows.array()
+    lo, hi = (rows.lo, rows.hi) if given is None else (0, len(given))
+    for start, stop in pieces(lo, hi, tuning.ENTERED_FACTS):
+        kinds = engine.dictionary.kinds(column[start:stop] if given is None else column[given[start:stop]])
+        if ((kinds != IRI) & (kinds != BLANK)).any():
+            return True
+    return False
 
 
 def _values(table: Table, n: int, *columns: int) -> float:

@@ -5,7 +5,7 @@ Files are read by Arrow when somebody asks, each once; what is new is in files t
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -15,9 +15,13 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from everlog.engine.memory.dictionary import Dictionary
+from everlog.engine.memory.term_kinds import BOOL, DATE, DATETIME, FLOAT, INT, TIME
 from everlog.store.parquet_files import read_files
 
 _KINDS: Final = {"id": ("id", pa.int64()), "term": ("term", pa.string()), "label": ("label", pa.string())}
+
+_COMPARED: Final = (INT, FLOAT, BOOL, DATETIME, DATE, TIME)
+"""Kinds of values of which several terms may stand for one."""
 
 
 class NearTerms:
@@ -31,6 +35,8 @@ class NearTerms:
         """By id of a term, its id in the dictionary of this process, or -1."""
         self._there: NDArray[np.int64] = np.empty(0, np.int64)
         """The other way round."""
+        self._twins: tuple[int, Mapping[int, int]] | None = None
+        """How many terms there were when somebody asked for those that equal others, and these."""
 
     def read(self, files: Iterable[Path], unlabelled: Iterable[Path] = ()) -> None:
         """Learns the terms of some files; of the latter, labels of blank nodes do not count."""
@@ -52,6 +58,14 @@ class NearTerms:
         self._here[ids] = here
         self._there[here] = ids
 
+    def twins(self) -> Mapping[int, int]:
+        """The terms whose values are equal to those of others (`datalog/comparing.py`), with the least of these."""
+        if self._twins is None or self._twins[0] != len(self._dictionary):
+            kinds, payload, _, _ = self._dictionary.order()
+            here = np.flatnonzero(np.isin(kinds[: len(self._dictionary)], _COMPARED))
+            self._twins = len(self._dictionary), _equal(kinds[here], payload[here], self._there[here])
+        return self._twins[1]
+
     def find(self, terms: pa.Array) -> NDArray[np.int64]:
         """The ids of some terms, -1 for those that have none."""
         return np.append(self._there, np.int64(-1))[self._dictionary.find_ntriples(terms)]
@@ -59,3 +73,19 @@ class NearTerms:
     def texts(self, ids: NDArray[np.int64]) -> pa.Array:
         """The terms that some ids stand for."""
         return self._dictionary.ntriples_column(self._here[ids])
+
+
+def _equal(kinds: NDArray[np.uint8], keys: NDArray[np.int64], ids: NDArray[np.int64]) -> Mapping[int, int]:
+    """Ids with the least of those that have the same kind and key; doubles that are whole numbers are integers."""
+    kinds, keys, doubles = kinds.copy(), keys.copy(), keys.view(np.float64)
+    whole = (kinds == FLOAT) & (np.abs(doubles) < 2.0**63)
+    whole[whole] = np.floor(doubles[whole]) == doubles[whole]
+    kinds[whole], keys[whole] = INT, doubles[whole].astype(np.int64)
+    known = ~((kinds == FLOAT) & np.isnan(doubles))
+    kinds, keys, ids = kinds[known], keys[known], ids[known]
+    order = np.lexsort((ids, keys, kinds))
+    kinds, keys, ids = kinds[order], keys[order], ids[order]
+    first = np.ones(len(ids), np.bool_)
+    first[1:] = (kinds[1:] != kinds[:-1]) | (keys[1:] != keys[:-1])
+    least = ids[np.maximum.accumulate(np.where(first, np.arange(len(ids)), 0))]
+    return dict(zip(ids[~first].tolist(), least[~first].tolist(), strict=True))

@@ -6,7 +6,7 @@ computing everything anew needs no other engine.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial, reduce
 from pathlib import Path
@@ -49,11 +49,12 @@ from everlog.engine.spark.joins.rules import SparkRules
 from everlog.engine.spark.kept_changes import Changes, KeptSnapshot, changes, hidden_facts, snapshot
 from everlog.engine.spark.names import SparkNames, SparkWorld, represented
 from everlog.engine.spark.shelf import SparkShelf
-from everlog.engine.spark.statistics import spark_facts
+from everlog.engine.spark.statistics import literal_columns, spark_facts
 from everlog.engine.spark.terms import SparkTerms
 from everlog.planning.compiled_program import Compiler
 from everlog.planning.decomposition.decomposition_choice import Worth
 from everlog.planning.decomposition.size_estimates import Explicit
+from everlog.planning.literal_places import Place
 from everlog.planning.modules.module_choice import Verdicts, judged
 from everlog.sources.fact_columns import Column, Columns
 from everlog.sources.read_facts import Read
@@ -92,6 +93,7 @@ class SparkBackend(Backend[FactSet, DataFrame, FactSet]):
             files,
             encode_texts=terms.encode_frame,
             texts_of=terms.texts_of,
+            near_twins=terms.near_twins,
         )
         self.saved: tuple[FactSet, FactSet] = (self._engine.empty(), self._engine.empty())
         """`E` and `I ∖ E` as they were opened or saved last."""
@@ -123,6 +125,9 @@ class SparkBackend(Backend[FactSet, DataFrame, FactSet]):
 
     def verdicts(self, rules: Sequence[Rule], given: FactSet) -> Verdicts:
         return partial(judged, facts=len(given))
+
+    def literals(self, facts: FactSet, places: Collection[Place]) -> frozenset[Place]:
+        return literal_columns(self._engine, facts, places)
 
     def measured(self, progress: Progress) -> Measured:
         return _Jobs(self, progress)

@@ -7,7 +7,7 @@ Either way new terms are Parquet files with the columns of a store's dictionary,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -58,6 +58,11 @@ class SparkTerms:
             return None
         self._near.read([*self._unnamed, *self.new], map(Path, self._stored))
         return self._near
+
+    def near_twins(self) -> Mapping[int, int] | None:
+        """Terms whose values are equal to those of others, with the least of these; None if terms are too many."""
+        near = self.near()
+        return None if near is None else near.twins()
 
     @property
     def frame(self) -> DataFrame:

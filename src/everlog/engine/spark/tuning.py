@@ -15,6 +15,12 @@ FETCHED_FACTS = 20_000
 DRIVER_BINDINGS = 5_000_000
 """Rules that lead to more bindings than this are left to Spark."""
 
+DRIVER_MATCHES = 1_000
+DRIVER_SAMPLE = 256
+"""Where a literal has more matches than bindings by so many, the driver looks whether another one has fewer, by so many of
+the bindings: rules over triples join relations of which nobody knows the sizes. The rules of OWL 2 RL over 5,000 triples
+of LUBM took 5 s of the processor with it, and led to more than `DRIVER_BINDINGS` without."""
+
 DRIVER_TERMS = 1_000_000
 """A dictionary of up to this many terms is on the driver, too, once somebody looks something up: about 100 MB. Of a larger
 one it remembers as many constants that it compared or computed with."""

@@ -21,8 +21,9 @@ from pyoxigraph import Literal as RdfLiteral
 from pyoxigraph import NamedNode
 
 from everlog.datalog.constraints import VIOLATION
+from everlog.datalog.literal_guards import no_literal
 from everlog.datalog.substitution import canonical_rule, substitute_atom, substitute_literal
-from everlog.datalog.syntax import Atom, BodyLiteral, Constant, Program, Rule, Term, Variable
+from everlog.datalog.syntax import TRIPLE, Atom, BodyLiteral, Constant, Program, Rule, Term, Variable
 from everlog.rdf.owl import structure as owl
 from everlog.rdf.owl.clauses import Clause, Disjunct, NoFormulas, Normaliser, equalities_apart, triple, type_atom
 from everlog.rdf.owl.dataranges import is_ill_typed
@@ -30,7 +31,7 @@ from everlog.rdf.owl.functional import FunctionalSyntax
 from everlog.rdf.owl.naming import with_invented_prefixes
 from everlog.rdf.owl.schema import TooManyExpressions, subsumptions
 from everlog.rdf.owl.tables import equality_rules, schema_rules
-from everlog.rdf.owl.vocabulary import DIFFERENT_FROM, NEW, NOTHING, SAME_AS, THING, TYPE
+from everlog.rdf.owl.vocabulary import DIFFERENT_FROM, MEMBER, NEW, NOTHING, SAME_AS, THING, TYPE
 
 Profile: TypeAlias = Literal["L", "U", "RL"]
 PROFILES: Final = ("L", "U", "RL")
@@ -219,7 +220,7 @@ class _Translator:
         if not rule.body and not any(True for _ in rule.head.variables()):
             self._facts.setdefault(rule.head)
             return
-        rule = _named(rule)
+        rule = _named(rule if self._options.complete else _about_things(rule))
         key = canonical_rule(rule)
         self._rules.setdefault(key, rule)
         self._origins.setdefault(key, {}).setdefault(origin)
@@ -270,6 +271,22 @@ class _Translator:
             if not unused:
                 return [rule for rule in self._rules if rule in kept]
             kept -= unused
+
+
+def _about_things(rule: Rule) -> Rule:
+    """The rule without instances that make a subject of a literal, or say that one is the same as something.
+
+    What is a subject in the body is no literal already.
+    """
+    head, known = rule.head, set[Term]()
+    for atom in rule.positive:
+        known.update(atom.terms[:1] if atom.predicate == TRIPLE else atom.terms)
+    if head.predicate == TRIPLE:
+        subjects = head.terms[::2] if head.terms[1] == Constant(NamedNode(SAME_AS)) else head.terms[:1]
+    else:
+        subjects = head.terms[1:] if head.predicate == MEMBER else ()
+    new = [term for term in dict.fromkeys(subjects) if isinstance(term, Variable) and term not in known]
+    return replace(rule, body=(*rule.body, *map(no_literal, new)))
 
 
 def violation(axiom: str, body: Sequence[BodyLiteral]) -> Atom:

@@ -202,6 +202,7 @@ _DATATYPES = """
 rl_kind(?v, ?k) :- [?v, owl:sameAs, ?v], BIND(DATA_KIND(?v) AS ?k) .
 # dt-eq
 [?v, owl:sameAs, ?w] :- rl_written(?v), BIND(DATA_VALUE(?v) AS ?w), FILTER(!SAMETERM(?v, ?w)) .
+[?v, owl:sameAs, ?w] :- rl_written(?v), BIND(DATA_FORM(?v) AS ?w), FILTER(!SAMETERM(?v, ?w)) .
 rl_written(?v) :- rl_kind(?v, ?k), rl_many(?k) .
 # dt-diff
 [?v, owl:differentFrom, ?w] :- rl_named(?v, ?a), rl_named(?w, ?b), FILTER(!SAMETERM(?a, ?b)) .

@@ -1,7 +1,7 @@
 """Computations over bindings: columns of ids become columns of values, and what `expressions/` makes of them becomes ids.
 
 Numbers are computed row by row, in vectors. Of other values each distinct combination is computed once, and names are not
-looked at where a function of literals is asked for.
+looked at where a function of literals is asked for. What only asks for the kind of a term looks at no value.
 """
 
 from __future__ import annotations
@@ -22,6 +22,9 @@ from everlog.expressions.evaluation import evaluate, holds
 from everlog.expressions.functions import FUNCTIONS
 from everlog.interrupts import lasting
 
+_KINDS: Final = {"ISLITERAL": (IRI, BLANK), "ISIRI": (IRI,), "ISURI": (IRI,), "ISBLANK": (BLANK,)}
+"""What asks for the kind of a term: those kinds, or, of literals, no literals."""
+
 _ADDING: Final = lasting(Lock())
 """Held while a thread gives ids to values."""
 
@@ -34,6 +37,7 @@ class Computed:
         self._expression = computation.expression
         self._inputs = {variable: numbers[variable] for variable in computation.inputs()}
         self._of_literals = _is_of_literals(computation.expression)
+        self._kinds = _kinds_asked(computation)
         result = computation.result
         self.result: int | None = None
         if isinstance(result, Variable):
@@ -57,6 +61,10 @@ class Computed:
         ids = {variable: block[slots[number], :n] for variable, number in self._inputs.items()}
         if self._of_literals:
             return self._literals_computed(ids, n)
+        if self._kinds is not None:
+            wanted, among = self._kinds
+            (column,) = ids.values()
+            return np.zeros(n, np.int32), np.isin(self._dictionary.kinds(column), wanted) == among
         numbers: dict[Variable, Column] = {}
         for variable, column in ids.items():
             some = numbers_of_ids(self._dictionary, column)
@@ -88,6 +96,17 @@ class Computed:
         if self.result is None:
             return np.zeros(n, np.int32), holds(found)
         return ids_of_column(self._dictionary, found, _ADDING)
+
+
+def _kinds_asked(computation: Computation) -> tuple[tuple[int, ...], bool] | None:
+    """Kinds, and whether a term is to be of one of them, if a filter asks for nothing else."""
+    expression, among = computation.expression, True
+    if isinstance(expression, Call) and expression.function == "!":
+        (expression,), among = expression.arguments, False
+    match expression:
+        case Call(name, (Variable(),)) if name in _KINDS and computation.result is None:
+            return _KINDS[name], among != (name == "ISLITERAL")
+    return None
 
 
 def _is_of_literals(expression: Expression) -> bool:

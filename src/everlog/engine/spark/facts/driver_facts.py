@@ -36,6 +36,10 @@ class Index:
         aside(len(keys), kernels.one_match, *self._table, *_keys(keys), found)
         return found
 
+    def count(self, keys: Rows, most: int) -> int:
+        """How many pairs of a key and a row that has it there are; if more than so many, a number above that."""
+        return int(aside(len(keys), kernels.count_matches, *self._table, *_keys(keys), most))
+
     def all(self, keys: Rows, most: int) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
         """The keys that rows have, and these rows, pair by pair; None if there are more than so many."""
         given = _keys(keys)

@@ -53,8 +53,10 @@ class DriverConjunction:
         self, positive: Sequence[Literal], negative: Sequence[Literal], tests: Sequence[Compared | Computed]
     ) -> None:
         waiting = self._compute([test for test in tests if isinstance(test, Computed)])
-        for place, literal in enumerate(positive):
-            later = [*positive[place + 1 :], *negative]
+        left = list(positive)
+        while left:
+            literal = left.pop(self._next(left))
+            later = [*left, *negative]
             keep = self._needed.union(*((one.pattern.relation, *one.pattern.terms) for one in later))
             keep.update(term for test in waiting for term in (*test.inputs, test.result) if term is not None)
             keep.update(term for test in tests if isinstance(test, Compared) for term in (test.left, test.right))
@@ -65,6 +67,25 @@ class DriverConjunction:
                 self._keep(self._compared(test))
         for literal in negative:
             self._keep(~self._found(literal))
+
+    def _next(self, left: Sequence[Literal]) -> int:
+        """Which literal to match next: the first one, unless it has many matches and another one has fewer."""
+        if len(left) == 1:
+            return 0
+        numbers = [self._matches(left[0])]
+        if numbers[0] > tuning.DRIVER_MATCHES + self.size:
+            numbers += map(self._matches, left[1:])
+        return int(np.argmin(numbers))
+
+    def _matches(self, literal: Literal) -> float:
+        """About how many matches a literal has, by some of the bindings."""
+        terms = (literal.pattern.relation, *literal.pattern.terms)
+        places = [place for place, term in enumerate(terms) if term in self._columns]
+        keys = self._keys(terms[place] for place in places)
+        step = max(1, self.size // tuning.DRIVER_SAMPLE)
+        some = keys[::step]
+        pieces = (piece for piece in self._tables.pieces(literal.view) if piece.rows.shape[1] >= len(terms))
+        return step * sum(piece.index(places).count(some, tuning.DRIVER_BINDINGS) for piece in pieces)
 
     def any_of(self, literals: Sequence[Literal]) -> None:
         """Keeps the bindings that have an instance of one of some patterns in its view."""

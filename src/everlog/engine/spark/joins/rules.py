@@ -69,7 +69,7 @@ class SparkRules(Rules):
         def fill(delivery: Any) -> None:
             for shape, parameters in self.shapes:
                 needed = {term for pattern in shape.positive for term in (pattern.relation, *pattern.terms)}
-                call = _Call(delivery.conjunction, shape, parameters, true, false, asked, needed)
+                call = _Call(delivery.conjunction, shape, parameters, true, false, asked, needed, None)
                 delivery.take(call.evaluated(None, None), shape.positive)
 
         return self._delivered(fill, [asked, true, false]).facts_within(self._engine.region_filter(region))
@@ -86,8 +86,10 @@ class SparkRules(Rules):
             ((as_spark_facts(P), as_spark_facts(N)) for P, N in conditions),
             key=lambda one: one[0].at_most() + one[1].at_most(),
         )
+        kept_out: _Some | None = None
         if some:
             some[0] = (some[0][0].computed(), some[0][1].computed())
+            kept_out = as_spark_facts(true - some[0][0]), as_spark_facts(false | some[0][1])
 
         def fill(delivery: Any) -> None:
             for shape, parameters in self.shapes:
@@ -95,7 +97,7 @@ class SparkRules(Rules):
                 if len(some) > 1:
                     literals = (*shape.positive, *shape.negative)
                     needed.update(term for one in literals for term in (one.relation, *one.terms))
-                call = _Call(delivery.conjunction, shape, parameters, true, false, asked, needed)
+                call = _Call(delivery.conjunction, shape, parameters, true, false, asked, needed, kept_out)
                 for place in call.places(some[0]) if some else [None]:
                     found = call.evaluated(some[0] if some else None, place)
                     for P, N in some[1:]:
@@ -132,6 +134,8 @@ class _Call:
     negative: SparkFacts
     asked: SparkFacts | None
     needed: set[int]
+    kept_out: _Some | None
+    """The views of literals before the one that is matched in `some`, with that kept out of them; one for all shapes."""
 
     def places(self, some: _Some) -> Iterator[int]:
         """The literals, positive ones first, that a fact of `some` can match."""
@@ -148,7 +152,8 @@ class _Call:
         if some is not None and place is not None:
             # A fact of `N` is outside of the negative set, so that the literal it drives is true already.
             driver = Literal(literals[place].pattern, some[1] if literals[place].negative else some[0])
-            before = [replace(one, view=_kept_out(one, some)) for one in literals[:place]]
+            assert self.kept_out is not None
+            before = [replace(one, view=self.kept_out[one.negative]) for one in literals[:place]]
             literals = [*before, *literals[place + 1 :]]
         positive = [one for one in literals if not one.negative]
         negative = [one for one in literals if one.negative]
@@ -162,8 +167,3 @@ class _Call:
 
     def _at_most(self, pattern: Pattern, facts: SparkFacts) -> int:
         return facts.at_most(self.parameters.wanted(pattern))
-
-
-def _kept_out(literal: Literal, some: _Some) -> SparkFacts:
-    """The view of a literal before the one that is matched in `some`, with that kept out of it."""
-    return as_spark_facts(literal.view | some[1] if literal.negative else literal.view - some[0])

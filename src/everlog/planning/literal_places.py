@@ -1,0 +1,144 @@
+"""Conditions that a term is no literal, left out where no literal can come.
+
+Rules of an ontology ask that what becomes a subject is no literal (`literal_guards.py`). In most data it never is one:
+object properties have no literals as values. Such a condition would cost time, and worse, hide from planning that a
+relation is symmetric, or that a rule is a key. So it is found out to which *places* literals can come, arguments of
+predicates and of properties, from the facts that are given and through the rules; where a variable of a condition has a
+place to which none comes, the condition holds whatever follows, and the rule is evaluated without it.
+
+Where constants are rewritten that is right as well: a class that has a name other than a literal is represented by one
+(`term_order`), so that representatives in a place without literals are none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from typing import Final, TypeAlias
+
+from everlog.datalog.literal_guards import guarded, is_literal
+from everlog.datalog.syntax import TRIPLE, Atom, Constant, Rule, Term, Variable
+
+Place: TypeAlias = tuple[str, Constant | None, int]
+"""A predicate, the property if its facts are triples, and which argument, counted from 0."""
+
+_Feed: TypeAlias = tuple[Place, ...]
+"""The places of a variable that a rule hands on: a literal comes from there only if all of them have some."""
+
+_PROPERTY: Final = 1
+_NO_TERMS: Final[Mapping[Variable, Constant]] = {}
+
+
+class LiteralFlow:
+    """How literals get to the places that a program's conditions are about."""
+
+    def __init__(self, rules: Sequence[Rule]) -> None:
+        self._rules = tuple(rules)
+        self._heads: dict[tuple[str, Constant | None], list[Rule]] = {}
+        for rule in rules:
+            self._heads.setdefault((rule.head.predicate, _property(rule.head, _NO_TERMS)), []).append(rule)
+        self._guards = [
+            (number, literal, _places(rule, variable, _NO_TERMS))
+            for number, rule in enumerate(rules)
+            for literal in rule.body
+            if (variable := guarded(literal)) is not None
+        ]
+        self._feeds: dict[Place, list[_Feed]] = {}
+        waiting = [place for _, _, places in self._guards for place in places or ()]
+        while waiting:
+            place = waiting.pop()
+            if place not in self._feeds:
+                self._feeds[place] = list(self._feeding(place))
+                waiting += [other for feed in self._feeds[place] for other in feed]
+        self._made: dict[frozenset[int], tuple[Rule, ...]] = {}
+
+    @property
+    def asked(self) -> frozenset[Place]:
+        """The places where it matters whether given facts have literals."""
+        return frozenset(self._feeds)
+
+    def needed(self, literals: frozenset[Place]) -> tuple[Rule, ...]:
+        """The rules without conditions that always hold, if given facts have literals in some places and no others.
+
+        The same places give the same value.
+        """
+        reached = self._reached(literals)
+        idle = frozenset(
+            at for at, (_, _, places) in enumerate(self._guards) if places and not reached.issuperset(places)
+        )
+        if idle not in self._made:
+            rules = list(self._rules)
+            for number, literal, _ in (self._guards[at] for at in idle):
+                rule = rules[number]
+                rules[number] = replace(rule, body=tuple(one for one in rule.body if one != literal))
+            self._made[idle] = tuple(rules)
+        return self._made[idle]
+
+    def _reached(self, literals: frozenset[Place]) -> set[Place]:
+        """All places that may have literals."""
+        reached = set(literals & self._feeds.keys())
+        while True:
+            more = {
+                place
+                for place, feeds in self._feeds.items()
+                if place not in reached and any(reached.issuperset(feed) for feed in feeds)
+            }
+            if not more:
+                return reached
+            reached |= more
+
+    def _feeding(self, place: Place) -> Iterator[_Feed]:
+        """How rules may bring literals to a place."""
+        predicate, property, argument = place
+        keys = [(predicate, property)] if property is None else [(predicate, property), (predicate, None)]
+        for rule in (rule for key in keys for rule in self._heads.get(key, ())):
+            verb = rule.head.terms[_PROPERTY] if property is not None else None
+            fixed = {verb: property} if isinstance(verb, Variable) and property is not None else _NO_TERMS
+            term = rule.head.terms[argument]
+            term = fixed.get(term, term) if isinstance(term, Variable) else term
+            if isinstance(term, Constant):
+                if is_literal(term.value):
+                    yield ()
+            elif term not in map(guarded, rule.body):
+                yield _places(rule, term, fixed) or ()
+
+
+def _places(rule: Rule, variable: Variable, fixed: Mapping[Variable, Constant]) -> _Feed | None:
+    """Where atoms of a rule's body have a variable, as far as their properties are known; None if no atom has it.
+
+    Without any the variable may be a literal, whatever the facts are.
+    """
+    atoms = [atom for atom in rule.positive if variable in atom.terms]
+    return tuple(place for atom in atoms for place in _of(atom, variable, fixed)) if atoms else None
+
+
+def _of(atom: Atom, variable: Variable, fixed: Mapping[Variable, Constant]) -> Iterator[Place]:
+    property = _property(atom, fixed)
+    if atom.predicate == TRIPLE and property is None:
+        return
+    for argument, term in enumerate(atom.terms):
+        if term == variable and (property is None or argument != _PROPERTY):
+            yield atom.predicate, property, argument
+
+
+def _property(atom: Atom, fixed: Mapping[Variable, Constant]) -> Constant | None:
+    """The property of a triple, if it is known."""
+    if atom.predicate != TRIPLE or len(atom.terms) != 3:
+        return None
+    verb: Term = atom.terms[_PROPERTY]
+    return fixed.get(verb) if isinstance(verb, Variable) else verb
+
+
+@lru_cache(maxsize=16)
+def literal_flow(rules: tuple[Rule, ...]) -> LiteralFlow | None:
+    """How literals get to the conditions of a program; None if it has no conditions about them."""
+    if all(guarded(literal) is None for rule in rules for literal in rule.body):
+        return None
+    return LiteralFlow(rules)
+
+
+def without_guards(rules: Sequence[Rule]) -> tuple[Rule, ...]:
+    """Rules as they are evaluated where no given fact has a literal that conditions are about."""
+    flow = literal_flow(tuple(rules))
+    return tuple(rules) if flow is None else flow.needed(frozenset())
