@@ -17,6 +17,7 @@ from everlog.sparql import path_search, query_evaluation
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 from support.asking import knowledge_base, outcome
+from support.elsewhere import FAR, far_away
 from support.random_queries import EX, PROLOGUE, Queries, graph
 from support.w3c_queries import outcome_of
 
@@ -52,6 +53,13 @@ def test_without_seeds_and_with_all_steps_first(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(query_evaluation, "_SEEDS", 0)
     monkeypatch.setattr(path_search, "_FEW", 0)
     assert sum(compare(seed, 5) for seed in range(100, 115)) > 10
+
+
+def test_as_if_all_matches_were_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The algebra of large solutions, which is that of DataFrames, tried without any."""
+    far_away(monkeypatch)
+    assert sum(compare(seed, 5) for seed in range(200, 240)) > 50
+    assert set(FAR) >= {"joined", "left joined", "without", "with", "marked", "closed", "grouped", "renamed", "copied"}
 
 
 @pytest.mark.parametrize("path", ["(:p|:q)+", "^(:p/:q)*", "(:p?/(:q|^:r))+"])
@@ -133,6 +141,10 @@ SPREAD = (
     "SELECT ?y { ?x ?p ?y BIND(?y AS ?z) } ORDER BY DESC(?z) ?y LIMIT 5",
     "SELECT ?x { { SELECT ?x (COUNT(*) AS ?n) { ?x ?p ?y } GROUP BY ?x HAVING(COUNT(*) > 1) } ?x ?q ?z }",
     "ASK { ?x ?p ?y FILTER(?y = :nobody) }",
+    "SELECT ?x ?y { ?x (:p|^:q)+ ?y . ?x :p*/!(:q|^:r) ?x }",
+    "SELECT ?g ?x (COUNT(?y) AS ?n) { GRAPH ?g { ?x ?p ?y OPTIONAL { ?y :q ?x } MINUS { ?x :p :a } } } GROUP BY ?g ?x",
+    "SELECT * FROM :g FROM :h FROM NAMED :h { ?x ?p ?y . ?y ?q ?z OPTIONAL { GRAPH ?p2 { ?x :q|:p ?w } } }",
+    "SELECT ?x ?y { ?x :p ?y OPTIONAL { ?y :q ?z } FILTER(?y = :b || EXISTS { ?x ?p ?w FILTER(?w != ?z) }) }",
 )
 
 
@@ -140,7 +152,7 @@ def test_many_matches_stay_on_spark(spark: SparkSession, monkeypatch: pytest.Mon
     """Every pattern has many: operators are DataFrames, and tasks compute what Spark has no operator for."""
     monkeypatch.setattr(tuning, "FETCHED_MATCHES", 0)
     chance = random.Random(7)
-    quads, queries = graph(chance, False), Queries(chance, False)
+    quads, queries = graph(chance, True), Queries(chance, True)
     store, kb = Store(), knowledge_base(quads, engine="spark", spark=spark)
     store.extend(quads)
     answered = 0

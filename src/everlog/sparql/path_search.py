@@ -19,8 +19,8 @@ from everlog.sparql.query_tree import Backwards, Basic, Choice, Link, NoneOf, Pa
 from everlog.sparql.solution_joins import look_up
 from everlog.sparql.solutions import Ids, Mask, Solutions
 
-_FROM, _TO, _BY = Variable("#from"), Variable("#to"), Variable("#by")
-_STEPS: Final = Basic(((_FROM, _BY, _TO),))
+FROM, TO, BY = Variable("#from"), Variable("#to"), Variable("#by")
+STEPS: Final = Basic(((FROM, BY, TO),))
 Keys: TypeAlias = NDArray[np.uint64]
 
 _FEW: Final = 2_000
@@ -54,8 +54,9 @@ def _pairs_of(keys: Keys) -> Pairs:
 class PathSearch:
     """Paths in one graph, the default one or one with a name."""
 
-    def __init__(self, graph: ActiveGraph) -> None:
-        self._graph = graph
+    def __init__(self, graph: ActiveGraph, large: bool = False) -> None:
+        self._graph, self._is_large = graph, large
+        """Where there are many steps elsewhere, each round of a search asks for those that it needs."""
 
     def pairs(self, path: Path, starts: Ids | None, ends: Ids | None, constant: bool) -> Pairs:
         """The pairs that a path connects, as often as it does, at least those with the given ends.
@@ -75,7 +76,7 @@ class PathSearch:
         """The pairs whose starts are some nodes, each once; `back`, the path is followed backwards."""
         match path:
             case Link(verb):
-                return self._steps((_FROM, verb, _TO), nodes, back)
+                return self._steps((FROM, verb, TO), nodes, back)
             case Backwards(inner):
                 return self._from(inner, nodes, not back, constant)
             case Steps(paths):
@@ -91,13 +92,13 @@ class PathSearch:
                 return self._repeated(inner, least, many, nodes, back, constant)
 
     def _steps(self, triple: Triple, nodes: Ids, back: bool) -> Pairs:
-        known = _TO if back else _FROM
+        known = TO if back else FROM
         found = self._graph.matches(Basic((triple,)), Solutions(len(nodes), {known: nodes}))
-        pairs = Pairs(found.columns[_FROM], found.columns[_TO])
+        pairs = Pairs(found.columns[FROM], found.columns[TO])
         return _among(pairs.reversed() if back else pairs, nodes)
 
     def _repeated(self, path: Path, least: int, many: bool, nodes: Ids, back: bool, constant: bool) -> Pairs:
-        if many and len(nodes) > _FEW:
+        if many and len(nodes) > _FEW and not self._is_large:
             steps = self._all(path)
             reached = _closed(steps.reversed() if back else steps, nodes)
         else:
@@ -127,10 +128,10 @@ class PathSearch:
             if listed is None:
                 continue
             turned = against != back
-            seeds = None if nodes is None else Solutions(len(nodes), {_TO if turned else _FROM: nodes})
-            found = self._graph.matches(_STEPS, seeds)
-            kept = found.take(~np.isin(found.columns[_BY], self._ids(listed)))
-            pairs = Pairs(kept.columns[_FROM], kept.columns[_TO])
+            seeds = None if nodes is None else Solutions(len(nodes), {TO if turned else FROM: nodes})
+            found = self._graph.matches(STEPS, seeds)
+            kept = found.take(~np.isin(found.columns[BY], self._ids(listed)))
+            pairs = Pairs(kept.columns[FROM], kept.columns[TO])
             parts.append(pairs.reversed() if turned else pairs)
         return _together(parts)
 
@@ -142,8 +143,8 @@ class PathSearch:
     def _all(self, path: Path) -> Pairs:
         match path:
             case Link(verb):
-                steps = self._graph.matches(Basic(((_FROM, verb, _TO),)), None)
-                return Pairs(steps.columns[_FROM], steps.columns[_TO])
+                steps = self._graph.matches(Basic(((FROM, verb, TO),)), None)
+                return Pairs(steps.columns[FROM], steps.columns[TO])
             case Backwards(inner):
                 return self._all(inner).reversed()
             case Steps(paths):

@@ -262,6 +262,7 @@ _JSON: Final = _Writing(_json_term, _json_iris)
 _XML_WRITING: Final = _Writing(_xml_term, _xml_iris)
 _CSV: Final = _Writing(_csv_term, _csv_iris, _csv_strings)
 _TSV: Final = _Writing(_tsv_term, _tsv_iris)
+_NTRIPLES: Final = _Writing(write_term, _tsv_iris)
 
 
 # ------------------------------------------------------------------------------------ graphs
@@ -282,14 +283,14 @@ def triples(result: QueryResult) -> Iterator[Triple]:
         yield Triple(subject, predicate, target)
 
 
-def _graph(format: RdfFormat) -> Callable[[QueryResult], str]:
-    def written(result: QueryResult) -> str:
-        prefixes = dict(result.prefixes) if format == RdfFormat.TURTLE else None
-        data = serialize(triples(result), format=format, prefixes=prefixes)
-        assert data is not None
-        return data.decode()
+def _turtle(result: QueryResult) -> str:
+    data = serialize(triples(result), format=RdfFormat.TURTLE, prefixes=dict(result.prefixes))
+    assert data is not None
+    return data.decode()
 
-    return written
+
+def _ntriples(result: QueryResult) -> str:
+    return _whole("", _rows(_cells(result, _NTRIPLES), result.solutions.length, " "), " .\n")
 
 
 _OF_SOLUTIONS: Final[Mapping[str, Callable[[QueryResult], str]]] = {
@@ -299,6 +300,6 @@ _OF_SOLUTIONS: Final[Mapping[str, Callable[[QueryResult], str]]] = {
     "tsv": _tsv,
 }
 _OF_GRAPHS: Final[Mapping[str, Callable[[QueryResult], str]]] = {
-    "nt": _graph(RdfFormat.N_TRIPLES),
-    "ttl": _graph(RdfFormat.TURTLE),
+    "nt": _ntriples,
+    "ttl": _turtle,
 }

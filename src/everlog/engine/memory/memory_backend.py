@@ -285,7 +285,9 @@ class MemoryBackend(Backend[MemoryBatch, Ids, ByPredicate]):
             guard, self._engine.guard = self._engine.guard, None
             try:
                 facts = as_memory_facts(asked.I)
-                known = matched_again(self._engine, facts, tuple(asked.atoms), asked.variables, asked.check)
+                known = matched_again(
+                    self._engine, facts, tuple(asked.atoms), asked.variables, asked.check, asked.first
+                )
             finally:
                 self._engine.guard = guard
             if known is not None:
@@ -301,15 +303,16 @@ class MemoryBackend(Backend[MemoryBatch, Ids, ByPredicate]):
         if names is not None:
             assert isinstance(names, MemoryNames)
             atoms, seeds = names.over_representatives(atoms, seeds)
-        number, ids = match_columns(self._engine, facts, atoms, asked.variables, seeds, asked.check)
+        first = asked.first if names is None else None
+        number, ids = match_columns(self._engine, facts, atoms, asked.variables, seeds, asked.check, first)
         if names is None:
             return number, ids
         ids = names.in_all_names(ids, asked.variables, asked.atoms, asked.E)
         asked.check(ids.shape[1])
         return ids.shape[1] if asked.variables else number, ids
 
-    def listed_matches(self, asked: Matching) -> tuple[int, Ids]:
-        return self.matches(asked, self._engine.dictionary)
+    def listed_matches(self, asked: Matching, names: AnyNames | None = None) -> tuple[int, Ids]:
+        return self.matches(asked, self._engine.dictionary, names)
 
     def clashes(self, I: FactSet) -> list[str]:
         return clashes.clashes(self._engine, as_memory_facts(I))

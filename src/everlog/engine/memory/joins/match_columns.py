@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Final
 
 import numpy as np
@@ -23,19 +24,28 @@ _LAST_CHANGE: Final = 64
 """After so many uses a plan stays as it is."""
 
 
-class _Collected:
-    """The bindings of a join, block by block."""
+class _Enough(Exception):
+    """Ends a join of which so many bindings are enough."""
 
-    def __init__(self, workers: int, check: Callable[[int], None], slots: Sequence[int]) -> None:
+
+class _Collected:
+    """The bindings of a join, block by block, until there are `enough`."""
+
+    def __init__(
+        self, workers: int, check: Callable[[int], None], slots: Sequence[int], enough: int | None = None
+    ) -> None:
         self.instances = [0] * workers
         self.pieces: list[Ids] = []
-        self._check, self._slots = check, slots
+        self._check, self._slots, self._enough = check, slots, enough
 
     def take(self, worker: int, block: Ids, n: int) -> bool:
         """The sink of the join; threads may add to the list at the same time."""
         self.instances[worker] += n
         self.pieces.append(block[self._slots, :n])
-        self._check(sum(self.instances))
+        found = sum(self.instances)
+        self._check(found)
+        if self._enough is not None and found >= self._enough:
+            raise _Enough
         return False
 
     def flush(self) -> None:
@@ -71,6 +81,7 @@ class _Prepared:
         views: Sequence[MemoryFacts],
         variables: Sequence[Variable],
         check: Callable[[int], None],
+        first: int | None,
         small: int | None = None,
     ) -> tuple[int, Ids]:
         """The matches in some views, the same ones each time; `small` is the place of a view with few facts."""
@@ -84,11 +95,12 @@ class _Prepared:
             self._spans = self._variables = None
         if self._variables is not variables:
             self._variables, self._slots = variables, [plan.layout[numbers[variable]] for variable in variables]
-        collected = _Collected(self._engine.workers, check, self._slots)
+        collected = _Collected(self._engine.workers, check, self._slots, first)
         call = Call(plan, views, collected.take, spans=self._spans)
         if self._spans is None:
             self._spans = call.spans()
-        self._engine.run([call], collected)
+        with suppress(_Enough):
+            self._engine.run([call], collected)
         return collected.matched()
 
 
@@ -99,10 +111,12 @@ def match_columns(
     variables: Sequence[Variable],
     seeds: Mapping[Variable, Ids],
     check: Callable[[int], None],
+    first: int | None = None,
 ) -> tuple[int, Ids]:
     """How many matches some atoms have, and the values of all their variables, one match per column of the array.
 
     Values of variables that are not among the `seeds` are left out. `check` is told how many there are, and may raise.
+    If there are more than the `first` so many, these are enough.
     """
     if len(atoms) == len(seeds) == 1:
         found = _looked_up(engine, facts, atoms[0], variables, seeds)
@@ -112,10 +126,10 @@ def match_columns(
     views: list[MemoryFacts] = [facts] * len(atoms)
     if not seeds:
         prepared = _prepared(engine, facts, tuple(atoms))
-        return prepared.run([*views, facts if atoms else engine.insert_nullary(UNIT)], variables, check)
+        return prepared.run([*views, facts if atoms else engine.insert_nullary(UNIT)], variables, check, first)
     known = engine.insert(_SEEDS, np.stack(list(seeds.values())))
     prepared = _Prepared(engine, [*atoms, Atom(_SEEDS, tuple(seeds))])
-    return prepared.run([*views, known, facts], variables, check, len(atoms))
+    return prepared.run([*views, known, facts], variables, check, first, len(atoms))
 
 
 def matched_again(
@@ -124,12 +138,13 @@ def matched_again(
     atoms: tuple[Atom, ...],
     variables: Sequence[Variable],
     check: Callable[[int], None],
+    first: int | None = None,
 ) -> tuple[int, Ids] | None:
     """The same for atoms that were matched in these facts lately: their constants are known, and no relation is new."""
     found = engine.remembered.get(facts, _NOTHING).get(atoms)
     if not isinstance(found, _Prepared) or not atoms:
         return None
-    return found.run([facts] * (len(atoms) + 1), variables, check)
+    return found.run([facts] * (len(atoms) + 1), variables, check, first)
 
 
 def _prepared(engine: MemoryEngine, facts: MemoryFacts, atoms: tuple[Atom, ...]) -> _Prepared:
