@@ -10,6 +10,7 @@ import pytest
 from pyoxigraph import BlankNode, Literal, NamedNode, Quad, QueryResultsFormat, Store
 
 from everlog.datalog.values import SAME_AS
+from everlog.engine.memory import tuning as memory_tuning
 from everlog.engine.spark import tuning
 from everlog.errors import EverlogError
 from everlog.sparql import path_search, query_evaluation
@@ -60,6 +61,31 @@ def test_as_if_all_matches_were_elsewhere(monkeypatch: pytest.MonkeyPatch) -> No
     far_away(monkeypatch)
     assert sum(compare(seed, 5) for seed in range(200, 240)) > 50
     assert set(FAR) >= {"joined", "left joined", "without", "with", "marked", "closed", "grouped", "renamed", "copied"}
+
+
+@pytest.mark.parametrize("crowded", [0, 1 << 20], ids="crowded={}".format)
+def test_cycles_in_graphs_with_hubs(monkeypatch: pytest.MonkeyPatch, crowded: int) -> None:
+    """Triples that bind the same variable meet, or are followed one after the other."""
+    monkeypatch.setattr(memory_tuning, "CROWDED_KEY", crowded)
+    monkeypatch.setattr(memory_tuning, "INDEX_ROW_COST", 0.0)
+    answered = 0
+    for seed in range(8):
+        chance = random.Random(seed)
+        ends = [(chance.choice([0, chance.randrange(12)]), chance.choice([1, chance.randrange(12)])) for _ in range(60)]
+        quads = {
+            Quad(NamedNode(f"{EX}{a}"), NamedNode(EX + chance.choice("pq")), NamedNode(f"{EX}{b}")) for a, b in ends
+        }
+        store, kb = Store(), knowledge_base([*quads])
+        store.extend(quads)
+        for size in (3, 3, 4, 4, 5):
+            names = [f"?v{place}" for place in range(size)]
+            pairs = [*pairwise([*names, names[0]]), *([tuple(chance.sample(names, 2))] if size > 3 else [])]
+            triples = (f"{a} :{chance.choice('pq')} {b}" for a, b in (chance.sample(pair, 2) for pair in pairs))
+            text = f"{PROLOGUE}SELECT {' '.join(names)} {{ {' . '.join(triples)} }}"
+            expected = sorted(store.query(text).serialize(format=QueryResultsFormat.CSV).decode().split())
+            assert sorted(kb.sparql(text).serialize("csv").split()) == expected, (seed, text)
+            answered += len(expected) > 1
+    assert answered > 30
 
 
 @pytest.mark.parametrize("path", ["(:p|:q)+", "^(:p/:q)*", "(:p?/(:q|^:r))+"])
