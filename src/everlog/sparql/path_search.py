@@ -6,6 +6,7 @@ found first, and a kernel follows them from every node.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
@@ -15,7 +16,7 @@ from everlog import interrupts
 from everlog.datalog.syntax import Constant, Variable
 from everlog.engine.group_numbers import distinct_numbers
 from everlog.sparql.active_graph import ActiveGraph
-from everlog.sparql.query_tree import Backwards, Basic, Choice, Link, NoneOf, Path, Repeated, Steps, Triple
+from everlog.sparql.query_tree import Backwards, Basic, Choice, Link, NoneOf, Path, Repeated, Steps
 from everlog.sparql.solution_joins import look_up
 from everlog.sparql.solutions import Ids, Mask, Solutions
 
@@ -76,7 +77,7 @@ class PathSearch:
         """The pairs whose starts are some nodes, each once; `back`, the path is followed backwards."""
         match path:
             case Link(verb):
-                return self._steps((FROM, verb, TO), nodes, back)
+                return self._steps(_steps_along(verb), nodes, back)
             case Backwards(inner):
                 return self._from(inner, nodes, not back, constant)
             case Steps(paths):
@@ -91,9 +92,9 @@ class PathSearch:
             case Repeated(inner, least, many):
                 return self._repeated(inner, least, many, nodes, back, constant)
 
-    def _steps(self, triple: Triple, nodes: Ids, back: bool) -> Pairs:
+    def _steps(self, pattern: Basic, nodes: Ids, back: bool) -> Pairs:
         known = TO if back else FROM
-        found = self._graph.matches(Basic((triple,)), Solutions(len(nodes), {known: nodes}))
+        found = self._graph.matches(pattern, Solutions(len(nodes), {known: nodes}))
         pairs = Pairs(found.columns[FROM], found.columns[TO])
         return _among(pairs.reversed() if back else pairs, nodes)
 
@@ -110,6 +111,8 @@ class PathSearch:
 
     def _searched(self, path: Path, many: bool, nodes: Ids, back: bool, constant: bool) -> Pairs:
         """What one step or more lead to."""
+        if many and len(nodes) == 1:
+            return self._searched_from_one(path, nodes, back, constant)
         found = new = self._from(path, nodes, back, constant).distinct()
         keys = np.sort(_key(found.starts, found.ends))
         while many and len(new.starts):
@@ -120,6 +123,16 @@ class PathSearch:
             keys = np.sort(np.concatenate([keys, fresh]))
             new = _pairs_of(fresh)
         return _pairs_of(keys)
+
+    def _searched_from_one(self, path: Path, node: Ids, back: bool, constant: bool) -> Pairs:
+        """The same from one node: which nodes are reached is all that there is to know."""
+        reached = new = distinct_numbers(self._from(path, node, back, constant).ends)
+        while len(new):
+            interrupts.look()
+            ends = distinct_numbers(self._from(path, new, back).ends)
+            new = ends[~_contains(reached, ends)]
+            reached = np.sort(np.concatenate([reached, new]))
+        return Pairs(np.repeat(node, len(reached)), reached)
 
     def _without(self, path: NoneOf, nodes: Ids | None, back: bool) -> Pairs:
         """Steps along properties that are not listed."""
@@ -143,7 +156,7 @@ class PathSearch:
     def _all(self, path: Path) -> Pairs:
         match path:
             case Link(verb):
-                steps = self._graph.matches(Basic(((FROM, verb, TO),)), None)
+                steps = self._graph.matches(_steps_along(verb), None)
                 return Pairs(steps.columns[FROM], steps.columns[TO])
             case Backwards(inner):
                 return self._all(inner).reversed()
@@ -163,6 +176,12 @@ class PathSearch:
                     return reached
                 nodes = self._graph.nodes()
                 return Pairs(np.concatenate([reached.starts, nodes]), np.concatenate([reached.ends, nodes])).distinct()
+
+
+@lru_cache(maxsize=256)
+def _steps_along(verb: Constant) -> Basic:
+    """The steps along a property; what they ask of facts is worked out once."""
+    return Basic(((FROM, verb, TO),))
 
 
 def _together(parts: list[Pairs]) -> Pairs:

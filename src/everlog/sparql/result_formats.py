@@ -33,8 +33,8 @@ Texts: TypeAlias = Any  # pa.LargeStringArray | list[str | None]; Arrow has no t
 OfTexts: TypeAlias = Callable[[Texts], Texts]
 """Writes many terms at once; in the texts of IRIs there are no quotes, backslashes, angle brackets and line breaks."""
 
-_FEW: Final = 200
-"""Up to so many rows are written without Arrow."""
+_FEW: Final = 400
+"""Up to so many rows are written without Arrow: 239 IRIs as CSV take 75 µs then, and 130 with it."""
 _XML: Final = "http://www.w3.org/2005/sparql-results#"
 _QUOTED: Final = re.compile(r'[",\r\n]')
 _BARE: Final = {
@@ -107,9 +107,9 @@ def _rows(cells: Sequence[Texts], number: int, between: str) -> Texts:
 
 def _whole(before: str, rows: Texts, after: str) -> str:
     """All rows as one text, each with something before it and after it: such texts lie one behind the other in memory."""
+    if isinstance(rows, list):
+        return before + (after + before).join(rows) + after if rows else ""
     found = _between(before, rows, after)
-    if isinstance(found, list):
-        return "".join(found)
     if not len(found):
         return ""
     _, offsets, data = found.buffers()
@@ -216,8 +216,7 @@ def _csv_iris(iris: Texts) -> Texts:
 def _csv_strings(texts: Texts) -> Texts:
     """Texts, in quotes where they need them."""
     if isinstance(texts, list):
-        every = "".join(texts)
-        return [_csv_text(text) for text in texts] if any(sign in every for sign in '",\r\n') else texts
+        return [_csv_text(text) for text in texts] if _QUOTED.search("".join(texts)) else texts
     needy = pc.match_substring_regex(texts, _QUOTED.pattern)
     if not pc.any(needy).as_py():
         return texts

@@ -41,7 +41,7 @@ from everlog.engine.memory.engine import MemoryEngine
 from everlog.engine.memory.facts.sets import as_memory_facts
 from everlog.engine.memory.facts.table import Ids
 from everlog.engine.memory.graphs.graphs import MemoryGraphs
-from everlog.engine.memory.joins.match_columns import match_columns, matched_again
+from everlog.engine.memory.joins.match_columns import looked_up, match_columns, matched_again
 from everlog.engine.memory.joins.matcher import MemoryMatcher
 from everlog.engine.memory.joins.rules import MemoryCompiler
 from everlog.engine.memory.kernels.compiling import Compiled
@@ -292,14 +292,20 @@ class MemoryBackend(Backend[MemoryBatch, Ids, ByPredicate]):
                 self._engine.guard = guard
             if known is not None:
                 return known
-        with self.scratch() as scratch:
-            return scratch._matches(asked, dictionary, names)
-
-    def _matches(self, asked: Matching, dictionary: Dictionary, names: AnyNames | None) -> Matched:
-        atoms, seeds, facts = asked.atoms, asked.seeds, as_memory_facts(asked.I)
-        constants = (term.value for atom in atoms for term in atom.terms if isinstance(term, Constant))
+        constants = (term.value for atom in asked.atoms for term in atom.terms if isinstance(term, Constant))
         if any(dictionary.find_value(value) < 0 for value in constants):
             return 0, np.empty((len(asked.variables), 0), np.int32)
+        if names is None and len(asked.atoms) == len(asked.seeds) == 1:  # a step of a path: no relation is new for that
+            facts, atom = as_memory_facts(asked.I), asked.atoms[0]
+            found = looked_up(self._engine, facts, atom, asked.variables, asked.seeds)
+            if found is not None:
+                asked.check(found.shape[1])
+                return found.shape[1], found
+        with self.scratch() as scratch:
+            return scratch._matches(asked, names)
+
+    def _matches(self, asked: Matching, names: AnyNames | None) -> Matched:
+        atoms, seeds, facts = asked.atoms, asked.seeds, as_memory_facts(asked.I)
         if names is not None:
             assert isinstance(names, MemoryNames)
             atoms, seeds = names.over_representatives(atoms, seeds)

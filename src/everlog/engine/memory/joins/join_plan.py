@@ -82,6 +82,9 @@ class Compared:
 
 Part: TypeAlias = Literal | Compared | Computed
 
+Driving: TypeAlias = "tuple[Table, Ids | None, int, int]"
+"""Rows of a table that drive a join: all from one to another, or those places of a list."""
+
 Sink = Callable[[int, Ids, int], bool]
 """Takes the bindings at the end: a worker, a block, and their number. True asks the join to pause, to be emptied."""
 
@@ -118,7 +121,7 @@ class Call:
 
     Compiling a view may mark rows, so it is done before threads start where the table is known, and under a lock where
     it is not. `done`, in `exists` mode, is the mark of the driver's rows that need no further binding. `spans` are what
-    an earlier call of the same plan with the same views has given as such.
+    an earlier call of the same plan with the same views has given as such, and so is what it is `driven` by.
     """
 
     def __init__(
@@ -129,8 +132,10 @@ class Call:
         done: Mark | None = None,
         shared: SharedViews | None = None,
         spans: Mapping[tuple[int, Table], TableView] | None = None,
+        driven: Sequence[Driving] | None = None,
     ) -> None:
         self.plan, self.sink, self.done = plan, sink, done
+        self._driven = driven
         self._views = [views[place] for place in plan.used]
         self.driver = self._views[0]
         self._shared = shared or SharedViews()
@@ -144,6 +149,24 @@ class Call:
         if self._spans is not None:
             return self._spans[place, table]
         return self._shared.view(self._views[place], table)
+
+    def driving(self) -> Sequence[Driving]:
+        """The rows that drive it, table by table."""
+        if self._driven is None:
+            self._driven = list(self._driving())
+        return self._driven
+
+    def _driving(self) -> Iterator[Driving]:
+        for table in facts_of(self.plan.driver.literal, self.driver):
+            found = self.plan.driving_rows(table)
+            if found is not None:
+                yield table, found, 0, len(found)
+                continue
+            rows = self.driver.rows(table)
+            if rows.is_span:
+                yield table, None, rows.lo, rows.hi
+            else:
+                yield table, rows.array(), 0, rows.size
 
     def spans(self) -> Mapping[tuple[int, Table], TableView] | None:
         """All views of the plan, if its tables are known and the views are ranges of rows: these hold on to nothing."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from typing import Final
 
 import numpy as np
@@ -14,12 +13,14 @@ from everlog.engine.memory.engine import MemoryEngine
 from everlog.engine.memory.facts.sets import MemoryFacts, TableView
 from everlog.engine.memory.facts.table import Ids, Table
 from everlog.engine.memory.joins.conjunction import UNIT, Conjunction
-from everlog.engine.memory.joins.join_plan import Call, JoinPlan
+from everlog.engine.memory.joins.join_plan import Call, Driving, JoinPlan
 
 _SEEDS: Final = f"{HIDDEN}seeds"
 _REMEMBERED: Final = 1000
 """So many conjunctions are remembered for one set of facts."""
 _NOTHING: Final[dict[object, object]] = {}
+_KEPT_ROWS: Final = 1_000
+"""So many rows that a plan starts with are kept with it."""
 _LAST_CHANGE: Final = 64
 """After so many uses a plan stays as it is."""
 
@@ -41,7 +42,10 @@ class _Collected:
     def take(self, worker: int, block: Ids, n: int) -> bool:
         """The sink of the join; threads may add to the list at the same time."""
         self.instances[worker] += n
-        self.pieces.append(block[self._slots, :n])
+        piece = np.empty((len(self._slots), n), np.int32)
+        for row, slot in enumerate(self._slots):  # one by one: NumPy takes longer to begin with all of them
+            piece[row] = block[slot, :n]
+        self.pieces.append(piece)
         found = sum(self.instances)
         self._check(found)
         if self._enough is not None and found >= self._enough:
@@ -64,7 +68,8 @@ class _Prepared:
 
     An index that was made meanwhile may make another order better, and the more often it is used, the sooner one pays: so
     the plan is made anew at the second use, the fourth, the eighth, and so on, a few times. What the plan looks at is kept
-    with it, as long as that is ranges of rows; bits of a mask are for those who need them now.
+    with it, as long as that is ranges of rows, and a few rows that it starts with; bits of a mask are for those who need
+    them now.
     """
 
     def __init__(self, engine: MemoryEngine, atoms: Sequence[Atom]) -> None:
@@ -72,6 +77,7 @@ class _Prepared:
         self._conjunction = Conjunction(engine, atoms, (), ())
         self._plan: JoinPlan | None = None
         self._spans: Mapping[tuple[int, Table], TableView] | None = None
+        self._driven: Sequence[Driving] | None = None
         self._uses = 0
         self._variables: Sequence[Variable] | None = None
         self._slots: list[int] = []
@@ -92,15 +98,21 @@ class _Prepared:
                 return 0, np.empty((len(variables), 0), np.int32)
             needed = [numbers[variable] for variable in variables]
             plan = self._plan = self._conjunction.plan(views, None, needed, small=small, again=True, uses=self._uses)
-            self._spans = self._variables = None
+            self._spans = self._driven = self._variables = None
         if self._variables is not variables:
             self._variables, self._slots = variables, [plan.layout[numbers[variable]] for variable in variables]
         collected = _Collected(self._engine.workers, check, self._slots, first)
-        call = Call(plan, views, collected.take, spans=self._spans)
+        call = Call(plan, views, collected.take, spans=self._spans, driven=self._driven)
         if self._spans is None:
             self._spans = call.spans()
-        with suppress(_Enough):
+        if self._driven is None and self._spans is not None:
+            driven = call.driving()
+            if all(rows is not None and len(rows) <= _KEPT_ROWS for _, rows, _, _ in driven):
+                self._driven = driven  # an index told them: where there is none yet, looking at rows leads to one
+        try:
             self._engine.run([call], collected)
+        except _Enough:
+            return collected.matched()
         return collected.matched()
 
 
@@ -119,7 +131,7 @@ def match_columns(
     If there are more than the `first` so many, these are enough.
     """
     if len(atoms) == len(seeds) == 1:
-        found = _looked_up(engine, facts, atoms[0], variables, seeds)
+        found = looked_up(engine, facts, atoms[0], variables, seeds)
         if found is not None:
             check(found.shape[1])
             return found.shape[1], found
@@ -158,13 +170,13 @@ def _prepared(engine: MemoryEngine, facts: MemoryFacts, atoms: tuple[Atom, ...])
     return found
 
 
-def _looked_up(
+def looked_up(
     engine: MemoryEngine, facts: MemoryFacts, atom: Atom, variables: Sequence[Variable], seeds: Mapping[Variable, Ids]
 ) -> Ids | None:
     """The matches of an atom with known values of a variable, by an index: most steps of a path are no more than that.
 
     None if the atom's facts are in several tables, or if it has other constants than those that tell the table, or a
-    variable twice.
+    variable twice. The constants are known.
     """
     (seed, values), *_ = seeds.items()
     numbers = {variable: number for number, variable in enumerate(dict.fromkeys(atom.variables()))}
