@@ -231,7 +231,8 @@ def _sparql(arguments: argparse.Namespace) -> int:
     asked = dict(map(_assignment, arguments.set))
     copies = _integer("k", asked.get("k", str(Request.copies)))
     rows = tuple(QUERIES) if arguments.rows is None else tuple(filter(None, arguments.rows.split(",")))
-    request = Request(rows, copies, arguments.repeat or 3, asked.get("peer", Request.peer))
+    limit = _integer("limit", asked.get("limit", str(Request.limit)))
+    request = Request(rows, copies, arguments.repeat or 3, asked.get("peer", Request.peer), limit)
     run_sparql(request, lambda line: print(line, flush=True))
     return 0
 

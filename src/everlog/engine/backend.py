@@ -136,6 +136,8 @@ class Matching:
     """Is told how many matches there are, and may raise."""
     seeds: Mapping[Variable, NDArray[np.int32]] = field(default_factory=dict)
     """Ids of which one match has one for each of these variables, row by row: other matches may be left out."""
+    first: int | None = None
+    """If there are more matches than that, so many are enough."""
 
 
 Matched: TypeAlias = "tuple[int, NDArray[np.int32]]"
@@ -309,8 +311,11 @@ class Backend(ABC, Generic[Batch, Listed, Part]):
         """
 
     @abstractmethod
-    def listed_matches(self, asked: Matching) -> tuple[int, Listed]:
-        """How many matches some atoms have, and these where they are, as facts whose arguments are the variables."""
+    def listed_matches(self, asked: Matching, names: Names[Batch, Listed, Part] | None = None) -> tuple[int, Listed]:
+        """How many matches some atoms have, at least, and these where they are, as facts whose arguments are the variables.
+
+        With `names`, facts are about representatives, and matches are in all names.
+        """
 
     @abstractmethod
     def clashes(self, I: FactSet) -> list[str]:

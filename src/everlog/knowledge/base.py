@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, replace
-from functools import partial, wraps
+from functools import cache, partial, wraps
 from html import escape
 from pathlib import Path
 from time import perf_counter
@@ -111,6 +111,14 @@ def guarded(
         return called
 
     return decorated
+
+
+@cache
+def _answering() -> Callable[..., SparqlAnswer]:
+    """What answers queries; to look for it in a module takes as long as a tenth of a small query."""
+    from everlog.knowledge.sparql_answers import answered
+
+    return answered
 
 
 _OPTIONS = {
@@ -886,11 +894,9 @@ class KnowledgeBase:
         up with an error. The answer has `variables`, can be iterated over, and becomes a table (`to_arrow()`,
         `to_pandas()`, `dataframe(spark)`) or text: `serialize("json")`.
         """
-        from everlog.knowledge.sparql_answers import answered
-
         self._check_materialised()
         most = None if memory is None else budget_bytes(memory)
-        return answered(self.reasoner, text, base, seconds, rows, most, graphs)
+        return _answering()(self.reasoner, text, base, seconds, rows, most, graphs)
 
     # ------------------------------------------------------------------------------------ why
 

@@ -7,7 +7,7 @@ for (filters, expressions, most aggregates, orders) is done by tasks, each with 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import and_, or_
@@ -15,8 +15,10 @@ from typing import Any, Final, Literal, TypeAlias
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 from pyspark.sql import Column, DataFrame, SparkSession
-from pyspark.sql.functions import coalesce, col, concat, count, count_distinct, lit
+from pyspark.sql.functions import coalesce, col, concat, concat_ws, count, count_distinct, lit, when
+from pyspark.sql.functions import hex as hex_of
 
 from everlog.datalog.syntax import Variable, terms_of
 from everlog.datalog.values import XSD
@@ -26,10 +28,11 @@ from everlog.sparql.query_evaluation import Evaluation, Setting
 from everlog.sparql.query_limits import Limits
 from everlog.sparql.query_terms import QueryTerms
 from everlog.sparql.query_tree import Formula, Group
-from everlog.sparql.solutions import UNBOUND, Solutions, stacked
+from everlog.sparql.solutions import UNBOUND, Ids, Solutions, stacked
 
 _COPIES: Final = Variable("#copies")
 """How often a solution occurs."""
+_TRUE, _FALSE = (f'"{truth}"^^<{XSD}boolean>' for truth in ("true", "false"))
 
 Work: TypeAlias = Callable[[Evaluation, Solutions], Solutions]
 
@@ -41,6 +44,8 @@ class QueryFrames:
     spark: SparkSession
     known: Callable[[], DataFrame]
     """All terms of the knowledge base: `id` and `term`."""
+    find: Callable[[pa.Array], NDArray[np.int64]]
+    """The ids of some of these terms, -1 for other terms."""
     terms: QueryTerms
     limits: Limits
 
@@ -52,12 +57,31 @@ class QueryFrames:
     def moved(self, solutions: Solutions) -> FrameSolutions:
         """Solutions of this process."""
         variables = tuple(solutions.columns)
-        columns = [_texts(self.terms, column) for column in solutions.columns.values()]
-        open = frozenset(name for name, column in solutions.columns.items() if (column == UNBOUND).any())
-        table = pa.table(
-            [column.cast(pa.string()) for column in columns], names=list(map(_name, range(len(variables))))
-        )
-        return FrameSolutions(self, variables, to_spark(self.spark, table), frozenset(variables), open)
+        columns = {name: self._moved(column) for name, column in solutions.columns.items()}
+        texts = frozenset(name for name, column in columns.items() if column.type != pa.int64())
+        open = frozenset(name for name, column in columns.items() if column.null_count)
+        table = pa.table(list(columns.values()), names=list(map(_name, range(len(variables)))))
+        return FrameSolutions(self, variables, to_spark(self.spark, table), texts, open)
+
+    def _moved(self, column: Ids) -> pa.Array:
+        """Ids of the knowledge base, if it has all terms of a column, so that what they meet stays as it is; else texts."""
+        texts, there = _texts(self.terms, column), column != UNBOUND
+        ids = np.full(len(column), UNBOUND, np.int64)
+        if there.any():
+            ids[there] = self.find(texts.drop_null())
+        return pa.array(ids, mask=~there) if (ids[there] >= 0).all() else texts.cast(pa.string())
+
+    def edges(self, pairs: FrameSolutions) -> DataFrame:
+        """Solutions with two variables as facts `a0` and `a1`, without those of which the knowledge base has no term."""
+        frame = pairs.frame
+        for place, variable in enumerate(pairs.variables):
+            name = _name(place)
+            if variable in pairs.texts:
+                known = self.known().select(col("term").alias(name), col("id").alias(f"a{place}"))
+                frame = frame.join(known, name)
+            else:
+                frame = frame.withColumn(f"a{place}", col(name))
+        return frame.select("a0", "a1")
 
 
 @dataclass(frozen=True)
@@ -111,26 +135,26 @@ class FrameSolutions:
         unlike = [variable for variable in shared if (variable in self.texts) != (variable in other.texts)]
         return self.with_texts(unlike), other.with_texts(unlike), shared
 
-    def _pairs(self, other: FrameSolutions, shared: Sequence[Variable], how: str, apart: bool = False) -> DataFrame:
-        """Compatible pairs, `l…` and `r…`; with `apart`, they have to bind the same variable, too."""
+    def _pairs(
+        self, other: FrameSolutions, shared: Sequence[Variable], how: str, telling: Sequence[Variable] = ()
+    ) -> DataFrame:
+        """Compatible pairs, `l…` and `r…`; with `telling` ones, both have to bind one of these variables."""
         tests = []
         for variable in shared:
             mine, theirs = self.column(variable, "l"), other.column(variable, "r")
             equal = mine == theirs
             loose = [side for side, of in ((mine, self), (theirs, other)) if variable in of.open]
             tests.append(reduce(or_, (side.isNull() for side in loose), equal))
-        if apart and any(variable in self.open | other.open for variable in shared):
-            bound = [self.column(one, "l").isNotNull() & other.column(one, "r").isNotNull() for one in shared]
+        if telling and all(variable in self.open | other.open for variable in telling):
+            bound = [self.column(one, "l").isNotNull() & other.column(one, "r").isNotNull() for one in telling]
             tests.append(reduce(or_, bound))
         left, right = self._side("l"), other._side("r")
         if not tests and how == "inner":
             return left.crossJoin(right)
         return left.join(right, reduce(and_, tests) if tests else lit(True), how)
 
-    def _merged(
-        self, other: FrameSolutions, pairs: DataFrame, optional: bool = False, hidden: Sequence[Variable] = ()
-    ) -> FrameSolutions:
-        """Pairs as solutions; `hidden` are variables for the left sides as they were."""
+    def _merged(self, other: FrameSolutions, pairs: DataFrame, optional: bool = False) -> FrameSolutions:
+        """Pairs as solutions."""
         variables = tuple(dict.fromkeys((*self.variables, *other.variables)))
         columns = []
         for variable in variables:
@@ -140,39 +164,25 @@ class FrameSolutions:
                 columns.append(coalesce(self.column(variable, "l"), other.column(variable, "r")))
             else:
                 columns.append(self.column(variable, "l"))
-        columns += [self.column(one, "l") for one in self.variables[: len(hidden)]]
         loose = {one for one in variables if one not in self.variables or one in self.open}
         loose &= {one for one in variables if optional or one not in other.variables or one in other.open}
-        texts = self.texts | other.texts
-        if hidden:
-            twins = dict(zip(self.variables, hidden, strict=True))
-            loose |= {twins[one] for one in self.open}
-            texts |= {twins[one] for one in self.texts}
         frame = pairs.select(*(column.alias(_name(place)) for place, column in enumerate(columns)))
-        return FrameSolutions(self.frames, (*variables, *hidden), frame, frozenset(texts), frozenset(loose))
+        return FrameSolutions(self.frames, variables, frame, self.texts | other.texts, frozenset(loose))
 
     def joined(self, other: Any) -> FrameSolutions:
         one, two, shared = self._compared(other)
         return one._merged(two, one._pairs(two, shared, "inner"))
 
-    def left_joined(self, other: Any, condition: Formula | None) -> FrameSolutions:
+    def left_joined(self, other: Any) -> FrameSolutions:
         one, two, shared = self._compared(other)
-        if condition is None:
-            return one._merged(two, one._pairs(two, shared, "left"), optional=True)
-        hidden = [Variable(f"#left{place}") for place in range(len(one.variables))]
-        both = one._merged(two, one._pairs(two, shared, "inner"), hidden=hidden).filtered(condition)
-        found = both.projected(hidden).distinct()
-        twins = zip(one.variables, hidden, strict=True)
-        same = [one.column(mine, "l").eqNullSafe(found.column(twin, "r")) for mine, twin in twins]
-        alone = one._side("l").join(found._side("r"), reduce(and_, same), "left_anti")
-        rest = replace(one, frame=alone.toDF(*map(_name, range(len(one.variables)))))
-        return both.projected([name for name in both.variables if name not in hidden]).stacked([rest])
+        return one._merged(two, one._pairs(two, shared, "left"), optional=True)
 
-    def without_partner(self, other: Any) -> FrameSolutions:
-        one, two, shared = self._compared(other)
-        if not shared:
+    def without_partner(self, other: Any, apart: Collection[Variable]) -> FrameSolutions:
+        telling = [name for name in self.variables if name in other.variables and name not in apart]
+        if not telling:
             return self
-        return one._sifted(two.projected(shared).distinct(), shared, "left_anti", apart=True)
+        one, two, shared = self._compared(other)
+        return one._sifted(two.projected(shared).distinct(), shared, "left_anti", telling)
 
     def with_partner(self, other: Any, negative: bool) -> FrameSolutions:
         one, two, shared = self._compared(other)
@@ -180,9 +190,9 @@ class FrameSolutions:
         return one._sifted(few, shared, "left_anti" if negative else "left_semi")
 
     def _sifted(
-        self, other: FrameSolutions, shared: Sequence[Variable], how: str, apart: bool = False
+        self, other: FrameSolutions, shared: Sequence[Variable], how: str, telling: Sequence[Variable] = ()
     ) -> FrameSolutions:
-        kept = self._pairs(other, shared, how, apart)
+        kept = self._pairs(other, shared, how, telling)
         return replace(self, frame=kept.toDF(*map(_name, range(len(self.variables)))))
 
     def stacked(self, others: Sequence[Any]) -> FrameSolutions:
@@ -193,6 +203,44 @@ class FrameSolutions:
         texts = frozenset(variables) - ids
         frames = [part.with_texts(texts).projected(variables).frame for part in parts]
         return FrameSolutions(self.frames, variables, reduce(DataFrame.unionAll, frames), texts, open)
+
+    # ------------------------------------------------------------------------------------ variables
+
+    def copied(self, variable: Variable, name: Variable) -> FrameSolutions:
+        found = self._with_column(name, self.column(variable), variable in self.texts)
+        return replace(found, open=found.open | {name}) if variable in self.open else found
+
+    def renamed(self, variable: Variable, name: Variable) -> FrameSolutions:
+        if name not in self.variables:
+            variables, texts, open = (
+                tuple(name if one == variable else one for one in some)
+                for some in (self.variables, self.texts, self.open)
+            )
+            return replace(self, variables=variables, texts=frozenset(texts), open=frozenset(open))
+        alike = (variable in self.texts) == (name in self.texts)
+        both = self if alike else self.with_texts((variable, name))
+        value, other = both.column(variable), both.column(name)
+        kept = replace(both, frame=both.frame.where((value == other) | other.isNull()))
+        rest = [one for one in both.variables if one not in (variable, name)]
+        return kept.projected([*rest, variable]).renamed(variable, name)
+
+    def numbered(self, keys: Sequence[Variable], number: Variable) -> FrameSolutions:
+        columns = ((key, self.column(key)) for key in keys)
+        parts = [coalesce(hex_of(one) if key in self.texts else one.cast("string"), lit("-")) for key, one in columns]
+        return self._with_column(number, concat(lit('"'), concat_ws(" ", *parts), lit('"')), True)
+
+    def marked(self, other: Any, number: Variable, mark: Variable) -> FrameSolutions:
+        one, two, _ = self.projected(self.variables)._compared(other.projected((number,)).distinct())
+        there = two._side("r")
+        pairs = one.frame.join(there, one.column(number) == col(f"r{_name(0)}"), "left")
+        truth = when(col(f"r{_name(0)}").isNotNull(), lit(_TRUE)).otherwise(lit(_FALSE))
+        return replace(one, frame=pairs)._with_column(mark, truth, True)
+
+    def _with_column(self, variable: Variable, column: Column, text: bool) -> FrameSolutions:
+        names = [_name(place) for place in range(len(self.variables) + 1)]
+        frame = self.frame.select(*names[:-1], column.alias(names[-1]))
+        texts = self.texts | {variable} if text else self.texts
+        return replace(self, variables=(*self.variables, variable), frame=frame, texts=texts)
 
     # ------------------------------------------------------------------------------------ by Spark alone
 

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 AnyWorld: TypeAlias = World[Any, Any, Any]
 
+STEP, _REACHED = f"{HIDDEN}step", f"{HIDDEN}reached"
+
 
 def answers(
     world: AnyWorld, goal: Sequence[BodyLiteral], limit: int | None = None, after: int | None = None
@@ -73,17 +75,29 @@ def matches(
     seeds: Mapping[Variable, NDArray[np.int32]],
     dictionary: Dictionary,
     check: Callable[[int], None],
+    first: int | None = None,
 ) -> Matched:
-    """The matches of some atoms, as ids of a dictionary that the backend has given for them."""
-    asked = Matching(world.holding, world.E, atoms, variables, check, seeds)
+    """The matches of some atoms, or at least the `first` ones, as ids of a dictionary that the backend has given."""
+    asked = Matching(world.holding, world.E, atoms, variables, check, seeds, first)
     return world.backend.matches(asked, dictionary, world.names)
 
 
-def listed_matches(world: AnyWorld, atoms: Sequence[Atom], variables: Sequence[Variable]) -> tuple[int, Any] | None:
-    """How many matches some atoms have, and these where they are; None if it depends on equal names."""
-    if world.names is not None:
-        return None
-    return world.backend.listed_matches(Matching(world.holding, world.E, atoms, variables, lambda number: None))
+def listed_matches(world: AnyWorld, atoms: Sequence[Atom], variables: Sequence[Variable]) -> tuple[int, Any]:
+    """How many matches some atoms have, at least, and these where they are."""
+    asked = Matching(world.holding, world.E, atoms, variables, lambda number: None)
+    return world.backend.listed_matches(asked, world.names)
+
+
+def closed_pairs(world: AnyWorld, steps: Callable[[], FactSet]) -> Any:
+    """The pairs that one of some steps, facts of `STEP`, or more connect, where the facts are."""
+    one, other, third = (Variable(name) for name in "xyz")
+    rules = [
+        Rule(Atom(_REACHED, (one, other)), (Atom(STEP, (one, other)),)),
+        Rule(Atom(_REACHED, (one, third)), (Atom(_REACHED, (one, other)), Atom(STEP, (other, third)))),
+    ]
+    with world.backend.scratch() as scratch:
+        found = _materialised(scratch, rules, steps(), lambda *_: None)
+        return scratch.listed(found, _REACHED, 2)
 
 
 def found_beside(
@@ -101,13 +115,21 @@ def found_beside(
         ):
             given = given.base
         given |= scratch.entered(scratch.encoded(facts), excluding=given)
-        scratch.prepare(rules)
-        compiler, engine = scratch.compiler(), scratch.engine
-        strata = compile_program(rules, compiler)
-        parts = engine, scratch.graphs(), scratch.matcher(), compiler
-        modules, boundaries = make_modules(strata, *parts, False), make_boundaries(strata, *parts)
-        found = Materialisation(strata, engine, given, frozenset(), modules, boundaries)
-        found.materialise(progress)
-        few = scratch.few(lambda: len(found.I))
-        listed = ((scratch.listed(found.I, name, arity), arity) for name, arity in predicates.items())
+        found = _materialised(scratch, rules, given, progress)
+        few = scratch.few(lambda: len(found))
+        listed = ((scratch.listed(found, name, arity), arity) for name, arity in predicates.items())
         return [row for facts_of, arity in listed for row in scratch.rows(facts_of, arity, few)]
+
+
+def _materialised(
+    scratch: Backend[Any, Any, Any], rules: Sequence[Rule], given: FactSet, progress: Progress
+) -> FactSet:
+    """Some facts, and everything that rules derive from them."""
+    scratch.prepare(rules)
+    compiler, engine = scratch.compiler(), scratch.engine
+    strata = compile_program(rules, compiler)
+    parts = engine, scratch.graphs(), scratch.matcher(), compiler
+    modules, boundaries = make_modules(strata, *parts, False), make_boundaries(strata, *parts)
+    found = Materialisation(strata, engine, given, frozenset(), modules, boundaries)
+    found.materialise(progress)
+    return found.I

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
@@ -15,7 +15,7 @@ from everlog.datalog.syntax import Atom, Variable
 from everlog.datalog.values import Value
 from everlog.engine.spark import tuning
 from everlog.errors import EverlogError
-from everlog.knowledge.questions import listed_matches, matches
+from everlog.knowledge.questions import STEP, closed_pairs, listed_matches, matches
 from everlog.sparql.large_solutions import AnySolutions, LargeSolutions
 from everlog.sparql.query_limits import Limits
 from everlog.sparql.query_run import QueryResult, run_query
@@ -23,14 +23,13 @@ from everlog.sparql.query_terms import QueryTerms
 from everlog.sparql.query_tree import Dataset
 from everlog.sparql.result_formats import serialized
 from everlog.sparql.result_pieces import serialized_pieces
-from everlog.sparql.solutions import Solutions
+from everlog.sparql.solutions import UNBOUND, Solutions
 
 if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
-    from everlog.engine.memory.dictionary import Dictionary
     from everlog.knowledge.frame_solutions import QueryFrames
     from everlog.knowledge.reasoner import Reasoner
 
@@ -47,29 +46,36 @@ class ReasonedFacts:
     def __init__(self, reasoner: Reasoner[Any, Any, Any], limits: Limits) -> None:
         dictionary, grows = reasoner.backend.query_dictionary()
         self._world, self.terms = reasoner.world, QueryTerms(dictionary, grows)
-        self._fetched: dict[tuple[tuple[Atom, ...], tuple[Variable, ...]], tuple[int, NDArray[np.int32]]] = {}
-        """What was fetched from Spark, where seeds are of no use."""
         self._spread: dict[tuple[tuple[Atom, ...], tuple[Variable, ...]], AnySolutions] = {}
         self._limits = replace(limits, rows=_FETCHED) if grows and limits.rows is None else limits
 
-    def matches(self, atoms: Sequence[Atom], variables: Sequence[Variable], seeds: Solutions | None) -> Solutions:
+    def matches(
+        self, atoms: Sequence[Atom], variables: Sequence[Variable], seeds: Solutions | None, first: int | None = None
+    ) -> Solutions:
+        spread = self.spread(atoms, variables) if self.terms.grows else None
+        if spread is not None:
+            return self._fetched(spread, seeds, first)
         known = _NONE if seeds is None else self._seeds(seeds, variables)
         check = self._limits.of_columns(len(variables))
-        if self.terms.grows:
-            number, ids = self._fetch(atoms, variables, known, self.terms.known, check)
-        else:
-            number, ids = matches(self._world, atoms, variables, known, self.terms.known, check)
+        number, ids = matches(self._world, atoms, variables, known, self.terms.known, check, first)
         return Solutions(number, dict(zip(variables, ids.astype(np.int64), strict=True)))
+
+    def _fetched(self, found: AnySolutions, seeds: Solutions | None, first: int | None) -> Solutions:
+        """Matches in this process; where there are many, those that agree with seeds, or the first."""
+        if isinstance(found, Solutions):
+            return found
+        columns = {} if seeds is None else seeds.columns
+        known = [name for name in found.variables if name in columns and (columns[name] != UNBOUND).all()]
+        if seeds is not None and known:
+            found = found.with_partner(self.moved(seeds.project(known).distinct()), False)
+        return (found if first is None else found.first(first)).fetched()
 
     def spread(self, atoms: Sequence[Atom], variables: Sequence[Variable]) -> AnySolutions | None:
         if not self.terms.grows or not variables:
             return None
         key = tuple(atoms), tuple(variables)
         if key not in self._spread:
-            found = listed_matches(self._world, atoms, variables)
-            if found is None:
-                return None
-            self._spread[key] = self._arranged(*found, variables)
+            self._spread[key] = self._arranged(*listed_matches(self._world, atoms, variables), variables)
         return self._spread[key]
 
     def _arranged(self, number: int, listed: Any, variables: Sequence[Variable]) -> AnySolutions:
@@ -83,6 +89,19 @@ class ReasonedFacts:
     def moved(self, solutions: Solutions) -> LargeSolutions:
         return self._frames.moved(solutions)
 
+    def closed(self, pairs: LargeSolutions) -> LargeSolutions:
+        from everlog.engine.spark.spark_backend import SparkBackend
+        from everlog.knowledge.frame_solutions import FrameSolutions
+
+        backend = self._world.backend
+        assert isinstance(pairs, FrameSolutions) and isinstance(backend, SparkBackend), (
+            "solutions are elsewhere on Spark"
+        )
+        edges = self._frames.edges(pairs)
+        reached = closed_pairs(self._world, lambda: backend.engine.facts({STEP: edges}))
+        # A pair of terms that no fact has is no step of anything else.
+        return self._frames.of_facts(reached, pairs.variables).stacked([pairs]).distinct()
+
     @cached_property
     def _frames(self) -> QueryFrames:
         from everlog.engine.spark.spark_backend import SparkBackend
@@ -90,20 +109,8 @@ class ReasonedFacts:
 
         backend = self._world.backend
         assert isinstance(backend, SparkBackend), "solutions are elsewhere only where facts are"
-        return QueryFrames(backend.spark, lambda: backend.terms.frame, self.terms, self._limits)
-
-    def _fetch(
-        self,
-        atoms: Sequence[Atom],
-        variables: Sequence[Variable],
-        seeds: Seeds,
-        dictionary: Dictionary,
-        check: Callable[[int], None],
-    ) -> tuple[int, NDArray[np.int32]]:
-        key = tuple(atoms), tuple(variables)
-        if key not in self._fetched:
-            self._fetched[key] = matches(self._world, atoms, variables, seeds, dictionary, check)
-        return self._fetched[key]
+        terms = backend.terms
+        return QueryFrames(backend.spark, lambda: terms.frame, terms.find_texts, self.terms, self._limits)
 
     def _seeds(self, seeds: Solutions, mentioned: Sequence[Variable]) -> Seeds:
         """Those columns of some solutions that can be looked up: bound, and known to the knowledge base."""

@@ -17,10 +17,13 @@ class GraphFacts(Protocol):
     @property
     def terms(self) -> QueryTerms: ...
 
-    def matches(self, atoms: Sequence[Atom], variables: Sequence[Variable], seeds: Solutions | None) -> Solutions:
+    def matches(
+        self, atoms: Sequence[Atom], variables: Sequence[Variable], seeds: Solutions | None, first: int | None = None
+    ) -> Solutions:
         """The matches of some atoms, each once, as values of their variables, which are all given.
 
-        With `seeds`, matches that agree with none of these on the variables that both have may be left out.
+        With `seeds`, matches that agree with none of these on the variables that both have may be left out. If there are
+        more than the `first` so many, these are enough.
         """
 
     def spread(self, atoms: Sequence[Atom], variables: Sequence[Variable]) -> AnySolutions | None:
@@ -28,3 +31,6 @@ class GraphFacts(Protocol):
 
     def moved(self, solutions: Solutions) -> LargeSolutions:
         """Solutions of this process, which have columns, there."""
+
+    def closed(self, pairs: LargeSolutions) -> LargeSolutions:
+        """What one step or more lead to, if the solutions, with two variables that are always bound, are the steps."""

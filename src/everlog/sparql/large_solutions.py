@@ -6,7 +6,7 @@ does what is joined with them, until an operator is one that only this process h
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Final, Protocol, TypeAlias
 
 from everlog.datalog.syntax import Call, Expression, Variable, terms_of
@@ -32,11 +32,11 @@ class LargeSolutions(Protocol):
     def joined(self, other: LargeSolutions) -> LargeSolutions:
         """All compatible pairs, merged."""
 
-    def left_joined(self, other: LargeSolutions, condition: Formula | None) -> LargeSolutions:
-        """The same for which a condition holds, and the solutions that are in none of these."""
+    def left_joined(self, other: LargeSolutions) -> LargeSolutions:
+        """The same, and the solutions that are in none of these."""
 
-    def without_partner(self, other: LargeSolutions) -> LargeSolutions:
-        """Those for which there is no compatible solution that binds a variable which they bind, too."""
+    def without_partner(self, other: LargeSolutions, apart: Collection[Variable]) -> LargeSolutions:
+        """Those without a compatible solution that binds a variable which they bind, too, and that is not among some."""
 
     def with_partner(self, other: LargeSolutions, negative: bool) -> LargeSolutions:
         """Those for which there is a compatible solution, or none."""
@@ -49,6 +49,18 @@ class LargeSolutions(Protocol):
         """These, and those of other bags."""
 
     def projected(self, variables: Sequence[Variable]) -> LargeSolutions: ...
+
+    def copied(self, variable: Variable, name: Variable) -> LargeSolutions:
+        """With the values of a variable as those of another, new one, too."""
+
+    def renamed(self, variable: Variable, name: Variable) -> LargeSolutions:
+        """With another name for a variable; if there is a variable of that name, where it has the same value or none."""
+
+    def numbered(self, keys: Sequence[Variable], number: Variable) -> LargeSolutions:
+        """With a further variable, which tells by a term of its own what values some variables have."""
+
+    def marked(self, other: LargeSolutions, number: Variable, mark: Variable) -> LargeSolutions:
+        """With a truth value that says whether another bag has the same value of `number`, which is bound everywhere."""
 
     def distinct(self) -> LargeSolutions: ...
 
@@ -71,8 +83,8 @@ AnySolutions: TypeAlias = Solutions | LargeSolutions
 
 
 def can_spread(formula: Formula) -> bool:
-    """Whether an expression can be computed in many places."""
-    return not formula.exists and ROW not in terms_of(formula.expression) and not _is_of_one_time(formula.expression)
+    """Whether an expression can be computed in many places, once it is known of each solution which patterns have one."""
+    return ROW not in terms_of(formula.expression) and not _is_of_one_time(formula.expression)
 
 
 def conjuncts(expression: Expression) -> list[Expression]:

@@ -6,6 +6,7 @@ found first, and a kernel follows them from every node.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
@@ -15,12 +16,12 @@ from everlog import interrupts
 from everlog.datalog.syntax import Constant, Variable
 from everlog.engine.group_numbers import distinct_numbers
 from everlog.sparql.active_graph import ActiveGraph
-from everlog.sparql.query_tree import Backwards, Basic, Choice, Link, NoneOf, Path, Repeated, Steps, Triple
+from everlog.sparql.query_tree import Backwards, Basic, Choice, Link, NoneOf, Path, Repeated, Steps
 from everlog.sparql.solution_joins import look_up
 from everlog.sparql.solutions import Ids, Mask, Solutions
 
-_FROM, _TO, _BY = Variable("#from"), Variable("#to"), Variable("#by")
-_STEPS: Final = Basic(((_FROM, _BY, _TO),))
+FROM, TO, BY = Variable("#from"), Variable("#to"), Variable("#by")
+STEPS: Final = Basic(((FROM, BY, TO),))
 Keys: TypeAlias = NDArray[np.uint64]
 
 _FEW: Final = 2_000
@@ -54,8 +55,9 @@ def _pairs_of(keys: Keys) -> Pairs:
 class PathSearch:
     """Paths in one graph, the default one or one with a name."""
 
-    def __init__(self, graph: ActiveGraph) -> None:
-        self._graph = graph
+    def __init__(self, graph: ActiveGraph, large: bool = False) -> None:
+        self._graph, self._is_large = graph, large
+        """Where there are many steps elsewhere, each round of a search asks for those that it needs."""
 
     def pairs(self, path: Path, starts: Ids | None, ends: Ids | None, constant: bool) -> Pairs:
         """The pairs that a path connects, as often as it does, at least those with the given ends.
@@ -75,7 +77,7 @@ class PathSearch:
         """The pairs whose starts are some nodes, each once; `back`, the path is followed backwards."""
         match path:
             case Link(verb):
-                return self._steps((_FROM, verb, _TO), nodes, back)
+                return self._steps(_steps_along(verb), nodes, back)
             case Backwards(inner):
                 return self._from(inner, nodes, not back, constant)
             case Steps(paths):
@@ -90,14 +92,14 @@ class PathSearch:
             case Repeated(inner, least, many):
                 return self._repeated(inner, least, many, nodes, back, constant)
 
-    def _steps(self, triple: Triple, nodes: Ids, back: bool) -> Pairs:
-        known = _TO if back else _FROM
-        found = self._graph.matches(Basic((triple,)), Solutions(len(nodes), {known: nodes}))
-        pairs = Pairs(found.columns[_FROM], found.columns[_TO])
+    def _steps(self, pattern: Basic, nodes: Ids, back: bool) -> Pairs:
+        known = TO if back else FROM
+        found = self._graph.matches(pattern, Solutions(len(nodes), {known: nodes}))
+        pairs = Pairs(found.columns[FROM], found.columns[TO])
         return _among(pairs.reversed() if back else pairs, nodes)
 
     def _repeated(self, path: Path, least: int, many: bool, nodes: Ids, back: bool, constant: bool) -> Pairs:
-        if many and len(nodes) > _FEW:
+        if many and len(nodes) > _FEW and not self._is_large:
             steps = self._all(path)
             reached = _closed(steps.reversed() if back else steps, nodes)
         else:
@@ -109,6 +111,8 @@ class PathSearch:
 
     def _searched(self, path: Path, many: bool, nodes: Ids, back: bool, constant: bool) -> Pairs:
         """What one step or more lead to."""
+        if many and len(nodes) == 1:
+            return self._searched_from_one(path, nodes, back, constant)
         found = new = self._from(path, nodes, back, constant).distinct()
         keys = np.sort(_key(found.starts, found.ends))
         while many and len(new.starts):
@@ -120,6 +124,16 @@ class PathSearch:
             new = _pairs_of(fresh)
         return _pairs_of(keys)
 
+    def _searched_from_one(self, path: Path, node: Ids, back: bool, constant: bool) -> Pairs:
+        """The same from one node: which nodes are reached is all that there is to know."""
+        reached = new = distinct_numbers(self._from(path, node, back, constant).ends)
+        while len(new):
+            interrupts.look()
+            ends = distinct_numbers(self._from(path, new, back).ends)
+            new = ends[~_contains(reached, ends)]
+            reached = np.sort(np.concatenate([reached, new]))
+        return Pairs(np.repeat(node, len(reached)), reached)
+
     def _without(self, path: NoneOf, nodes: Ids | None, back: bool) -> Pairs:
         """Steps along properties that are not listed."""
         parts = []
@@ -127,10 +141,10 @@ class PathSearch:
             if listed is None:
                 continue
             turned = against != back
-            seeds = None if nodes is None else Solutions(len(nodes), {_TO if turned else _FROM: nodes})
-            found = self._graph.matches(_STEPS, seeds)
-            kept = found.take(~np.isin(found.columns[_BY], self._ids(listed)))
-            pairs = Pairs(kept.columns[_FROM], kept.columns[_TO])
+            seeds = None if nodes is None else Solutions(len(nodes), {TO if turned else FROM: nodes})
+            found = self._graph.matches(STEPS, seeds)
+            kept = found.take(~np.isin(found.columns[BY], self._ids(listed)))
+            pairs = Pairs(kept.columns[FROM], kept.columns[TO])
             parts.append(pairs.reversed() if turned else pairs)
         return _together(parts)
 
@@ -142,8 +156,8 @@ class PathSearch:
     def _all(self, path: Path) -> Pairs:
         match path:
             case Link(verb):
-                steps = self._graph.matches(Basic(((_FROM, verb, _TO),)), None)
-                return Pairs(steps.columns[_FROM], steps.columns[_TO])
+                steps = self._graph.matches(_steps_along(verb), None)
+                return Pairs(steps.columns[FROM], steps.columns[TO])
             case Backwards(inner):
                 return self._all(inner).reversed()
             case Steps(paths):
@@ -162,6 +176,12 @@ class PathSearch:
                     return reached
                 nodes = self._graph.nodes()
                 return Pairs(np.concatenate([reached.starts, nodes]), np.concatenate([reached.ends, nodes])).distinct()
+
+
+@lru_cache(maxsize=256)
+def _steps_along(verb: Constant) -> Basic:
+    """The steps along a property; what they ask of facts is worked out once."""
+    return Basic(((FROM, verb, TO),))
 
 
 def _together(parts: list[Pairs]) -> Pairs:

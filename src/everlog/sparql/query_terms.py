@@ -120,7 +120,7 @@ class QueryTerms:
         if not few or min(few) < 0 or min(few) < _OWN <= max(few):
             return None
         dictionary, places = (self.known, ids) if max(few) < _OWN else (self._own, ids - _OWN)
-        return dictionary.text_list(places.astype(np.int32), kind)
+        return dictionary.text_list(places, kind)
 
     def _texts(self, ids: Ids, kind: int) -> pa.LargeStringArray | None:
         if not len(ids):

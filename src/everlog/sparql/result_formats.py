@@ -33,8 +33,8 @@ Texts: TypeAlias = Any  # pa.LargeStringArray | list[str | None]; Arrow has no t
 OfTexts: TypeAlias = Callable[[Texts], Texts]
 """Writes many terms at once; in the texts of IRIs there are no quotes, backslashes, angle brackets and line breaks."""
 
-_FEW: Final = 200
-"""Up to so many rows are written without Arrow."""
+_FEW: Final = 400
+"""Up to so many rows are written without Arrow: 239 IRIs as CSV take 75 µs then, and 130 with it."""
 _XML: Final = "http://www.w3.org/2005/sparql-results#"
 _QUOTED: Final = re.compile(r'[",\r\n]')
 _BARE: Final = {
@@ -107,9 +107,9 @@ def _rows(cells: Sequence[Texts], number: int, between: str) -> Texts:
 
 def _whole(before: str, rows: Texts, after: str) -> str:
     """All rows as one text, each with something before it and after it: such texts lie one behind the other in memory."""
+    if isinstance(rows, list):
+        return before + (after + before).join(rows) + after if rows else ""
     found = _between(before, rows, after)
-    if isinstance(found, list):
-        return "".join(found)
     if not len(found):
         return ""
     _, offsets, data = found.buffers()
@@ -216,8 +216,7 @@ def _csv_iris(iris: Texts) -> Texts:
 def _csv_strings(texts: Texts) -> Texts:
     """Texts, in quotes where they need them."""
     if isinstance(texts, list):
-        every = "".join(texts)
-        return [_csv_text(text) for text in texts] if any(sign in every for sign in '",\r\n') else texts
+        return [_csv_text(text) for text in texts] if _QUOTED.search("".join(texts)) else texts
     needy = pc.match_substring_regex(texts, _QUOTED.pattern)
     if not pc.any(needy).as_py():
         return texts
@@ -262,6 +261,7 @@ _JSON: Final = _Writing(_json_term, _json_iris)
 _XML_WRITING: Final = _Writing(_xml_term, _xml_iris)
 _CSV: Final = _Writing(_csv_term, _csv_iris, _csv_strings)
 _TSV: Final = _Writing(_tsv_term, _tsv_iris)
+_NTRIPLES: Final = _Writing(write_term, _tsv_iris)
 
 
 # ------------------------------------------------------------------------------------ graphs
@@ -282,14 +282,14 @@ def triples(result: QueryResult) -> Iterator[Triple]:
         yield Triple(subject, predicate, target)
 
 
-def _graph(format: RdfFormat) -> Callable[[QueryResult], str]:
-    def written(result: QueryResult) -> str:
-        prefixes = dict(result.prefixes) if format == RdfFormat.TURTLE else None
-        data = serialize(triples(result), format=format, prefixes=prefixes)
-        assert data is not None
-        return data.decode()
+def _turtle(result: QueryResult) -> str:
+    data = serialize(triples(result), format=RdfFormat.TURTLE, prefixes=dict(result.prefixes))
+    assert data is not None
+    return data.decode()
 
-    return written
+
+def _ntriples(result: QueryResult) -> str:
+    return _whole("", _rows(_cells(result, _NTRIPLES), result.solutions.length, " "), " .\n")
 
 
 _OF_SOLUTIONS: Final[Mapping[str, Callable[[QueryResult], str]]] = {
@@ -299,6 +299,6 @@ _OF_SOLUTIONS: Final[Mapping[str, Callable[[QueryResult], str]]] = {
     "tsv": _tsv,
 }
 _OF_GRAPHS: Final[Mapping[str, Callable[[QueryResult], str]]] = {
-    "nt": _graph(RdfFormat.N_TRIPLES),
-    "ttl": _graph(RdfFormat.TURTLE),
+    "nt": _ntriples,
+    "ttl": _turtle,
 }

@@ -34,7 +34,7 @@ from everlog.engine.memory.facts.rows import NO_ROWS, Rows, full_facts
 from everlog.engine.memory.facts.sets import ComputedFacts, MemoryFacts, as_memory_facts
 from everlog.engine.memory.facts.table import Ids, Table
 from everlog.engine.memory.facts.table_entry import Entry
-from everlog.engine.memory.joins.join_plan import Call, Literal, Worker, facts_of
+from everlog.engine.memory.joins.join_plan import Call, Literal, Worker
 from everlog.engine.memory.term_kinds import BLANK, STRING
 from everlog.errors import ArityMistake
 from everlog.interrupts import Team, aside, look
@@ -233,7 +233,7 @@ class MemoryEngine(Engine):
 
     def run(self, calls: Sequence[Call], sink: CountingSink, shared: bool = True) -> None:
         """Evaluates plans, each driven by the facts of a set; with `shared`, on all threads if there is enough to do."""
-        tasks = list(_tasks(calls))
+        tasks = [(call, *driving) for call in calls for driving in call.driving()]
         total = sum(hi - lo for *_, lo, hi in tasks)
         least, share = tuning.SHARED_DRIVER_ROWS, tuning.BINDINGS_PER_BLOCK
         workers = self.workers if shared and total >= least else 1
@@ -319,21 +319,6 @@ class MemoryEngine(Engine):
         relation = self._relations.get(predicate)
         for table in () if relation is None else relation.tables():
             table.clear()
-
-
-def _tasks(calls: Sequence[Call]) -> Iterator[tuple[Call, Table, Ids | None, int, int]]:
-    """Calls with the rows of a table that drive them: all from one to another, or those places of a list."""
-    for call in calls:
-        for table in facts_of(call.plan.driver.literal, call.driver):
-            found = call.plan.driving_rows(table)
-            if found is not None:
-                yield call, table, found, 0, len(found)
-                continue
-            rows = call.driver.rows(table)
-            if rows.is_span:
-                yield call, table, None, rows.lo, rows.hi
-            else:
-                yield call, table, rows.array(), 0, rows.size
 
 
 def _ended(job: Future[None]) -> bool:

@@ -44,7 +44,7 @@ from everlog.engine.memory.facts.sets import as_memory_facts
 from everlog.engine.memory.facts.table import Ids
 from everlog.engine.memory.graphs.graphs import MemoryGraphs
 from everlog.engine.memory.joins.closed_atoms import Narrowing
-from everlog.engine.memory.joins.match_columns import match_columns, matched_again
+from everlog.engine.memory.joins.match_columns import looked_up, match_columns, matched_again
 from everlog.engine.memory.joins.matcher import MemoryMatcher
 from everlog.engine.memory.joins.rules import MemoryCompiler
 from everlog.engine.memory.kernels.compiling import Compiled
@@ -302,13 +302,23 @@ class MemoryBackend(Backend[MemoryBatch, Ids, ByPredicate]):
             guard, self._engine.guard = self._engine.guard, None
             try:
                 facts = as_memory_facts(asked.I)
-                known = matched_again(self._engine, facts, tuple(asked.atoms), asked.variables, asked.check)
+                known = matched_again(
+                    self._engine, facts, tuple(asked.atoms), asked.variables, asked.check, asked.first
+                )
             finally:
                 self._engine.guard = guard
             if known is not None:
                 return known
+        if not _are_known(asked.atoms, dictionary):
+            return 0, np.empty((len(asked.variables), 0), np.int32)
+        if names is None and len(asked.atoms) == len(asked.seeds) == 1:  # a step of a path: no relation is new for that
+            facts, atom = as_memory_facts(asked.I), asked.atoms[0]
+            found = looked_up(self._engine, facts, atom, asked.variables, asked.seeds)
+            if found is not None:
+                asked.check(found.shape[1])
+                return found.shape[1], found
         with self.scratch() as scratch:
-            return scratch._matches(asked, dictionary, names)
+            return scratch._matches(asked, names)
 
     def _narrowly_matched(self, asked: Matching, facts: ClosedFacts, dictionary: Dictionary) -> Matched:
         """Matches in facts of which some relations are closed; names are not rewritten then."""
@@ -316,24 +326,23 @@ class MemoryBackend(Backend[MemoryBatch, Ids, ByPredicate]):
             return 0, np.empty((len(asked.variables), 0), np.int32)
         narrowing = Narrowing(self._engine, facts, asked.check)
         atoms = [atom for atom in narrowing.body(asked.atoms, asked.seeds) if isinstance(atom, Atom)]
-        return self._matches(replace(asked, I=narrowing.facts, atoms=atoms), dictionary, None)
+        return self._matches(replace(asked, I=narrowing.facts, atoms=atoms), None)
 
-    def _matches(self, asked: Matching, dictionary: Dictionary, names: AnyNames | None) -> Matched:
+    def _matches(self, asked: Matching, names: AnyNames | None) -> Matched:
         atoms, seeds, facts = asked.atoms, asked.seeds, as_memory_facts(asked.I)
-        if not _are_known(atoms, dictionary):
-            return 0, np.empty((len(asked.variables), 0), np.int32)
         if names is not None:
             assert isinstance(names, MemoryNames)
             atoms, seeds = names.over_representatives(atoms, seeds)
-        number, ids = match_columns(self._engine, facts, atoms, asked.variables, seeds, asked.check)
+        first = asked.first if names is None else None
+        number, ids = match_columns(self._engine, facts, atoms, asked.variables, seeds, asked.check, first)
         if names is None:
             return number, ids
         ids = names.in_all_names(ids, asked.variables, asked.atoms, asked.E)
         asked.check(ids.shape[1])
         return ids.shape[1] if asked.variables else number, ids
 
-    def listed_matches(self, asked: Matching) -> tuple[int, Ids]:
-        return self.matches(asked, self._engine.dictionary)
+    def listed_matches(self, asked: Matching, names: AnyNames | None = None) -> tuple[int, Ids]:
+        return self.matches(asked, self._engine.dictionary, names)
 
     def clashes(self, I: FactSet) -> list[str]:
         return clashes.clashes(self._engine, as_memory_facts(I))

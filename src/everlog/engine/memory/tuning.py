@@ -36,6 +36,10 @@ divided by this. A delta is small if another literal has so many times its facts
 ESTIMATED_TABLES = 64
 """An atom with a variable for its property or class may match thousands of tables; an order asks so many for sizes."""
 
+CROWDED_KEY = 16
+"""Where a key has so many facts on average, as hubs have, and several literals bind the same variable, it is told for each
+binding which of them has the fewest facts. To tell takes about as long as to go through a few."""
+
 DELTA_FIRST_RATIO = 2.0
 """A delta goes first unless another order is this many times cheaper: estimates for deltas are too high if anything."""
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from pyspark.sql import DataFrame
+from pyspark.sql.functions import col, lit
 
 from everlog.datalog.syntax import TRIPLE, Atom, BodyLiteral, Constant, Variable
 from everlog.datalog.values import SAME_AS, Value
@@ -81,6 +82,25 @@ class SparkNames(Names[FactSet, DataFrame, FactSet]):
             if isinstance(atom, Atom) and atom.predicate == TRIPLE:
                 rows = [row for row in rows if _is_seen(atom, dict(zip(variables, row, strict=True)), explicit)]
         return rows
+
+    def listed_answers(
+        self, found: FactSet, predicate: str, variables: Sequence[Variable], goal: Sequence[Atom], E: FactSet
+    ) -> DataFrame:
+        """The same as facts whose arguments are the variables, where they are."""
+        listed = self._engine.rows(self.classes.expanded(found), predicate, len(variables))
+        ids = self._engine.ids(term for atom in goal for term in atom.terms if isinstance(term, Constant))
+        places = {variable: col(f"a{place}") for place, variable in enumerate(variables)}
+        explicit: list[int] | None = None
+        for atom in goal:
+            if atom.predicate != TRIPLE:
+                continue
+            left, verb, right = (lit(ids[one]) if isinstance(one, Constant) else places[one] for one in atom.terms)
+            if isinstance(atom.terms[1], Constant) and atom.terms[1].value != SAME_AS:
+                continue
+            if explicit is None:
+                explicit = self.classes.selves(self.classes.same, E)
+            listed = listed.where((verb != self.classes.same) | (left != right) | left.isin(explicit))
+        return listed
 
     def derived(self, batches: Sequence[FactSet], E: FactSet, I: FactSet) -> int:
         given = self._backend.entered(batches)

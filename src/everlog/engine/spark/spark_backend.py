@@ -315,10 +315,17 @@ class SparkBackend(Backend[FactSet, DataFrame, FactSet]):
         literals = [Labelled(atom, asked.I) for atom in atoms if isinstance(atom, Atom)]
         return answer, self.matcher().match(literals).facts(answer)
 
-    def listed_matches(self, asked: Matching) -> tuple[int, DataFrame]:
+    def listed_matches(
+        self, asked: Matching, names: Names[FactSet, DataFrame, FactSet] | None = None
+    ) -> tuple[int, DataFrame]:
         with self.scratch():
-            answer, found = self._matching(asked)
-            return len(found), self.listed(found, answer.predicate, len(asked.variables))
+            answer, found = self._matching(asked, names)
+            if names is None:
+                return len(found), self.listed(found, answer.predicate, len(asked.variables))
+            assert isinstance(names, SparkNames)
+            listed = names.listed_answers(found, answer.predicate, asked.variables, asked.atoms, asked.E)
+            number = len(found)
+            return number if number > tuning.FETCHED_MATCHES else listed.count(), listed
 
     def clashes(self, I: FactSet) -> list[str]:
         return clashes(self._engine, self.terms, I)

@@ -48,7 +48,8 @@ class TableView(NamedTuple):
 
     def has_all(self, rows: int) -> bool:
         """Whether all rows up to a number are in the view, without a test."""
-        return self.is_span and bool(self.bounds[0] == 0 and self.bounds[1] >= rows)
+        lo, hi, *tests = self.bounds[:4].tolist()
+        return lo == 0 and hi >= rows and not any(tests)
 
 
 class Formula(NamedTuple):

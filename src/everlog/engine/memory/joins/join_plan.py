@@ -5,6 +5,11 @@ comparisons. Evaluation goes depth first: a block of bindings is extended by the
 each of which is taken to the end before the next one is made, so that there is one block per step and the bindings never
 exist as a whole. Bindings keep only the variables that are still needed.
 
+Where several literals have one and the same variable that is not bound yet, as what closes a cycle has, they *meet*: the
+one with the fewest facts for a binding gives the values of the variable, and in the others these are looked up. So the
+triangles of a graph with hubs take no longer than the worst case demands: for every edge, the neighbours of the end that
+has fewer.
+
 A plan is made once per rule and driver; the views that the literals are matched in come with each run. The number of
 bindings at the end is the number of instances considered.
 """
@@ -77,6 +82,9 @@ class Compared:
 
 Part: TypeAlias = Literal | Compared | Computed
 
+Driving: TypeAlias = "tuple[Table, Ids | None, int, int]"
+"""Rows of a table that drive a join: all from one to another, or those places of a list."""
+
 Sink = Callable[[int, Ids, int], bool]
 """Takes the bindings at the end: a worker, a block, and their number. True asks the join to pause, to be emptied."""
 
@@ -113,7 +121,7 @@ class Call:
 
     Compiling a view may mark rows, so it is done before threads start where the table is known, and under a lock where
     it is not. `done`, in `exists` mode, is the mark of the driver's rows that need no further binding. `spans` are what
-    an earlier call of the same plan with the same views has given as such.
+    an earlier call of the same plan with the same views has given as such, and so is what it is `driven` by.
     """
 
     def __init__(
@@ -124,8 +132,10 @@ class Call:
         done: Mark | None = None,
         shared: SharedViews | None = None,
         spans: Mapping[tuple[int, Table], TableView] | None = None,
+        driven: Sequence[Driving] | None = None,
     ) -> None:
         self.plan, self.sink, self.done = plan, sink, done
+        self._driven = driven
         self._views = [views[place] for place in plan.used]
         self.driver = self._views[0]
         self._shared = shared or SharedViews()
@@ -139,6 +149,24 @@ class Call:
         if self._spans is not None:
             return self._spans[place, table]
         return self._shared.view(self._views[place], table)
+
+    def driving(self) -> Sequence[Driving]:
+        """The rows that drive it, table by table."""
+        if self._driven is None:
+            self._driven = list(self._driving())
+        return self._driven
+
+    def _driving(self) -> Iterator[Driving]:
+        for table in facts_of(self.plan.driver.literal, self.driver):
+            found = self.plan.driving_rows(table)
+            if found is not None:
+                yield table, found, 0, len(found)
+                continue
+            rows = self.driver.rows(table)
+            if rows.is_span:
+                yield table, None, rows.lo, rows.hi
+            else:
+                yield table, rows.array(), 0, rows.size
 
     def spans(self) -> Mapping[tuple[int, Table], TableView] | None:
         """All views of the plan, if its tables are known and the views are ranges of rows: these hold on to nothing."""
@@ -234,6 +262,27 @@ class _Step:
         return self._accesses[table]
 
 
+class _Meeting:
+    """Literals that bind the same variable: each as the one that gives its values, with the others to be looked up."""
+
+    def __init__(
+        self,
+        literals: Sequence[tuple[Literal, int]],
+        before: dict[int, int],
+        after: tuple[int, ...],
+        carried: int,
+    ) -> None:
+        afterwards = {variable: slot for slot, variable in enumerate(after)}
+        looked_up = [_Step(literal, place, afterwards, after) for literal, place in literals]
+        self.before = before
+        self.ways = [
+            (_Step(literal, place, before, after, carried), [*looked_up[:at], *looked_up[at + 1 :]])
+            for at, (literal, place) in enumerate(literals)
+        ]
+        self.followed = 0
+        """About how many facts were there to be looked at by the first way."""
+
+
 class Layout(dict[int, int]):
     """The slots of variables in bindings; where the terms of a literal come from is worked out once."""
 
@@ -288,11 +337,23 @@ class JoinPlan:
             late.append(late[-1] | part.variables())
         layout = tuple(sorted((driver.variables() | {DRIVER_ROW}) & late.pop()))
         self.driver = _Step(driver, 0, {}, layout)
-        self._steps: list[_Step | _Comparison | _Computation] = []
+        self._steps: list[_Step | _Comparison | _Computation | _Meeting] = []
         place = 0
-        for part in rest:
+        for at, part in enumerate(rest):
+            if len(late) < len(rest) - at:
+                continue  # it meets literals before it
             afterwards = late.pop()
             before = {variable: slot for slot, variable in enumerate(layout)}
+            if len(meeting := _meeting(rest[at:], before)) > 1:
+                for _ in meeting[1:]:
+                    afterwards = late.pop()
+                afterwards = afterwards.union(*(literal.variables() for literal in meeting))
+                carried = [variable for variable in layout if variable in afterwards]
+                layout = (*carried, *(meeting[0].variables() - before.keys()))
+                places = range(place + 1, place + 1 + len(meeting))
+                place += len(meeting)
+                self._steps.append(_Meeting(list(zip(meeting, places, strict=True)), before, layout, len(carried)))
+                continue
             if isinstance(part, Compared):
                 (left, right), consts = sources_of((part.left, part.right), before)
                 self._steps.append(_Comparison(before, (OPERATORS[part.operator], left, right, consts)))
@@ -314,14 +375,22 @@ class JoinPlan:
 
     def static_tables(self) -> Iterator[tuple[int, Table]]:
         """The tables that are known beforehand, with the numbers of the literals."""
-        for step in (self.driver, *self._steps):
-            if isinstance(step, _Step) and step.static is not None:
+        for step in self._literals():
+            if step.static is not None:
                 yield step.place, step.static
 
     @cached_property
     def is_static(self) -> bool:
         """Whether the tables of all literals are known beforehand."""
-        return all(step.static is not None for step in (self.driver, *self._steps) if isinstance(step, _Step))
+        return all(step.static is not None for step in self._literals())
+
+    def _literals(self) -> Iterator[_Step]:
+        yield self.driver
+        for step in self._steps:
+            if isinstance(step, _Step):
+                yield step
+            elif isinstance(step, _Meeting):
+                yield from (way for way, _ in step.ways)
 
     def is_apart(self, head: Literal, views: Sequence[MemoryFacts]) -> bool:
         """Whether bindings, which are many, surely make different facts of a head.
@@ -330,7 +399,8 @@ class JoinPlan:
         has all that they have, or a column in which values only ever rise, as numbers of rows do.
         """
         table = self.driver.static
-        if table is None or any(isinstance(step, _Step) and not step.is_filter for step in self._steps):
+        binding = (step for step in self._steps if isinstance(step, _Meeting | _Step))
+        if table is None or any(isinstance(step, _Meeting) or not step.is_filter for step in binding):
             return False
         facts = views[self.used[0]]
         if facts.at_most(table) < tuning.SHARED_TUPLES:
@@ -387,6 +457,10 @@ class JoinPlan:
                 n = kernels.keep_compared(block, n, *step.test, self._dictionary.order())
             elif isinstance(step, _Computation):
                 block, n = step.run(block, n, worker.block(level + 1, step.slots))
+            elif isinstance(step, _Meeting):
+                for out, m in _met(call, step, worker, level, block, n):
+                    yield from self._continue(call, worker, level + 1, out, m)
+                return
             elif step.is_filter and step.static is not None:
                 n = _look_up(call, step, step.static, block, n)
             else:
@@ -517,6 +591,78 @@ def _runs(table: Table, access: Access, block: Ids, n: int, hi: int) -> Sequence
         if sought is not None:
             return (sought,)
     return table.index(access.columns).runs(hi)
+
+
+def _meeting(parts: Sequence[Part], before: Mapping[int, int]) -> list[Literal]:
+    """The first of some parts, if it binds one variable, with those behind it that bind the same one."""
+    found: list[Literal] = []
+    for part in parts:
+        if not isinstance(part, Literal) or part.negative or part.static is None:
+            break
+        new = part.variables() - before.keys()
+        known = sum(term < 0 or term in before for term in (part.terms[at] for at in part.static.positions))
+        if len(new) != 1 or not known or (found and new != found[0].variables() - before.keys()):
+            break
+        found.append(part)
+    return found
+
+
+def _met(call: Call, meeting: _Meeting, worker: Worker, level: int, block: Ids, n: int) -> Iterator[tuple[Ids, int]]:
+    """The blocks that literals which bind the same variable make of one block."""
+    for way, part, size in _ways(call, meeting, block, n):
+        step, others = meeting.ways[way]
+        assert step.static is not None, "literals that meet have known tables"
+        for out, m in _extended(call, step, worker, level, step.static, part, size):
+            for other in others:
+                if m and other.static is not None:
+                    m = _look_up(call, other, other.static, out, m)
+            if m:
+                yield out, m
+
+
+def _ways(call: Call, meeting: _Meeting, block: Ids, n: int) -> Iterator[tuple[int, Ids, int]]:
+    """Parts of a block, each with the number of the literal that has the fewest facts for its bindings."""
+    first, *others = (step for step, _ in meeting.ways)
+    sizes = _facts_met(call, first, block, n)
+    if sizes is None or (total := int(sizes.sum())) <= tuning.CROWDED_KEY * n:
+        yield 0, block, n
+        return
+    meeting.followed += total
+    every = [sizes]
+    for step in others:
+        table = step.static
+        assert table is not None
+        access = step.access(table)
+        missing = 0 if access is None else table.n - table.indexed(access.columns)
+        # An index is made when it would have paid.
+        known = None if tuning.INDEX_ROW_COST * missing > meeting.followed else _facts_met(call, step, block, n, False)
+        every.append(np.full(n, np.iinfo(np.int64).max) if known is None else known)
+    least = np.argmin(every, axis=0)
+    for way in range(len(every)):
+        places = np.flatnonzero(least == way)
+        if len(places) == n:
+            yield way, block, n
+        elif len(places):
+            yield way, np.ascontiguousarray(block[:, places]), len(places)
+
+
+def _facts_met(call: Call, step: _Step, block: Ids, n: int, crowded: bool = True) -> Positions | None:
+    """About how many facts a literal has for each binding; if it has to be `crowded`, None where keys have few."""
+    table = step.static
+    assert table is not None
+    access = step.access(table)
+    if access is None:
+        return np.zeros(n, np.int64)
+    lo, hi = call.view(step.place, table).bounds[:2].tolist()
+    index = table.index(access.columns)
+    runs = index.runs(hi)
+    if crowded and index.crowding() < tuning.CROWDED_KEY:
+        return None
+    sizes: Positions = np.zeros(n, np.int64)
+    for run in runs:
+        if lo < run.hi and run.lo < hi:
+            kernels.add_sizes(block, n, access.sources, access.consts, *run[2:7], table.cols, access.key_cols, sizes)
+    return sizes
 
 
 def access_to(

@@ -679,6 +679,16 @@ def rows_with(values, base, keys, groups, starts, rows, cols, key_cols, out):
 
 
 @kernel
+def add_sizes(block, n, sources, consts, base, keys, groups, starts, rows, cols, key_cols, sizes):
+    """Adds to `sizes` how many rows of a run have the key of each binding."""
+    for i in range(n):
+        key = _source_key(block, i, sources, consts)
+        g = _group(key, block, i, sources, consts, base, keys, groups, starts, rows, cols, key_cols)
+        if g >= 0:
+            sizes[i] += starts[g + 1] - starts[g]
+
+
+@kernel
 def scan(listed, use_list, lo, hi, cols, fixed, consts, twins, bounds, care, want, mask, ann, fresh, out):
     """Matches an atom against the rows `lo..hi`, or against those places of `listed`, and puts the bindings into `out`.
 

@@ -84,7 +84,8 @@ class DriverConjunction:
         keys = self._keys(terms[place] for place in places)
         step = max(1, self.size // tuning.DRIVER_SAMPLE)
         some = keys[::step]
-        pieces = (piece for piece in self._tables.pieces(literal.view) if piece.rows.shape[1] >= len(terms))
+        parts = (part.facts for part in self._tables.parts(literal.view, self.size))
+        pieces = (piece for piece in parts if piece.rows.shape[1] >= len(terms))
         return step * sum(piece.index(places).count(some, tuning.DRIVER_BINDINGS) for piece in pieces)
 
     def any_of(self, literals: Sequence[Literal]) -> None:
