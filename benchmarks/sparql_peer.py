@@ -36,11 +36,12 @@ class Took:
     rows: int | None
 
 
-def timed(ask: Callable[[], str]) -> Took:
-    """Asks once; the answer is CSV."""
-    began, used = perf_counter(), process_time()
-    text = ask()
-    return Took(perf_counter() - began, process_time() - used, text.count("\n") - 1)
+def timed(ask: Callable[[], str], times: int = 1) -> Took:
+    """Asks, perhaps several times in a row, for the mean of these; the answer is CSV."""
+    began, used, text = perf_counter(), process_time(), ""
+    for _ in range(times):
+        text = ask()
+    return Took((perf_counter() - began) / times, (process_time() - used) / times, text.count("\n") - 1)
 
 
 class PeerProcess:
@@ -60,15 +61,15 @@ class PeerProcess:
 
     def first(self, query: str, limit: float) -> Took:
         """The first run of a query, given up after some seconds."""
-        return self._asked(query, limit)
+        return self._asked(query, limit, 1)
 
-    def again(self, query: str) -> Took:
-        """A further run, which is not given up."""
-        return self._asked(query, None)
+    def again(self, query: str, times: int) -> Took:
+        """Further runs, which are not given up."""
+        return self._asked(query, None, times)
 
-    def _asked(self, query: str, limit: float | None) -> Took:
+    def _asked(self, query: str, limit: float | None, times: int) -> Took:
         assert self._process.stdin is not None
-        self._process.stdin.write(json.dumps([query, limit]) + "\n")
+        self._process.stdin.write(json.dumps([query, limit, times]) + "\n")
         self._process.stdin.flush()
         return Took(**json.loads(self._answer()))
 
@@ -137,8 +138,8 @@ def _in_a_copy(ask: Ask, query: str, limit: float) -> Took:
 
 def _answer_all(ask: Ask, questions: IO[str]) -> None:
     for line in questions:
-        query, limit = json.loads(line)
-        found = timed(partial(ask, query)) if limit is None else _in_a_copy(ask, query, limit)
+        query, limit, times = json.loads(line)
+        found = timed(partial(ask, query), times) if limit is None else _in_a_copy(ask, query, limit)
         print(json.dumps(asdict(found)), flush=True)
 
 

@@ -7,6 +7,7 @@ import random
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from time import perf_counter
 
 import httpx
 import pytest
@@ -67,6 +68,28 @@ def test_queries_come_by_get_as_forms_and_as_texts(server: Server) -> None:
         assert rows == [("a", "b"), ("a", "c"), ("b", "c")]
     elsewhere = {"query": "ASK { ?x ?p ?y }", "default-graph-uri": [f"{EX}one", f"{EX}two"]}
     assert server.client.get("/sparql", params=elsewhere).json()["boolean"] is False
+
+
+def test_a_million_rows_begin_to_come_soon_and_are_never_one_text(server: Server) -> None:
+    some = "?x ?p ?y . ?z ?q ?w . ?u ?r ?v . ?a ?b ?c"
+    query = (
+        f"SELECT ?x ?t ?s {{ {{ SELECT ?x {{ {some} }} }} {{ SELECT (?x AS ?t) {{ {some} }} }} ?s <{EX}ancestor> ?o }}"
+    )
+    before, begun, first, size = peak_bytes(server), perf_counter(), 0.0, 0
+    with server.client.stream("GET", "/sparql", params={"query": query, "version": 1}) as answer:
+        assert int(answer.headers["Everlog-Answers"]) > 1_000_000
+        for piece in answer.iter_raw():
+            first = first or perf_counter() - begun
+            size += len(piece)
+    assert first < (perf_counter() - begun) / 2
+    assert size > 150_000_000
+    assert peak_bytes(server) - before < size, "rows are numbers until they are sent"
+
+
+def peak_bytes(server: Server) -> int:
+    """The most memory that the server has had so far."""
+    lines = Path(f"/proc/{server.process.pid}/status").read_text(encoding="utf-8").splitlines()
+    return next(1024 * int(line.split()[1]) for line in lines if line.startswith("VmHWM"))
 
 
 @pytest.mark.parametrize(
