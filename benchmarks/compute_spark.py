@@ -67,10 +67,11 @@ def _compared(program: str, relation: str, facts: Facts, repeat: int, spark: Spa
         )
     mine, theirs = seconds["spark"], seconds["memory"]
     deleted, added = (changed["spark"][place] for place in (2, 3))
-    by_round = f" in {rounds} rounds, {mine / rounds:.2f} s each" if rounds else ""
+    beside = [f"{changed['memory'][place]:.3f}" for place in (2, 3)]
+    by_round = f" in {rounds} {'round' if rounds == 1 else 'rounds'}, {mine / rounds:.2f} s each" if rounds else ""
     return (
-        f"{mine:.1f} s{by_round}; in memory {theirs:.2f} s, {mine / theirs:.0f} times as fast; "
-        f"{CHANGED:,} deleted in {deleted:.1f} s and added in {added:.1f} s; "
+        f"{mine:.2f} s{by_round}; in memory {theirs:.2f} s, {mine / theirs:.0f} times as fast; "
+        f"{CHANGED:,} deleted in {deleted:.2f} s and added in {added:.2f} s, in memory in {' and '.join(beside)} s; "
         f"both engines have the same {sums['spark'][0][0]:,} facts, after updates too"
     )
 

@@ -200,6 +200,12 @@ def _check(rule: Rule) -> None:
         # What has a name other than a literal is represented by one, and keeps it when it is merged.
         harmless = isinstance(literal, Atom) or guarded(literal) is not None
         harmless = harmless or (isinstance(literal, Comparison) and _is_harmless(literal))
+        if isinstance(literal, Aggregate):  # the rule has a hidden head
+            raise EverlogError(
+                f"{print_literal(literal)} is not well defined together with equality: equalities depend on it, and an "
+                "equality that is found later could make one group, or one member, of two. Use it only in rules that no "
+                "equality depends on"
+            )
         if not harmless:
             raise EverlogError(
                 f"the rule `{print_rule(rule)}` is not well defined together with equality: equalities depend on its head, "
