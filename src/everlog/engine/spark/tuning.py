@@ -25,6 +25,11 @@ DRIVER_TERMS = 1_000_000
 """A dictionary of up to this many terms is on the driver, too, once somebody looks something up: about 100 MB. Of a larger
 one it remembers as many constants that it compared or computed with."""
 
+MANY_TIMES = 8
+"""A set on the driver that is so many times as large as another is many: its hash table is asked about the facts of the
+other, and a view of it that bindings, so much fewer, meet is not computed for them. To delete 1,000 of 400,000 rows takes
+0.06 s then, and took 0.9."""
+
 OVERLAY_SHARE = 8
 """New values lie over those of an annotation on the driver until they are one in so many of them."""
 

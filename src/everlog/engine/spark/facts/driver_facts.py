@@ -7,17 +7,15 @@ with more arguments has become known in between; what is missing is padding.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Final, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from everlog.engine.spark import tuning
 from everlog.engine.spark.facts import row_kernels as kernels
 from everlog.engine.spark.facts.fact_schema import PADDING
 from everlog.interrupts import aside
-
-_MANY: Final = 8
-"""A set that is so many times as large as another has its hash table asked about the facts of that."""
 
 Rows: TypeAlias = NDArray[np.int64]
 """An array of shape (rows, columns)."""
@@ -130,7 +128,7 @@ class DriverFacts:
 
     def shared(self, other: DriverFacts) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Where the facts are here, and there, that another set has, too; each of few is looked for among many."""
-        if len(self) > _MANY * len(other):
+        if len(self) > tuning.MANY_TIMES * len(other):
             found = other.places_in(self)
             there = np.flatnonzero(found >= 0)
             return found[there], there

@@ -8,7 +8,6 @@ Spark then starts again.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,9 +29,6 @@ from everlog.expressions.evaluation import evaluate
 from everlog.expressions.evaluation import holds as holds_in
 
 _Ids = NDArray[np.int64]
-
-_MANY: Final = 8
-"""A set with so many times the facts that are asked for is not computed for that."""
 
 
 class TooMany(Exception):
@@ -233,7 +229,7 @@ class DriverTables:
         """
         if facts in self._parts:
             return self._parts[facts]
-        if _MANY * asked < facts.at_most():
+        if tuning.MANY_TIMES * asked < facts.at_most():
             return facts.parts()
         self._parts[facts] = [Part(piece) for piece in facts.computed().pieces()]
         return self._parts[facts]
