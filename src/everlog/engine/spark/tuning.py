@@ -21,9 +21,10 @@ DRIVER_SAMPLE = 256
 the bindings: rules over triples join relations of which nobody knows the sizes. The rules of OWL 2 RL over 5,000 triples
 of LUBM took 5 s of the processor with it, and led to more than `DRIVER_BINDINGS` without."""
 
-DRIVER_TERMS = 1_000_000
-"""A dictionary of up to this many terms is on the driver, too, once somebody looks something up: about 100 MB. Of a larger
-one it remembers as many constants that it compared or computed with."""
+DRIVER_TERMS = 4_000_000
+"""A dictionary of up to this many terms is on the driver, too, once somebody looks something up: about 400 MB. Of a larger
+one it remembers as many constants that it compared or computed with. With a million of 1.4 million terms allowed, each
+update of groups of a million rows started jobs to look terms up, and took 5 s and more where it takes 1.4 now."""
 
 MANY_TIMES = 8
 """A set on the driver that is so many times as large as another is many: its hash table is asked about the facts of the
