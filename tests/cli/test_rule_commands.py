@@ -47,6 +47,10 @@ def test_rules_and_facts_are_one_version(tmp_path: Path) -> None:
     assert sorted(now.rows("reach")) == [("b", "c"), ("c", "d"), ("d", "e")]
 
     assert "+1 −1 2" in done("info", store)
+    program = everlog.parse_program(done("info", store, "--version", 1, "--rules"))
+    assert set(program.rules) == set(everlog.parse_program(REACH).rules)
+    assert done("query", store, "back(?x, ?y)", "--format", "csv").split()[1:] == ["c,b", "d,c"]
+    assert done("query", store, "reach(a, ?y)", "--version", 1, "--format", "csv").split()[1:] == ["b", "c"]
     said = done("diff", store, 1, 2)
     assert "+ rule     back(?y, ?x) :- reach(?x, ?y) ." in said
     assert "- rule     reach(?x, ?z) :- reach(?x, ?y), edge(?y, ?z) ." in said

@@ -35,9 +35,7 @@ def explain(
     paths: Annotated[
         bool, typer.Option("--paths/--no-paths", help="Show paths of transitive relations and the like as one step.")
     ] = True,
-    version: Annotated[
-        int | None, typer.Option(metavar="N", help="The version of the store.", show_default="the newest")
-    ] = None,
+    version: options.VersionOption = None,
     form: Annotated[_Format, typer.Option("--format", help="How to print it; dot is for Graphviz.")] = "text",
     seconds: Annotated[
         float, typer.Option(min=0.0, metavar="S", help="End the search after S seconds, with what was found.")

@@ -44,9 +44,7 @@ def export(
             "them, in representatives.csv (.parquet, .nt, .ttl).",
         ),
     ] = False,
-    version: Annotated[
-        int | None, typer.Option("--version", metavar="N", help="An older version.", show_default="the newest")
-    ] = None,
+    version: options.VersionOption = None,
     memory: options.MemoryOption = None,
     master: options.MasterOption = None,
     conf: options.ConfOption = None,

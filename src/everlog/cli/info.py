@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
-from everlog.cli.options import StoreArgument
+import typer
+
+from everlog.cli.options import StoreArgument, VersionOption
 from everlog.wording import counted
 
 if TYPE_CHECKING:
@@ -19,7 +21,11 @@ if TYPE_CHECKING:
 _VERSIONS_SHOWN: Final = 10
 
 
-def info(store: StoreArgument) -> None:
+def info(
+    store: StoreArgument,
+    version: VersionOption = None,
+    rules: Annotated[bool, typer.Option("--rules", help="Print the program of the version, and nothing else.")] = False,
+) -> None:
     """Show what a store holds: its newest versions and their rules, program, facts, dictionary, options, bytes on disk."""
     from rich import box
     from rich.console import Console
@@ -32,8 +38,11 @@ def info(store: StoreArgument) -> None:
     from everlog.store.history import history, ranges
     from everlog.store.versions import Store
 
-    opened = Store.open(store)
+    opened = Store.open(store, version)
     manifest = opened.manifest
+    if rules:
+        typer.echo(manifest.program, nl=not manifest.program.endswith("\n"))
+        return
     program = parse_program(manifest.program)
     versions = opened.versions()
     console = Console()
@@ -60,9 +69,9 @@ def info(store: StoreArgument) -> None:
     for name in ("explicit", "derived", "rules"):
         times.add_column(name, justify="right")
     known = history(opened.path, _VERSIONS_SHOWN)
-    for one, rules in zip(known, _rule_counts([one.program for one in known]), strict=True):
+    for one, changed in zip(known, _rule_counts([one.program for one in known]), strict=True):
         written = one.written.strftime("%Y-%m-%d %H:%M:%S UTC")
-        times.add_row(str(one.number), written, f"{one.explicit:,}", f"{one.derived:,}", rules)
+        times.add_row(str(one.number), written, f"{one.explicit:,}", f"{one.derived:,}", changed)
     console.print()
     console.print(times)
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)

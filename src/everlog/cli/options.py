@@ -28,6 +28,9 @@ _spark = partial(typer.Option, rich_help_panel="Spark")
 OnError: TypeAlias = Literal["fail", "skip"]
 
 StoreArgument = Annotated[Path, typer.Argument(metavar="STORE", help="The folder of the store.", show_default=False)]
+VersionOption = Annotated[
+    int | None, typer.Option("--version", metavar="N", help="An older version.", show_default="the newest")
+]
 ProgramArguments = Annotated[
     list[Path] | None,
     typer.Argument(

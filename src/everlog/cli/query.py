@@ -41,6 +41,7 @@ def query(
             show_default="in tables only",
         ),
     ] = None,
+    version: options.VersionOption = None,
     engine: options.StoredEngineOption = None,
     memory: options.MemoryOption = None,
     master: options.MasterOption = None,
@@ -59,7 +60,7 @@ def query(
     from everlog.datalog.reader import parse_goal, stored_program
     from everlog.store.versions import Store
 
-    opened = Store.open(store)
+    opened = Store.open(store, version)
     manifest = opened.manifest
     known = stored_program(manifest.program).prefixes
     parse_goal(goal, known)  # before anything else, as it may have a mistake

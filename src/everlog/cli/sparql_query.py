@@ -32,9 +32,7 @@ def sparql(
             show_default="table or ttl",
         ),
     ] = None,
-    version: Annotated[
-        int | None, typer.Option("--version", metavar="N", help="An older version.", show_default="the newest")
-    ] = None,
+    version: options.VersionOption = None,
     base: Annotated[
         str | None, typer.Option("--base", metavar="IRI", help="What relative IRIs are resolved by.")
     ] = None,

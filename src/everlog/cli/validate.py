@@ -20,9 +20,7 @@ def validate(
     form: Annotated[
         ReportForm, typer.Option("--format", help="text and json are tables; ttl and nt are the graph of SHACL.")
     ] = "text",
-    version: Annotated[
-        int | None, typer.Option("--version", metavar="N", help="An older version.", show_default="the newest")
-    ] = None,
+    version: options.VersionOption = None,
     engine: options.StoredEngineOption = None,
     memory: options.MemoryOption = None,
     master: options.MasterOption = None,

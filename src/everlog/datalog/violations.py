@@ -66,14 +66,16 @@ def summary(total: int, shown: Sequence[Violation]) -> list[str]:
 
 def _in_turns(facts: Iterable[Atom], most: int) -> Iterator[Atom]:
     seen: Counter[tuple[str, str | None]] = Counter()
-    found: list[tuple[int, str, Atom]] = []
+    turns: list[list[Atom]] = []
     for fact in facts:
         which = fact.predicate, _text_at_the_beginning(fact)
         seen[which] += 1
         if seen[which] <= most:
-            found.append((seen[which], print_atom(fact), fact))
-    for _, _, fact in sorted(found, key=lambda one: one[:2]):
-        yield fact
+            if seen[which] > len(turns):
+                turns.append([])
+            turns[seen[which] - 1].append(fact)
+    for turn in turns:
+        yield from sorted(turn, key=print_atom)
 
 
 def _text_at_the_beginning(atom: Atom) -> str | None:

@@ -211,19 +211,16 @@ class MemoryEngine(Engine):
             return pieces[0]
         return np.concatenate([np.empty((relation.arity, 0), np.int32), *pieces], axis=1)
 
-    def within(self, rows: Rows, region: Region) -> Rows:
-        """Those of some rows whose facts are in a region."""
-        return self._regional(region).within(rows)
-
     def may_have(self, region: Region, table: Table) -> bool:
         """Whether a region can have facts of a table."""
-        return self._regional(region).decided(table) is not False
+        return self.within(region).decided(table) is not False
 
     def meets(self, literal: Literal, region: Region) -> bool:
         """Whether a literal can match a fact of a region."""
         return any(self.may_have(region, table) for table in literal.tables())
 
-    def _regional(self, region: Region) -> RegionFilter:
+    def within(self, region: Region) -> RegionFilter:
+        """What tells which facts are in a region."""
         found = self._regions.get(region)
         if found is None:
             found = self._regions[region] = RegionFilter(self, region)

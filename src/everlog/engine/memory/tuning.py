@@ -17,6 +17,10 @@ SHARED_DRIVER_ROWS = 1 << 11
 FEW_TUPLES = 1 << 10
 """Up to so many heads are entered by one call of a kernel: threads, and room by what turns out to be new, pay for more."""
 
+FEW_PLACES = 8
+"""Rules whose literals are of so few tables ask for each whether a set has any of its facts; others ask the set for its
+tables, of which an update of fifty shapes has a hundred."""
+
 MOST_WORKERS = 8
 """An engine starts at most so many threads; its tables have a shard for each."""
 

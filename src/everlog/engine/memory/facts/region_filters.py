@@ -33,11 +33,8 @@ class RegionFilter:
         self._decided: dict[Table, bool | None] = {}
 
     def within(self, rows: Rows) -> Rows:
-        table = rows.table
-        decided = self.decided(table)
-        if decided is not None:
-            return rows if decided else row_sets.span(table, 0, 0)
-        array = rows.array()
+        """Those of some rows of a table whose facts are in the region, if it has some of them."""
+        table, array = rows.table, rows.array()
         chosen = aside(len(array), _instances, table, array, _accesses(self._inside, table))
         if self._rest:
             chosen |= ~aside(len(array), _instances, table, array, _accesses(self._elsewhere, table))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -25,8 +25,19 @@ if TYPE_CHECKING:
 
 Masks = npt.NDArray[np.uint16]
 
-Within = Callable[[Rows, Region], Rows]
-"""Those of some rows whose facts are in a region."""
+
+class Inside(Protocol):
+    """What tells the facts of a region (`region_filters.py`)."""
+
+    def decided(self, table: Table) -> bool | None:
+        """Whether the region has all facts of a table or none of them (None: some)."""
+
+    def within(self, rows: Rows) -> Rows:
+        """Those of some rows whose facts are in the region."""
+
+
+Within = Callable[[Region], Inside]
+"""What an engine knows of a region."""
 
 
 class TableView(NamedTuple):
@@ -126,8 +137,14 @@ class MemoryFacts(FactSet):
         return ComputedFacts(self._within, {table: rows for table in self.tables() if len(rows := self.rows(table))})
 
     def within(self, region: Region) -> ComputedFacts:
-        found = {table: self._within(self.rows(table), region) for table in self.tables()}
-        return ComputedFacts(self._within, {table: rows for table, rows in found.items() if len(rows)})
+        inside, found = self._within(region), dict[Table, Rows]()
+        for table in self.tables():
+            decided = inside.decided(table)
+            if decided is not False:
+                rows = self.rows(table) if decided else inside.within(self.rows(table))
+                if len(rows):
+                    found[table] = rows
+        return ComputedFacts(self._within, found)
 
     def __or__(self, other: FactSet) -> MemoryFacts:
         return View(self._within, "|", self, as_memory_facts(other))

@@ -14,6 +14,7 @@ from functools import cache, partial
 
 from everlog.datalog.syntax import Rule
 from everlog.engine.algebra import FactSet, Region, Rules, Some
+from everlog.engine.memory import tuning
 from everlog.engine.memory.engine import MemoryEngine
 from everlog.engine.memory.facts.annotations import CountedFacts
 from everlog.engine.memory.facts.sets import ComputedFacts, MemoryFacts, as_memory_facts
@@ -213,14 +214,23 @@ class _PlaceIndex:
     """Literals of rules by their table, or by their predicate where that does not tell the table."""
 
     def __init__(self, rules: Iterable[tuple[int, Sequence[Literal]]]) -> None:
-        self._places: dict[Table | str, list[Place]] = {}
+        self._places: dict[Table, list[Place]] = {}
+        self._named: dict[str, list[Place]] = {}
         for number, literals in rules:
             for at, literal in enumerate(literals):
-                self._places.setdefault(literal.static or literal.relation.predicate, []).append((number, at))
+                if literal.static is not None:
+                    self._places.setdefault(literal.static, []).append((number, at))
+                else:
+                    self._named.setdefault(literal.relation.predicate, []).append((number, at))
 
     def matching(self, facts: MemoryFacts) -> set[Place]:
         """The places whose literal may match a fact of the set."""
         found: set[Place] = set()
+        if not self._named and len(self._places) <= tuning.FEW_PLACES:
+            for table, places in self._places.items():
+                if facts.at_most(table):
+                    found.update(places)
+            return found
         for table in facts.tables():
-            found.update(self._places.get(table, ()), self._places.get(table.predicate, ()))
+            found.update(self._places.get(table, ()), self._named.get(table.predicate, ()))
         return found
