@@ -211,13 +211,10 @@ class MemoryEngine(Engine):
             return pieces[0]
         return np.concatenate([np.empty((relation.arity, 0), np.int32), *pieces], axis=1)
 
-    def may_have(self, region: Region, table: Table) -> bool:
-        """Whether a region can have facts of a table."""
-        return self.within(region).decided(table) is not False
-
     def meets(self, literal: Literal, region: Region) -> bool:
         """Whether a literal can match a fact of a region."""
-        return any(self.may_have(region, table) for table in literal.tables())
+        regional = self.within(region)
+        return any(regional.decided(table) is not False for table in literal.tables())
 
     def within(self, region: Region) -> RegionFilter:
         """What tells which facts are in a region."""

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from everlog.datalog.syntax import Atom
-from everlog.engine.algebra import Closed, FactSet, Region
+from everlog.engine.algebra import Closed, FactSet
 from everlog.engine.memory.facts.rows import NO_ROWS, Rows
 from everlog.engine.memory.facts.sets import ComputedFacts, Formula, MemoryFacts, as_memory_facts
 from everlog.engine.memory.facts.table import Ids, Table
@@ -95,11 +95,6 @@ class _Enumerable(MemoryFacts):
 
     def at_most(self, table: Table) -> int:
         return self.size(table)
-
-    def within(self, region: Region) -> ComputedFacts:
-        mine = [table for table in self.tables() if self._engine.may_have(region, table)]
-        found = {table: self._within(self.rows(table), region) for table in mine}
-        return ComputedFacts(self._within, {table: rows for table, rows in found.items() if len(rows)})
 
     def contains(self, table: Table, rows: Ids) -> Booleans:
         return self.holds(table, table.tuples(rows)) if self.is_closed(table) else self.rows(table).contains(rows)
