@@ -110,8 +110,8 @@ class _Graph:
         if apart:
             row[columns : columns + len(before.ids)] = before.row[len(before.ids) :]
         seeds = np.zeros(len(row), np.bool_)
-        for edges in (come, gone):
-            seeds[self._joined(edges, apart)[0]] = True
+        for changed in (come, gone):
+            seeds[self._joined(changed, apart)[0]] = True
         edges = self._edges(apart)
         concerned = aside(edges.shape[1], kernels.leading_to, *grouped((edges[1], edges[0]), len(row)), seeds)
         if concerned * tuning.CLOSED_AGAIN_SHARE > len(row):
