@@ -60,6 +60,7 @@ class Bench:
 
 ROWS: Final[Mapping[str, Subject]] = {
     "dag": Subject(workload("dag").instance, workload("dag").instance, souffle=9.0),
+    "dag-billion": Subject(partial(workload("dag").instance, nodes=100_000, edges=830_000), without=False),
     "dag-nonlinear": Subject(workload("dag-nonlinear").instance, workload("dag-nonlinear").instance, souffle=3.8),
     "stc": Subject(modular.components, modular.components_linear, souffle=5.5),
     "seq": Subject(lambda: modular.sequence(2000)),

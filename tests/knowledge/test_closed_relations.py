@@ -49,6 +49,7 @@ TRIPLES = ["[?x, ?p, ?y]", "[2, ?p, ?y]", "[?x, ?p, ?y], e(?x, ?y)"]
 @pytest.fixture(autouse=True)
 def _closed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tuning, "CLOSED_FACTS", 0)
+    monkeypatch.setattr(tuning, "CLOSED_CLIQUE_FACTS", 0)
     monkeypatch.setattr(tuning, "CLOSED_PAIR_BYTES", 1e9)
 
 

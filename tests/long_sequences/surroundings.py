@@ -60,7 +60,9 @@ def surrounded(names: tuple[str, ...]) -> Iterator[None]:
                 patch.setattr(tuning, "GRAPH_BYTES", 0)
             elif name == "kept closed":  # closures that no rule asks about are not derived
                 patch.setattr(tuning, "CLOSED_FACTS", 0)
+                patch.setattr(tuning, "CLOSED_CLIQUE_FACTS", 0)
                 patch.setattr(tuning, "CLOSED_PAIR_BYTES", 1e9)
+                patch.setattr(tuning, "CLOSED_AGAIN_SHARE", 1)
             elif name == "impatient":  # updates are given up
                 patch.setattr(choice, "_FREE", 0)
                 patch.setattr(choice, "_SECONDS", 1e-9)

@@ -22,6 +22,7 @@ H, S = (Atom(name, (Variable("x"), Variable("y"))) for name in ("h", "s"))
 @pytest.fixture(autouse=True)
 def _closed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tuning, "CLOSED_FACTS", 0)
+    monkeypatch.setattr(tuning, "CLOSED_CLIQUE_FACTS", 0)
     monkeypatch.setattr(tuning, "CLOSED_PAIR_BYTES", 1e9)
 
 
@@ -51,8 +52,9 @@ def check(closure: Any, expected: set[Pair], size: int) -> None:
 
 @pytest.mark.parametrize("kind", ["tc", "stc", "reach", "backwards", "alike"])
 @pytest.mark.parametrize("seed", range(4))
-def test_changes_of_edges_close_relations_again(kind: str, seed: int) -> None:
+def test_changes_of_edges_close_relations_again(kind: str, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     dice = random.Random(seed)
+    monkeypatch.setattr(tuning, "CLOSED_AGAIN_SHARE", 0 if seed % 4 else 4)
     engine, size = MemoryEngine(workers=1), dice.choice([5, 20, 150])
     closing = (
         ClosingCliques(engine, H)

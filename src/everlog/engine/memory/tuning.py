@@ -173,11 +173,18 @@ PAIR_LOOK_UP_COST = 16
 CLOSED_FACTS = 1 << 20
 """A relation with so many facts or more, that no rule asks about, is kept closed if that takes less room than its facts."""
 
+CLOSED_CLIQUE_FACTS = 1 << 18
+"""The same for a symmetric and transitive relation, of which components take next to no room."""
+
 CLOSED_BYTES = 1 << 32
 """Up to so many bytes, at the most, rows of bits may take that are kept."""
 
 CLOSED_PAIR_BYTES = 4.0
 """So many bytes for a pair is little: one in a table takes 8, and about as much again to be found."""
+
+CLOSED_AGAIN_SHARE = 4
+"""If more than one node in so many leads to what has changed, all rows of bits are made anew: with 10⁹ pairs that takes
+2 s, and to look at every row and leave most as they are took 3 s and more."""
 
 # The dictionary
 

@@ -150,11 +150,12 @@ class _Pairs(NamedTuple):
 
     closure: Closure
     other: Closure
+    beyond: int
     without: Ids
     more: Ids
 
     def number(self) -> int:
-        return self.closure.size_beyond(self.other) - int(self.without.shape[1]) + int(self.more.shape[1])
+        return self.beyond - int(self.without.shape[1]) + int(self.more.shape[1])
 
     def pieces(self) -> Iterator[Ids]:
         left_out = codes(self.without)
@@ -223,10 +224,11 @@ def changed_facts(
         come, gone = plus.tuples(table), minus.tuples(table)
         known, stays = before.holds(come), after.holds(gone)
         nothing = come[:, :0]
-        changes[0][table] = _Pairs(after, before, nothing, nothing)
-        changes[1][table] = _Pairs(before, after, nothing, nothing)
-        changes[2][table] = _Pairs(after, before, come[:, ~known], gone[:, stays])
-        changes[3][table] = _Pairs(before, after, gone[:, ~stays], come[:, known])
+        more, fewer = (after, before, after.size_beyond(before)), (before, after, before.size_beyond(after))
+        changes[0][table] = _Pairs(*more, nothing, nothing)
+        changes[1][table] = _Pairs(*fewer, nothing, nothing)
+        changes[2][table] = _Pairs(*more, come[:, ~known], gone[:, stays])
+        changes[3][table] = _Pairs(*fewer, gone[:, ~stays], come[:, known])
     made = [
         ChangedFacts(engine, as_memory_facts(facts).computed(), some) for facts, some in zip(sets, changes, strict=True)
     ]

@@ -27,7 +27,7 @@ class ClosingCliques(Closing):
 
     def closed(self, X: FactSet, T: FactSet, always: bool = False) -> ClosedCliques | None:
         found = self._closed(X)
-        return found if always or len(found) >= tuning.CLOSED_FACTS else None
+        return found if always or len(found) >= tuning.CLOSED_CLIQUE_FACTS else None
 
     def changed(self, before: Closed, X: FactSet, T: FactSet, come: FactSet, gone: FactSet) -> ClosedCliques:
         return self._closed(X)

@@ -90,7 +90,9 @@ class _Graph:
 
     def closed(self, turned: bool) -> ClosedPaths:
         """The closure, from nothing."""
-        apart = not _same(self._first, self._steps)
+        return self._all(not _same(self._first, self._steps), turned)
+
+    def _all(self, apart: bool, turned: bool) -> ClosedPaths:
         nodes = len(self.nodes.ids) * (1 + apart)
         row, rows = np.full(nodes, -1, np.int32), _room_for_rows(nodes)
         words: Bits = np.empty(nodes * (len(self.nodes.ids) // 128 + 1) * 5 // 4 + 64, np.uint64)
@@ -108,8 +110,12 @@ class _Graph:
         if apart:
             row[columns : columns + len(before.ids)] = before.row[len(before.ids) :]
         seeds = np.zeros(len(row), np.bool_)
-        for edges in (come, gone):
-            seeds[self._joined(edges, apart)[0]] = True
+        for changed in (come, gone):
+            seeds[self._joined(changed, apart)[0]] = True
+        edges = self._edges(apart)
+        concerned = aside(edges.shape[1], kernels.leading_to, *grouped((edges[1], edges[0]), len(row)), seeds)
+        if concerned * tuning.CLOSED_AGAIN_SHARE > len(row):
+            return self._all(apart, before.turned)
         more = max(64, before.known // 8)
         rows = tuple(np.concatenate([part[: before.known], np.empty(more, np.int64)]) for part in before.rows)
         words = before.words.after(before.used)

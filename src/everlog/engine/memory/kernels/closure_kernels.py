@@ -44,6 +44,29 @@ def _in_row(number, column, place, first, length, words):
     return (words[place[number] + at] >> np.uint64(column & 63)) & np.uint64(1) != 0
 
 
+@kernel
+def leading_to(starts, sources, seeds):
+    """How many nodes edges, which are grouped by their targets, lead from to some nodes, with these."""
+    seen = seeds.copy()
+    stack = np.empty(len(seeds), np.int32)
+    size = number = 0
+    for node in range(len(seeds)):
+        if seeds[node]:
+            stack[size] = node
+            size += 1
+    while size:
+        size -= 1
+        number += 1
+        node = stack[size]
+        for j in range(starts[node], starts[node + 1]):
+            source = sources[j]
+            if not seen[source]:
+                seen[source] = True
+                stack[size] = source
+                size += 1
+    return number
+
+
 @inlined
 def _is_concerned(members, starts, targets, seeds, changed):
     """Whether the row of a component can be another one: it has a seed, or leads to a node whose row has changed."""
