@@ -25,7 +25,7 @@ def explained(kb: KnowledgeBase, fact: Fact, **options: Any) -> Explanation:
 
 def explained_together(kb: KnowledgeBase, facts: Sequence[Fact], paths: bool = True) -> list[Node]:
     """Proofs of least height that one search has found: on Spark many facts take hardly more jobs than one."""
-    held = ProofFacts().of(kb.reasoner.world, kb.program.rules, kb.settings)
+    held = ProofFacts().of(kb.reasoner, kb.program, kb.settings)
     atoms = [Atom(name, tuple(Constant(naive.value_of(value)) for value in values)) for name, values in facts]
     return Explainer(held, Limits(600, 1_000_000), None, kb.program, paths).least_of_each(atoms)
 
