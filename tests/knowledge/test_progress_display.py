@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from io import StringIO
 
 import pytest
@@ -58,6 +59,9 @@ REACH = "reach(?x, ?y) :- edge(?x, ?y) . reach(?x, ?z) :- reach(?x, ?y), edge(?y
 def test_a_knowledge_base_shows_what_it_does(monkeypatch: pytest.MonkeyPatch) -> None:
     console = screen(terminal=True)
     monkeypatch.setattr("rich.console.Console", lambda **_: console)
+    KnowledgeBase(parse_program(REACH), engine="memory").materialise(progress=True)
+    assert shown(console) == "", "nobody looks at standard error"
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     kb = KnowledgeBase(parse_program(REACH), engine="memory")
     kb.materialise(progress=True)
     kb.update(add={"edge": [(3, 4)]}, progress=True)

@@ -5,6 +5,8 @@ The command line shows it always, a knowledge base with `progress=True`.
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from time import perf_counter
@@ -24,11 +26,7 @@ class ProgressDisplay(AbstractContextManager["ProgressDisplay"]):
     """Used with `with`. Finished steps stay on the screen with their time; in a pipe nothing is written at all."""
 
     def __init__(self, console: Console | None = None) -> None:
-        if console is None:
-            from rich.console import Console
-
-            console = Console(stderr=True)
-        self._console = console
+        self._console = console or _console()
         self._status: Status | None = None
         self._step = ""
         self._began = 0.0
@@ -46,11 +44,11 @@ class ProgressDisplay(AbstractContextManager["ProgressDisplay"]):
     @property
     def is_shown(self) -> bool:
         """Whether there is a terminal or a notebook."""
-        return self._console.is_terminal or self._console.is_jupyter
+        return self._console is not None and (self._console.is_terminal or self._console.is_jupyter)
 
     def step(self, name: str) -> None:
         """The next step begins."""
-        if not self.is_shown:
+        if self._console is None or not self.is_shown:
             return
         self._finish(whole=True)
         self._step, self._began, self._facts, self._detail = name, perf_counter(), 0, ""
@@ -76,12 +74,22 @@ class ProgressDisplay(AbstractContextManager["ProgressDisplay"]):
         self._status.update(f"{self._step} · {done:,} of {total:,}")
 
     def _finish(self, whole: bool) -> None:
-        if self._step and whole:
+        if self._step and whole and self._console is not None:
             detail = f"   {self._detail}" if self._detail else ""
             self._console.print(
                 f"[dim]{self._step:<34}{perf_counter() - self._began:>7.1f} s{detail}[/dim]", highlight=False
             )
         self._step = ""
+
+
+def _console() -> Console | None:
+    """Standard error, if somebody may be looking at it; else nothing is loaded that could write to it."""
+    is_forced = any(name in os.environ for name in ("FORCE_COLOR", "TTY_COMPATIBLE"))
+    if not (is_forced or "IPython" in sys.modules or (sys.stderr is not None and sys.stderr.isatty())):
+        return None
+    from rich.console import Console
+
+    return Console(stderr=True)
 
 
 @contextmanager
