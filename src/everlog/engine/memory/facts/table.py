@@ -199,7 +199,7 @@ class Table:
         self._scanned = 0
         """How many rows were looked at for values in some column, where there is no index on it."""
         self._sought: dict[tuple[int, ...], int] = {}
-        """How often all rows were looked at for a few values of some columns, for lack of an index."""
+        """How many rows were looked at for a few values of some columns, for lack of an index, and found."""
         self._estimates: dict[tuple[tuple[int, ...], int], int] = {}
 
     def __repr__(self) -> str:
@@ -216,11 +216,11 @@ class Table:
         """
         if not self._looks_for(columns, len(values), hi):
             return None
-        self._sought[columns] = self._sought.get(columns, 0) + 1
         bits, rows = kernels.bits_of(values), np.empty(64 * len(values), np.int32)
         while (n := aside(hi, kernels.rows_sought, self.cols, columns[place], hi, bits, rows)) > len(rows):
             rows = np.empty(n, np.int32)
         rows = rows[:n]
+        self._sought[columns] = self._sought.get(columns, 0) + hi + tuning.FOUND_ROW_LOOKS * n
         covered = self.index(columns).covered
         run = kernels.build_run(self.cols[:, rows], np.array(columns, np.int64), 0, len(rows), covered)
         base, keys, groups, starts, order, payload = run
@@ -229,7 +229,8 @@ class Table:
     def _looks_for(self, columns: tuple[int, ...], values: int, hi: int) -> bool:
         """Whether rows with a few values are looked for among all, and not by an index."""
         few = hi >= tuning.SOUGHT_ROWS and values * tuning.SOUGHT_SHARE <= hi
-        return few and 2 * self.indexed(columns) < hi and self._sought.get(columns, 0) < tuning.LOOKS_BEFORE_INDEX
+        looked = self._sought.get(columns, 0)
+        return few and 2 * self.indexed(columns) < hi and looked < tuning.LOOKS_BEFORE_INDEX * hi
 
     def indexed(self, columns: tuple[int, ...]) -> int:
         """How many rows the index on some columns has already."""
