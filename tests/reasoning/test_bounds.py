@@ -101,3 +101,19 @@ def test_what_breaks_a_bound_fails(name: str, wrong: Any, said: str, monkeypatch
     assert set(kb.rows("r")) == before
     kb.update(delete={"e": [(2, 3)]}, add={"e": [(4, 5)]})
     assert set(kb.rows("r")) == {(1, 2), (1, 3), (1, 4), (1, 5), (3, 4), (3, 5), (4, 5)}
+
+
+def test_groups_and_best_facts_are_part_of_what_holds() -> None:
+    """The target of the bounds once lacked them, and decomposed rules that asked for some were said to derive too much."""
+    rules = """
+        total(?x, ?v) :- node(?x), AGGREGATE(edge(?y, ?z), FILTER(?z > 2) BIND SUM(?z) AS ?v) .
+        reach(?x, ?y) :- edge(?x, ?y) .
+        reach(?x, ?z) :- reach(?x, ?y), reach(?y, ?z) .
+        far(?x, MAX(?y)) :- reach(?x, ?y) .
+    """
+    kb = KnowledgeBase(rules, engine="memory", hypertree="all", checked=True)
+    kb.add({"node": [(1,)], "edge": [(1, 2)]})
+    kb.materialise()
+    assert (kb.rows("total"), kb.rows("far")) == ([(1, 0)], [(1, 2)])
+    kb.update(add={"edge": [(2, 3)]})
+    assert (kb.rows("total"), sorted(kb.rows("far"))) == ([(1, 3)], [(1, 3), (2, 3)])

@@ -6,6 +6,7 @@ Modules and decompositions are chosen on the way, unless somebody has decided ab
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Any, Final, NamedTuple
 
 from everlog.datalog.syntax import Rule
@@ -98,7 +99,8 @@ def new_materialisation(
     if settings.checked and modules:
         steps = [rule for rule in every_rule(strata) if rule.head.predicate.startswith(STEPS)]
         plain = compile_program([*rules, *steps], compiler, settings.stratification)
-        bounds = Bounds(plain, backend.engine, compiler)
+        settle = partial(make_boundaries, plain, backend.engine, graphs, matcher, compiler)
+        bounds = Bounds(plain, backend.engine, compiler, settle)
     return Materialisation(strata, backend.engine, given, kinds, modules, boundaries, bounds, equated, compiler)
 
 

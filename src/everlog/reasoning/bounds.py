@@ -8,12 +8,13 @@ the relations that modules derive must be those of `Π∞[E]`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from everlog.datalog.printer import print_atom
 from everlog.engine.algebra import Engine, FactSet, Region, Rules
 from everlog.planning.compiled_program import CompiledStratum, Compiler
+from everlog.reasoning.boundaries import Boundaries
 from everlog.reasoning.modular import Modules
 from everlog.reasoning.modules.module import Module, Oracle, Update
 from everlog.reasoning.seminaive import materialise
@@ -24,10 +25,16 @@ class BrokenBound(Exception):
 
 
 class Bounds:
-    """Checks the modules of a program, whose strata are compiled without modules, too."""
+    """Checks the modules of a program, whose strata are compiled without modules, too; `boundaries` are made of these."""
 
-    def __init__(self, plain: Sequence[CompiledStratum], engine: Engine, compiled: Compiler) -> None:
-        self._plain, self._engine, self._compiled = plain, engine, compiled
+    def __init__(
+        self,
+        plain: Sequence[CompiledStratum],
+        engine: Engine,
+        compiled: Compiler,
+        boundaries: Callable[[], Boundaries],
+    ) -> None:
+        self._plain, self._engine, self._compiled, self._boundaries = plain, engine, compiled, boundaries
         self.nothing = engine.empty()
         self.target = self.nothing
         """`Π∞[E]`."""
@@ -35,7 +42,10 @@ class Bounds:
     def checked(self, modules: Modules, E: FactSet) -> Modules:
         """The modules of strata, checked in a run that ends with `Π∞[E]`."""
         with self.aside():
-            self.target, _ = materialise(self._plain, E, self._engine, lambda stratum, number, new: None, {})
+            boundaries = self._boundaries()
+            self.target, _ = materialise(
+                self._plain, E, self._engine, lambda stratum, number, new: None, {}, boundaries
+            )
         return {
             index: [_Checked(module, self._rules(module), self) for module in some] for index, some in modules.items()
         }
