@@ -20,6 +20,7 @@ QUERY = """
 """
 
 
+@pytest.mark.usefixtures("python_handles_interrupts")
 def test_a_query_can_be_ended_at_every_look() -> None:
     kb = knowledge_base([], PROGRAM)
     before, expected, look = state_of(kb), list(kb.sparql(QUERY)), 1
