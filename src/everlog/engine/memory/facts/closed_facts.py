@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -56,28 +57,39 @@ class Closure(Closed):
         """How many those are."""
 
 
-class _Enumerable(MemoryFacts):
-    """Facts of which those of some tables are no rows, until somebody asks for these."""
+class Pairs(Protocol):
+    """The facts of a table that are no rows."""
 
-    def __init__(self, engine: MemoryEngine) -> None:
+    def __len__(self) -> int: ...
+
+    def holds(self, pairs: Ids) -> Booleans: ...
+
+    def pairs(self) -> Iterator[Ids]: ...
+
+
+class _Enumerable(MemoryFacts):
+    """Facts of which those of some tables, the `closed` ones, are no rows, until somebody asks for these."""
+
+    def __init__(self, engine: MemoryEngine, listed: ComputedFacts, closed: Mapping[Table, Pairs]) -> None:
         super().__init__(engine.within)
-        self._engine = engine
+        self._engine, self._listed, self._closed = engine, listed, closed
         self._entered: dict[Table, Rows] = {}
 
-    @abstractmethod
-    def unlisted(self, table: Table) -> Iterator[Ids]:
-        """The facts of a table that are no rows, in pieces."""
+    def is_closed(self, table: Table) -> bool:
+        return table in self._closed
 
-    @abstractmethod
-    def listed_rows(self, table: Table) -> Rows:
-        """Those rows."""
+    def size(self, table: Table) -> int:
+        return len(self._closed[table]) if self.is_closed(table) else self._listed.size(table)
+
+    def holds(self, table: Table, tuples: Ids) -> Booleans:
+        return self._closed[table].holds(tuples) if self.is_closed(table) else super().holds(table, tuples)
 
     def rows(self, table: Table) -> Rows:
         if not self.is_closed(table):
-            return self.listed_rows(table)
+            return self._listed.rows(table)
         if table not in self._entered:
             entry = Entry(table, 1)
-            for tuples in self.unlisted(table):
+            for tuples in self._closed[table].pairs():
                 look()
                 entry.put(0, np.ascontiguousarray(tuples), tuples.shape[1], np.arange(table.arity), NO_ROWS)
                 entry.enter(self._engine.parallel)
@@ -85,10 +97,10 @@ class _Enumerable(MemoryFacts):
         return self._entered[table]
 
     def tuples(self, table: Table) -> Ids:
-        return joined(self.unlisted(table), table.arity) if self.is_closed(table) else super().tuples(table)
+        return joined(self._closed[table].pairs(), table.arity) if self.is_closed(table) else super().tuples(table)
 
     def pieces(self, table: Table) -> Iterator[Ids]:
-        return self.unlisted(table) if self.is_closed(table) else super().pieces(table)
+        return self._closed[table].pairs() if self.is_closed(table) else super().pieces(table)
 
     def formula(self, table: Table, bits: bool = False) -> Formula:
         return ComputedFacts(self._within, {table: self.rows(table)}).formula(table, bits)
@@ -104,48 +116,34 @@ class ClosedFacts(_Enumerable):
     """Facts, of which those of closed relations are what `base` has and all that follows from that."""
 
     def __init__(self, engine: MemoryEngine, base: MemoryFacts, closures: Mapping[Atom, Closure]) -> None:
-        super().__init__(engine)
-        self._base, self._closures = base.computed(), closures
-        self._by_table = {engine.static(atom): closure for atom, closure in closures.items() if len(closure)}
+        closed = {engine.static(atom): closure for atom, closure in closures.items() if len(closure)}
+        super().__init__(engine, base.computed(), closed)
+        self._closures = closures
 
     @property
     def base(self) -> ComputedFacts:
-        return self._base
+        return self._listed
 
     @property
     def closures(self) -> Mapping[Atom, Closure]:
         return self._closures
 
     def tables(self) -> set[Table]:
-        return self._base.tables() | self._by_table.keys()
-
-    def is_closed(self, table: Table) -> bool:
-        return table in self._by_table
-
-    def listed_rows(self, table: Table) -> Rows:
-        return self._base.rows(table)
-
-    def unlisted(self, table: Table) -> Iterator[Ids]:
-        return self._by_table[table].pairs()
-
-    def size(self, table: Table) -> int:
-        return len(self._by_table[table]) if self.is_closed(table) else self._base.size(table)
-
-    def holds(self, table: Table, tuples: Ids) -> Booleans:
-        return self._by_table[table].holds(tuples) if self.is_closed(table) else super().holds(table, tuples)
+        return self._listed.tables() | self._closed.keys()
 
     def __bool__(self) -> bool:
-        return bool(self._by_table) or bool(self._base)
+        return bool(self._closed) or bool(self._listed)
 
     def __ior__(self, other: FactSet) -> MemoryFacts:
         more = as_memory_facts(other)
-        mine = [table for table in more.tables() if table in self._by_table]
+        mine = [table for table in more.tables() if table in self._closed]
         if more.closures or not all(self.holds(table, more.tuples(table)).all() for table in mine):
             return super().__ior__(other)
-        return ClosedFacts(self._engine, self._base.united(more), self._closures)
+        return ClosedFacts(self._engine, self._listed.united(more), self._closures)
 
 
-class _Pairs(NamedTuple):
+@dataclass(frozen=True)
+class _Difference:
     """The pairs that a closure has and another has not, without some of them, and with others."""
 
     closure: Closure
@@ -154,10 +152,10 @@ class _Pairs(NamedTuple):
     without: Ids
     more: Ids
 
-    def number(self) -> int:
+    def __len__(self) -> int:
         return self.beyond - int(self.without.shape[1]) + int(self.more.shape[1])
 
-    def pieces(self) -> Iterator[Ids]:
+    def pairs(self) -> Iterator[Ids]:
         left_out = codes(self.without)
         for pairs in self.closure.beyond(self.other):
             yield pairs[:, ~np.isin(codes(pairs), left_out)] if len(left_out) else pairs
@@ -173,32 +171,12 @@ class _Pairs(NamedTuple):
 class ChangedFacts(_Enumerable):
     """Some facts, and pairs by which closures of relations differ."""
 
-    def __init__(self, engine: MemoryEngine, facts: ComputedFacts, changes: Mapping[Table, _Pairs]) -> None:
-        super().__init__(engine)
-        self._facts = facts
-        self._sizes = {table: size for table, pairs in changes.items() if (size := pairs.number())}
-        self._changes = changes
-
     def tables(self) -> set[Table]:
-        return {table for table in self._facts.tables() if table not in self._changes} | self._sizes.keys()
-
-    def is_closed(self, table: Table) -> bool:
-        return table in self._changes
-
-    def listed_rows(self, table: Table) -> Rows:
-        return self._facts.rows(table)
-
-    def unlisted(self, table: Table) -> Iterator[Ids]:
-        return self._changes[table].pieces()
-
-    def size(self, table: Table) -> int:
-        return self._sizes.get(table, 0) if self.is_closed(table) else self._facts.size(table)
-
-    def holds(self, table: Table, tuples: Ids) -> Booleans:
-        return self._changes[table].holds(tuples) if self.is_closed(table) else super().holds(table, tuples)
+        listed = (table for table in self._listed.tables() if table not in self._closed)
+        return {*listed, *(table for table, pairs in self._closed.items() if len(pairs))}
 
     def __bool__(self) -> bool:
-        return bool(self._sizes) or any(self._facts.size(table) for table in self.tables())
+        return any(self.size(table) for table in self.tables())
 
 
 Changed = tuple[ChangedFacts, ChangedFacts, ChangedFacts, ChangedFacts]
@@ -218,17 +196,17 @@ def changed_facts(
     to what is listed.
     """
     plus, minus = map(as_memory_facts, explicit)
-    changes: tuple[dict[Table, _Pairs], ...] = ({}, {}, {}, {})
+    changes: tuple[dict[Table, _Difference], ...] = ({}, {}, {}, {})
     for atom, after in now.closures.items():
         table, before = engine.static(atom), then.closures[atom]
         come, gone = plus.tuples(table), minus.tuples(table)
         known, stays = before.holds(come), after.holds(gone)
         nothing = come[:, :0]
         more, fewer = (after, before, after.size_beyond(before)), (before, after, before.size_beyond(after))
-        changes[0][table] = _Pairs(*more, nothing, nothing)
-        changes[1][table] = _Pairs(*fewer, nothing, nothing)
-        changes[2][table] = _Pairs(*more, come[:, ~known], gone[:, stays])
-        changes[3][table] = _Pairs(*fewer, gone[:, ~stays], come[:, known])
+        changes[0][table] = _Difference(*more, nothing, nothing)
+        changes[1][table] = _Difference(*fewer, nothing, nothing)
+        changes[2][table] = _Difference(*more, come[:, ~known], gone[:, stays])
+        changes[3][table] = _Difference(*fewer, gone[:, ~stays], come[:, known])
     made = [
         ChangedFacts(engine, as_memory_facts(facts).computed(), some) for facts, some in zip(sets, changes, strict=True)
     ]
