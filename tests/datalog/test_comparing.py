@@ -192,4 +192,7 @@ def test_spark_compares_so(spark: SparkSession, monkeypatch: pytest.MonkeyPatch)
     from everlog.engine.spark import tuning
 
     monkeypatch.setattr(tuning, "DRIVER_FACTS", 0)
-    assert answers(KnowledgeBase(parse_program(PROGRAM), engine="spark", spark=spark, modules="seq")) == expected()
+    some = {f"c{SIGNS.index(sign)}" for sign in ("=", "<", ">=")} | {"next"}
+    rules = "".join(line for line in PROGRAM.splitlines(keepends=True) if line.partition("(")[0] in some)
+    found = answers(KnowledgeBase(parse_program(rules), engine="spark", spark=spark, modules="seq"))
+    assert found == {name: rows for name, rows in expected().items() if name in some}

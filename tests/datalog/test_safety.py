@@ -70,6 +70,11 @@ NEGATED = "is in a negation, but no positive atom of the body binds it; for `no 
         ("p(?x) :- q(?x, ?y), NOT EXISTS ?y IN (r(?y)) .", "?y", "is local to a NOT EXISTS and occurs outside it too"),
         ("p(?x) :- q(?x), NOT EXISTS ?x IN (r(?x)) .", "?x", "is local to a NOT EXISTS and occurs outside it too"),
         ("p(?x) :- q(?x), FILTER(?x + ?y > 1) .", "?y", COMPUTED),
+        ("p(?x, MIN(?y + 1)) :- q(?x) .", "?y", COMPUTED),
+        ("p(?x, MIN(?y)) :- q(?x) .", "?y", HEAD),
+        ('p(?z) :- q(?x), SKOLEM("a", ?y, ?z) .', "?y", COMPUTED),
+        ("[?x, rdf:value, ?x] ?g :- q(?x) .", "?g", HEAD),
+        ("p(?x) :- q(?x), not [?x, rdf:value, _] ?g .", "?g", NEGATED),
         ("p(?y) :- q(?x), BIND(?z + 1 AS ?y) .", "?z", COMPUTED),
         ("p(?y) :- q(?x), BIND(?y + 1 AS ?y) .", "?y", COMPUTED),
         (

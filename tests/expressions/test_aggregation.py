@@ -291,8 +291,18 @@ def test_the_order_of_all_values_is_total_and_agrees_with_comparisons() -> None:
 
 def test_the_order_of_kinds_and_of_equal_values() -> None:
     expected = [
-        *(BlankNode("x"), NamedNode("a:b"), -math.inf, -1, -0.0, 0, 0.0),
-        *(xsd("decimal", "1"), 1, 1.0, xsd("integer", "99999999999999999999"), math.inf, math.nan),
+        *(BlankNode("x"), NamedNode("a:b"), -math.inf, -1, 0, -0.0, 0.0),
+        *(
+            1,
+            xsd("decimal", "1"),
+            xsd("float", "1.0E0"),
+            1.0,
+            15,
+            15.0,
+            xsd("integer", "99999999999999999999"),
+            math.inf,
+            math.nan,
+        ),
         *("", "a", "é", *TAGGED[1:2], False, True, xsd("dateTime", "2020-01-01T00:00:00"), xsd("date", "2019-01-01")),
         *(xsd("time", "10:00:00+10:00"), xsd("time", "00:00:00.0000001"), xsd("time", "00:00:00.00000011")),
         *(

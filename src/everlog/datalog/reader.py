@@ -254,6 +254,9 @@ class _Reader:
         _, body, grouped, *bound = cast("list[Tree[Token]]", node.children)
         groups = [] if grouped is None else [Variable(name[1:]) for name in cast("list[Token]", grouped.children)]
         aggregations = tuple(map(self._aggregation, bound))
+        inside = next((one for one in cast("list[Tree[Token]]", body.children) if one.data == "aggregate"), None)
+        if inside is not None:
+            self._fail(inside, "an AGGREGATE cannot stand inside another one; write a rule for what is inside")
         return Aggregate(self._literals(body), tuple(dict.fromkeys(groups)), aggregations)
 
     def _aggregation(self, node: Tree[Token]) -> Aggregation:
@@ -263,7 +266,9 @@ class _Reader:
         everything = len(arguments) == 1 and getattr(arguments[0], "type", "") == "TIMES"
         expressions = () if everything else tuple(self._known(node, self._expression(one)) for one in arguments)
         function = str(name).upper()
-        self._checked_by(node, lambda: check_aggregate("SUM" if function == "AVG" else function, len(expressions)))
+        self._checked_by(node, lambda: check_aggregate(function, len(expressions)))
+        if separator is not None and function != "GROUP_CONCAT":
+            self._fail(node, f"only GROUP_CONCAT has a SEPARATOR, not {function}")
         between = " " if separator is None else self._string(cast("Token", separator))
         return Aggregation(function, expressions, Variable(cast(str, result)[1:]), distinct is not None, between)
 

@@ -4,14 +4,15 @@ Blank nodes come first, then IRIs, then literals: numbers, strings, strings with
 dates, times, durations, and all others. Numbers are ordered by their exact values, whatever their types, and NaN is the
 greatest; strings and names by code points; strings with a language by their texts first; dates and times as if those
 without a zone were in UTC; durations by where they end if they begin with September 1696; other literals by datatype and
-text. What is equal so far, as `1` and `1.0` are, is ordered by how N-Triples writes the terms. So two values have the same
-place only if they are the same, and a value is never placed before one that is `<` it.
+text. Of equal numbers integers come first, then decimals, floats and doubles, which is the order of promotion: so equal
+numbers to which the same is added, exactly, stay in their order. What is equal so far is ordered by how N-Triples writes
+the terms. So two values have the same place only if they are the same, and none is placed before one that is `<` it.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import date
 from decimal import Decimal
 from typing import Any, Final, NamedTuple, TypeAlias
@@ -33,6 +34,8 @@ Ranks: TypeAlias = NDArray[np.int64]
 
 _BLANK, _IRI, _NUMBER, _STRING, _TAGGED, _BOOLEAN, _DATE_AND_TIME, _DATE, _TIME, _DURATION, _OTHER = range(11)
 _MOMENTS: Final = {"dateTime": _DATE_AND_TIME, "date": _DATE, "time": _TIME}
+_KINDS: Final[Mapping[type, int]] = {int: 0, Decimal: 1, np.float32: 2, float: 3}
+"""Numbers of equal value by their kinds."""
 _BEGINNING: Final = Moment("dateTime", date(1696, 9, 1).toordinal() * DAY, None)
 
 
@@ -46,7 +49,8 @@ def place_in_order(value: Value) -> tuple[int, Any, str]:
         return _STRING, value, ""
     if isinstance(value, NamedNode | BlankNode):
         return _IRI if isinstance(value, NamedNode) else _BLANK, value.value, ""
-    return *_place_of_literal(value), write_term(value)
+    kind, place = _place_of_literal(value)
+    return kind, place, f"{_KINDS.get(type(number(value)), 0)}{write_term(value)}"
 
 
 def _place_of_literal(value: Value) -> tuple[int, Any]:

@@ -53,7 +53,7 @@ def check_minima(rules: Sequence[Rule]) -> dict[Relation, Extreme]:
     stratify(whole)  # what is refused is said in the words of the program
     for rule in rules:
         if relation_of(rule.head) is None and any(predicate == rule.head.predicate for predicate, _ in extremes):
-            one = next(rule for (predicate, _), rule in first.items() if predicate == rule.head.predicate)
+            one = next(known for (predicate, _), known in first.items() if predicate == rule.head.predicate)
             raise EverlogError(
                 f"the rule `{print_rule(rule)}` may derive triples with any property, also of those that "
                 f"`{print_rule(one)}` keeps the best of: name the property"
