@@ -96,12 +96,13 @@ def _best(heads: Facts, given: Facts, extremes: dict[str, Extreme]) -> Iterator[
 
 
 def _order(keyed: Key) -> tuple[int, object, str]:
-    """Numbers before strings, by their exact values; what is equal, by how it is written."""
+    """Numbers before strings, by their exact values; of equal ones integers, decimals, doubles."""
     value = value_of(keyed)
     if isinstance(value, str):
         return 1, value, ""
     exact = Fraction(value.value if isinstance(value, Literal) else value)
-    return 0, exact, write_term(value)
+    kind = 0 if isinstance(value, int) else 1 if isinstance(value, Literal) else 2
+    return 0, exact, f"{kind}{write_term(value)}"
 
 
 def _ranks(rules: Sequence[Rule]) -> dict[str, int]:

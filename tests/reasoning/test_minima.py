@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
+from math import inf, nan
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
@@ -235,13 +236,18 @@ def test_recursions_that_are_not_well_defined_are_refused(rules: str) -> None:
             "[?x, rdf:value, MIN(?y)] :- q(?x, ?y) . [?x, ?p, ?y] :- r(?x, ?p, ?y) .",
             "may derive triples with any property, also of those",
         ),
+        (
+            "p(?x, MIN(?y)) :- q(?x, ?y) . [?x, rdf:value, MIN(?y)] :- q(?x, ?y) . [?x, ?p, ?y] :- r(?x, ?p, ?y) .",
+            "also of those that `[?x, rdf:value, MIN(?y)] :- q(?x, ?y) .` keeps the best of: name the property",
+        ),
+        ("[?x, ?p, MIN(?y)] <http://ex.org/g> :- q(?x, ?p, ?y) .", "has MIN of triples with any property: name one"),
         ("p(?x, MIN(?y)) :- q(?x, ?y), not p(?x, 3) .", "depend on each other through negation"),
         (
             "p(?x, MIN(?n)) :- AGGREGATE(p(?x, ?y) ON ?x BIND COUNT(?y) AS ?n) .",
             "depend on each other through an aggregate",
         ),
         ("p(?x, SUM(?y)) :- q(?x, ?y) .", "<program>:1:7: only MIN and MAX can stand in a head, found 'SUM'"),
-        ("p(MIN(?x), MAX(?y)) :- q(?x, ?y) .", "<program>:1:12: a head has one MIN or MAX"),
+        ("p(MIN(?x), MAX(?y)) :- q(?x, ?y) .", "<program>:1:12: a head has one MIN or MAX; write a rule for each"),
         ("p(MIN(3)) .", "<program>:1:3: a fact has constants only: MIN and MAX keep the best of what a rule derives"),
     ],
 )
@@ -304,3 +310,43 @@ def test_on_spark_as_in_memory(spark: SparkSession, monkeypatch: pytest.MonkeyPa
     by_jobs.add({"source": [("a",)], "edge": [("a", "b", 4), ("a", "b", 3)]})
     by_jobs.materialise()
     assert {one for one in all_facts(by_jobs) if one[0] == "dist"} == {fact("dist", "a", 0), fact("dist", "b", 3)}
+
+
+ODD = "b(?x, {0}(?v)) :- s(?x, ?v) . b(?y, {0}(?d + ?w)) :- b(?x, ?d), e(?x, ?y, ?w){1} ."
+
+
+@pytest.mark.parametrize(
+    ("program", "given", "steps", "best"),
+    [
+        (
+            ODD.format("MIN", ""),
+            0.0,
+            [("a", "b", inf), ("b", "c", 1.0), ("a", "c", nan), ("c", "c", -0.0)],
+            "0.0 inf inf",
+        ),
+        (ODD.format("MIN", ""), -inf, [("a", "b", inf), ("a", "c", 1.0)], "-inf - -inf"),
+        (ODD.format("MAX", ""), inf, [("a", "b", -inf), ("a", "c", -1.0)], "inf - inf"),
+        (ODD.format("MIN", ""), -0.0, [("a", "b", 0.0), ("a", "c", -0.0)], "-0.0 0.0 -0.0"),
+        (ODD.format("MIN", ""), 0, [("a", "b", -0.0), ("b", "c", -0.0)], "0 0.0 0.0"),
+        (ODD.format("MIN", ""), 2**63 - 2, [("a", "b", 1), ("b", "c", 1)], f"{2**63 - 2} {2**63 - 1} -"),
+        (
+            ODD.format("MIN", ""),
+            2**53,
+            [("a", "b", 1.0), ("a", "c", 1), ("b", "c", 1)],
+            f"{2**53} {2.0**53!r} {2.0**53!r}",
+        ),
+        (ODD.format("MAX", ", FILTER(?w <= 0)"), -0.0, [("a", "a", 0.0), ("a", "b", -1.5)], "0.0 -1.5 -"),
+    ],
+)
+def test_numbers_at_the_edges(program: str, given: float, steps: list[tuple[str, str, float]], best: str) -> None:
+    """Infinities, signed zeros, what is no number, and what 64 or 53 bits do not hold: found, kept and gone again."""
+    names = [*"abc"]
+    kb = made(program, {"s": [("a", given)], "e": steps})
+    for _ in range(2):
+        found = {name: repr(value) for name, value in kb.rows("b")}
+        assert " ".join(found.get(name, "-") for name in names) == best
+        kb.update(add={"e": [("c", "d", 0.5)], "s": [("d", 3.5)]})
+        kb.update(delete={"e": [("c", "d", 0.5), steps[0]], "s": [("d", 3.5)]})
+        kb.update(add={"e": [steps[0]]})
+    kb.update(delete={"s": [("a", given)]})
+    assert kb.rows("b") == []

@@ -46,9 +46,10 @@ def with_minima(random: Random, updates: int = 6) -> Computing:
     recursion = random.choice(_RECURSIONS)
     text = "\n".join([recursion, *random.sample(_ABOVE, random.randint(0, 2))])
     nodes: list[Value] = list(range(7)) if random.random() < 0.6 or "?x)" in recursion[:12] else [*"abcdefg"]
-    weights: list[Value] = [0, 1, 1, 2, 3, 4, *random.choice(([], [], [0.5, 2.5], [*_DECIMALS, 1.5]))]
+    weights: list[Value] = [0, 1, 1, 2, 3, 4, *random.choice(([], [], [0.5, 2.5, 10], [*_DECIMALS, 1.5, 12]))]
     if random.random() < 0.3:
-        weights = [0.0, 0.5, 1.0, 2.0, 3.25]
+        rounded = not any(added in recursion for added in ("+ 1", "+ 2"))  # integers and rounded sums have no order
+        weights = [0.0, 0.1, 0.2, 0.7, 12.0] if rounded and random.random() < 0.5 else [0.0, 0.5, 1.0, 2.0, 3.25]
     shapes = {"s": [nodes], "e": [nodes, nodes], "w": [nodes, nodes, weights], "d": [nodes, weights]}
 
     def some(name: str, size: int) -> list[tuple[Value, ...]]:

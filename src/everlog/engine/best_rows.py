@@ -42,11 +42,21 @@ def _counting(values: Column, extreme: Extreme) -> NDArray[np.intp]:
     return np.flatnonzero(there[places])
 
 
-def kinds_of(values: Column) -> frozenset[str]:
-    """The kinds of numbers among some values: `integer`, `double` and `other`."""
+def kinds_of(values: Column, extreme: Extreme) -> frozenset[str]:
+    """The kinds of numbers among some values: `integer`, `double`, `other`, and `zero`.
+
+    The latter are doubles to which adding 0.0, or whose comparison with 0.0, may give the other, and better, one of 0.0 and
+    -0.0; where the least of sums is sought it does not.
+    """
     if not values.length:
         return frozenset()
-    if isinstance(values, Integers | Doubles):
-        return frozenset({"integer" if isinstance(values, Integers) else "double"})
-    found = {type(value) for value in values.distinct()[0] if value is not None and number(value) is not None}
-    return frozenset({int: "integer", float: "double"}.get(kind, "other") for kind in found)
+    if isinstance(values, Integers):
+        return frozenset({"integer"})
+    if isinstance(values, Doubles):
+        found, zero = {"double"}, bool((values.array == 0).any())
+    else:
+        some = [value for value in values.distinct()[0] if value is not None and number(value) is not None]
+        found = {{int: "integer", float: "double"}.get(type(value), "other") for value in some}
+        zero = any(type(value) is float and value == 0 for value in some)
+    signed = zero and (extreme.function == "MAX" or not extreme.adds)
+    return frozenset({*found, "zero"} if signed else found)

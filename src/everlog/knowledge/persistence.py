@@ -21,7 +21,7 @@ from everlog.datalog.syntax import Program
 from everlog.engine.kept_kinds import kind_of
 from everlog.errors import EverlogError
 from everlog.knowledge.report import Report
-from everlog.knowledge.saved_kinds import BY_TERM, BY_VALUE, OLDER
+from everlog.knowledge.saved_kinds import BY_KIND, BY_TERM, BY_TEXT, BY_VALUE, OLDER
 from everlog.spark.failures import spark_failures
 from everlog.store.blank_nodes import blank_nodes, renamed_blank_nodes
 from everlog.store.commit import Writing, making, writing
@@ -180,12 +180,14 @@ class _Making:
             layers, arities = self.shelf.kept(*reasoner.to_keep(), layers, arities, kinds)
         reasoner.note_stored()
         found = {name for layer in layers for name in layer.added}
-        return _entries(layers, {name: arity for name, arity in arities.items() if name in found}, kinds | {BY_VALUE})
+        return _entries(
+            layers, {name: arity for name, arity in arities.items() if name in found}, kinds | {BY_VALUE, BY_KIND}
+        )
 
 
 def _entries(layers: Sequence[Layer], arities: Mapping[str, int], kinds: Iterable[str]) -> dict[str, Any]:
     """The section `state` as a manifest has it."""
-    named = tuple(sorted(kind for kind in kinds if kind not in (OLDER, BY_TERM)))
+    named = tuple(sorted(kind for kind in kinds if kind not in (OLDER, BY_TERM, BY_TEXT)))
     return {"state": tuple(layers), "state_arities": dict(arities), "state_kinds": named}
 
 

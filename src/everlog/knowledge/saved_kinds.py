@@ -18,6 +18,10 @@ BY_VALUE: Final = "compared-by-value"
 """Said of a store whose rules compare as `datalog/comparing.py` says."""
 BY_TERM: Final = "compared-by-term"
 """Said of what an earlier Everlog has stored, to which `=` meant the same term, and dates had no order."""
+BY_KIND: Final = "equal-numbers-by-kind"
+"""Said of a store in which the least of equal numbers is an integer (`expressions/total_order.py`)."""
+BY_TEXT: Final = "equal-numbers-by-text"
+"""Said of what an earlier Everlog has stored, to which it was the one whose text is less."""
 DECOMPOSED: Final = "decomposed"
 """Said of a store that names the rules which are decomposed, and whose derivations are not counted."""
 TREE: Final = "tree-"
@@ -39,6 +43,7 @@ def stored_kinds(kinds: Iterable[str], names: Iterable[str]) -> frozenset[str]:
     """The kinds of a store that says which it has, and has relations of some names."""
     known = frozenset(kinds)
     known |= frozenset() if BY_VALUE in known else {BY_TERM}
+    known |= frozenset() if BY_KIND in known else {BY_TEXT}
     return known | {OLDER} if _NUMBERED_MODULES in known or any(map(_NUMBERED.fullmatch, names)) else known
 
 
@@ -50,6 +55,11 @@ def closed_predicates(kinds: Iterable[str]) -> frozenset[str]:
 def compares(rules: Iterable[Rule]) -> bool:
     """Whether some rule compares values."""
     return any(isinstance(part, Comparison) for rule in rules for literal in rule.body for part in parts(literal))
+
+
+def chooses(rules: Iterable[Rule]) -> bool:
+    """Whether some rule asks for the least or greatest of some values, or for their order."""
+    return any(rule.extreme is not None or rule.aggregates for rule in rules)
 
 
 def tree_key(rule: Rule) -> str:

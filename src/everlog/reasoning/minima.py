@@ -11,9 +11,10 @@ what has come, and what improves is followed up as above. Explicit facts stay, a
 That is right if every fact follows, in the end, from best facts alone: it does where each step adds something, exactly,
 to the value that it gets, or never gives a better one (`_well_founded`). Elsewhere a fact may owe its existence to a value
 that has been improved since, perhaps by that very fact; then all that the rules derive is computed again when something
-goes. So it is, whatever changes, for numbers of several kinds, since sums of doubles are rounded: of `0.9999999999999999`
-and `1` the better one may lead to the worse of `1001.0` and `1001`. What is computed again takes the same rounds from the
-same facts, and so comes to the same result.
+goes. So it is, whatever changes, where integers and doubles are added to both, since sums of doubles are rounded: of
+`0.9999999999999999` and `1` the better one leads to the worse of `1001.0` and `1001`; if doubles came before integers,
+so would `1`, of `1` and `1.0000000000000002`. No order of equal numbers makes that right. What is computed again takes the
+same rounds from the same facts, and so comes to the same result.
 """
 
 from __future__ import annotations
@@ -82,6 +83,10 @@ class _Choice:
     def derived(self, found: FactSet, facts: FactSet) -> FactSet:
         """Those of some facts that are candidates among what was found."""
         return self._matched(self.head, (self.candidate, found), (self.head, facts))
+
+    def as_candidates(self, facts: FactSet) -> FactSet:
+        """Some facts as candidates."""
+        return self._matched(self.candidate, (self.head, facts))
 
     def groups(self, facts: FactSet) -> FactSet:
         """The groups that some facts touch."""
@@ -181,6 +186,7 @@ class Minima:
         self._held, self._forest = lambda: None, None
         if settled is None:
             self._settle(state, found, given, note, None)
+            self._found_again(state, note)
         else:
             self._forget()
             best, self._forest = settled
@@ -318,11 +324,11 @@ class Minima:
             one.extreme.worsens or (one.extreme.adds and (exact or not one.extreme.numbers)) for one in self._choices
         )
 
-    def _overdelete(self, state: _State, found: FactSet, minus: FactSet, note: Note) -> None:
+    def _overdelete(self, state: _State, found: FactSet, minus: FactSet, note: Note, limited: bool = True) -> None:
         """Takes away what has lost an instance, unless it is explicit, and what follows from it."""
         Δ = self._lost(found, state.I).plus(minus).minus(state.explicit)
         while Δ:
-            if self._steps is not None and len(state.D) + len(Δ) > max(_FEW, self._size // _SHARE):
+            if limited and self._steps is not None and len(state.D) + len(Δ) > max(_FEW, self._size // _SHARE):
                 raise _Again
             found = self.compiled.recursive.apply(state.survivors, state.I | state.below_A, some=[(Δ, self._nothing)])
             state.D |= Δ
@@ -384,6 +390,30 @@ class Minima:
             found = self.compiled.recursive.apply(state.now, some=[(Δ, self._nothing)])
             given = self._nothing
 
+    def _found_again(self, state: _State, note: Note) -> None:
+        """Has facts follow from others as they are now, where numbers are of several kinds.
+
+        There a value that was improved may have led to a better one than that which improved it, of equal numbers that of
+        the better kind: what follows from it no longer is taken away with all that it leads to, and found again.
+        """
+        for _ in range(_PATIENCE):
+            if not self._of_several_kinds(self._kinds_of(state.A)):
+                return
+            again = _State(state.now, self._nothing, self._nothing, self._nothing, self._nothing)
+            again.explicit = state.explicit
+            lost = self._nothing
+            for choice in self._choices:
+                mine = state.A.within(choice.facts).minus(state.explicit)
+                lost |= mine.minus(
+                    choice.derived(self.compiled.rules.provable(choice.as_candidates(mine), again.I), mine)
+                )
+            self._forget()
+            if not lost:
+                return
+            self._overdelete(again, self._nothing, lost, note, limited=False)
+            self._settle(again, self._rederived(again), self._nothing, note, None)
+            state.change(again.D, again.A)
+
     def _improved(
         self, state: _State, found: FactSet, given: FactSet, kinds: frozenset[str] | None
     ) -> tuple[FactSet, FactSet]:
@@ -422,8 +452,12 @@ class Minima:
         return frozenset().union(*found)
 
     def _uniform(self, kinds: frozenset[str]) -> None:
-        if len(kinds) > 1 or "other" in kinds:
+        if self._of_several_kinds(kinds):
             raise _Again
+
+    @staticmethod
+    def _of_several_kinds(kinds: frozenset[str]) -> bool:
+        return len(kinds) > 1 or "other" in kinds
 
     def _forget(self) -> None:
         for choice in self._choices:

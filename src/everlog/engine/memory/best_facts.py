@@ -36,7 +36,7 @@ class MemoryBestFacts(BestFacts):
 
     def kinds(self, candidates: FactSet, facts: FactSet) -> frozenset[str]:
         ids = self._columns(candidates, facts)[self._extreme.place]
-        return kinds_of(column_of_ids(self._engine.dictionary, ids))
+        return kinds_of(column_of_ids(self._engine.dictionary, ids), self._extreme)
 
     def settled(
         self, candidates: FactSet, facts: FactSet, steps: Sequence[Steps]

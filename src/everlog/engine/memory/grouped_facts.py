@@ -11,14 +11,16 @@ from numpy.typing import NDArray
 from everlog.datalog.syntax import Atom, Rule, Variable
 from everlog.engine.algebra import FactSet, Groups
 from everlog.engine.group_numbers import numbered
+from everlog.engine.memory import tuning
 from everlog.engine.memory.dictionary import Ids
 from everlog.engine.memory.engine import MemoryEngine
 from everlog.engine.memory.facts.sets import ComputedFacts, MemoryFacts, as_memory_facts
+from everlog.engine.memory.grouped_rows import GroupedRows
 from everlog.engine.memory.value_columns import column_of_ids, ids_of_column
 from everlog.expressions.aggregation import Members, aggregated, continued
-from everlog.expressions.columns import Column
+from everlog.expressions.columns import Column, Integers
 
-_NUMBERED: Final = "numbered groups"
+_GROUPED: Final = "grouped rows"
 
 
 class MemoryGroups(Groups):
@@ -32,20 +34,36 @@ class MemoryGroups(Groups):
         self._keys = [member.terms.index(variable) for variable in aggregate.groups]
         variables = [argument for argument in self._one.arguments if isinstance(argument, Variable)]
         self._arguments = [member.terms.index(variable) for variable in variables]
+        self._places = self._keys, self._arguments
 
     def facts(self, members: FactSet) -> ComputedFacts:
-        ids = self._columns(members)
-        groups, first = self._numbered(as_memory_facts(members), ids)
-        count = len(first) if self._keys else 1
-        values = aggregated(self._one.function, groups, count, self._values(ids), self._one.separator)
-        return self._made(ids[self._keys][:, first] if self._keys else np.empty((0, 1), np.int32), values)
+        known = as_memory_facts(members)
+        keys, arguments = (self._engine.arguments(known, self._member.predicate, some) for some in self._places)
+        if self._keys and len(keys[0]) >= tuning.MANY_MEMBERS:
+            return self._made(*self._of_many(known, keys, arguments))
+        rows = sum(known.size(table) for table in known.tables())
+        groups, first = numbered(keys, rows)
+        made = np.stack([column[first] for column in keys]) if keys else np.empty((0, 1), np.int32)
+        return self._made(made, self._aggregated(groups, made.shape[1], arguments))
 
-    def _numbered(self, members: MemoryFacts, ids: Ids) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """The number of each member's group, and for each group a member; another aggregate may ask for the same."""
-        known, key = self._engine.remembered.setdefault(members, {}), (_NUMBERED, self._member, *self._keys)
-        if key not in known:
-            known[key] = numbered(ids[self._keys], ids.shape[1])
-        return known[key]  # type: ignore[return-value]
+    def _of_many(self, members: MemoryFacts, keys: Sequence[Ids], arguments: Sequence[Ids]) -> tuple[Ids, Column]:
+        """Groups of many members, and what they have. Counts and sums of integers are found without a look at values."""
+        known, name = self._engine.remembered.setdefault(members, {}), (_GROUPED, self._member, *self._keys)
+        if name not in known:  # another aggregate may ask for the same
+            known[name] = GroupedRows(keys, self._engine.workers, self._engine.parallel)
+        rows = known[name]
+        assert isinstance(rows, GroupedRows)
+        if self._one.function == "COUNT":
+            return rows.keys(), Integers(rows.counts())
+        if self._one.function == "SUM":
+            totals = rows.sums(self._engine.dictionary, arguments[0])
+            if totals is not None:
+                return rows.keys(), Integers(totals)
+        return rows.keys(), self._aggregated(rows.numbers(), len(rows), arguments)
+
+    def _aggregated(self, groups: NDArray[np.intp], count: int, arguments: Sequence[Ids]) -> Column:
+        values = [column_of_ids(self._engine.dictionary, ids) for ids in arguments]
+        return aggregated(self._one.function, groups, count, values, self._one.separator)
 
     def continued(self, old: FactSet, come: FactSet, gone: FactSet) -> ComputedFacts:
         known = self._engine.columns(as_memory_facts(old), self._head.predicate, len(self._head.terms))

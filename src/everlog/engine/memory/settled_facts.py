@@ -10,6 +10,7 @@ import numpy as np
 from everlog.datalog.syntax import Extreme
 from everlog.engine.memory import tuning
 from everlog.engine.memory.dictionary import Dictionary, Ids
+from everlog.engine.memory.double_values import double_values
 from everlog.engine.memory.kernels import settling_kernels as kernels
 from everlog.engine.memory.scaled_values import scaled_values
 from everlog.engine.memory.step_lists import MOST_STEPS, Ends, Numbers, StepLists, listed, span_of
@@ -36,10 +37,12 @@ def settled(dictionary: Dictionary, extreme: Extreme, groups: Ids, given: Ids, s
         assert ranks is not None, "which are those that were ranked"
         return Settled(lists, order, *_spread(lists, groups, ranks))
     sign = 1 if extreme.function == "MIN" else -1
-    values, kind = _alike(dictionary, sign, given, steps) or _scaled(dictionary, sign, given, steps) or (None, None)
+    asked = dictionary, sign, given, steps
+    values, kind = _alike(*asked) or _doubles(*asked) or _scaled(*asked) or (None, None)
     numbers = None if values is None else values.numbers(given)
     if values is None or numbers is None:
         return None
+    values.offered(groups[:0], groups, given)
     lists = listed(dictionary, steps, kind, values.added_by_id())
     found = Settled(lists, values, *aside(lists.used, _settled, lists, groups, numbers))
     return found if values.are_certain(found.values, lists.used) else None
@@ -59,10 +62,20 @@ def _alike(dictionary: Dictionary, sign: int, given: Ids, steps: Sequence[Ends])
     return NumberValues(dictionary, sign, kind), kind if kind.kind == "f" else weights
 
 
+def _doubles(
+    dictionary: Dictionary, sign: int, given: Ids, steps: Sequence[Ends]
+) -> tuple[Values, np.dtype[Any]] | None:
+    """The same for integers beside doubles, where all sums are doubles."""
+    added = [one.added for one in steps if len(one.added)]
+    copies = any(len(one.sources) > len(one.added) for one in steps)
+    values = double_values(dictionary, sign, given, added, copies)
+    return None if values is None else (values, np.dtype(np.float64))
+
+
 def _scaled(
     dictionary: Dictionary, sign: int, given: Ids, steps: Sequence[Ends]
 ) -> tuple[Values, np.dtype[Any]] | None:
-    """The same for integers beside decimals."""
+    """The same for integers beside decimals, or beside doubles, where all sums are exact."""
     added = [one.added for one in steps if len(one.added)]
     values = scaled_values(dictionary, sign, given, added)
     if values is None or any(values.added(ids) is None for ids in added):

@@ -51,7 +51,7 @@ class SettledForest:
     def values(self) -> tuple[Ids, Ids]:
         """All groups, and the ids of their values."""
         groups = np.flatnonzero(self._parents != NONE).astype(np.int32)
-        return groups, self._kind.ids(self._values[groups])
+        return groups, self._kind.named(groups, self._values[groups])
 
     # ------------------------------------------------------------------------------------ what goes
 
@@ -93,8 +93,9 @@ class SettledForest:
         starting = self._kind.numbers(given)
         if starting is None or not all(map(self._fits, come)):
             return None
-        asked, lost = self._asked, self._lost
+        asked, lost = np.union1d(self._asked, groups).astype(np.int32), self._lost
         had = self._ids(asked)
+        self._kind.offered(self._asked, groups, given)
         self._parents[lost] = NONE
         sources, targets, added = self._into(lost)
         for ends in come:
@@ -112,7 +113,7 @@ class SettledForest:
         others = ~np.isin(changed, asked)
         before = np.full(int(others.sum()), -1, np.int32)
         known = parents[others] != NONE
-        before[known] = self._kind.ids(values[others][known])
+        before[known] = self._kind.named(changed[others][known], values[others][known])
         everything = np.concatenate([asked, changed[others]])
         return Changed(everything, np.concatenate([had, before]), self._ids(everything))
 
@@ -175,7 +176,7 @@ class SettledForest:
         """The values of some groups, or -1."""
         found = np.full(len(groups), -1, np.int32)
         known = self._parents[groups] != NONE
-        found[known] = self._kind.ids(self._values[groups[known]])
+        found[known] = self._kind.named(groups[known], self._values[groups[known]])
         return found
 
     def _grow(self) -> None:

@@ -44,6 +44,14 @@ class Values(ABC):
         """The same for those that were asked for, and more, by id; for other ids whatever it may be."""
         return np.empty(0, np.int64)
 
+    def offered(self, again: Ids, groups: Ids, ids: Ids) -> None:
+        """Is told of values that are given to some groups; what was given to those of `again` is told once more."""
+        return
+
+    def named(self, groups: Ids, numbers: Numbers) -> Ids:
+        """The values of some groups, given what stands for them."""
+        return self.ids(numbers)
+
     def are_certain(self, numbers: Numbers, steps: int) -> bool:
         """Whether numbers that were found, by way of so many steps at the most, stand for values."""
         return True
@@ -62,7 +70,8 @@ class NumberValues(Values):
         if span is None or span.kind != self._kind:
             return None
         found: Numbers = self._sign * self._dictionary.numbers(ids)
-        return found
+        # What is infinitely good, and worsened without end, is no number.
+        return None if self._kind.kind == "f" and found.min() == -np.inf else found
 
     def ids(self, numbers: Numbers) -> Ids:
         return self._dictionary.encode_column(pa.array(self._sign * numbers))
