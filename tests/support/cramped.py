@@ -28,6 +28,10 @@ CRAMPED: Final = (
     "SHARED_STEPS",
     "SOUGHT_SHARE",
     "LOOKS_BEFORE_INDEX",
+    "MANY_MEMBERS",
+    "GROUPED_ROWS",
+    "GROUP_PLACES",
+    "FEW_COUNTED",
 )
 
 

@@ -18,7 +18,7 @@ from support.cramped import cramped
 from support.stored import disguised, facts_in, stored
 from support.strategies import Writer
 
-property_test = settings(deadline=None, derandomize=True, max_examples=200, phases=[Phase.generate])
+property_test = settings(deadline=None, derandomize=True, max_examples=120, phases=[Phase.generate])
 
 
 @pytest.mark.parametrize("size", [2, 1 << 12], ids="block={}".format)

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+import pytest
+
 from everlog.datalog.reader import parse_program
+from everlog.engine.memory import tuning
 from everlog.engine.memory.engine import MemoryEngine
 from everlog.engine.memory.joins.conjunction import Conjunction
 from everlog.engine.memory.joins.join_order import join_order, with_filters
@@ -28,7 +32,7 @@ class Sized:
     def fanout(self, bound: set[int]) -> float:
         return max(self.facts / 10 ** len(self.names & bound), 0.1)
 
-    def effort(self, bound: set[int]) -> tuple[float, float]:
+    def effort(self, bound: set[int], bindings: float) -> tuple[float, float]:
         return 0.0, self.fanout(bound)
 
 
@@ -50,6 +54,38 @@ def test_a_delta_that_is_much_worse_does_not() -> None:
     literals = [sized(2, 0, 1), sized(1_000_000, 1, 2)]
     assert join_order(literals, 1) == [0, 1]
     assert join_order(literals, 1, forced=True) == [1, 0]
+
+
+def test_few_facts_go_ahead_of_many_that_they_narrow_down_where_heads_are_asked_about() -> None:
+    """Who knows one of three famous people, asked for each: not by going through all whom somebody knows."""
+    head, knows, famous, many = sized(50, 0), sized(100_000, 0, 1), sized(3, 1), sized(300, 1)
+    assert join_order([head, knows, famous], 0, forced=True) == [0, 2, 1]
+    assert join_order([head, knows, many], 0, forced=True) == [0, 1, 2], "a product with many is no gain"
+    assert join_order([head, knows, sized(3, 2)], 0, forced=True) == [0, 1, 2], "it says nothing about whom one knows"
+
+
+def test_rows_that_few_bindings_meet_are_looked_for_without_an_index(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a large delta has to do with a few facts is found from these."""
+    (rule,) = parse_program("admired(?x) :- related(?x, ?y), famous(?y) .").rules
+    engine = MemoryEngine(workers=1)
+    conjunction = Conjunction(engine, rule.positive, [], [])
+    facts = [naive.fact("related", x, y) for x in range(40) for y in range(40)]
+    everything = stored(engine, [*facts, naive.fact("famous", 1)])
+    delta = stored(engine, facts)
+    assert conjunction.plan([delta, everything], None, [0], small=0).used[0] == 0
+    monkeypatch.setattr(tuning, "SOUGHT_ROWS", 1)
+    monkeypatch.setattr(tuning, "CHEAP_ORDER", 0)
+    again = Conjunction(engine, rule.positive, [], [])
+    assert again.plan([delta, everything], None, [0], small=0).used[0] == 1
+
+
+def test_how_many_rows_share_a_value_is_known_of_sorted_rows_too() -> None:
+    """A table of a clique is sorted; every two of its rows at equal distances had different values."""
+    engine = MemoryEngine(workers=1)
+    first = np.repeat(np.arange(2_000, dtype=np.int32), 50)
+    engine.append("knows", np.stack([first, np.arange(len(first), dtype=np.int32)]))
+    (table,) = engine.relation("knows", 2).tables()
+    assert 25 < table.crowding((0,)) < 100
 
 
 def test_what_is_connected_goes_before_a_product() -> None:

@@ -22,7 +22,7 @@ from support.cramped import cramped
 from support.stored import disguised, facts_in, multiplicities, stored
 from support.strategies import Writer
 
-property_test = settings(deadline=None, derandomize=True, max_examples=250, phases=[Phase.generate])
+property_test = settings(deadline=None, derandomize=True, max_examples=130, phases=[Phase.generate])
 seeds = st.integers(0, 2**32)
 blocks = pytest.mark.parametrize("size", [2, 1 << 12], ids="block={}".format)
 

@@ -81,6 +81,8 @@ class Sets:
         """The facts of a set, by its rows."""
         found = [one for table in facts.tables() for one in self.facts(table, facts.rows(table).array())]
         assert len(found) == len(set(found)) == len(facts)
+        for rows in map(facts.rows, facts.tables()):
+            assert np.array_equal(rows.tuples(), rows.table.tuples(rows.array())), "of whatever form"
         assert bool(facts) == bool(found)
         return frozenset(found)
 

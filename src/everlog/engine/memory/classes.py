@@ -49,6 +49,8 @@ class MemoryClasses(Classes):
         """How often all facts of a table were looked at."""
         self.apart: Ids = np.empty((2, 0), np.int32)
         """Pairs of names that are never made one."""
+        self._larger: Ids = np.empty(0, np.int32)
+        """The representatives of earlier classes, if these are to be put together again."""
 
     def representatives(self) -> Ids:
         """The representative of each id."""
@@ -68,7 +70,9 @@ class MemoryClasses(Classes):
     # ------------------------------------------------------------------------------------ merging
 
     def alone(self) -> MemoryClasses:
-        return MemoryClasses(self._engine, self._vocabularies)
+        found = MemoryClasses(self._engine, self._vocabularies)
+        found._larger, self._is_shared = self.representatives(), True
+        return found
 
     def merge(self, facts: FactSet) -> bool:
         left, right = self._engine.ends(SAME_AS, as_memory_facts(facts))
@@ -175,10 +179,18 @@ class MemoryClasses(Classes):
 
     def _join(self, group: Sequence[int]) -> None:
         """Makes one class of those that some constants represent."""
-        least = min(group, key=self.order_of)
+        least = self._least(group)
         members = np.concatenate([self.members.pop(one, np.array([one], np.int32)) for one in group])
         self._changeable()[members] = least
         self.members[least] = members
+
+    def _least(self, group: Sequence[int]) -> int:
+        """The first of some constants in the order of terms; who represented all of them is the first of even more."""
+        if len(self._larger) > max(group):
+            first = int(self._larger[group[0]])
+            if first in group and (self._larger[list(group)] == first).all():
+                return first
+        return min(group, key=self.order_of)
 
     # ------------------------------------------------------------------------------------ as a relation
 

@@ -211,6 +211,17 @@ class MemoryEngine(Engine):
             return pieces[0]
         return np.concatenate([np.empty((relation.arity, 0), np.int32), *pieces], axis=1)
 
+    def arguments(self, facts: MemoryFacts, predicate: str, places: Sequence[int]) -> list[Ids]:
+        """Some arguments of the facts of one predicate in a set, each an array that is not to be written to.
+
+        All have the same order. Those of consecutive rows of a table are not copied.
+        """
+        mine = [table for table in facts.tables() if table.predicate == predicate]
+        pieces = [table.arguments(facts.tuples(table), places) for table in mine]
+        if len(pieces) == 1:
+            return pieces[0]
+        return [np.concatenate([NO_ROWS, *(piece[at] for piece in pieces)]) for at in range(len(places))]
+
     def meets(self, literal: Literal, region: Region) -> bool:
         """Whether a literal can match a fact of a region."""
         regional = self.within(region)
@@ -227,10 +238,14 @@ class MemoryEngine(Engine):
 
     def run(self, calls: Sequence[Call], sink: CountingSink, shared: bool = True) -> None:
         """Evaluates plans, each driven by the facts of a set; with `shared`, on all threads if there is enough to do."""
-        tasks = [(call, *driving) for call in calls for driving in call.driving()]
-        total = sum(hi - lo for *_, lo, hi in tasks)
+        tasks, total = [], 0
+        for call in calls:
+            for table, rows, lo, hi in call.driving():
+                tasks.append((call, table, rows, lo, hi))
+                total += hi - lo
         least, share = tuning.SHARED_DRIVER_ROWS, tuning.BINDINGS_PER_BLOCK
-        workers = self.workers if shared and total >= least else 1
+        # Threads take turns where each plan has few rows: to call kernels takes longer than these do.
+        workers = self.workers if shared and total >= max(least, len(tasks) * (least >> 3)) else 1
         if workers == 1:
             for call, table, rows, lo, hi in tasks:
                 look()

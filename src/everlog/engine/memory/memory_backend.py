@@ -14,6 +14,7 @@ from functools import cache, partial
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary, ref
 
 import numpy as np
 import pyarrow as pa
@@ -40,8 +41,9 @@ from everlog.engine.memory.classes import MemoryClasses
 from everlog.engine.memory.dictionary import NTRIPLES_METADATA, Dictionary
 from everlog.engine.memory.engine import MemoryEngine
 from everlog.engine.memory.facts.closed_facts import ClosedFacts
-from everlog.engine.memory.facts.sets import as_memory_facts
-from everlog.engine.memory.facts.table import Ids
+from everlog.engine.memory.facts.rows import Rows
+from everlog.engine.memory.facts.sets import ComputedFacts, MemoryFacts, as_memory_facts
+from everlog.engine.memory.facts.table import Ids, Table
 from everlog.engine.memory.graphs.graphs import MemoryGraphs
 from everlog.engine.memory.joins.closed_atoms import Narrowing
 from everlog.engine.memory.joins.match_columns import looked_up, match_columns, matched_again
@@ -80,6 +82,8 @@ class MemoryBackend(Backend[MemoryBatch, Ids, ByPredicate]):
     ) -> None:
         self._compiled = Compiled()
         self._engine = MemoryEngine(dictionary, workers) if engine is None else engine
+        self._listed: WeakKeyDictionary[Rows, tuple[Table, ref[Ids]]] = WeakKeyDictionary()
+        """Facts of rows of a table, for as long as somebody has them."""
 
     @property
     def engine(self) -> MemoryEngine:
@@ -351,7 +355,20 @@ class MemoryBackend(Backend[MemoryBatch, Ids, ByPredicate]):
 
     def part(self, facts: FactSet) -> ByPredicate:
         names = {table.predicate for table in as_memory_facts(facts).tables() if not table.predicate.startswith(HIDDEN)}
-        return nonempty((name, self._engine.columns(as_memory_facts(facts), name)) for name in sorted(names))
+        return nonempty((name, self._columns(as_memory_facts(facts), name)) for name in sorted(names))
+
+    def _columns(self, facts: MemoryFacts, predicate: str) -> Ids:
+        """The facts of a predicate; what an update has deleted and what of it was derived are often the same rows."""
+        tables = [table for table in facts.tables() if table.predicate == predicate]
+        if len(tables) != 1 or not isinstance(facts, ComputedFacts):
+            return self._engine.columns(facts, predicate)
+        rows = facts.rows(tables[0])
+        table, known = self._listed.get(rows, (None, None))
+        found = None if known is None or table is not tables[0] else known()
+        if found is None:
+            found = self._engine.columns(facts, predicate)
+            self._listed[rows] = tables[0], ref(found)
+        return found
 
     def sizes(self, part: ByPredicate) -> dict[str, int]:
         return {predicate: ids.shape[1] for predicate, ids in part.items()}

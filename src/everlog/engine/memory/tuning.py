@@ -17,6 +17,9 @@ SHARED_DRIVER_ROWS = 1 << 11
 FEW_TUPLES = 1 << 10
 """Up to so many heads are entered by one call of a kernel: threads, and room by what turns out to be new, pay for more."""
 
+FEW_COUNTED = 16
+"""If less than one in so many rows of a table was counted, the room for counts is kept for the next time."""
+
 FEW_PLACES = 8
 """Rules whose literals are of so few tables ask for each whether a set has any of its facts; others ask the set for its
 tables, of which an update of fifty shapes has a hundred."""
@@ -27,11 +30,17 @@ MOST_WORKERS = 8
 WAIT_SECONDS = 0.05
 """So long a thread waits for others before it looks for an interrupt: twenty looks a second cost nothing."""
 
-SMALL_SIZE_BITS = 5
+SMALL_SIZE_BITS = 8
 """Sizes with at most so many bits are of one magnitude: any order is quick, and not worth another plan."""
 
 INDEX_ROW_COST = 4.0
 """What entering a row into an index costs, compared with looking at one."""
+
+SOUGHT_ROW_COST = 0.1
+"""What it costs to look at a row for a few values in one of its columns, compared with a row that a join follows."""
+
+FEW_FACTS = 16
+"""A literal that shares nothing with those before it goes ahead of one that it narrows down, if it has so few facts."""
 
 LASTING_INDEX_SHARE = 16.0
 """An index that a small delta needs serves later deltas, and later calls of the same query, too: the cost of making it is
@@ -43,6 +52,13 @@ ESTIMATED_TABLES = 64
 CROWDED_KEY = 16
 """Where a key has so many facts on average, as hubs have, and several literals bind the same variable, it is told for each
 binding which of them has the fewest facts. To tell takes about as long as to go through a few."""
+
+MANY_BINDINGS = 1 << 10
+"""Of so many bindings whose head is bound, and that are to be extended by what the head does not say, those go no further
+whose head is known. So `attend` with three friends does not go through the friends of those who come anyway."""
+
+CHEAP_ORDER = 1 << 12
+"""An order that begins with a delta, and goes through so few bindings, is not compared with others, which takes longer."""
 
 DELTA_FIRST_RATIO = 2.0
 """A delta goes first unless another order is this many times cheaper: estimates for deltas are too high if anything."""
@@ -204,6 +220,18 @@ ROWS_WORTH_COMPACTING = 100_000
 
 DECODED_FACTS = 1 << 17
 """So many facts become Python values before somebody may give up."""
+
+# Groups
+
+MANY_MEMBERS = 1 << 14
+"""From so many members on, groups are numbered, counted and added up by kernels, which take a moment to be loaded."""
+
+GROUPED_ROWS = 1 << 22
+"""So many members a thread looks at before somebody may give up."""
+
+GROUP_PLACES = 1 << 16
+ROWS_PER_PLACE = 4
+"""A group is found by its id, without hashing, if the ids are from a range of so many, or of one for so many members."""
 
 # Best facts
 

@@ -155,6 +155,20 @@ class Rows:
         assert pin is not None
         return _select(self.table, pin.mark, self.lo, self.hi)
 
+    def tuples(self) -> Ids:
+        """The tuples of the rows, one per column; of a span they are the table's own."""
+        table = self.table
+        if self.is_span:
+            return table.cols[:, self.lo : self.hi]
+        pin = self.pinned() if self._log is None else None
+        if self._log is not None:  # perhaps just now, to have its bit for another set
+            return table.tuples(self._log.rows[: self.size])
+        assert pin is not None
+        found = np.empty((table.arity, self.size), np.int32)
+        test = np.uint16(pin.mark.bit), table.mask, table.cols
+        aside(self.hi - self.lo, kernels.marked_tuples, self.lo, self.hi, *test, found)
+        return found
+
     def mark(self) -> Mark:
         """The mark that is set in exactly these rows."""
         if self._log is not None:
@@ -403,5 +417,5 @@ def _select(table: Table, mark: Mark, lo: int, hi: int) -> Ids:
 
 def full_facts(table: Table, rows: Rows, arity: int) -> Ids:
     """The facts in some rows of a table, one per column of the array, with the positions that the table fixes."""
-    tuples = table.cols[:, rows.lo : rows.hi] if rows.is_span else table.tuples(rows.array())
+    tuples = rows.tuples()
     return aside(tuples.shape[1], table.full_facts, tuples, arity)

@@ -47,20 +47,26 @@ class TableView(NamedTuple):
     care: Masks
     want: Masks
     annotation: npt.NDArray[np.int32]
+    lo: int
+    hi: int
+    is_span: bool
+    """Whether all rows from `lo` to `hi` are in it."""
     alive: tuple[Pin | Rows, ...] = ()
 
     def test(self, table: Table) -> tuple[npt.NDArray[np.int64], Masks, Masks, Masks, npt.NDArray[np.int32]]:
         """The arguments by which kernels test rows of the table: bounds, terms, mask and annotation."""
         return self.bounds, self.care, self.want, table.mask, self.annotation
 
-    @property
-    def is_span(self) -> bool:
-        return not self.bounds[2] and not self.bounds[3]
-
     def has_all(self, rows: int) -> bool:
         """Whether all rows up to a number are in the view, without a test."""
-        lo, hi, *tests = self.bounds[:4].tolist()
-        return lo == 0 and hi >= rows and not any(tests)
+        return self.is_span and self.lo == 0 and self.hi >= rows
+
+
+def span_view(lo: int, hi: int, alive: tuple[Pin | Rows, ...] = ()) -> TableView:
+    """All rows from one to another."""
+    bounds = np.zeros(6, np.int64)
+    bounds[0], bounds[1] = lo, hi
+    return TableView(bounds, NO_TERMS, NO_TERMS, NO_ANNOTATION, lo, hi, True, alive)
 
 
 class Formula(NamedTuple):
@@ -115,8 +121,7 @@ class MemoryFacts(FactSet):
 
     def tuples(self, table: Table) -> Ids:
         """The facts of a table that are in the set, one per column."""
-        rows = self.rows(table)
-        return table.cols[:, rows.lo : rows.hi] if rows.is_span else table.tuples(rows.array())
+        return self.rows(table).tuples()
 
     def pieces(self, table: Table) -> Iterator[Ids]:
         """The same in pieces, each of which is there until the next is."""
@@ -147,7 +152,8 @@ class MemoryFacts(FactSet):
         return ComputedFacts(self._within, found)
 
     def __or__(self, other: FactSet) -> MemoryFacts:
-        return View(self._within, "|", self, as_memory_facts(other))
+        other = as_memory_facts(other)
+        return self if is_nothing(other) else View(self._within, "|", self, other)
 
     def __sub__(self, other: FactSet) -> View:
         return View(self._within, "-", self, as_memory_facts(other))
@@ -175,13 +181,15 @@ class MemoryFacts(FactSet):
     def view(self, table: Table) -> TableView:
         """The set as the kernels test for it."""
         lo, hi, terms, alive, _, annotation = self.formula(table)
+        if terms is None and annotation is None:
+            return span_view(lo, hi, alive)
         bounds = np.array([lo, hi, terms is not None, 0, 0, 0], np.int64)
         care, want = (NO_TERMS, NO_TERMS) if terms is None else np.array(terms, np.uint16).reshape(-1, 2).T.copy()
         values = NO_ANNOTATION
         if annotation is not None:
             values = annotation[0].values(table)
             bounds[3:] = 1, annotation[1], annotation[2]
-        return TableView(bounds, care, want, values, alive)
+        return TableView(bounds, care, want, values, lo, hi, False, alive)
 
 
 def as_memory_facts(facts: FactSet) -> MemoryFacts:
@@ -203,10 +211,18 @@ class ComputedFacts(MemoryFacts):
         return set(self._parts)
 
     def rows(self, table: Table) -> Rows:
-        return self._parts[table] if table in self._parts else row_sets.span(table, 0, 0)
+        found = self._parts.get(table)
+        return row_sets.span(table, 0, 0) if found is None else found
 
     def at_most(self, table: Table) -> int:
-        return self._parts[table].size if table in self._parts else 0
+        found = self._parts.get(table)
+        return 0 if found is None else found.size
+
+    def view(self, table: Table) -> TableView:
+        found = self._parts.get(table)
+        if found is None:
+            return span_view(0, 0)
+        return span_view(found.lo, found.hi) if found.is_span else super().view(table)
 
     def computed(self) -> ComputedFacts:
         return self
@@ -215,7 +231,10 @@ class ComputedFacts(MemoryFacts):
         return any(self._parts.values())
 
     def formula(self, table: Table, bits: bool = False) -> Formula:
-        rows = self.rows(table)
+        found = self._parts.get(table)
+        if found is None:
+            return Formula(0, 0, None)
+        rows = found
         if rows.size == 0 or (rows.is_span and not bits):
             return Formula(rows.lo, rows.hi, None)
         pin = rows.pinned()
@@ -226,6 +245,16 @@ class ComputedFacts(MemoryFacts):
         return self.united(as_memory_facts(other))
 
     def united(self, other: MemoryFacts) -> ComputedFacts:
+        if is_nothing(other):
+            return self
+        if type(other) is ComputedFacts:
+            if not self._parts:
+                return other
+            parts = dict(self._parts)
+            for table, rows in other._parts.items():
+                mine = parts.get(table)
+                parts[table] = rows if mine is None else row_sets.union(mine, rows, consume=True)
+            return ComputedFacts(self._within, parts)
         return self._changed(other, partial(row_sets.union, consume=True), other.tables())
 
     def reduced(self, other: MemoryFacts) -> ComputedFacts:
@@ -254,6 +283,11 @@ class ComputedFacts(MemoryFacts):
             else:
                 parts.pop(table, None)
         return ComputedFacts(self._within, parts)
+
+
+def is_nothing(facts: MemoryFacts) -> bool:
+    """Whether a set is known to be empty, without any look at views."""
+    return type(facts) is ComputedFacts and not facts._parts
 
 
 class View(MemoryFacts):

@@ -201,21 +201,26 @@ class Table:
         self._sought: dict[tuple[int, ...], int] = {}
         """How many rows were looked at for a few values of some columns, for lack of an index, and found."""
         self._estimates: dict[tuple[tuple[int, ...], int], int] = {}
+        self._zeros: Ids = np.empty(0, np.int32)
 
     def __repr__(self) -> str:
         return f"Table({self.predicate}, {self.fixed}, {self.n} rows)"
+
+    def take_zeros(self) -> Ids:
+        """Zeros for some of the rows, in which somebody may count and then give back what is zero again."""
+        zeros, self._zeros = self._zeros, np.empty(0, np.int32)
+        return zeros
+
+    def give_zeros(self, zeros: Ids) -> None:
+        """Keeps zeros for the next one who counts: new memory is slow to touch, and is given by the megabyte."""
+        self._zeros = zeros
 
     def index(self, columns: tuple[int, ...]) -> Index:
         """The index on some columns, made when it is first asked for."""
         return self._indexes.get(columns) or self._indexes.setdefault(columns, Index(self, columns))
 
-    def sought_run(self, columns: tuple[int, ...], place: int, values: Ids, hi: int) -> Run | None:
-        """A run with the rows below `hi` that have one of a few values in a column, that at a place among some.
-
-        None if there is an index on the columns, or if they were looked for so often that one pays.
-        """
-        if not self._looks_for(columns, len(values), hi):
-            return None
+    def sought_run(self, columns: tuple[int, ...], place: int, values: Ids, hi: int) -> Run:
+        """A run with the rows below `hi` that have one of a few values in a column, that at a place among some."""
         bits, rows = kernels.bits_of(values), np.empty(64 * len(values), np.int32)
         while (n := aside(hi, kernels.rows_sought, self.cols, columns[place], hi, bits, rows)) > len(rows):
             rows = np.empty(n, np.int32)
@@ -226,11 +231,14 @@ class Table:
         base, keys, groups, starts, order, payload = run
         return Run(0, hi, base, keys, groups, starts, rows[order], payload)
 
-    def _looks_for(self, columns: tuple[int, ...], values: int, hi: int) -> bool:
-        """Whether rows with a few values are looked for among all, and not by an index."""
-        few = hi >= tuning.SOUGHT_ROWS and values * tuning.SOUGHT_SHARE <= hi
-        looked = self._sought.get(columns, 0)
-        return few and 2 * self.indexed(columns) < hi and looked < tuning.LOOKS_BEFORE_INDEX * hi
+    def looks_for(self, columns: tuple[int, ...], values: int, hi: int) -> bool:
+        """Whether rows with a few values are looked for among all, and not by an index.
+
+        They are not if there is an index on the columns, or if they were looked for so often that one pays.
+        """
+        if hi < tuning.SOUGHT_ROWS or values * tuning.SOUGHT_SHARE > hi or 2 * self.indexed(columns) >= hi:
+            return False
+        return self._sought.get(columns, 0) < tuning.LOOKS_BEFORE_INDEX * hi
 
     def indexed(self, columns: tuple[int, ...]) -> int:
         """How many rows the index on some columns has already."""
@@ -280,15 +288,22 @@ class Table:
         index = self._indexes.get(columns)
         if index is not None and index.covered_rows():
             return index.crowding()
-        size, counts = self._sample(columns)
+        size, counts = self._sample(columns, scattered=True)
         # Two rows have the same values with a probability that tells how many do on average.
         alike = float((counts * (counts - 1)).sum()) / max(1, size * (size - 1))
         return max(1.0, alike * self.n)
 
-    def _sample(self, columns: tuple[int, ...]) -> tuple[int, Positions]:
-        """The size of a sample of rows, and how often each of its values of some columns occurs."""
+    def _sample(self, columns: tuple[int, ...], scattered: bool = False) -> tuple[int, Positions]:
+        """The size of a sample of rows, and how often each of its values of some columns occurs.
+
+        Rows are at equal distances, or `scattered`: of sorted rows the former have hardly a value twice.
+        """
         size = min(self.n, tuning.DISTINCT_SAMPLE_ROWS)
-        sample = self.cols[list(columns)][:, np.linspace(0, max(self.n - 1, 0), size).astype(np.int64)]
+        if scattered:
+            rows = np.random.default_rng(self.n).choice(self.n, size, replace=False, shuffle=False)
+        else:
+            rows = np.linspace(0, max(self.n - 1, 0), size).astype(np.int64)
+        sample = self.cols[:, rows][list(columns)]
         return size, np.unique(sample, axis=1, return_counts=True)[1]
 
     @property
@@ -315,13 +330,23 @@ class Table:
         return found
 
     def full_facts(self, tuples: Ids, arity: int) -> Ids:
-        """Tuples with the positions that the table fixes: facts of the predicate, one per column of the array."""
+        """Tuples with the positions that the table fixes: facts of the predicate, one per column of an array of its own."""
+        if not self.fixed and tuples.base is not self.cols:
+            return tuples  # a copy already
         facts = np.empty((arity, tuples.shape[1]), np.int32)
         for position, column in zip(self.positions, tuples, strict=True):
             facts[position] = column
         for position, value in self.fixed:
             facts[position] = value
         return facts
+
+    def arguments(self, tuples: Ids, places: Sequence[int]) -> list[Ids]:
+        """Some arguments of the facts that tuples stand for, each an array."""
+        fixed = dict(self.fixed)
+        return [
+            np.full(tuples.shape[1], fixed[place], np.int32) if place in fixed else tuples[self.positions.index(place)]
+            for place in places
+        ]
 
     def append_sorted(self, tuples: Ids, leading: int) -> None:
         """Gives the next rows to tuples of two columns that are not there, sorted by one column and then by the other."""
@@ -420,6 +445,10 @@ class Table:
             kernels.enter_rows(self.cols, lo, hi, slots)
             self._rows_entered = hi
         return slots
+
+    def known_slots(self) -> Positions | None:
+        """The table from tuples to rows, if it is there and has all rows."""
+        return self._row_slots if self._rows_entered == self.n else None
 
     def seeks(self, n: int) -> bool:
         """Whether `n` tuples are looked for among the rows one by one, since not all rows are in the table of slots."""
@@ -526,6 +555,7 @@ class Table:
         return {
             "columns": self.cols.nbytes,
             "masks": self.mask.nbytes,
+            "zeros": self._zeros.nbytes,
             "presence": self.groups.nbytes if self.has_groups else 0,
             "row slots": 0 if self._row_slots is None else self._row_slots.nbytes,
             "indexes": sum(index.nbytes() for index in self._indexes.values()),

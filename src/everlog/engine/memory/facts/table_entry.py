@@ -15,12 +15,14 @@ import numpy as np
 
 from everlog.engine.memory import tuning
 from everlog.engine.memory.facts import rows as row_sets
-from everlog.engine.memory.facts.rows import NO_ANNOTATION, NO_ROWS, NO_TERMS, Mark, Rows
-from everlog.engine.memory.facts.sets import TableView
+from everlog.engine.memory.facts.rows import NO_ROWS, Mark, Rows
+from everlog.engine.memory.facts.sets import TableView, span_view
 from everlog.engine.memory.facts.table import Ids, Parallel, Positions, Table, grown, one_by_one, pieces
 from everlog.engine.memory.kernels import table_kernels as kernels
 
-_NOTHING: Final = TableView(np.zeros(6, np.int64), NO_TERMS, NO_TERMS, NO_ANNOTATION)
+_NOTHING: Final = span_view(0, 0)
+_NO_ROOM: Final[Ids] = np.empty((1, 1, 0), np.int32)
+_NO_COUNTS: Final[Positions] = np.zeros(1, np.int64)
 
 
 class Entry:
@@ -36,8 +38,9 @@ class Entry:
         self._view = _NOTHING if excluding is None else excluding
         self._presence = table.has_groups and (self.known == 0 or self._view.has_all(self.known))
         self._shards = table.shards if self._presence and not apart else 1
-        self._buffers = [np.empty((self._shards, table.arity, 0), np.int32) for _ in range(workers)]
-        self._counts = [np.zeros(self._shards, np.int64) for _ in range(workers)]
+        self._buffers = [_NO_ROOM] * workers
+        self._counts = [_NO_COUNTS] * workers
+        """Of a worker that has collected anything, it has its own."""
         self._sizes = [0] * workers
         """How many tuples each worker has collected."""
         self._hits: list[Ids] = []
@@ -48,6 +51,8 @@ class Entry:
         buffer, counts = self._buffers[worker], self._counts[worker]
         before, room = self._sizes[worker], buffer.shape[2]
         self._sizes[worker] = before + n
+        if counts is _NO_COUNTS:
+            counts = self._counts[worker] = np.zeros(self._shards, np.int64)
         if before + n > room and (most := int(counts.max()) if before else 0) + n > room:
             larger = np.empty((self._shards, self.table.arity, max(most + n, 2 * room, 256)), np.int32)
             larger[:, :, :most] = buffer[:, :, :most]
@@ -57,6 +62,23 @@ class Entry:
         else:
             kernels.project(block, 0, n, sources, consts, buffer[0], before)
             counts[0] += n
+
+    def keep_new(self, block: Ids, n: int, sources: Positions, consts: Ids) -> int:
+        """Keeps, in place, the bindings whose tuples may be new, by the sources of these; how many stay.
+
+        Of a few bindings, and where it would take more than to look tuples up, all do.
+        """
+        table = self.table
+        if n < tuning.MANY_BINDINGS or self._apart:
+            return n
+        asked = block, n, sources, consts
+        kept = n
+        if self._presence:
+            if table.groups_entered == table.n:
+                kept = kernels.probe_presence(*asked, table.groups, table.shards, True)
+        elif (slots := table.known_slots()) is not None:
+            kept = kernels.probe(*asked, slots, table.cols, *self._view.test(table), True)
+        return kept
 
     def tally(self, counts: Ids) -> tuple[Ids, Ids]:
         """Enters what was collected and counts it by row; gives the counts and the rows that were counted first."""
@@ -77,6 +99,8 @@ class Entry:
 
     def enter(self, parallel: Parallel) -> None:
         """Enters what was collected."""
+        if not any(self._sizes):
+            return
         if self._apart:
             for buffer, size in zip(self._buffers, self._sizes, strict=True):
                 self.table.append(buffer[0, :, :size])

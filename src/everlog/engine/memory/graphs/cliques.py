@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
+from itertools import pairwise
 
 import numpy as np
 
@@ -10,9 +12,10 @@ from everlog.datalog.syntax import Atom
 from everlog.engine.algebra import Cliques, FactSet
 from everlog.engine.memory import tuning
 from everlog.engine.memory.engine import MemoryEngine
-from everlog.engine.memory.facts.rows import NO_ROWS
+from everlog.engine.memory.facts import rows as row_sets
+from everlog.engine.memory.facts.rows import NO_ROWS, Mark, Rows
 from everlog.engine.memory.facts.sets import ComputedFacts, MemoryFacts, as_memory_facts
-from everlog.engine.memory.facts.table import Ids, Positions
+from everlog.engine.memory.facts.table import Ids, Positions, pieces
 from everlog.engine.memory.graphs.node_numbers import Nodes, dense_nodes, grouped
 from everlog.engine.memory.graphs.pair_tables import PairTable, in_pieces
 from everlog.engine.memory.kernels import graph_kernels as kernels
@@ -59,8 +62,30 @@ class MemoryCliques(Cliques):
         return self._binary.entered_pairs(_between(nodes, starts, members, earlier), as_memory_facts(excluding))
 
     def outside(self, X: FactSet, facts: FactSet) -> ComputedFacts:
-        array, first, second = self._ends(X, as_memory_facts(facts))
-        return self._binary.listed(array[(first < 0) | (first != second)])
+        rows = as_memory_facts(facts).rows(self._binary.table)
+        if rows.size <= row_sets.few(rows.hi - rows.lo):  # scattered, or none
+            array, first, second = self._ends(X, as_memory_facts(facts))
+            return self._binary.listed(array[(first < 0) | (first != second)])
+        return self._binary.facts(self._apart(X, rows))
+
+    def _apart(self, X: FactSet, rows: Rows) -> Rows:
+        """Those of many rows whose ends are in no common component, looked at where they lie."""
+        nodes, component = self._components(X)
+        by_id = np.append(component, np.int32(-1))[nodes.number]  # -1, where there is no node, is the last place
+        table = self._binary.table
+        held, mark = None if rows.is_span else rows.pinned(), Mark(table)
+        test = np.uint16(0 if held is None else held.mark.bit), np.uint16(mark.bit), table.mask
+        found: list[tuple[int, Ids]] = []
+
+        def look_at(lo: int, hi: int) -> None:
+            out = np.empty(row_sets.few(hi - lo), np.int32)
+            found.append((kernels.mark_apart(*table.cols, lo, hi, by_id, *test, out), out))
+
+        workers = self._engine.workers if rows.hi - rows.lo >= tuning.SHARED_TUPLES else 1
+        for lo, hi in pieces(rows.lo, rows.hi, workers * tuning.PAIRS_AT_A_TIME):
+            cuts = pairwise(lo + (hi - lo) * part // workers for part in range(workers + 1))
+            self._engine.parallel([partial(look_at, *cut) for cut in cuts], undoable=True)
+        return row_sets.marked(mark, rows.lo, rows.hi, found)
 
     def around(self, X: FactSet, edges: FactSet, facts: FactSet) -> ComputedFacts:
         nodes, component = self._components(X)

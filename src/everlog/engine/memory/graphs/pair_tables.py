@@ -37,8 +37,7 @@ class PairTable:
         """The column of the pairs' first ends."""
 
     def pairs(self, facts: MemoryFacts) -> Ids:
-        rows = facts.rows(self.table)
-        return self.of(self.table.cols[:, rows.lo : rows.hi] if rows.is_span else self.table.tuples(rows.array()))
+        return self.of(facts.rows(self.table).tuples())
 
     def of(self, tuples: Ids) -> Ids:
         """Tuples as pairs, or pairs as tuples."""

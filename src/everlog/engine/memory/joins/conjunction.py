@@ -6,7 +6,7 @@ changed about tenfold and looked up otherwise.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from heapq import nlargest
 
 from everlog.datalog.syntax import Atom, Comparison, Computation, Test
@@ -46,28 +46,31 @@ class Conjunction:
         ]
         self.computations = [Computed(one, engine.dictionary, self.numbers) for one in computations]
         self._plans: dict[object, JoinPlan] = {}
+        self._by_steps: dict[object, JoinPlan] = {}
+        """The same plans by what they are made of: sizes differ more often than orders do."""
 
     def plan(
         self,
         views: Sequence[MemoryFacts],
         extra: Literal | None,
-        needed: Iterable[int],
+        needed: Collection[int],
         *,
         small: int | None = None,
         extra_first: bool = False,
         again: bool = False,
         uses: int = 1,
         shared: SharedViews | None = None,
-    ) -> JoinPlan:
-        """A join plan for some views.
+        head: Literal | None = None,
+    ) -> JoinPlan | None:
+        """A join plan for some views; None if a positive literal has no facts in its view.
 
         `views` has a set for each positive literal, then each negative one, then perhaps one for `extra`, a further
         positive literal (a head to be matched, or a negative atom whose change drives the join), and last the unit set.
         The literal at `small` is matched in a delta and goes first unless that is much worse; `again` says that the same
         will be asked again, so that it may use indexes that are made for it, and `uses` how often it was asked. `shared` is
-        for the plans of one call.
+        for the plans of one call. Bindings of a `head` that is known may be passed over.
         """
-        needed = tuple(dict.fromkeys(needed))
+        needed = tuple(dict.fromkeys(needed)) if len(needed) > 1 else tuple(needed)
         size, body = len(self.positive), len(self.positive) + len(self.negative)
         literals, places = list(self.positive), list(range(size))
         if extra is not None:
@@ -79,14 +82,13 @@ class Conjunction:
         alike = extra is not None and not extra.negative and small in (None, size)
         shared = shared or SharedViews()
         magnitudes: list[int] = []
-        if len(literals) > 1:
-            for literal, place in zip(literals, places, strict=True):
-                facts = rows = 0
-                for table in literal.tables():
-                    facts += shared.at_most(views[place], table)
-                    rows += table.n
+        for literal, place in zip(literals, places, strict=True):
+            facts, rows = _size(literal, views[place], shared)
+            if not facts:
+                return None
+            if len(literals) > 1:
                 magnitudes += (_magnitude(facts), _magnitude(rows))
-        key = extra, extra_first, small, again, uses, needed, tuple(magnitudes)
+        key = extra, extra_first, small, again, uses, needed, head is None, tuple(magnitudes)
         found = self._plans.get(key)
         if found is None:
             sized = [
@@ -99,25 +101,31 @@ class Conjunction:
             parts: list[Part] = [*tests, *self.computations]
             places += range(size, body)
             steps = with_filters(order, [*((part.variables(), set()) for part in tests), *giving])
-            used = tuple(places[step] for step in steps if step < len(places))
-            found = self._plans[key] = JoinPlan(self._engine.dictionary, [parts[step] for step in steps], needed, used)
+            shape = extra, needed, head is None, tuple(steps)
+            found = self._by_steps.get(shape)
+            if found is None:
+                used = tuple(places[step] for step in steps if step < len(places))
+                chosen = [parts[step] for step in steps]
+                found = self._by_steps[shape] = JoinPlan(self._engine.dictionary, chosen, needed, used, head)
+            self._plans[key] = found
         return found
 
-    def can_match(self, views: Sequence[MemoryFacts], shared: SharedViews | None = None) -> bool:
-        """Whether every positive literal has facts in its view."""
-        shared = shared or SharedViews()
-        for view, one in zip(views, self.positive, strict=False):
-            if one.static is not None:
-                if not shared.at_most(view, one.static):
-                    return False
-            elif not any(shared.at_most(view, table) for table in one.tables()):
-                return False
-        return True
+
+def _size(literal: Literal, view: MemoryFacts, shared: SharedViews) -> tuple[int, int]:
+    """At most how many facts of a view a literal can match, and how many rows their tables have."""
+    if literal.static is not None:
+        return shared.at_most(view, literal.static), literal.static.n
+    facts = rows = 0
+    for table in literal.tables():
+        facts += shared.at_most(view, table)
+        rows += table.n
+    return facts, rows
 
 
 def _magnitude(size: int) -> int:
     """What sizes have in common for which the same plan is used."""
-    return max(tuning.SMALL_SIZE_BITS, size.bit_length()) // 3
+    bits = size.bit_length()
+    return (bits if bits > tuning.SMALL_SIZE_BITS else tuning.SMALL_SIZE_BITS) // 3
 
 
 class _Matched:
@@ -136,13 +144,15 @@ class _Matched:
         facts = [shared.at_most(view, table) for table in every]
         self.facts = sum(facts)
         """About how many facts there are to be looked at."""
-        largest = nlargest(tuning.ESTIMATED_TABLES, zip(facts, range(len(every)), strict=True))
-        self._tables = every if len(every) <= len(largest) else [every[place] for _, place in largest]
+        self._tables: Sequence[Table] = every
         """Those that estimates look at; where there are very many, what the largest have stands for all."""
-        self._at_most = facts if len(every) <= len(largest) else [number for number, _ in largest]
+        self._at_most = facts
+        if len(every) > tuning.ESTIMATED_TABLES:
+            largest = nlargest(tuning.ESTIMATED_TABLES, zip(facts, range(len(every)), strict=True))
+            self._tables, self._at_most = [every[place] for _, place in largest], [number for number, _ in largest]
         self._every = len(every)
         self._fanouts: dict[frozenset[int], float] = {}
-        self._efforts: dict[frozenset[int], tuple[float, float]] = {}
+        self._efforts: dict[tuple[frozenset[int], float], tuple[float, float]] = {}
 
     def variables(self) -> set[int]:
         return self._variables
@@ -172,10 +182,10 @@ class _Matched:
             return max(1.0, table.n / max(1.0, table.crowding(columns)))
         return max(1, table.distinct(columns))
 
-    def effort(self, bound: set[int]) -> tuple[float, float]:
+    def effort(self, bound: set[int], bindings: float) -> tuple[float, float]:
         mine = frozenset(self._variables & bound)
-        if mine in self._efforts:
-            return self._efforts[mine]
+        if (mine, bindings) in self._efforts:
+            return self._efforts[mine, bindings]
         once, each = 0.0, 0.0
         for at_most, table in zip(self._at_most, self._tables, strict=True):
             columns = self._columns(table, mine)
@@ -184,11 +194,19 @@ class _Matched:
             else:
                 # Of a span an index has runs of its own; rows outside of another view are looked at and passed over.
                 seen = at_most if self._view.formula(table).terms is None else table.n
-                once += tuning.INDEX_ROW_COST * (table.n - table.indexed(columns))
+                once += self._indexing(table, columns, bindings)
                 each += 0.5 + seen / self._keys(table, mine)
         share = self._share(mine) * self._every / max(1, len(self._tables))
-        self._efforts[mine] = once * share, each * share
-        return self._efforts[mine]
+        self._efforts[mine, bindings] = once * share, each * share
+        return self._efforts[mine, bindings]
+
+    def _indexing(self, table: Table, columns: tuple[int, ...], bindings: float) -> float:
+        """What it costs that there is no index on some columns: to make one, or to look at all rows for a few bindings."""
+        index = tuning.INDEX_ROW_COST * (table.n - table.indexed(columns))
+        few = bindings <= tuning.FEW_FACTS  # what more of them find may be most rows, and estimates do not tell
+        if few and columns and table.looks_for(columns, int(bindings) + 1, table.n):
+            return min(index, tuning.SOUGHT_ROW_COST * table.n)
+        return index
 
     def _columns(self, table: Table, bound: frozenset[int]) -> tuple[int, ...]:
         terms = enumerate(self._literal.terms[position] for position in table.positions)

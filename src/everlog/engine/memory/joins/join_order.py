@@ -27,8 +27,8 @@ class Sized(Protocol):
     def fanout(self, bound: set[int]) -> float:
         """How many facts it matches for each binding of some variables."""
 
-    def effort(self, bound: set[int]) -> tuple[float, float]:
-        """What it costs to match it when some variables are bound: once, and for each binding."""
+    def effort(self, bound: set[int], bindings: float) -> tuple[float, float]:
+        """What it costs to match it when there are so many bindings of some variables: once, and for each of them."""
 
 
 Giving = tuple[set[int], set[int]]
@@ -52,12 +52,19 @@ def join_order(
     if len(literals) == 1:
         return [0]
     if forced and first is not None:
-        return _greedy(literals, first, giving)[1]
+        return _greedy(literals, first, giving, ahead=True)[1]
     small = first is not None and (
         again or literals[first].size() * tuning.LASTING_INDEX_SHARE < max(literal.size() for literal in literals)
     )
     shared_by = [tuning.LASTING_INDEX_SHARE if small and start == first else uses for start in range(len(literals))]
-    costs = {start: _greedy(literals, start, giving, 1 / by) for start, by in enumerate(shared_by)}
+    costs: dict[int, tuple[float, list[int]]] = {}
+    if first is not None:
+        costs[first] = _greedy(literals, first, giving, 1 / shared_by[first])
+        if costs[first][0] <= tuning.CHEAP_ORDER:
+            return costs[first][1]
+    for start, by in enumerate(shared_by):
+        if start != first:
+            costs[start] = _greedy(literals, start, giving, 1 / by)
     best = min(costs, key=lambda start: costs[start][0])
     if first is not None and costs[first][0] < tuning.DELTA_FIRST_RATIO * costs[best][0]:
         best = first
@@ -65,9 +72,9 @@ def join_order(
 
 
 def _greedy(
-    literals: Sequence[Sized], start: int, giving: Sequence[Giving], share: float = 1.0
+    literals: Sequence[Sized], start: int, giving: Sequence[Giving], share: float = 1.0, ahead: bool = False
 ) -> tuple[float, list[int]]:
-    """The cost, with a share of what indexes cost to make, and the order."""
+    """The cost, with a share of what indexes cost to make, and the order; `ahead`, few facts may narrow others down."""
     order = [start]
     bound = _known(set(literals[start].variables()), giving)
     bindings = max(literals[start].size(), 1e-3)
@@ -75,18 +82,36 @@ def _greedy(
     left = [place for place in range(len(literals)) if place != start]
     while left:
         # A literal without a bound variable multiplies the bindings: it waits until nothing else is left.
-        connected = [place for place in left if not bound.isdisjoint(literals[place].variables())] or left
+        connected = [place for place in left if not bound.isdisjoint(literals[place].variables())]
         # Of equals, one that is only looked up goes first.
         fanout, _, best = min(
-            (literals[place].fanout(bound), not literals[place].variables() <= bound, place) for place in connected
+            (literals[place].fanout(bound), not literals[place].variables() <= bound, place)
+            for place in connected or left
         )
-        once, each = literals[best].effort(bound)
+        if ahead and connected and fanout > tuning.FEW_FACTS:
+            best = _telling(literals, best, fanout, [place for place in left if place not in connected], bound)
+            fanout = literals[best].fanout(bound)
+        once, each = literals[best].effort(bound, bindings)
         order.append(best)
         left.remove(best)
         bound = _known(bound | literals[best].variables(), giving)
         cost += share * once + bindings * each
         bindings = max(bindings * fanout, 1e-3)
     return cost, order
+
+
+def _telling(literals: Sequence[Sized], best: int, fanout: float, apart: Sequence[int], bound: set[int]) -> int:
+    """The next literal: the best of those that are connected, or one of few facts that tell most of its matches.
+
+    Who is admired by one of a few famous people is asked person by person, and not among all whom somebody knows.
+    """
+    for place in apart:
+        mine = literals[place].variables()
+        if literals[place].size() > tuning.FEW_FACTS or mine.isdisjoint(literals[best].variables()):
+            continue
+        if 2 * literals[place].size() * literals[best].fanout(bound | mine) < fanout:
+            return place
+    return best
 
 
 def _known(bound: set[int], giving: Sequence[Giving]) -> set[int]:

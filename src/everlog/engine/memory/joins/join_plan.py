@@ -29,7 +29,7 @@ from everlog.engine.memory.dictionary import Dictionary
 from everlog.engine.memory.facts.relation import Relation, grouped
 from everlog.engine.memory.facts.rows import NO_ROWS, Mark
 from everlog.engine.memory.facts.sets import MemoryFacts, TableView
-from everlog.engine.memory.facts.table import Ids, Positions, Run, Table, one_by_one
+from everlog.engine.memory.facts.table import Ids, Index, Positions, Run, Table, one_by_one
 from everlog.engine.memory.joins.computed_values import Computed
 from everlog.engine.memory.kernels import table_kernels as kernels
 from everlog.interrupts import lasting, look
@@ -88,6 +88,9 @@ Driving: TypeAlias = "tuple[Table, Ids | None, int, int]"
 Sink = Callable[[int, Ids, int], bool]
 """Takes the bindings at the end: a worker, a block, and their number. True asks the join to pause, to be emptied."""
 
+KeepNew = Callable[[Ids, int, Positions, Ids], int]
+"""Keeps, in place, the bindings of a block whose heads may be new, by the sources of these; how many stay."""
+
 _LOCK: Final = lasting(Lock())
 """Held where threads compile views, or enter rows where these are found."""
 
@@ -120,8 +123,9 @@ class Call:
     """One evaluation of a plan: the views of the driver and of the literals, and where the bindings go.
 
     Compiling a view may mark rows, so it is done before threads start where the table is known, and under a lock where
-    it is not. `done`, in `exists` mode, is the mark of the driver's rows that need no further binding. `spans` are what
-    an earlier call of the same plan with the same views has given as such, and so is what it is `driven` by.
+    it is not. `done`, in `exists` mode, is the mark of the driver's rows that need no further binding. Of a plan that
+    knows its head, `keep_new` passes over heads that are known. `spans` are what an earlier call of the same plan with
+    the same views has given as such, and so is what it is `driven` by.
     """
 
     def __init__(
@@ -133,22 +137,26 @@ class Call:
         shared: SharedViews | None = None,
         spans: Mapping[tuple[int, Table], TableView] | None = None,
         driven: Sequence[Driving] | None = None,
+        keep_new: KeepNew | None = None,
     ) -> None:
-        self.plan, self.sink, self.done = plan, sink, done
+        self.plan, self.sink, self.done, self.keep_new = plan, sink, done, keep_new
         self._driven = driven
         self._views = [views[place] for place in plan.used]
         self.driver = self._views[0]
         self._shared = shared or SharedViews()
         self._spans = spans
+        self._known: list[TableView | None] = []
+        """By literal, where its table is known beforehand."""
         if spans is None:
-            for place, table in plan.static_tables():
-                self.view(place, table)
+            self._known = [
+                None if at is None else self._shared.view(self._views[place], at) for place, at in plan.tables
+            ]
 
     def view(self, place: int, table: Table) -> TableView:
         """The view of a literal (0 is the driver) on one table."""
         if self._spans is not None:
             return self._spans[place, table]
-        return self._shared.view(self._views[place], table)
+        return self._known[place] or self._shared.view(self._views[place], table)
 
     def driving(self) -> Sequence[Driving]:
         """The rows that drive it, table by table."""
@@ -157,7 +165,8 @@ class Call:
         return self._driven
 
     def _driving(self) -> Iterator[Driving]:
-        for table in facts_of(self.plan.driver.literal, self.driver):
+        known = self.plan.driver.static
+        for table in facts_of(self.plan.driver.literal, self.driver) if known is None else (known,):
             found = self.plan.driving_rows(table)
             if found is not None:
                 yield table, found, 0, len(found)
@@ -185,6 +194,10 @@ class Access(NamedTuple):
     consts: Ids
     twins: Positions
     fresh: Positions
+    fresh_columns: tuple[int, ...]
+    """The same as numbers of Python's."""
+    seeking: int
+    """The place of the first key that a binding gives; -1 if there is none."""
     fills: tuple[tuple[int, int], ...]
     """Slots of the output that get a constant: variables at positions that the table fixes."""
     checks: tuple[tuple[int, int], ...]
@@ -230,6 +243,15 @@ class _Computation:
         if self.is_new and carried < len(out):
             out[carried, :m] = found[places]
         return out, m
+
+
+@dataclass
+class _KnownHead:
+    """Where a head is bound, and what comes next binds what the head does not say: bindings of known heads end here."""
+
+    before: dict[int, int]
+    sources: Positions
+    consts: Ids
 
 
 @dataclass
@@ -318,7 +340,8 @@ class Worker:
 class JoinPlan:
     """`parts` in order, the driver first; `needed` lists the variables (or `DRIVER_ROW`) of the resulting bindings.
 
-    `used` are the places, in the views that a call is given, of those of the driver and of the other literals.
+    `used` are the places, in the views that a call is given, of those of the driver and of the other literals. If there
+    is a `head`, whoever calls may want those that are known to be passed over.
     """
 
     def __init__(
@@ -327,6 +350,7 @@ class JoinPlan:
         parts: Sequence[Part],
         needed: Sequence[int],
         used: tuple[int, ...],
+        head: Literal | None = None,
     ) -> None:
         self._dictionary = dictionary
         self.used = used
@@ -337,13 +361,22 @@ class JoinPlan:
             late.append(late[-1] | part.variables())
         layout = tuple(sorted((driver.variables() | {DRIVER_ROW}) & late.pop()))
         self.driver = _Step(driver, 0, {}, layout)
-        self._steps: list[_Step | _Comparison | _Computation | _Meeting] = []
+        self._steps: list[_Step | _Comparison | _Computation | _Meeting | _KnownHead] = []
         place = 0
         for at, part in enumerate(rest):
             if len(late) < len(rest) - at:
                 continue  # it meets literals before it
             afterwards = late.pop()
             before = {variable: slot for slot, variable in enumerate(layout)}
+            if (
+                head is not None
+                and head.static is not None
+                and head.variables() <= before.keys()
+                and _binds(part, before)
+            ):
+                sources, consts = sources_of([head.terms[position] for position in head.static.positions], before)
+                self._steps.append(_KnownHead(before, sources, consts))
+                head = None  # once is enough
             if len(meeting := _meeting(rest[at:], before)) > 1:
                 for _ in meeting[1:]:
                     afterwards = late.pop()
@@ -372,17 +405,18 @@ class JoinPlan:
                 layout = (*carried, *sorted((part.variables() - before.keys()) & afterwards))
             self._steps.append(_Step(part, place, before, layout, len(carried)))
         self.layout = Layout(layout)
+        self.asks_for_head = any(isinstance(step, _KnownHead) for step in self._steps)
+        self.tables = sorted(((step.place, step.static) for step in self._literals()), key=lambda one: one[0])
+        """The table of each literal, if it is known beforehand, with its number."""
 
     def static_tables(self) -> Iterator[tuple[int, Table]]:
         """The tables that are known beforehand, with the numbers of the literals."""
-        for step in self._literals():
-            if step.static is not None:
-                yield step.place, step.static
+        return ((place, table) for place, table in self.tables if table is not None)
 
     @cached_property
     def is_static(self) -> bool:
         """Whether the tables of all literals are known beforehand."""
-        return all(step.static is not None for step in self._literals())
+        return all(table is not None for _, table in self.tables)
 
     def _literals(self) -> Iterator[_Step]:
         yield self.driver
@@ -416,7 +450,9 @@ class JoinPlan:
     def driving_rows(self, table: Table) -> Ids | None:
         """The rows of a table that the driver's constants can meet, if an index tells them."""
         access = self.driver.access(table)
-        return None if access is None else table.rows_with(access.columns, access.consts, table.n)
+        if access is None or not access.columns:
+            return None
+        return table.rows_with(access.columns, access.consts, table.n)
 
     def run(self, call: Call, worker: Worker, table: Table, rows: Ids | None, lo: int, hi: int) -> Iterator[None]:
         """Evaluates the plan for the driver's facts in the rows `lo..hi` of a table (or at those places of `rows`).
@@ -430,14 +466,14 @@ class JoinPlan:
         listed = NO_ROWS if rows is None else rows
         copied = access.plain and rows is None and view.is_span
         if copied:
-            lo, hi = max(lo, int(view.bounds[0])), min(hi, int(view.bounds[1]))
+            lo, hi = max(lo, view.lo), min(hi, view.hi)
         match = access.key_cols, access.consts, access.twins
         for start in range(lo, hi, tuning.BINDINGS_PER_BLOCK):
             look()
             out, end = worker.block(0, len(self.driver.after)), min(start + tuning.BINDINGS_PER_BLOCK, hi)
             if copied:
                 n = end - start
-                for slot, column in enumerate(access.fresh):
+                for slot, column in enumerate(access.fresh_columns):
                     if column >= 0:
                         out[slot, :n] = table.cols[column, start:end]
             else:
@@ -457,6 +493,9 @@ class JoinPlan:
                 n = kernels.keep_compared(block, n, *step.test, self._dictionary.order())
             elif isinstance(step, _Computation):
                 block, n = step.run(block, n, worker.block(level + 1, step.slots))
+            elif isinstance(step, _KnownHead):
+                if call.keep_new is not None:
+                    n = call.keep_new(block, n, step.sources, step.consts)
             elif isinstance(step, _Meeting):
                 for out, m in _met(call, step, worker, level, block, n):
                     yield from self._continue(call, worker, level + 1, out, m)
@@ -464,7 +503,8 @@ class JoinPlan:
             elif step.is_filter and step.static is not None:
                 n = _look_up(call, step, step.static, block, n)
             else:
-                for out, m in _extensions(call, step, worker, level, block, n):
+                found = _extensions if step.static is None else _extended
+                for out, m in found(call, step, worker, level, block, n):
                     yield from self._continue(call, worker, level + 1, out, m)
                 return
             level += 1
@@ -502,10 +542,7 @@ def _look_up(call: Call, step: _Step, table: Table, block: Ids, n: int) -> int:
 
 
 def _extensions(call: Call, step: _Step, worker: Worker, level: int, block: Ids, n: int) -> Iterator[tuple[Ids, int]]:
-    """The blocks that a literal makes of one block."""
-    if step.static is not None:
-        yield from _extended(call, step, worker, level, step.static, block, n)
-        return
+    """The blocks that a literal, whose tables depend on the bindings, makes of one block."""
     for tables, part in _dispatched(step, block[:, :n]):
         m = part.shape[1]
         if step.literal.negative:
@@ -522,7 +559,7 @@ def _extensions(call: Call, step: _Step, worker: Worker, level: int, block: Ids,
                 sub = part.copy()
                 for slot, value in access.checks:
                     k = kernels.keep_equal(sub, k, slot, value)
-            yield from _extended(call, step, worker, level, table, sub, k)
+            yield from _extended(call, step, worker, level, sub, k, table)
 
 
 def _dispatched(step: _Step, block: Ids) -> Iterator[tuple[Iterable[Table], Ids]]:
@@ -542,9 +579,11 @@ def _dispatched(step: _Step, block: Ids) -> Iterator[tuple[Iterable[Table], Ids]
 
 
 def _extended(
-    call: Call, step: _Step, worker: Worker, level: int, table: Table, block: Ids, n: int
+    call: Call, step: _Step, worker: Worker, level: int, block: Ids, n: int, table: Table | None = None
 ) -> Iterator[tuple[Ids, int]]:
-    """The blocks that the facts of one table make of a block."""
+    """The blocks that the facts of one table, the step's own if it has one, make of a block."""
+    table = table or step.static
+    assert table is not None, "a table to look into"
     access = step.access(table)
     if access is None or n == 0:
         return
@@ -557,16 +596,16 @@ def _extended(
             yield out, n
         return
     view = call.view(step.place, table)
-    lo, hi = view.bounds[:2].tolist()
+    lo, hi = view.lo, view.hi
     if lo >= hi:
         return
     index = table.index(access.columns)
-    covered = len(access.fresh) == 1 and access.fresh[0] == index.covered
-    for run in _runs(table, access, block, n, hi):
+    covered = access.fresh_columns == (index.covered,)
+    for run in _runs(table, index, access, block, n, hi):
         if run.hi <= lo or hi <= run.lo:
             continue
         inside = view.is_span and lo <= run.lo and run.hi <= hi
-        plain = inside and len(access.twins) == 0 and (covered or len(access.fresh) == 0)
+        plain = inside and len(access.twins) == 0 and (covered or not access.fresh_columns)
         i, at = 0, -1
         while i < n:
             look()
@@ -583,14 +622,17 @@ def _extended(
                 yield out, k
 
 
-def _runs(table: Table, access: Access, block: Ids, n: int, hi: int) -> Sequence[Run]:
+def _runs(table: Table, index: Index, access: Access, block: Ids, n: int, hi: int) -> Sequence[Run]:
     """Runs of a table, below a row, with all rows that some bindings meet."""
-    place = next((place for place, source in enumerate(access.sources) if source >= 0), None)
-    if place is not None:
-        sought = table.sought_run(access.columns, place, block[access.sources[place], :n], hi)
-        if sought is not None:
-            return (sought,)
-    return table.index(access.columns).runs(hi)
+    place = access.seeking
+    if place >= 0 and table.looks_for(access.columns, n, hi):
+        return (table.sought_run(access.columns, place, block[access.sources[place], :n], hi),)
+    return index.runs(hi)
+
+
+def _binds(part: Part, before: Mapping[int, int]) -> bool:
+    """Whether part of a conjunction makes several bindings of one."""
+    return isinstance(part, Literal) and not part.negative and not part.variables() <= before.keys()
 
 
 def _meeting(parts: Sequence[Part], before: Mapping[int, int]) -> list[Literal]:
@@ -611,8 +653,7 @@ def _met(call: Call, meeting: _Meeting, worker: Worker, level: int, block: Ids, 
     """The blocks that literals which bind the same variable make of one block."""
     for way, part, size in _ways(call, meeting, block, n):
         step, others = meeting.ways[way]
-        assert step.static is not None, "literals that meet have known tables"
-        for out, m in _extended(call, step, worker, level, step.static, part, size):
+        for out, m in _extended(call, step, worker, level, part, size):
             for other in others:
                 if m and other.static is not None:
                     m = _look_up(call, other, other.static, out, m)
@@ -653,7 +694,8 @@ def _facts_met(call: Call, step: _Step, block: Ids, n: int, crowded: bool = True
     access = step.access(table)
     if access is None:
         return np.zeros(n, np.int64)
-    lo, hi = call.view(step.place, table).bounds[:2].tolist()
+    view = call.view(step.place, table)
+    lo, hi = view.lo, view.hi
     index = table.index(access.columns)
     runs = index.runs(hi)
     if crowded and index.crowding() < tuning.CROWDED_KEY:
@@ -701,6 +743,8 @@ def access_to(
         consts,
         np.array(twins, np.int64) if twins else _NO_TWINS,
         np.array(fresh, np.int64),
+        tuple(fresh),
+        next((place for place, source in enumerate(sources.tolist()) if source >= 0), -1),
         tuple(fills),
         tuple(checks),
         len(keys) == table.arity,

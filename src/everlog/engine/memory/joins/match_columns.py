@@ -94,10 +94,10 @@ class _Prepared:
         self._uses += 1
         numbers, plan = self._conjunction.numbers, self._plan
         if plan is None or (self._uses <= _LAST_CHANGE and self._uses.bit_count() == 1):
-            if not self._conjunction.can_match(views):
-                return 0, np.empty((len(variables), 0), np.int32)
             needed = [numbers[variable] for variable in variables]
             plan = self._plan = self._conjunction.plan(views, None, needed, small=small, again=True, uses=self._uses)
+            if plan is None:
+                return 0, np.empty((len(variables), 0), np.int32)
             self._spans = self._driven = self._variables = None
         if self._variables is not variables:
             self._variables, self._slots = variables, [plan.layout[numbers[variable]] for variable in variables]

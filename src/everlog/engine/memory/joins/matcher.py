@@ -46,8 +46,6 @@ class Matches(Bindings):
     def facts(self, atom: Atom, excluding: FactSet | None = None) -> ComputedFacts:
         heads = Heads(self._engine, excluding)
         head = self._engine.literal(atom, self._conjunction.numbers)
-        if not self._conjunction.can_match(self._views):
-            return self._engine.empty()
         sizes = [
             sum(view.at_most(table) for table in literal.tables())
             for literal, view in zip(self._conjunction.positive, self._views, strict=False)
@@ -55,5 +53,7 @@ class Matches(Bindings):
         # The smallest set goes first, as a delta would: an index that it needs serves the next time too.
         smallest = min(range(len(sizes)), key=sizes.__getitem__) if sizes else None
         plan = self._conjunction.plan(self._views, None, head.variables(), small=smallest, again=True)
+        if plan is None:
+            return self._engine.empty()
         self._engine.run([Call(plan, self._views, heads.sink(plan.layout, head))], heads)
         return heads.facts()

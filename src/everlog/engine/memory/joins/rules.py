@@ -10,14 +10,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from functools import cache, partial
+from functools import cache, cached_property, partial
+from typing import Final
 
 from everlog.datalog.syntax import Rule
 from everlog.engine.algebra import FactSet, Region, Rules, Some
 from everlog.engine.memory import tuning
 from everlog.engine.memory.engine import MemoryEngine
 from everlog.engine.memory.facts.annotations import CountedFacts
-from everlog.engine.memory.facts.sets import ComputedFacts, MemoryFacts, as_memory_facts
+from everlog.engine.memory.facts.sets import ComputedFacts, MemoryFacts, as_memory_facts, is_nothing
 from everlog.engine.memory.facts.table import Table
 from everlog.engine.memory.joins.conjunction import UNIT, Conjunction
 from everlog.engine.memory.joins.join_plan import DRIVER_ROW, Call, JoinPlan, Literal, SharedViews, facts_of
@@ -26,6 +27,7 @@ from everlog.engine.memory.joins.sinks import CountedHeads, Heads, ProvedHeads, 
 _Some = tuple[MemoryFacts, MemoryFacts]
 _Planned = tuple[Literal, JoinPlan, list[MemoryFacts], list[tuple[Literal, MemoryFacts]]]
 """A head, a plan with the views of its literals, and second conditions."""
+_NO_TESTS: Final[list[tuple[Literal, MemoryFacts]]] = []
 Place = tuple[int, int]
 """The number of a rule and of a literal: positive ones first, then negative ones."""
 
@@ -39,11 +41,13 @@ class CompiledRule:
         self.body = Conjunction(engine, rule.positive, negative, rule.comparisons, rule.computations, [rule.head])
         self.head = engine.literal(rule.head, self.body.numbers)
         self.literals = [*self.body.positive, *self.body.negative]
+        self.shown = tuple(self.head.variables())
+        """The variables of the head."""
         self._needed = tuple(literal.static for literal in self.body.positive if literal.static is not None)
 
     def lacks_facts(self) -> bool:
         """Whether some atom of the body has no fact at all, whatever set it is matched in."""
-        return any(not table.n for table in self._needed)
+        return not all([table.n for table in self._needed])
 
     def labelled(self, sides: _Sides, place: int | None = None) -> list[MemoryFacts]:
         """The view of each literal when the one at `place` is matched in `some`; (156) and (157) of *Revisited*."""
@@ -65,9 +69,20 @@ class _Sides:
     def __init__(self, positive: FactSet, negative: FactSet | None, some: _Some | None = None) -> None:
         self.positive = as_memory_facts(positive)
         self.negative = self.positive if negative is None else as_memory_facts(negative)
-        if some is not None:
-            self.some = some
-            self.positive_before, self.negative_before = self.positive - some[0], self.negative | some[1]
+        self._some = some
+
+    @property
+    def some(self) -> _Some:
+        assert self._some is not None, "there is a condition"
+        return self._some
+
+    @cached_property
+    def positive_before(self) -> MemoryFacts:
+        return self.positive - self.some[0]
+
+    @cached_property
+    def negative_before(self) -> MemoryFacts:
+        return self.negative | self.some[1]
 
 
 class MemoryRules(Rules):
@@ -110,9 +125,9 @@ class MemoryRules(Rules):
         for number, _ in sorted(self._heads.matching(asked)):
             rule = self._compiled[number]
             views = [*rule.labelled(sides), asked, self._unit]
-            if not rule.body.can_match(views):
-                continue
             plan = rule.body.plan(views, rule.head, [DRIVER_ROW], extra_first=True)
+            if plan is None:
+                continue
             for table in facts_of(rule.head, asked):
                 # What an earlier rule proved needs no second proof: the joins skip it by its mark.
                 views[-2] = ComputedFacts(self._engine.within, {table: asked.rows(table)})
@@ -129,10 +144,11 @@ class MemoryRules(Rules):
             rule = self._compiled[number]
             atoms = [literal for literal in rule.body.positive if self._engine.meets(literal, region)]
             views = [*rule.labelled(sides), asked, self._unit]
-            if not atoms or not rule.body.can_match(views, shared):
-                continue
             needed = [variable for atom in atoms for variable in atom.variables()]
-            plan = rule.body.plan(views, rule.head, needed, small=len(rule.body.positive), shared=shared)
+            small = len(rule.body.positive)
+            plan = rule.body.plan(views, rule.head, needed, small=small, shared=shared) if atoms else None
+            if plan is None:
+                continue
             calls.append(Call(plan, views, found.sink(plan.layout, *atoms), shared=shared))
         self._engine.run(calls, found)
         self._engine.derivations += sum(found.instances)
@@ -143,9 +159,12 @@ class MemoryRules(Rules):
         some = [(as_memory_facts(P), as_memory_facts(N)) for P, N in conditions]
         if len(some) > 1:
             some.sort(key=_size)
+        places = self._places(some)
+        if not places:
+            return
         sides, shared = _Sides(positive, negative, some[0] if some else None), SharedViews()
         planned: list[_Planned] = []
-        for number, place in self._places(some):
+        for number, place in places:
             rule = self._compiled[number]
             if rule.lacks_facts():
                 continue
@@ -157,41 +176,55 @@ class MemoryRules(Rules):
                 extra = Literal(negated.relation, negated.terms)
                 views.append(some[0][1])
             views.append(self._unit)
-            if not rule.body.can_match(views, shared):
-                continue
-            tests = [(literal, N if literal.negative else P) for P, N in some[1:] for literal in rule.literals]
-            needed = [*rule.head.variables(), *(variable for literal, _ in tests for variable in literal.variables())]
+            tests, needed = _NO_TESTS, rule.shown
+            if len(some) > 1:
+                tests = [(literal, N if literal.negative else P) for P, N in some[1:] for literal in rule.literals]
+                needed = (*needed, *(variable for literal, _ in tests for variable in literal.variables()))
             small = None if place is None else min(place, size)
-            plan = rule.body.plan(views, extra, needed, small=small, shared=shared)
+            head = rule.head if heads.leaves_out else None
+            plan = rule.body.plan(views, extra, needed, small=small, shared=shared, head=head)
+            if plan is None:
+                continue
             planned.append((rule.head, plan, views, tests))
         _expect_apart(heads, planned)
         calls = []
         for head, plan, views, tests in planned:
             sink = heads.sink(plan.layout, head)
-            calls.append(Call(plan, views, filtered(sink, plan.layout, tests) if tests else sink, shared=shared))
+            if tests:
+                sink = filtered(sink, plan.layout, tests)
+            keep_new = heads.keep_new(head) if plan.asks_for_head else None
+            calls.append(Call(plan, views, sink, shared=shared, keep_new=keep_new))
         self._engine.run(calls, heads)
         self._engine.derivations += sum(heads.instances)
 
-    def _places(self, some: Sequence[_Some]) -> Iterable[tuple[int, int | None]]:
+    def _places(self, some: Sequence[_Some]) -> Sequence[tuple[int, int | None]]:
         """The rules, with the literal that the first condition is put to, that a call has to look at."""
         if not some:
             return [(number, None) for number in range(len(self._compiled))]
+        if not self._compiled:
+            return []
         P, N = some[0]
 
         def driven(place: Place) -> bool:
             literal = self._compiled[place[0]].literals[place[1]]
-            return bool(facts_of(literal, N if literal.negative else P))
+            facts = N if literal.negative else P
+            return bool(facts_of(literal, facts) if literal.static is None else facts.at_most(literal.static))
 
-        return filter(driven, sorted(self._bodies.matching(P) | self._bodies.matching(N)))
+        found = self._bodies.matching(P)
+        if not is_nothing(N):
+            found |= self._bodies.matching(N)
+        return [place for place in (sorted(found) if len(found) > 1 else found) if driven(place)]
 
 
 def _expect_apart(heads: Heads, planned: Sequence[_Planned]) -> None:
     """Tells of the tables that are empty, and get the heads of one plan that makes no head twice."""
+    empty = [one for one in planned if (table := one[0].static) is not None and not table.n]
+    if not empty:
+        return
     derived = Counter(head.relation.predicate for head, *_ in planned)
-    for head, plan, views, _ in planned:
-        table = head.static
-        if table is not None and not table.n and derived[head.relation.predicate] == 1 and plan.is_apart(head, views):
-            heads.expect_apart(table)
+    for head, plan, views, _ in empty:
+        if head.static is not None and derived[head.relation.predicate] == 1 and plan.is_apart(head, views):
+            heads.expect_apart(head.static)
 
 
 class MemoryCompiler:

@@ -20,7 +20,7 @@ from everlog.engine.memory.facts.rows import NO_ROWS, Mark
 from everlog.engine.memory.facts.sets import ComputedFacts, MemoryFacts, as_memory_facts
 from everlog.engine.memory.facts.table import Ids, Table
 from everlog.engine.memory.facts.table_entry import Entry
-from everlog.engine.memory.joins.join_plan import Layout, Literal, Sink, sources_of
+from everlog.engine.memory.joins.join_plan import KeepNew, Layout, Literal, Sink, sources_of
 from everlog.engine.memory.kernels import table_kernels as kernels
 
 
@@ -48,6 +48,15 @@ class Heads:
                 excluding = None if self._excluding is None else self._excluding.view(table)
                 found = self._entries[table] = Entry(table, self._engine.workers, excluding, table in self._apart)
             return found
+
+    @property
+    def leaves_out(self) -> bool:
+        """Whether there are heads that nobody wants."""
+        return self._excluding is not None
+
+    def keep_new(self, head: Literal) -> KeepNew | None:
+        """What keeps bindings of one head, in the course of a plan, that are worth to be gone on with."""
+        return None if self._excluding is None or head.static is None else self._entry(head.static).keep_new
 
     def sink(self, layout: Layout, *heads: Literal) -> Sink:
         """Takes the bindings of one plan, each an instance, and makes facts of one or several heads of them."""
@@ -86,8 +95,9 @@ class Heads:
         entry.enter(self._engine.parallel)
 
     def facts(self) -> ComputedFacts:
-        self.flush()
-        parts = {table: rows for table, entry in self._entries.items() if len(rows := entry.rows())}
+        if any(self._pending):
+            self.flush()
+        parts = {table: rows for table, entry in self._entries.items() if (rows := entry.rows()).size}
         return ComputedFacts(self._engine.within, parts)
 
 
@@ -100,16 +110,22 @@ class CountedHeads(Heads):
         self._rows: dict[Table, list[Ids]] = {}
 
     def _enter(self, entry: Entry) -> None:
+        table = entry.table
         # Memory that is never touched costs nothing, so this may be as long as the table.
-        self._counts[entry.table], rows = entry.tally(self._counts.get(entry.table, NO_ROWS))
-        self._rows.setdefault(entry.table, []).append(rows)
+        counts = self._counts[table] if table in self._counts else table.take_zeros()
+        self._counts[table], rows = entry.tally(counts)
+        self._rows.setdefault(table, []).append(rows)
 
     def counted(self) -> CountedFacts:
         self.flush()
         parts = {}
         for table, pieces in self._rows.items():
-            rows = np.concatenate(pieces)
-            parts[table] = rows, self._counts[table][rows].astype(np.int64)
+            rows, counts = np.concatenate(pieces), self._counts[table]
+            parts[table] = rows, counts[rows].astype(np.int64)
+            if len(rows) * tuning.FEW_COUNTED < len(counts):
+                counts[rows] = 0
+                table.give_zeros(counts)
+        self._counts = {}
         return CountedFacts(self._engine.within, parts)
 
 

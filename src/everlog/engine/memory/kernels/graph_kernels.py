@@ -347,6 +347,27 @@ def connected_components(sources, targets, nodes):
 
 
 @kernel
+def mark_apart(first, second, lo, hi, component, held, bit, mask, out):
+    """Gives a bit to those of the rows `lo..hi` with the bits `held` whose ends are in no common component.
+
+    Ids have components, or -1, up to the last that has one. Rows are also listed, as far as there is room but for one; how
+    many there are.
+    """
+    found, last, known = 0, len(out) - 1, len(component)
+    for row in range(lo, hi):
+        a, b = first[row], second[row]
+        one = component[a] if a < known else np.int32(-1)
+        other = component[b] if b < known else np.int32(-1)
+        # Nobody can predict which are together: the bit is written or not without a jump.
+        seen = mask[row]
+        new = ((one != other) | (one < 0)) & (seen & held == held)
+        mask[row] = seen | (bit * np.uint16(new))
+        out[min(found, last)] = row
+        found += int(new)
+    return found
+
+
+@kernel
 def joined_pairs(starts, members, lo, old, nodes, out):
     """Writes the pairs of each component's members that were in different components before, or in none.
 

@@ -1032,6 +1032,17 @@ def marked(rows, bit, mask, out):
 
 
 @kernel
+def marked_tuples(lo, hi, bit, mask, cols, out):
+    """Copies the tuples of those of the rows `lo..hi` that have a bit; there is room for just these."""
+    k = 0
+    for row in range(lo, hi):
+        if mask[row] & bit != 0:
+            for c in range(cols.shape[0]):
+                out[c, k] = cols[c, row]
+            k += 1
+
+
+@kernel
 def unselected(lo, hi, bounds, care, want, mask, ann, out):
     """The rows among `lo..hi` that are not in a view, as far as there is room; how many there are."""
     # A view may have many terms, and there are fewer masks than rows.
