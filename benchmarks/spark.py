@@ -7,6 +7,7 @@
 * `lubm`: rules about universities: seconds by round and by fact, at two sizes.
 * `dbpedia`: thousands of rules over generated triples: seconds by round, shapes of rules, and joins in the largest plan.
 * `components` and `hub`: see `spark_graphs.py`.
+* `many`: a million and ten million triples of this process, with the memory engine beside it; see `spark_many.py`.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from typing import TYPE_CHECKING, Any, Final
 from benchmarks.data import data_file
 from benchmarks.driver_memory import DriverMemory
 from benchmarks.spark_graphs import nothing_on_the_driver, run_components, run_hub
+from benchmarks.spark_many import run_many
 from benchmarks.workload import BenchmarkMistake
 from everlog.datalog.reader import parse_program
 from everlog.datalog.syntax import Constant, Program
@@ -263,4 +265,5 @@ ROWS: Final[dict[str, Callable[[SparkSession, int, Line], None]]] = {
     "dbpedia": _dbpedia,
     "components": run_components,
     "hub": run_hub,
+    "many": run_many,
 }

@@ -18,6 +18,7 @@ from support.computing_programs import computing
 from support.equalities import random_case, rows
 from support.joint import joint_computing
 from support.minimum_programs import with_minima
+from support.on_spark import jobs_started
 from support.proving import check_all, explained, explained_together
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def test_from_the_driver_and_a_store_by_either_engine(spark: SparkSession, tmp_p
 def test_from_jobs(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tuning, "DRIVER_FACTS", 0)
     kb = KnowledgeBase(PROGRAM, engine="spark", spark=spark)
-    kb.add(FACTS)
+    kb.add({**FACTS, "edge": [("a", "b"), ("b", "c")]})
     kb.materialise()
     check_all(kb, kb.program)
 
@@ -81,13 +82,7 @@ def test_jobs_do_not_depend_on_the_number_of_facts(spark: SparkSession, monkeypa
         kb = KnowledgeBase("p(?x) :- q(?x, ?y), r(?y) . r(?y) :- s(?y) .", engine="spark", spark=spark)
         kb.add({"q": [(0, number) for number in range(size)], "s": [(number,) for number in range(size)]})
         kb.materialise()
-        before = started(spark)
+        before = jobs_started(spark)
         assert kb.explain("p", (0,)).holds
-        jobs.append(started(spark) - before)
+        jobs.append(jobs_started(spark) - before)
     assert jobs[0] == jobs[1] > 0
-
-
-def started(spark: SparkSession) -> int:
-    """How many jobs a session has had."""
-    number: int = spark.sparkContext._jsc.sc().dagScheduler().numTotalJobs()
-    return number

@@ -13,6 +13,7 @@ import pytest
 
 import everlog
 from everlog import EverlogError, KnowledgeBase, parse_program
+from everlog.engine.spark import tuning
 from everlog.store.commit import Writing
 from support.forking import in_fork
 from support.interrupting import asked_at
@@ -47,7 +48,8 @@ def seen(kb: KnowledgeBase) -> tuple[Any, ...]:
     return sorted(kb.rows("reach")), kb.size("edge", "explicit"), kb.size("n"), kb.size("slow"), kb.size("sum")
 
 
-def test_a_long_job_is_cancelled(kb: KnowledgeBase, spark: SparkSession) -> None:
+def test_a_long_job_is_cancelled(kb: KnowledgeBase, spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tuning, "DRIVER_LOOKS", 1_000)  # else the driver would try by itself first
     before, asked = seen(kb), []
 
     def interrupt() -> None:
@@ -59,7 +61,9 @@ def test_a_long_job_is_cancelled(kb: KnowledgeBase, spark: SparkSession) -> None
     with pytest.raises(KeyboardInterrupt):
         kb.update(add={"slow": [(1,)], "edge": [(4, 5)]})
     assert asked, "the job was over too soon"
-    assert monotonic() - asked[0] < 4, "it takes less than two seconds where nobody else is at work"
+    assert monotonic() - asked[0] < 20, (
+        "the job itself takes hours; where nobody else is at work, this takes two seconds"
+    )
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     assert seen(kb) == before
     assert spark.range(5).count() == 5, "jobs of others are not cancelled"

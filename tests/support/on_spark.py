@@ -8,9 +8,10 @@ from random import Random
 from typing import Any
 
 from everlog import KnowledgeBase
-from everlog.datalog.ntriples import read_term
 from everlog.datalog.syntax import HIDDEN, Program
+from everlog.datalog.values import Value
 from everlog.engine.algebra import FactSet
+from everlog.engine.spark.facts.sets import as_spark_facts
 from everlog.planning.compiled_program import Stratification
 from everlog.reasoning.algorithms import TRACE
 from oracles import naive
@@ -23,27 +24,34 @@ Counts = dict[tuple[str, Fact, tuple[int, ...]], int]
 """By kind, fact, and place in the trace."""
 
 
-Terms = dict[int, object]
+Terms = dict[int, Value]
 """Values by their ids."""
 
 
+def jobs_started(spark: Any) -> int:
+    """How many jobs a session has had."""
+    number: int = spark.sparkContext._jsc.sc().dagScheduler().numTotalJobs()
+    return number
+
+
 def terms(kb: KnowledgeBase) -> Terms:
+    """All values; they are on the driver, since tests have few."""
     backend: Any = kb.reasoner.backend
-    return {id: read_term(text) for id, text in backend.terms.frame.select("id", "term").collect()}
+    found: Terms = backend.terms.values_of(range(backend.terms.size))
+    return found
 
 
 def all_facts(kb: KnowledgeBase, values: Terms | None = None) -> Facts:
-    """All facts of a knowledge base, two jobs on Spark, or one if terms are given."""
+    """All facts of a knowledge base; one job if they are not on the driver."""
     if kb.reasoner.backend.name == "memory":
         return facts_of(kb)
     return decoded(kb, kb.reasoner.I, values)
 
 
 def decoded(kb: KnowledgeBase, facts: FactSet, values: Terms | None = None) -> Facts:
-    """A set of facts of a knowledge base on Spark, two jobs, or one if terms are given."""
-    engine: Any = kb.reasoner.engine
+    """A set of facts of a knowledge base on Spark; one job if they are not on the driver."""
     values, names = values or terms(kb), _names(kb)
-    found = [_fact(row, names, values) for row in engine.together(facts).collect()]
+    found = [_fact(row, names, values) for row in _tuples(kb, facts)]
     assert len(set(found)) == len(found), "a fact occurs twice"
     return frozenset(one for one in found if not one[0].startswith(HIDDEN))
 
@@ -64,14 +72,14 @@ def kept_counts(kb: KnowledgeBase, values: Terms | None = None) -> Counts:
         return found
     values, names = values or terms(kb), _names(kb)
     if any(name.startswith(HIDDEN) for name, _ in names.values()):
-        for row in state.engine.together(state.materialisation.I).collect():
+        for row in _tuples(kb, state.materialisation.I):
             one = _fact(row, names, values)
             if one[0].startswith(HIDDEN):
                 found["hidden", one, ()] = 1
     for kind, at, annotation in state.materialisation.kept.placed():
         frame = state.engine.values(annotation)
         for row in [] if frame is None else frame.collect():
-            found[kind, _fact(row, names, values), at] = row["n"]
+            found[kind, _fact(tuple(row), names, values), at] = row["n"]
     return found
 
 
@@ -146,9 +154,17 @@ def _names(kb: KnowledgeBase) -> dict[int, tuple[str, int]]:
     return {number: (predicate, arity) for predicate, (number, arity) in kb.reasoner.engine.relations().items()}
 
 
-def _fact(row: object, names: dict[int, tuple[str, int]], values: dict[int, object]) -> Fact:
-    predicate, arity = names[row["p"]]  # type: ignore[index]
-    return fact(predicate, *(values[row[f"a{place}"]] for place in range(arity)))  # type: ignore[index, misc]
+def _tuples(kb: KnowledgeBase, facts: FactSet) -> list[tuple[int, ...]]:
+    """Facts on Spark as numbers: the relation, and the arguments."""
+    engine: Any = kb.reasoner.engine
+    near = as_spark_facts(facts).local()
+    return list(map(tuple, engine.together(facts).collect())) if near is None else near.tuples()
+
+
+def _fact(row: tuple[int, ...], names: dict[int, tuple[str, int]], values: Terms) -> Fact:
+    number, *arguments = row
+    predicate, arity = names[number]
+    return fact(predicate, *(values[one] for one in arguments[:arity]))
 
 
 def joint_sequence(seed: int, size: int, updates: int, rules: int = 5) -> Sequence:

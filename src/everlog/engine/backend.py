@@ -4,7 +4,7 @@ Each engine has one `Backend`, and all that differs between engines when it come
 forms of facts belong to an engine:
 
 * a **Batch** is some facts as they were given, as ids, before they are a set of the engine;
-* **Listed** are the facts of one predicate, as ids: an array in memory, a DataFrame on Spark;
+* **Listed** are the facts of one predicate, as ids: an array in memory, on Spark a DataFrame or rows on the driver;
 * a **Part** is a part of what an update changed: facts of all predicates, readable for as long as anybody wants to know.
 """
 

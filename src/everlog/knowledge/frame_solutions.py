@@ -23,6 +23,7 @@ from pyspark.sql.functions import hex as hex_of
 from everlog.datalog.syntax import Variable, terms_of
 from everlog.datalog.values import XSD
 from everlog.engine.memory.dictionary import Dictionary
+from everlog.engine.spark.listed_facts import SparkListed
 from everlog.spark.handover import to_arrow, to_spark
 from everlog.sparql.query_evaluation import Evaluation, Setting
 from everlog.sparql.query_limits import Limits
@@ -49,10 +50,10 @@ class QueryFrames:
     terms: QueryTerms
     limits: Limits
 
-    def of_facts(self, frame: DataFrame, variables: Sequence[Variable]) -> FrameSolutions:
+    def of_facts(self, facts: SparkListed, variables: Sequence[Variable]) -> FrameSolutions:
         """Solutions that are rows of ids, `a0`, `a1`, …"""
         columns = [col(f"a{place}").alias(_name(place)) for place in range(len(variables))]
-        return FrameSolutions(self, tuple(variables), frame.select(*columns))
+        return FrameSolutions(self, tuple(variables), facts.frame.select(*columns))
 
     def moved(self, solutions: Solutions) -> FrameSolutions:
         """Solutions of this process."""

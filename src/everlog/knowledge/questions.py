@@ -47,8 +47,12 @@ def answers(
             found = _with_answers(scratch, Rule(answer, tuple(map(names.literal, goal))), world.I)
             rows = names.answers(scratch, found, answer.predicate, variables, goal, world.E)
             return part_of(in_order(rows), limit, after), len(rows)
-        (rule,), facts = scratch.narrowed([Rule(answer, tuple(goal))], world.holding)
-        found = _with_answers(scratch, rule, facts)
+        asked = [Rule(answer, tuple(goal))]
+        if asked[0].aggregates:
+            found = _with_answers(scratch, asked[0], _facts_for(world, asked))
+        else:
+            (rule,), facts = scratch.narrowed(asked, world.holding)
+            found = _with_answers(scratch, rule, facts)
         listed = scratch.listed(found, answer.predicate, arity)
         number = None if limit is None else scratch.size(listed)
         if number is not None and limit is not None and number > WORTH_SORTING:
@@ -62,6 +66,8 @@ def answers(
 
 def _with_answers(backend: Backend[Any, Any, Any], rule: Rule, facts: FactSet) -> FactSet:
     """Some facts, and what a rule derives from them."""
+    if rule.aggregates:
+        return _materialised(backend, [rule], facts, lambda *_: None)
     backend.prepare([rule])
     for stratum in compile_program([rule], backend.compiler()):
         facts |= stratum.nonrecursive.apply(facts, excluding=facts)
@@ -109,16 +115,19 @@ def found_beside(
 ) -> list[tuple[Value, ...]]:
     """What more rules, with more facts, would derive of some predicates; nothing of it is kept."""
     with world.backend.scratch() as scratch:
-        given = world.holding
-        if not any(
-            meets(atom, closed) for closed in given.closures for rule in rules for atom in asked_atoms(rule.body)
-        ):
-            given = given.base
+        given = _facts_for(world, rules)
         given |= scratch.entered(scratch.encoded(facts), excluding=given)
         found = _materialised(scratch, rules, given, progress)
         few = scratch.few(lambda: len(found))
         listed = ((scratch.listed(found, name, arity), arity) for name, arity in predicates.items())
         return [row for facts_of, arity in listed for row in scratch.rows(facts_of, arity, few)]
+
+
+def _facts_for(world: AnyWorld, rules: Sequence[Rule]) -> FactSet:
+    """All facts that rules may ask for; those of closed relations are among them only if they do."""
+    given: FactSet = world.holding
+    atoms = [atom for rule in rules for atom in asked_atoms(rule.body)]
+    return given if any(meets(atom, closed) for closed in given.closures for atom in atoms) else given.base
 
 
 def _materialised(

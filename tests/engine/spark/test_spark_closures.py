@@ -46,11 +46,15 @@ def test_a_chain_takes_a_round_per_edge(
     assert rounds == 4
     assert facts.engine.derivations == 4 * 5 // 2
     pairs = {(i, j) for i in range(5) for j in range(i + 1, 5)}
-    assert {tuple(row) for row in facts.engine.frame(I, "reach", 2).collect()} == {
+    assert {tuple(row) for row in facts.engine.facts_of(I, "reach", 2).frame.collect()} == {
         tuple(facts.ids.encode(pair)) for pair in pairs
     }
     assert facts.engine.counts(I) == {"edge": 4, "reach": len(pairs)}
-    assert facts.engine.frame(I, "nobody", 3).collect() == facts.engine.frame(I, "nobody ever", 0).collect() == []
+    assert (
+        facts.engine.facts_of(I, "nobody", 3).frame.collect()
+        == facts.engine.facts_of(I, "nobody ever", 0).frame.collect()
+        == []
+    )
     assert (tmp_path / "scratch").exists() == (cut == "parquet")
     assert 0 < facts.engine.spark.sql("SHOW TABLES").count() < 30  # of those, each round made several
     facts.engine.release()

@@ -128,7 +128,7 @@ def test_few_facts_may_lead_to_many(spark: SparkSession, monkeypatch: pytest.Mon
     """
     monkeypatch.setattr(tuning, "DRIVER_FACTS", tiny)
     monkeypatch.setattr(tuning, "BROADCAST_JOIN_FACTS", 4)
-    monkeypatch.setattr(tuning, "DRIVER_BINDINGS", 4)
+    monkeypatch.setattr(tuning, "DRIVER_LOOKS", 4)
     facts = Facts(spark, VALUES)
     rules = SparkRules(facts.engine, parse_program("p(?x, ?y) :- a(?x), b(?y) .").rules)
     a, b = (facts.stored([naive.fact(name, x) for x in range(3)]) for name in "ab")
@@ -139,3 +139,36 @@ def test_few_facts_may_lead_to_many(spark: SparkSession, monkeypatch: pytest.Mon
     assert facts.multiplicities(rules.apply_counted(a | b, some=some)) == Counter(pairs)
     assert facts.engine.derivations == 2 * len(pairs)
     assert facts.engine.driver_applications == 0
+
+
+@pytest.mark.parametrize("conditions", [0, 2])
+def test_bindings_are_extended_half_by_half(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch, conditions: int
+) -> None:
+    """Where they lead to more than the driver should hold at a time, nothing is lost and no instance counts twice."""
+    monkeypatch.setattr(tuning, "DRIVER_FACTS", 1_000)
+    monkeypatch.setattr(tuning, "DRIVER_BINDINGS", 3)
+    asked = Asked(spark, 211 + conditions, conditions)
+    found = asked.rules.apply(asked.positive, asked.negative, some=asked.some)
+    assert asked.facts.facts_in(found) == asked.heads.keys()
+    assert asked.derived() == asked.heads.total() > 10
+    counted = asked.rules.apply_counted(asked.positive, asked.negative, some=asked.some)
+    assert asked.facts.multiplicities(counted) == asked.heads
+    assert asked.facts.engine.driver_applications == 2
+
+
+def test_one_of_many_matches_is_proof_enough(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether a group has a member is not found by looking at all of them, also where the first one is gone."""
+    monkeypatch.setattr(tuning, "DRIVER_FACTS", 1_000)
+    monkeypatch.setattr(tuning, "DRIVER_LOOKS", 20)
+    facts = Facts(spark, VALUES)
+    rules = SparkRules(facts.engine, parse_program("g(?x) :- m(?x, ?y) .").rules)
+    members = [naive.fact("m", "a", y) for y in range(50)] + [naive.fact("m", "b", y) for y in range(2)]
+    heads = facts.stored([naive.fact("g", x) for x in "abc"])
+    gone = facts.stored([naive.fact("m", "b", 1)])
+    all_gone = facts.stored([naive.fact("m", "b", y) for y in range(2)])
+    held = {naive.fact("g", "a"), naive.fact("g", "b")}
+    assert facts.facts_in(rules.provable(heads, facts.stored(members))) == held
+    assert facts.facts_in(rules.provable(heads, facts.stored(members) - gone)) == held
+    assert facts.facts_in(rules.provable(heads, facts.stored(members) - all_gone)) == {naive.fact("g", "a")}
+    assert facts.engine.driver_applications == 3

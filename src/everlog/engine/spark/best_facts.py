@@ -62,9 +62,9 @@ class SparkBestFacts(BestFacts):
     def kinds(self, candidates: FactSet, facts: FactSet) -> frozenset[str]:
         few = self._few(candidates, facts)
         if few is not None:
-            return kinds_of(self._values(few))
+            return kinds_of(self._values(few), self._extreme)
         texts = select([f"DISTINCT t.term AS {_TEXT}"], self._with_texts(candidates, facts))
-        found = self._engine.evaluated(texts, _kinds, f"{_KIND} string")
+        found = self._engine.evaluated(texts, partial(_kinds, self._extreme), f"{_KIND} string")
         return frozenset(row[0] for row in self._engine.spark.sql(f"SELECT DISTINCT {_KIND} FROM {found}").collect())
 
     def settled(
@@ -200,10 +200,11 @@ def _chosen(names: Sequence[str], extreme: Extreme, batches: Iterator[pa.RecordB
     yield pa.RecordBatch.from_arrays([pa.array(column) for column in chosen], names=list(names))
 
 
-def _kinds(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def _kinds(extreme: Extreme, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """The kinds of numbers among some texts, in a worker."""
     for batch in batches:
-        yield pa.RecordBatch.from_arrays([pa.array(sorted(kinds_of(_read(batch.column(_TEXT)))))], names=[_KIND])
+        found = kinds_of(_read(batch.column(_TEXT)), extreme)
+        yield pa.RecordBatch.from_arrays([pa.array(sorted(found), pa.string())], names=[_KIND])
 
 
 def _read(texts: pa.Array | pa.ChunkedArray) -> Column:

@@ -330,8 +330,35 @@ class SparkClasses(Classes):
         names = [f"coalesce(m{place}.id, l.a{place}) AS a{place}" for place in range(self._engine.width)]
         return self._beside(table, self._classes(), [f"l.{RELATION}", *names], key="name")
 
+    def expanded_here(self, facts: FactSet, relation: int | None = None) -> DriverFacts | None:
+        """The same, or those of one relation, on the driver, if it has the facts and can take what they stand for."""
+        local = as_spark_facts(facts).local()
+        if local is not None and relation is not None:
+            local = local.chosen(local.rows[:, 0] == relation)
+        if local is None or not self.members:
+            return local
+        rows, names = local.rows, np.array(sorted(self.members), np.int64)
+        members = [self.members[name] for name in names.tolist()]
+        ids = np.array([one for some in members for one in some], np.int64)
+        starts = np.cumsum([0, *map(len, members)])
+        for column in range(1, rows.shape[1]):
+            place = np.minimum(np.searchsorted(names, rows[:, column]), len(names) - 1)
+            several = names[place] == rows[:, column]
+            sizes = np.where(several, starts[place + 1] - starts[place], 1)
+            if not self._engine.driver.takes(int(sizes.sum())):
+                return None
+            # Each row as often as its argument has names, and the first place of those names.
+            nth = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+            first, several = np.repeat(starts[place], sizes), np.repeat(several, sizes)
+            rows = np.repeat(rows, sizes, axis=0)
+            rows[several, column] = ids[(first + nth)[several]]
+        return DriverFacts(rows)
+
     def numbers(self, facts: FactSet) -> dict[int, int]:
         """How many facts of each relation, by its number, some facts about representatives stand for."""
+        near = self.expanded_here(facts)
+        if near is not None:
+            return dict(zip(*(some.tolist() for some in np.unique(near.rows[:, 0], return_counts=True)), strict=True))
         table = computed(facts).table()
         if table is None:
             return {}

@@ -52,6 +52,7 @@ from everlog.engine.spark.facts.sql_text import (
 )
 from everlog.engine.spark.joins.comparisons import Twins, comparable, nameable, twin
 from everlog.engine.spark.joins.patterns import Parameters
+from everlog.engine.spark.listed_facts import SparkListed
 from everlog.errors import ArityMistake, EverlogError
 from everlog.interrupts import look
 from everlog.spark.handover import to_arrow, to_spark
@@ -287,12 +288,13 @@ class SparkEngine(Engine):
 
     def columns(self, facts: Mapping[str, NDArray[np.int64]]) -> ComputedFacts:
         """A set of facts by predicate, each an array of ids with a row for each argument; they stay on the driver."""
-        parts = []
-        for predicate, ids in facts.items():
-            numbers = np.full((1, ids.shape[1]), self.relation(predicate, len(ids)), np.int64)
-            parts.append(np.concatenate([numbers, ids]).T)
-        rows = [driver_facts.widened(part, self.width + 1) for part in parts]
-        return self.local(driver_facts.each_once(np.concatenate(rows))) if rows else self.empty()
+        numbers = [self.relation(predicate, len(ids)) for predicate, ids in facts.items()]
+        rows = np.full((sum(ids.shape[1] for ids in facts.values()), self.width + 1), fact_schema.PADDING, np.int64)
+        end = 0
+        for number, ids in zip(numbers, facts.values(), strict=True):
+            start, end = end, end + ids.shape[1]
+            rows[start:end, 0], rows[start:end, 1 : len(ids) + 1] = number, ids.T
+        return self.local(driver_facts.each_once(rows)) if len(rows) else self.empty()
 
     def local(self, facts: DriverFacts, apart: frozenset[int] = frozenset()) -> ComputedFacts:
         """A set of facts on the driver; none of them is in the runs with the given numbers."""
@@ -320,17 +322,25 @@ class SparkEngine(Engine):
             for one, rows in sizes
         }
 
-    def frame(self, facts: FactSet, predicate: str, arity: int) -> DataFrame:
-        """The facts of a predicate as ids; of a nullary one, a row if it holds. It is computed where it is used."""
-        number, _ = self._relations.get(predicate, (fact_schema.PADDING, arity))
-        return self.rows(computed(facts).table({RELATION: class_of(number)}), predicate, arity)
+    def facts_of(self, facts: FactSet, predicate: str, arity: int) -> SparkListed:
+        """The facts of a predicate as ids; what is not on the driver is computed where it is used."""
+        number, _ = self._relations.get(predicate, (fact_schema.PADDING, arity))  # a scratch may be gone by then
+        near = as_spark_facts(facts).local()
+
+        def make() -> DataFrame:
+            return self._rows(computed(facts).table({RELATION: class_of(number)}), number, arity)
+
+        return SparkListed(make, None if near is None else near.of(number, arity))
 
     def rows(self, table: Table | None, predicate: str, arity: int) -> DataFrame:
-        """The facts of a predicate in a table as ids; see `frame`."""
+        """The facts of a predicate in a table as ids; of a nullary one, a row if it holds."""
+        number, _ = self._relations.get(predicate, (fact_schema.PADDING, arity))
+        return self._rows(table, number, arity)
+
+    def _rows(self, table: Table | None, number: int, arity: int) -> DataFrame:
         names = fact_schema.arguments(arity) or ["true AS present"]
-        if table is None or predicate not in self._relations:
+        if table is None or number == fact_schema.PADDING:
             return self._given.createDataFrame([], fact_schema.schema(arity)).selectExpr(*names)
-        number = self.relation(predicate, arity)
         return self._there(f"SELECT {', '.join(names)} FROM {table} WHERE {RELATION} = {number}")
 
     def together(self, facts: FactSet) -> DataFrame:
@@ -348,10 +358,12 @@ class SparkEngine(Engine):
     def counts(self, facts: FactSet) -> dict[str, int]:
         """How many facts of each predicate there are."""
         names = {number: predicate for predicate, (number, _) in self._relations.items()}
-        few = as_spark_facts(facts).local()
+        here = as_spark_facts(facts)
+        few = here.computed().pieces() if self.driver.has([here]) else here.local()
         if few is not None:
-            relations, sizes = np.unique(few.rows[:, 0], return_counts=True)
-            return {names[number]: n for number, n in zip(relations.tolist(), sizes.tolist(), strict=True)}
+            pieces = [few] if isinstance(few, DriverFacts) else few
+            sizes = sum((np.bincount(one.rows[:, 0], minlength=len(self.arities)) for one in pieces), np.zeros(1, int))
+            return {names[number]: int(sizes[number]) for number in np.flatnonzero(sizes).tolist()}
         table = as_spark_facts(facts).table()
         if table is None:
             return {}

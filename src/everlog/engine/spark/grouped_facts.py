@@ -71,12 +71,14 @@ class SparkGroups(Groups):
         return self._made(before[:-1], continued(self._one.function, self._values(before[-1]), *told))
 
     def _on_driver(self, members: DriverFacts) -> ComputedFacts:
-        ids = _rows(members, self._members, self._arity)
-        groups, first = numbered(ids[self._keys], ids.shape[1])
-        arguments = [self._values(ids[at]) for at in self._arguments]
+        rows, columns = members.columns_of(self._members, self._arity, [*self._keys, *self._arguments])
+        keys, values_of = columns[: len(self._keys)], columns[len(self._keys) :]
+        groups, first = numbered(keys, rows)
+        arguments = list(map(self._values, values_of))
         count = len(first) if self._keys else 1
         values = aggregated(self._one.function, groups, count, arguments, self._one.separator)
-        return self._made(ids[self._keys][:, first] if self._keys else np.empty((0, 1), np.int64), values)
+        shown = np.stack([key[first] for key in keys]) if keys else np.empty((0, 1), np.int64)
+        return self._made(shown, values)
 
     def _values(self, ids: _Rows) -> Column:
         return self._engine.driver.terms.column(ids)

@@ -71,6 +71,8 @@ def changes(
     sets: list[tuple[str, tuple[int, ...], FactSet, FactSet]] = [(HIDDEN_FACTS, (), then.hidden, now.hidden)]
     sets += [(BACKBONE, (number,), before, after) for number, (before, after) in enumerate(backbones)]
     for kind, place, before, after in sets:
+        if kind not in kinds:  # as when no module is left: a store forgets what it had of them
+            continue
         for rows, changed in ((fewer, before - after), (more, after - before)):
             few = computed(changed).local()
             if few is None:

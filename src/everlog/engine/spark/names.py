@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
+import numpy as np
 from pyspark.sql import DataFrame
 from pyspark.sql.functions import col, lit
 
@@ -15,17 +17,20 @@ from everlog.engine.backend import Backend, Difference, Names, Which, World
 from everlog.engine.spark.clashes import described
 from everlog.engine.spark.classes import SparkClasses
 from everlog.engine.spark.facts import fact_schema
+from everlog.engine.spark.facts.driver_facts import DriverFacts, together
 from everlog.engine.spark.facts.fact_schema import RELATION
+from everlog.engine.spark.facts.sets import as_spark_facts
 from everlog.engine.spark.facts.sql_text import Table, select
 from everlog.engine.spark.kept_relations import class_pairs
+from everlog.engine.spark.listed_facts import SparkListed
 
 if TYPE_CHECKING:
     from everlog.engine.spark.spark_backend import SparkBackend
 
-SparkWorld: TypeAlias = World[FactSet, DataFrame, FactSet]
+SparkWorld: TypeAlias = World[FactSet, SparkListed, FactSet]
 
 
-class SparkNames(Names[FactSet, DataFrame, FactSet]):
+class SparkNames(Names[FactSet, SparkListed, FactSet]):
     """Facts are joined with the classes of several constants, which the driver has."""
 
     classes: SparkClasses
@@ -34,11 +39,15 @@ class SparkNames(Names[FactSet, DataFrame, FactSet]):
         assert isinstance(classes, SparkClasses)
         self._backend, self._engine, self.classes = backend, backend.engine, classes
 
-    def restore(self, pairs: DataFrame | None) -> None:
-        self.classes.restore({} if pairs is None else {row["a0"]: row["a1"] for row in pairs.collect()})
+    def restore(self, pairs: SparkListed | None) -> None:
+        if pairs is not None:
+            rows = pairs.frame.collect() if pairs.rows is None else pairs.rows.tolist()
+            self.classes.restore({left: right for left, right in rows})
 
-    def pairs(self) -> DataFrame:
-        return class_pairs(self._backend.spark, self.classes.represented)
+    def pairs(self) -> SparkListed:
+        represented = self.classes.represented
+        rows = np.array([*represented.items()], np.int64).reshape(-1, 2)
+        return SparkListed(lambda: class_pairs(self._backend.spark, represented), rows)
 
     def literal(self, literal: BodyLiteral) -> BodyLiteral:
         return self.classes.literal(literal)
@@ -54,8 +63,14 @@ class SparkNames(Names[FactSet, DataFrame, FactSet]):
         hidden = sum(len(self.classes.members.get(name, (name,))) for name in self.classes.selves(self.classes.same, I))
         return {**found, TRIPLE: found.get(TRIPLE, 0) - hidden + len(self._reflexive(E))}
 
-    def listed(self, E: FactSet, I: FactSet, predicate: str, which: Which, arity: int) -> DataFrame:
-        explicit, names = self._backend.listed(E, predicate, arity), fact_schema.arguments(arity)
+    def listed(self, E: FactSet, I: FactSet, predicate: str, which: Which, arity: int) -> SparkListed:
+        number, _ = self._engine.relations().get(predicate, (fact_schema.PADDING, arity))
+        near = self._shown_here(E, I, number, which)
+        rows = None if near is None else near.of(number, arity)
+        return SparkListed(lambda: self._frame(E, I, predicate, which, arity), rows)
+
+    def _frame(self, E: FactSet, I: FactSet, predicate: str, which: Which, arity: int) -> DataFrame:
+        explicit, names = self._backend.listed(E, predicate, arity).frame, fact_schema.arguments(arity)
         found = self._engine.rows(self._shown(I), predicate, arity)
         if not arity:
             return found if which == "all" else found.limit(0 if explicit.take(1) else 1)
@@ -63,11 +78,22 @@ class SparkNames(Names[FactSet, DataFrame, FactSet]):
             return found.join(explicit, names, "left_anti").select(*names)
         if predicate != TRIPLE:
             return found
-        return found.unionAll(self._backend.listed(self._reflexive(E), TRIPLE, 3))
+        return found.unionAll(self._backend.listed(self._reflexive(E), TRIPLE, 3).frame)
+
+    def _shown_here(self, E: FactSet, I: FactSet, relation: int, which: Which) -> DriverFacts | None:
+        """All facts of a relation in `I`, or those that are not in `E`, in all names, if they are on the driver."""
+        found, explicit = self.classes.expanded_here(I, relation), as_spark_facts(E).local()
+        reflexive = as_spark_facts(self._reflexive(E)).local()
+        if found is None or explicit is None or reflexive is None:
+            return None
+        if relation == self._engine.relation(TRIPLE, 3) and len(found):
+            _, left, verb, right = found.rows[:, :4].T
+            found = found.chosen((verb != self.classes.same) | (left != right))
+        return found - explicit if which == "derived" else together([found, reflexive])
 
     def answers(
         self,
-        scratch: Backend[FactSet, DataFrame, FactSet],
+        scratch: Backend[FactSet, SparkListed, FactSet],
         found: FactSet,
         predicate: str,
         variables: Sequence[Variable],
@@ -75,7 +101,7 @@ class SparkNames(Names[FactSet, DataFrame, FactSet]):
         E: FactSet,
     ) -> list[tuple[Value, ...]]:
         arity = len(variables)
-        rows = scratch.rows(self._engine.rows(self.classes.expanded(found), predicate, arity), arity)
+        rows = scratch.rows(self._answers(found, predicate, arity), arity)
         reflexive = self._backend.listed(self._reflexive(E), TRIPLE, 3)
         explicit = {left for left, _, _ in self._backend.rows(reflexive, 3)}
         for atom in goal:
@@ -83,9 +109,16 @@ class SparkNames(Names[FactSet, DataFrame, FactSet]):
                 rows = [row for row in rows if _is_seen(atom, dict(zip(variables, row, strict=True)), explicit)]
         return rows
 
+    def _answers(self, found: FactSet, predicate: str, arity: int) -> SparkListed:
+        """Answers about representatives in all names."""
+        number, _ = self._engine.relations().get(predicate, (fact_schema.PADDING, arity))
+        table, near = self.classes.expanded(found), self.classes.expanded_here(found, number)
+        frame = partial(self._engine.rows, table, predicate, arity)
+        return SparkListed(frame, None if near is None else near.of(number, arity))
+
     def listed_answers(
         self, found: FactSet, predicate: str, variables: Sequence[Variable], goal: Sequence[Atom], E: FactSet
-    ) -> DataFrame:
+    ) -> SparkListed:
         """The same as facts whose arguments are the variables, where they are."""
         listed = self._engine.rows(self.classes.expanded(found), predicate, len(variables))
         ids = self._engine.ids(term for atom in goal for term in atom.terms if isinstance(term, Constant))
@@ -100,7 +133,7 @@ class SparkNames(Names[FactSet, DataFrame, FactSet]):
             if explicit is None:
                 explicit = self.classes.selves(self.classes.same, E)
             listed = listed.where((verb != self.classes.same) | (left != right) | left.isin(explicit))
-        return listed
+        return SparkListed.of(listed)
 
     def derived(self, batches: Sequence[FactSet], E: FactSet, I: FactSet) -> int:
         given = self._backend.entered(batches)
@@ -154,7 +187,7 @@ class SparkNames(Names[FactSet, DataFrame, FactSet]):
         return self._reflexive(E) if table is None else self._engine.distinct(table).plus(self._reflexive(E))
 
 
-def represented(names: Names[FactSet, DataFrame, FactSet] | None) -> Mapping[int, int]:
+def represented(names: Names[FactSet, SparkListed, FactSet] | None) -> Mapping[int, int]:
     """Every constant that another one represents, with that one, if constants are rewritten."""
     return names.classes.represented if isinstance(names, SparkNames) else {}
 

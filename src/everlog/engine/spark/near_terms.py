@@ -29,7 +29,8 @@ class NearTerms:
 
     def __init__(self, by_label: bool) -> None:
         self._by_label = by_label
-        self._dictionary = Dictionary()
+        self.dictionary = Dictionary()
+        """The values of the terms."""
         self._read: set[Path] = set()
         self._here: NDArray[np.int32] = np.empty(0, np.int32)
         """By id of a term, its id in the dictionary of this process, or -1."""
@@ -47,12 +48,17 @@ class NearTerms:
                     self._learn(read_files([path], names, pa.schema([_KINDS[name] for name in names])))
                     self._read.add(path)
 
+    def told(self, table: pa.Table, file: Path) -> None:
+        """Learns the terms of a file by the table that was written to it."""
+        self._learn(table if self._by_label else table.drop_columns("label"))
+        self._read.add(file)
+
     def _learn(self, table: pa.Table) -> None:
         terms = table.column("term")
         if "label" in table.column_names:
             terms = pc.coalesce(table.column("label"), terms)
-        here, ids = self._dictionary.encode_ntriples(terms), table.column("id").to_numpy()
-        more, others = int(ids.max(initial=-1)) + 1 - len(self._here), len(self._dictionary) - len(self._there)
+        here, ids = self.dictionary.encode_ntriples(terms), table.column("id").to_numpy()
+        more, others = int(ids.max(initial=-1)) + 1 - len(self._here), len(self.dictionary) - len(self._there)
         self._here = np.append(self._here, np.full(max(0, more), -1, np.int32))
         self._there = np.append(self._there, np.full(max(0, others), -1, np.int64))
         self._here[ids] = here
@@ -60,19 +66,23 @@ class NearTerms:
 
     def twins(self) -> Mapping[int, int]:
         """The terms whose values are equal to those of others (`datalog/comparing.py`), with the least of these."""
-        if self._twins is None or self._twins[0] != len(self._dictionary):
-            kinds, payload, _, _ = self._dictionary.order()
-            here = np.flatnonzero(np.isin(kinds[: len(self._dictionary)], _COMPARED))
-            self._twins = len(self._dictionary), _equal(kinds[here], payload[here], self._there[here])
+        if self._twins is None or self._twins[0] != len(self.dictionary):
+            kinds, payload, _, _ = self.dictionary.order()
+            here = np.flatnonzero(np.isin(kinds[: len(self.dictionary)], _COMPARED))
+            self._twins = len(self.dictionary), _equal(kinds[here], payload[here], self._there[here])
         return self._twins[1]
 
     def find(self, terms: pa.Array) -> NDArray[np.int64]:
         """The ids of some terms, -1 for those that have none."""
-        return np.append(self._there, np.int64(-1))[self._dictionary.find_ntriples(terms)]
+        return np.append(self._there, np.int64(-1))[self.dictionary.find_ntriples(terms)]
 
     def texts(self, ids: NDArray[np.int64]) -> pa.Array:
         """The terms that some ids stand for."""
-        return self._dictionary.ntriples_column(self._here[ids])
+        return self.dictionary.ntriples_column(self._here[ids])
+
+    def here(self, ids: NDArray[np.int64]) -> NDArray[np.int32]:
+        """Some ids as those of the dictionary of this process."""
+        return self._here[ids]
 
 
 def _equal(kinds: NDArray[np.uint8], keys: NDArray[np.int64], ids: NDArray[np.int64]) -> Mapping[int, int]:

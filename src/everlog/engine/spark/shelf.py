@@ -7,12 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pyspark.sql import DataFrame
-
 from everlog.engine.algebra import FactSet
 from everlog.engine.backend import KeptState, Names, Shelf
 from everlog.engine.spark.kept_relations import arities as kept_arities
 from everlog.engine.spark.kept_relations import difference, laid_out, stored, whole
+from everlog.engine.spark.listed_facts import SparkListed
 from everlog.engine.spark.names import represented
 from everlog.store.layers import facts_frame
 from everlog.store.manifest import Layer, Part
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     from everlog.store.commit import Writing
 
 
-class SparkShelf(Shelf[FactSet, "DataFrame", FactSet]):
+class SparkShelf(Shelf[FactSet, SparkListed, FactSet]):
     """A version that a knowledge base on Spark makes."""
 
     def __init__(self, backend: SparkBackend, writer: Writing) -> None:
@@ -69,15 +68,15 @@ class SparkShelf(Shelf[FactSet, "DataFrame", FactSet]):
     def kept(
         self,
         state: KeptState | None,
-        names: Names[FactSet, DataFrame, FactSet] | None,
-        kept: Callable[[], Mapping[str, DataFrame]],
+        names: Names[FactSet, SparkListed, FactSet] | None,
+        kept: Callable[[], Mapping[str, SparkListed]],
         layers: Sequence[Layer],
         arities: Mapping[str, int],
         kinds: frozenset[str],
     ) -> tuple[tuple[Layer, ...], dict[str, int]]:
         widths = {**kept_arities(self._backend.engine, kinds), **arities}
         if state is None:  # it was opened, and no more
-            frames = kept()
+            frames = {name: one.frame for name, one in kept().items()}
             widths = {name: 0 if frame.columns == ["present"] else len(frame.columns) for name, frame in frames.items()}
             rows = stored(frames, list(frames), max(widths.values(), default=0))
             now = None if rows is None else Rows(rows, list(frames), rows.count())

@@ -1,6 +1,7 @@
 """The Spark engine as a reasoner uses it: facts are DataFrames of ids, and stay where Spark keeps them.
 
-Only what a user asks for comes to this process, decoded by joins with the dictionary. Sets are values here, so that
+Only what a user asks for comes to this process: decoded by joins with the dictionary, or, where the driver has the facts,
+here. Sets are values here, so that
 computing everything anew needs no other engine.
 """
 
@@ -10,7 +11,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial, reduce
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -35,7 +36,7 @@ from everlog.engine.backend import (
     Recovered,
 )
 from everlog.engine.kept_kinds import BACKBONE, HIDDEN_FACTS
-from everlog.engine.memory.dictionary import Dictionary
+from everlog.engine.memory.dictionary import Dictionary, Ids
 from everlog.engine.spark import kept_relations, tuning
 from everlog.engine.spark.clashes import clashes
 from everlog.engine.spark.classes import SparkClasses
@@ -47,6 +48,7 @@ from everlog.engine.spark.graphs.graphs import SparkGraphs
 from everlog.engine.spark.joins.matcher import SparkMatcher
 from everlog.engine.spark.joins.rules import SparkRules
 from everlog.engine.spark.kept_changes import Changes, KeptSnapshot, changes, hidden_facts, snapshot
+from everlog.engine.spark.listed_facts import SparkListed
 from everlog.engine.spark.names import SparkNames, SparkWorld, represented
 from everlog.engine.spark.shelf import SparkShelf
 from everlog.engine.spark.statistics import literal_columns, spark_facts
@@ -65,11 +67,8 @@ from everlog.store.commit import Writing
 from everlog.store.publishing.fact_files import FactFiles, FiledFacts, TermFiles
 from everlog.store.term_dictionary import FEW
 
-Texts: TypeAlias = tuple[int, list[pa.Array]]
-"""The facts of a predicate: how many, and their columns of N-Triples texts; none for a nullary predicate."""
 
-
-class SparkBackend(Backend[FactSet, DataFrame, FactSet]):
+class SparkBackend(Backend[FactSet, SparkListed, FactSet]):
     """A Spark engine and its dictionary; `scratch` gives places for files, if rounds end in some."""
 
     name = "spark"
@@ -135,12 +134,14 @@ class SparkBackend(Backend[FactSet, DataFrame, FactSet]):
     # ------------------------------------------------------------------------------------ facts in
 
     def encoded(self, columns: Mapping[str, Columns], read: Read | None = None, add: bool = True) -> list[FactSet]:
-        here = {name: _texts_of(given) for name, given in columns.items()}
-        fetched = self._fetched_if_few(read)
-        if fetched is not None:
-            return [self._looked_up({**here, **fetched}, add)]
-        found = [self._looked_up(here, add)]
-        assert read is not None
+        dictionary = Dictionary()
+        here = [(predicate, _numbered(given, dictionary)) for predicate, given in columns.items()]
+        if read is None or self._takes(read):
+            for predicate, block in () if read is None else read.blocks():
+                places = dictionary.encode_ntriples(block.texts)
+                here.append((predicate, places[block.numbers] if len(block.numbers) else block.numbers))
+            return [self._looked_up(here, dictionary, add)]
+        found = [self._looked_up(here, dictionary, add)]
         if not add:
             return [*found, self._engine.facts(self.terms.dictionary.find(read))]
         encoded = self.terms.encode(read)
@@ -148,34 +149,24 @@ class SparkBackend(Backend[FactSet, DataFrame, FactSet]):
         encoded.release()
         return found
 
-    def _fetched_if_few(self, read: Read | None) -> dict[str, Texts] | None:
-        """What was read in text form, in this process if it is little."""
-        if read is None:
-            return {}
-        if sum(read.sizes.values()) > FEW:
-            return None
-        pieces: dict[str, list[list[pa.Array]]] = {predicate: [] for predicate in read.arities}
-        for predicate, block in read.blocks():
-            pieces[predicate].extend(block.columns())
-        found = {}
-        for predicate, given in pieces.items():
-            height = sum(len(columns[0]) for columns in given)
-            columns = [pa.concat_arrays(parts) for parts in zip(*given, strict=True)] if read.arities[predicate] else []
-            found[predicate] = height, columns
-        return found
+    def _takes(self, read: Read) -> bool:
+        """Whether what was read is encoded in this process: it is little, or the driver would have it anyway."""
+        size = sum(read.sizes.values())
+        return size <= FEW or (self._engine.driver.takes(size) and self.terms.takes(read.terms[0]))
 
-    def _looked_up(self, facts: Mapping[str, Texts], add: bool) -> FactSet:
-        """Facts in this process as a set; all terms are looked up at once."""
-        flat = [column.cast(pa.large_string()) for _, columns in facts.values() for column in columns]
-        joint = pa.chunked_array(flat, pa.large_string()).combine_chunks()
-        ids = self.terms.encode_texts(joint) if add else self.terms.find_texts(joint)
-        found, start = {}, 0
-        for predicate, (height, columns) in facts.items():
-            rows = ids[start : start + height * len(columns)].reshape(len(columns), height)
-            start += rows.size
-            found[predicate] = rows[:, (rows >= 0).all(axis=0)]
+    def _looked_up(self, facts: Sequence[tuple[str, Ids]], dictionary: Dictionary, add: bool) -> FactSet:
+        """Facts in this process, as ids of a dictionary, as a set; all terms are looked up at once."""
+        used = np.zeros(len(dictionary), np.bool_)
+        for _, numbers in facts:
+            used[numbers] = True
+        ids = self.terms.ids_of(dictionary, np.flatnonzero(used).astype(np.int32), add)
+        pieces: dict[str, list[NDArray[np.int64]]] = {}
+        for predicate, numbers in facts:
+            rows = ids[numbers] if len(ids) else numbers.astype(np.int64)
+            pieces.setdefault(predicate, []).append(rows if add else rows[:, (rows >= 0).all(axis=0)])
+        found = {name: some[0] if len(some) == 1 else np.concatenate(some, axis=1) for name, some in pieces.items()}
         size = sum(rows.shape[1] for rows in found.values())
-        if len(ids) <= tuning.LISTED_IDS or self._engine.driver.takes(size):
+        if sum(rows.size for rows in found.values()) <= tuning.LISTED_IDS or self._engine.driver.takes(size):
             return self._engine.columns(found)
         tables = {
             predicate: pa.table(
@@ -199,7 +190,7 @@ class SparkBackend(Backend[FactSet, DataFrame, FactSet]):
     def fresh(self) -> SparkBackend:
         return self
 
-    def taken(self, facts: FactSet, other: Backend[FactSet, DataFrame, FactSet], new: bool = True) -> FactSet:
+    def taken(self, facts: FactSet, other: Backend[FactSet, SparkListed, FactSet], new: bool = True) -> FactSet:
         return computed(facts)
 
     # ------------------------------------------------------------------------------------ facts out
@@ -215,55 +206,55 @@ class SparkBackend(Backend[FactSet, DataFrame, FactSet]):
         hidden = any(predicate.startswith(HIDDEN) for predicate in self._engine.relations())
         return sum(self.counts(facts).values()) if hidden else len(facts)
 
-    def listed(self, facts: FactSet, predicate: str, arity: int) -> DataFrame:
-        return self._engine.frame(facts, predicate, arity)
+    def listed(self, facts: FactSet, predicate: str, arity: int) -> SparkListed:
+        return self._engine.facts_of(facts, predicate, arity)
 
-    def size(self, listed: DataFrame) -> int:
-        return listed.count()
+    def size(self, listed: SparkListed) -> int:
+        return listed.size
 
-    def first(self, listed: DataFrame, number: int, after: int | None = None) -> DataFrame:
-        if after is None:
-            return listed.limit(number)
-        return listed.orderBy(*listed.columns).offset(after).limit(number)
+    def first(self, listed: SparkListed, number: int, after: int | None = None) -> SparkListed:
+        return listed.first(number, after)
 
     def few(self, number: Callable[[], int]) -> bool:
         return number() <= FEW
 
-    def table(self, listed: DataFrame, arity: int, few: bool = True) -> pa.Table:
+    def table(self, listed: SparkListed, arity: int, few: bool = True) -> pa.Table:
         """Each column has the type that all of its values share."""
         if not arity:
-            return pa.Table.from_struct_array(pa.array([{}] * len(listed.take(1)), pa.struct([])))
+            return pa.Table.from_struct_array(pa.array([{}] * listed.first(1, None).size, pa.struct([])))
         dictionary, columns = self._fetched(listed, arity, few)
         decoded = [dictionary.decode_field(f"a{place}", ids) for place, ids in enumerate(columns)]
         return pa.Table.from_arrays([array for _, array in decoded], schema=pa.schema([field for field, _ in decoded]))
 
-    def rows(self, listed: DataFrame, arity: int, few: bool = True) -> list[tuple[Value, ...]]:
+    def rows(self, listed: SparkListed, arity: int, few: bool = True) -> list[tuple[Value, ...]]:
         if not arity:
-            return [()] * len(listed.take(1))
+            return [()] * listed.first(1, None).size
         dictionary, columns = self._fetched(listed, arity, few)
         return list(zip(*map(dictionary.values, columns), strict=True))
 
     def _fetched(
-        self, listed: DataFrame, arity: int, few: bool, dictionary: Dictionary | None = None
+        self, listed: SparkListed, arity: int, few: bool, dictionary: Dictionary | None = None
     ) -> tuple[Dictionary, list[NDArray[np.int32]]]:
-        """The columns of facts in this process, as ids of a dictionary that has their values, else of a new one."""
+        """The columns of facts in this process, as ids of a dictionary that has their values, else of some other."""
+        if listed.rows is not None:
+            return self.terms.decoded(listed.rows, dictionary)
         schema = pa.schema([(name, pa.large_string()) for name in fact_schema.arguments(arity)])
-        texts = to_arrow(self.terms.texts(listed), schema, few)
+        texts = to_arrow(self.terms.texts(listed.frame), schema, few)
         dictionary = Dictionary() if dictionary is None else dictionary
         return dictionary, [dictionary.encode_ntriples(texts.column(name)) for name in schema.names]
 
-    def texts(self, listed: DataFrame, spark: Callable[[], SparkSession]) -> DataFrame:
-        return self.terms.texts(listed, stored=True)
+    def texts(self, listed: SparkListed, spark: Callable[[], SparkSession]) -> DataFrame:
+        return self.terms.texts(listed.frame, stored=True)
 
-    def filed(self, listed: Mapping[str, tuple[DataFrame, int]], folder: Path) -> FiledFacts:
-        facts = {
-            predicate: FactFiles.of_frame(frame, arity, folder / f"facts-{number}")
-            for number, (predicate, (frame, arity)) in enumerate(listed.items())
+    def filed(self, listed: Mapping[str, tuple[SparkListed, int]], folder: Path) -> FiledFacts:
+        files = {
+            predicate: FactFiles.of_frame(facts.frame, arity, folder / f"facts-{number}")
+            for number, (predicate, (facts, arity)) in enumerate(listed.items())
         }
-        return FiledFacts(facts, TermFiles(tuple(self.terms.all_files()), self.terms.size))
+        return FiledFacts(files, TermFiles(tuple(self.terms.all_files()), self.terms.size))
 
-    def dataframe(self, listed: DataFrame, arity: int, spark: Callable[[], SparkSession]) -> DataFrame:
-        return typed_columns(self.terms.texts(listed))
+    def dataframe(self, listed: SparkListed, arity: int, spark: Callable[[], SparkSession]) -> DataFrame:
+        return typed_columns(self.terms.texts(listed.frame))
 
     @contextmanager
     def scratch(self) -> Iterator[SparkBackend]:
@@ -278,19 +269,19 @@ class SparkBackend(Backend[FactSet, DataFrame, FactSet]):
         (found,) = self.encoded({predicate: Columns((column,), len(ids))})
         return found
 
-    def columns(self, listed: DataFrame, arity: int, dictionary: Dictionary) -> NDArray[np.int32]:
+    def columns(self, listed: SparkListed, arity: int, dictionary: Dictionary) -> NDArray[np.int32]:
         _, columns = self._fetched(listed, arity, True, dictionary)
         return np.array(columns, np.int32).reshape(arity, -1)
 
     def matches(
-        self, asked: Matching, dictionary: Dictionary, names: Names[FactSet, DataFrame, FactSet] | None = None
+        self, asked: Matching, dictionary: Dictionary, names: Names[FactSet, SparkListed, FactSet] | None = None
     ) -> Matched:
         """Matches are found by Spark and fetched, so that they have to fit into this process."""
         with self.scratch():
             return self._fetched_matches(asked, dictionary, names)
 
     def _fetched_matches(
-        self, asked: Matching, dictionary: Dictionary, names: Names[FactSet, DataFrame, FactSet] | None
+        self, asked: Matching, dictionary: Dictionary, names: Names[FactSet, SparkListed, FactSet] | None
     ) -> Matched:
         arity = len(asked.variables)
         answer, found = self._matching(asked, names)
@@ -307,7 +298,7 @@ class SparkBackend(Backend[FactSet, DataFrame, FactSet]):
         return number, np.array(columns, np.int32).reshape(arity, -1)
 
     def _matching(
-        self, asked: Matching, names: Names[FactSet, DataFrame, FactSet] | None = None
+        self, asked: Matching, names: Names[FactSet, SparkListed, FactSet] | None = None
     ) -> tuple[Atom, FactSet]:
         """The matches of some atoms as facts, and what their atom is."""
         answer = Atom(f"{HIDDEN}answer", tuple(asked.variables))
@@ -316,8 +307,8 @@ class SparkBackend(Backend[FactSet, DataFrame, FactSet]):
         return answer, self.matcher().match(literals).facts(answer)
 
     def listed_matches(
-        self, asked: Matching, names: Names[FactSet, DataFrame, FactSet] | None = None
-    ) -> tuple[int, DataFrame]:
+        self, asked: Matching, names: Names[FactSet, SparkListed, FactSet] | None = None
+    ) -> tuple[int, SparkListed]:
         with self.scratch():
             answer, found = self._matching(asked, names)
             if names is None:
@@ -325,7 +316,7 @@ class SparkBackend(Backend[FactSet, DataFrame, FactSet]):
             assert isinstance(names, SparkNames)
             listed = names.listed_answers(found, answer.predicate, asked.variables, asked.atoms, asked.E)
             number = len(found)
-            return number if number > tuning.FETCHED_MATCHES else listed.count(), listed
+            return number if number > tuning.FETCHED_MATCHES else listed.size, listed
 
     def clashes(self, I: FactSet) -> list[str]:
         return clashes(self._engine, self.terms, I)
@@ -341,7 +332,7 @@ class SparkBackend(Backend[FactSet, DataFrame, FactSet]):
     def part_size(self, part: FactSet) -> int:
         return self.count(part)
 
-    def part_listed(self, part: FactSet, predicate: str, arity: int) -> DataFrame:
+    def part_listed(self, part: FactSet, predicate: str, arity: int) -> SparkListed:
         return self.listed(part, predicate, arity)
 
     def compared(
@@ -356,16 +347,17 @@ class SparkBackend(Backend[FactSet, DataFrame, FactSet]):
 
     # ------------------------------------------------------------------------------------ what is kept, and equality
 
-    def kept(self, state: KeptState) -> Mapping[str, DataFrame]:
+    def kept(self, state: KeptState) -> Mapping[str, SparkListed]:
         kinds = frozenset(kind for kind, _, _ in state.annotations)
-        return kept_relations.apart(self._engine, state, kinds | {HIDDEN_FACTS, BACKBONE})
+        frames = kept_relations.apart(self._engine, state, kinds | {HIDDEN_FACTS, BACKBONE})
+        return {name: SparkListed.of(frame) for name, frame in frames.items()}
 
     def kept_change(
         self,
         state: KeptState,
         sets: Difference[FactSet] | None,
         kinds: frozenset[str],
-        names: tuple[Names[FactSet, DataFrame, FactSet], Names[FactSet, DataFrame, FactSet]] | None = None,
+        names: tuple[Names[FactSet, SparkListed, FactSet], Names[FactSet, SparkListed, FactSet]] | None = None,
         once: bool = True,
     ) -> tuple[Changes, Changes] | None:
         if self.stored is None:
@@ -373,17 +365,17 @@ class SparkBackend(Backend[FactSet, DataFrame, FactSet]):
         now = self._snapshot(state, None if names is None else names[1])
         return changes(self._engine, self.stored, now, kinds)
 
-    def note_stored(self, state: KeptState, names: Names[FactSet, DataFrame, FactSet] | None = None) -> None:
+    def note_stored(self, state: KeptState, names: Names[FactSet, SparkListed, FactSet] | None = None) -> None:
         self.stored = self._snapshot(state, names)
 
-    def _snapshot(self, state: KeptState, names: Names[FactSet, DataFrame, FactSet] | None) -> KeptSnapshot:
+    def _snapshot(self, state: KeptState, names: Names[FactSet, SparkListed, FactSet] | None) -> KeptSnapshot:
         """What is kept now."""
         if state.I not in self._hidden:
             self._hidden[state.I] = hidden_facts(self._engine, state.I)
         return snapshot(state, self._hidden[state.I], represented(names))
 
-    def recovered(self, kept: Mapping[str, DataFrame], kinds: frozenset[str], I: FactSet) -> Recovered:
-        return kept_relations.recovered(self._engine, kept, kinds, I)
+    def recovered(self, kept: Mapping[str, SparkListed], kinds: frozenset[str], I: FactSet) -> Recovered:
+        return kept_relations.recovered(self._engine, {name: one.frame for name, one in kept.items()}, kinds, I)
 
     def shelf(self, writer: Writing) -> SparkShelf:
         return SparkShelf(self, writer)
@@ -417,7 +409,7 @@ class _Jobs(Measured):
         return {**self._rounds.summary(self._backend.spark), "on_driver": on_driver}
 
 
-def _texts_of(columns: Columns) -> Texts:
-    """Facts in this process in text form."""
-    dictionary = Dictionary()
-    return columns.height, [dictionary.ntriples_column(column.encoded(dictionary)) for column in columns.columns]
+def _numbered(facts: Columns, dictionary: Dictionary) -> Ids:
+    """Facts in this process as ids of a dictionary, a row for each argument."""
+    numbers = [column.encoded(dictionary) for column in facts.columns]
+    return np.array(numbers, np.int32).reshape(len(numbers), facts.height)

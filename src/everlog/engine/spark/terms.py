@@ -20,8 +20,12 @@ from pyspark.sql.functions import broadcast, coalesce, col
 
 from everlog.datalog.ntriples import read_term, write_term
 from everlog.datalog.values import Value
+from everlog.engine.group_numbers import distinct_numbers
+from everlog.engine.memory.dictionary import Dictionary, Ids
 from everlog.engine.spark import tuning
+from everlog.engine.spark.facts.driver_facts import Rows
 from everlog.engine.spark.near_terms import NearTerms
+from everlog.interrupts import look
 from everlog.sources.read_facts import Read
 from everlog.spark.handover import to_arrow, to_spark
 from everlog.store.parquet_files import files_in, reader, rows_in
@@ -51,9 +55,13 @@ class SparkTerms:
         self._frame: DataFrame | None = None
         self._near = NearTerms(by_label)
 
+    def takes(self, more: int) -> bool:
+        """Whether so many terms may come to those that there are, and all are in this process."""
+        return self.size + more <= tuning.DRIVER_TERMS
+
     def near(self) -> NearTerms | None:
         """All terms in this process; None if they are too many."""
-        if self.size > tuning.DRIVER_TERMS:
+        if not self.takes(0):
             self._near = NearTerms(self._by_label)
             return None
         self._near.read([*self._unnamed, *self.new], map(Path, self._stored))
@@ -131,17 +139,32 @@ class SparkTerms:
 
     def encode_texts(self, texts: pa.Array) -> NDArray[np.int64]:
         """The ids of terms in this process; those that have none get the next ones."""
-        ids, distinct, places = self._looked_up(texts)
+        distinct, places = _distinct(texts)
+        return self._encoded(distinct)[places]
+
+    def ids_of(self, dictionary: Dictionary, values: Ids, add: bool = True) -> NDArray[np.int64]:
+        """The ids of some values of a dictionary, by their ids there; -1 for others, and for unknown ones unless added."""
+        found = np.full(len(dictionary), -1, np.int64)
+        for first in range(0, len(values), tuning.TERMS_AT_A_TIME):
+            look()
+            some = values[first : first + tuning.TERMS_AT_A_TIME]
+            texts = dictionary.ntriples_column(some)
+            found[some] = self._encoded(texts) if add else self._found(texts)
+        return found
+
+    def _encoded(self, distinct: pa.Array) -> NDArray[np.int64]:
+        """The ids of distinct terms; those that have none get the next ones."""
+        ids = self._found(distinct)
         missing = np.flatnonzero(ids < 0)
         if len(missing):
             ids[missing] = np.arange(self.size, self.size + len(missing))
-            self._write(ids[missing], distinct.take(missing))
-        return ids[places]
+            self._write(ids[missing], distinct if len(missing) == len(ids) else distinct.take(missing))
+        return ids
 
     def find_texts(self, texts: pa.Array) -> NDArray[np.int64]:
         """The ids of terms in this process, -1 for those that have none."""
-        ids, _, places = self._looked_up(texts)
-        return ids[places]
+        distinct, places = _distinct(texts)
+        return self._found(distinct)[places]
 
     def values_of(self, ids: Sequence[int]) -> dict[int, Value]:
         """The values that some ids, not too many, stand for."""
@@ -158,45 +181,62 @@ class SparkTerms:
         found = self.frame.join(broadcast(to_spark(self._spark, given)), "id").select("id", "term")
         return to_arrow(found, schema, few=len(ids) <= tuning.FETCHED_IDS)
 
+    def decoded(self, ids: Rows, dictionary: Dictionary | None = None) -> tuple[Dictionary, list[Ids]]:
+        """The columns of facts on the driver as ids of a dictionary that has their values, else of some other one."""
+        near = self.near()
+        if dictionary is None and near is not None:
+            return near.dictionary, list(near.here(ids.T))
+        dictionary = Dictionary() if dictionary is None else dictionary
+        found = self.texts_of(distinct_numbers(ids.ravel()))
+        known, here = found.column("id").to_numpy(), dictionary.encode_ntriples(found.column("term"))
+        order = np.argsort(known)
+        return dictionary, list(here[order][np.searchsorted(known, ids.T, sorter=order)])
+
     def texts(self, facts: DataFrame, stored: bool = False) -> DataFrame:
         """Facts in id form as text; blank nodes with the names that a store gives them, if that is asked for."""
         terms = self._terms(by_label=False) if stored else self.frame
         return StoredDictionary.of(self._spark, terms, self.size).decode(facts)
 
-    def _looked_up(self, texts: pa.Array) -> tuple[NDArray[np.int64], pa.Array, NDArray[np.int64]]:
-        """The ids of the distinct terms, these terms, and for each term its place among them."""
-        encoded = texts.cast(pa.large_string()).dictionary_encode()
-        distinct, places = encoded.dictionary, encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
+    def _found(self, distinct: pa.Array) -> NDArray[np.int64]:
+        """The ids of distinct terms, -1 for those that have none."""
         ids = np.full(len(distinct), -1, np.int64)
         near = self.near() if self.size and len(distinct) else None
         if near is not None:
             ids = near.find(distinct)
         elif self.size and len(distinct):
             asked = pa.table({"term": distinct, "place": pa.array(np.arange(len(distinct)), pa.int64())})
-            found = self.frame.join(broadcast(to_spark(self._spark, asked)), "term").select("place", "id")
-            schema = pa.schema([("place", pa.int64()), ("id", pa.int64())])
-            table = to_arrow(found, schema, few=len(distinct) <= tuning.FETCHED_IDS)
+            given, few = to_spark(self._spark, asked), len(distinct) <= tuning.FETCHED_IDS
+            found = self.frame.join(broadcast(given) if few else given, "term").select("place", "id")
+            table = to_arrow(found, pa.schema([("place", pa.int64()), ("id", pa.int64())]), few)
             ids[table.column("place").to_numpy()] = table.column("id").to_numpy()
-        return ids, distinct, places
+        return ids
 
     def _write(self, ids: NDArray[np.int64], texts: pa.Array) -> None:
         large = pa.large_string()
         blank = pc.starts_with(texts, "_:")
-        names = pc.binary_join_element_wise(pa.scalar(BLANK, large), pa.array(ids).cast(large), pa.scalar("", large))
-        table = pa.table(
-            {
-                "id": pa.array(ids),
-                "term": pc.if_else(blank, names, texts).cast(pa.string()),
-                "label": pc.if_else(blank, texts, pa.scalar(None, large)).cast(pa.string()),
-            }
-        )
+        terms, labels = texts, pa.nulls(len(texts), large)
+        if pc.any(blank).as_py():
+            names = pc.binary_join_element_wise(
+                pa.scalar(BLANK, large), pa.array(ids).cast(large), pa.scalar("", large)
+            )
+            terms, labels = pc.if_else(blank, names, texts), pc.if_else(blank, texts, labels)
+        table = pa.table({"id": pa.array(ids), "term": terms.cast(pa.string()), "label": labels.cast(pa.string())})
         folder = self._folder()
         folder.mkdir(parents=True, exist_ok=True)
-        pq.write_table(table, folder / "terms.parquet", write_page_checksum=True)
-        self._learn([folder / "terms.parquet"])
+        file = folder / "terms.parquet"
+        pq.write_table(table, file, write_page_checksum=True, use_dictionary=False)
+        self._learn([file])
+        if self.takes(0):
+            self._near.told(table, file)
 
     def _learn(self, files: Iterable[Path]) -> None:
         more = list(files)
         self.new += more
         self.size += sum(map(rows_in, more))
         self._frame = None
+
+
+def _distinct(texts: pa.Array) -> tuple[pa.Array, NDArray[np.int64]]:
+    """Distinct terms, and for each of some terms its place among them."""
+    encoded = texts.cast(pa.large_string()).dictionary_encode()
+    return encoded.dictionary, encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)

@@ -5,15 +5,19 @@ They are read where they are used, as `tuning.NAME`, so that tests can move them
 
 from __future__ import annotations
 
-DRIVER_FACTS = 4_000_000
-"""Operations on sets of up to this many facts that the driver has already happen there, without a job. A triple takes 32
-bytes, and up to 12 more for each way in which it is looked up: 180 MB for so many of them."""
+DRIVER_FACTS = 12_000_000
+"""Sets of up to this many facts that come in are on the driver, and with what follows from them up to twice as many:
+operations on them happen there, without a job. A triple takes 32 bytes, and up to 12 more for each way in which it is
+looked up: half a gigabyte for so many of them, each looked up in one way."""
 
 FETCHED_FACTS = 20_000
 """Up to this many facts come from Spark to the driver where it has what they meet, and as many are asked for there."""
 
 DRIVER_BINDINGS = 5_000_000
-"""Rules that lead to more bindings than this are left to Spark."""
+"""Bindings that lead to more than this are extended half by half, so that these are all that the driver has of them."""
+
+DRIVER_LOOKS = 60_000_000
+"""Rules that lead to more bindings than this, in all and on the way, are left to Spark."""
 
 DRIVER_MATCHES = 1_000
 DRIVER_SAMPLE = 256
@@ -21,10 +25,14 @@ DRIVER_SAMPLE = 256
 the bindings: rules over triples join relations of which nobody knows the sizes. The rules of OWL 2 RL over 5,000 triples
 of LUBM took 5 s of the processor with it, and led to more than `DRIVER_BINDINGS` without."""
 
-DRIVER_TERMS = 4_000_000
-"""A dictionary of up to this many terms is on the driver, too, once somebody looks something up: about 400 MB. Of a larger
-one it remembers as many constants that it compared or computed with. With a million of 1.4 million terms allowed, each
-update of groups of a million rows started jobs to look terms up, and took 5 s and more where it takes 1.4 now."""
+DRIVER_TERMS = 12_000_000
+"""A dictionary of up to this many terms is on the driver, too: 35 bytes each, and those of their texts, which numbers do
+not need. Of a larger one it remembers as many constants that it compared or computed with. With a million of 1.4 million
+terms allowed, each update of groups of a million rows started jobs to look terms up, and took 5 s and more where it takes
+1.4 now."""
+
+TERMS_AT_A_TIME = 2_000_000
+"""So many terms of this process are looked up, and written to a file, at a time: these are 100 MB of text, or 200."""
 
 MANY_TIMES = 8
 """A set on the driver that is so many times as large as another is many: its hash table is asked about the facts of the

@@ -103,6 +103,15 @@ class DriverFacts:
             return np.empty((0, arity), np.int64)
         return np.ascontiguousarray(self.rows[self.rows[:, 0] == relation, 1 : arity + 1])
 
+    def columns_of(self, relation: int, arity: int, places: Sequence[int]) -> tuple[int, list[NDArray[np.int64]]]:
+        """How many facts of a relation there are, and some of their arguments, each a column by itself."""
+        if self.rows.shape[1] <= arity:
+            return 0, [np.empty(0, np.int64) for _ in places]
+        mine = self.rows[:, 0] == relation
+        rows = int(np.count_nonzero(mine))
+        columns = (self.rows[:, place + 1] for place in places)
+        return rows, [np.ascontiguousarray(one) if rows == len(self) else one[mine] for one in columns]
+
     def tuples(self) -> list[tuple[int, ...]]:
         """The facts one by one, with padding."""
         return list(map(tuple, self.rows.tolist()))

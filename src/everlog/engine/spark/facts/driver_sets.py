@@ -35,8 +35,12 @@ class Driver:
         self.terms = DriverTerms(engine)
 
     def takes(self, rows: int) -> bool:
-        """Whether so many facts, which are there already, are few enough for the driver."""
+        """Whether so many facts that come in are few enough for the driver."""
         return rows <= tuning.DRIVER_FACTS
+
+    def keeps(self, rows: int) -> bool:
+        """Whether so many facts, all of which are there already, stay there: what follows may be as many."""
+        return rows <= 2 * tuning.DRIVER_FACTS
 
     def fetches(self, rows: int) -> bool:
         """Whether so many facts are few enough to be fetched, or to be asked for one by one."""
@@ -44,12 +48,13 @@ class Driver:
 
     def has(self, sets: Iterable[SparkFacts]) -> bool:
         """Whether the driver has all that some sets are made of, and none of them may have many facts."""
-        return all(facts.on_driver and self.takes(facts.at_most()) for facts in sets)
+        return all(facts.on_driver and self.keeps(facts.at_most()) for facts in sets)
 
     def rows(self, runs: Sequence[Run], most: int = 0) -> DriverFacts | None:
         """The facts of some runs with their numbers, if they are few, or at most so many."""
         far = total(run for run in runs if run.local is None)
-        if total(runs) > most and not (self.takes(total(runs)) and (not far or self.fetches(far))):
+        few = self.takes(total(runs)) and self.fetches(far) if far else self.keeps(total(runs))
+        if total(runs) > most and not few:
             return None
         return together(self.fetched(run) for run in runs)
 

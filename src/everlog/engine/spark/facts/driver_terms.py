@@ -13,7 +13,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from everlog.datalog.values import Value
-from everlog.engine.group_numbers import distinct_numbers
+from everlog.engine.group_numbers import distinct_numbers, is_dense
 from everlog.engine.memory.dictionary import Dictionary, Ids
 from everlog.engine.memory.value_columns import column_of_ids, ids_of_column
 from everlog.engine.spark import tuning
@@ -67,6 +67,16 @@ class DriverTerms:
         """Ids as those of the driver's dictionary."""
         if len(self._dictionary) > tuning.DRIVER_TERMS:
             self._forget()
+        if is_dense(ids):
+            distinct = distinct_numbers(ids)
+            if tuning.MANY_TIMES * len(distinct) < len(ids):  # each is looked up once
+                spread = np.empty(int(distinct[-1]) + 1, np.int32)
+                spread[distinct] = self._looked_up(distinct)
+                return spread[ids]
+        return self._looked_up(ids)
+
+    def _looked_up(self, ids: NDArray[np.int64]) -> Ids:
+        """The same, one by one; the engine is asked for those that are not known yet."""
         places = self._asked.find_column(pa.array(ids))
         if (places < 0).any():
             table = self._engine.texts_of(distinct_numbers(ids[places < 0]))

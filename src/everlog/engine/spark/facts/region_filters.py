@@ -6,7 +6,7 @@ and variables, and the same constants but for the last one, become one test of t
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -75,7 +75,7 @@ class Tests:
 
         found = np.zeros(len(facts), np.bool_)
         for (bound, last, twins), values in self._groups.items():
-            one = value(last) == next(iter(values)) if len(values) == 1 else np.isin(value(last), list(values))
+            one = value(last) == next(iter(values)) if len(values) == 1 else _among(value(last), values)
             for column, id in bound:
                 one &= value(column) == id
             for column, other in twins:
@@ -86,6 +86,12 @@ class Tests:
     def may_match(self, run: Run) -> bool:
         """Whether a run may have an instance of one of the atoms."""
         return any(run.may_match(wanted) for wanted in self._wanted)
+
+
+def _among(ids: NDArray[np.int64], values: Collection[int]) -> NDArray[np.bool_]:
+    """Which ids are among some values. A table of what is between these is faster than comparisons, unless it is large."""
+    wanted = np.array(sorted(values), np.int64)
+    return np.isin(ids, wanted, kind="table" if wanted[-1] - wanted[0] <= len(ids) else None)
 
 
 class RegionFilter(Tested):

@@ -339,7 +339,7 @@ class View(SparkFacts):
 
     def _is_settled(self) -> bool:
         """Whether the set is computed, or can be on the driver without a job: then it is no expression of a query."""
-        return self._computed is not None or (self.on_driver and self.engine.driver.takes(self.at_most()))
+        return self._computed is not None or (self.on_driver and self.engine.driver.keeps(self.at_most()))
 
     @property
     def on_driver(self) -> bool:

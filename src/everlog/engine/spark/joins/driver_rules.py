@@ -8,6 +8,8 @@ Spark then starts again.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,37 +34,74 @@ _Ids = NDArray[np.int64]
 
 
 class TooMany(Exception):
-    """More bindings than the driver should hold."""
+    """More bindings than the driver should look at."""
+
+
+class _Crowded(Exception):
+    """More bindings than the driver should hold at a time."""
 
 
 class DriverConjunction:
-    """Bindings of variables and parameters, matched literal by literal; `needed` are the terms that are asked for."""
+    """Bindings of variables and parameters, matched literal by literal; `needed` are the terms that are asked for.
 
-    def __init__(self, parameters: Parameters, needed: Iterable[Term], tables: DriverTables) -> None:
+    With `proving` it does not matter how often there are bindings that agree in these.
+    """
+
+    def __init__(
+        self, parameters: Parameters, needed: Iterable[Term], tables: DriverTables, proving: bool = False
+    ) -> None:
         rows = np.array(parameters.rows, np.int64).reshape(len(parameters.rows), -1)
         self.size = len(rows)
         self._columns: dict[Term, _Ids] = {~place: column for place, column in enumerate(rows.T)}
         self._needed = set(needed)
-        self._tables = tables
+        self._tables, self._proving = tables, proving
 
     def evaluate(
         self, positive: Sequence[Literal], negative: Sequence[Literal], tests: Sequence[Compared | Computed]
     ) -> None:
-        waiting = self._compute([test for test in tests if isinstance(test, Computed)])
-        left = list(positive)
+        self._match(list(positive), negative, tests, self._compute([one for one in tests if isinstance(one, Computed)]))
+
+    def _match(
+        self,
+        left: list[Literal],
+        negative: Sequence[Literal],
+        tests: Sequence[Compared | Computed],
+        waiting: Sequence[Computed],
+    ) -> None:
+        """Matches the literals that are left, then all tests; half of the bindings at a time where they lead to many."""
         while left:
             literal = left.pop(self._next(left))
             later = [*left, *negative]
             keep = self._needed.union(*((one.pattern.relation, *one.pattern.terms) for one in later))
             keep.update(term for test in waiting for term in (*test.inputs, test.result) if term is not None)
             keep.update(term for test in tests if isinstance(test, Compared) for term in (test.left, test.right))
-            self._extend(literal, keep)
+            try:
+                self._extend(literal, keep)
+            except _Crowded:
+                halves = [self._some(places) for places in np.array_split(np.arange(self.size), 2)]
+                for half in halves:
+                    half._match([literal, *left], negative, tests, waiting)
+                self._join(halves)
+                return
             waiting = self._compute(waiting)
         for test in tests:
             if isinstance(test, Compared):
                 self._keep(self._compared(test))
         for literal in negative:
             self._keep(~self._found(literal))
+
+    def _some(self, places: NDArray[np.int64]) -> DriverConjunction:
+        """Some of the bindings."""
+        some = copy(self)
+        some._take(places)
+        return some
+
+    def _join(self, parts: Sequence[DriverConjunction]) -> None:
+        """Takes the bindings of some parts instead."""
+        shared = set(self._needed).union(*(part._columns for part in parts))
+        shared.intersection_update(*(part._columns for part in parts))
+        self._columns = {term: np.concatenate([part._columns[term] for part in parts]) for term in shared}
+        self.size = sum(part.size for part in parts)
 
     def _next(self, left: Sequence[Literal]) -> int:
         """Which literal to match next: the first one, unless it has many matches and another one has fewer."""
@@ -130,32 +169,64 @@ class DriverConjunction:
         terms = (literal.pattern.relation, *literal.pattern.terms)
         places = [place for place, term in enumerate(terms) if term in self._columns]
         free = {term: place for place, term in reversed([*enumerate(terms)]) if term not in self._columns}
-        keys, room = self._keys(terms[place] for place in places), tuning.DRIVER_BINDINGS
+        keys = self._keys(terms[place] for place in places)
+        # One binding has no more matches than there are facts.
+        room = tuning.DRIVER_BINDINGS if self.size > 1 else max(tuning.DRIVER_BINDINGS, tuning.DRIVER_FACTS)
+        twins = [(place, free[term]) for place, term in enumerate(terms) if term in free and free[term] != place]
+        wanted = sorted({*(place for term, place in free.items() if term in keep), *chain.from_iterable(twins)})
+        if self._proving and not wanted:
+            self._keep(self._has_match(literal, len(terms), places, keys, room))
+            self._columns = {term: column for term, column in self._columns.items() if term in keep}
+            return
         old: list[_Ids] = [np.empty(0, np.int64)]
-        new: list[Rows] = [np.empty((0, len(terms)), np.int64)]
+        new: dict[int, list[_Ids]] = {place: [np.empty(0, np.int64)] for place in wanted}
         for part in self._tables.parts(literal.view, self.size):
             piece = part.facts
             if piece.rows.shape[1] < len(terms):
                 continue
             found = piece.index(places).all(keys, room)
             if found is None:
-                raise TooMany
-            bindings, rows = found[0], piece.rows[found[1]]
+                raise _Crowded if self.size > 1 else TooMany
+            bindings, rows = found
             if part.tests:
-                passing = part.passing(rows)
+                passing = part.passing(piece.rows[rows])
                 bindings, rows = bindings[passing], rows[passing]
             room -= len(bindings)
             old.append(bindings)
-            new.append(rows[:, : len(terms)])
-        facts = np.concatenate(new)
+            for place, columns in new.items():
+                columns.append(piece.rows[rows, place])
+        facts = {place: np.concatenate(columns) for place, columns in new.items()}
         self._columns = {term: column for term, column in self._columns.items() if term in keep}
         self._take(np.concatenate(old))
-        twins = [(place, free[term]) for place, term in enumerate(terms) if term in free and free[term] != place]
-        self._columns |= {term: facts[:, place] for term, place in free.items()}
-        for one, other in twins:
-            self._keep(facts[:, one] == facts[:, other])
-            facts = facts[facts[:, one] == facts[:, other]]
+        self._tables.spend(self.size)
+        self._columns |= {term: facts[place] for term, place in free.items() if place in facts}
+        if twins:
+            self._keep(np.all([facts[one] == facts[other] for one, other in twins], axis=0))
         self._columns = {term: column for term, column in self._columns.items() if term in keep}
+
+    def _has_match(
+        self, literal: Literal, width: int, places: Sequence[int], keys: Rows, room: int
+    ) -> NDArray[np.bool_]:
+        """Which bindings have a match, of which one is looked for, and others where that does not count."""
+        found = np.zeros(self.size, np.bool_)
+        for part in self._tables.parts(literal.view, self.size):
+            piece, asked = part.facts, np.flatnonzero(~found)
+            if piece.rows.shape[1] < width or not len(asked):
+                continue
+            index = piece.index(places)
+            rows = index.one(keys[asked])
+            asked, rows = asked[rows >= 0], rows[rows >= 0]
+            passing = part.passing(piece.rows[rows])
+            found[asked[passing]] = True
+            doubtful = asked[~passing]
+            if len(doubtful):
+                others = index.all(keys[doubtful], room)
+                if others is None:
+                    raise _Crowded if self.size > 1 else TooMany
+                self._tables.spend(len(others[0]))
+                found[doubtful[others[0][part.passing(piece.rows[others[1]])]]] = True
+        self._tables.spend(self.size)
+        return found
 
     # ------------------------------------------------------------------------------------ values
 
@@ -221,6 +292,13 @@ class DriverTables:
         self.twins = twins
         """Tells for which constants there are others of equal value, and the least of these; None if they are many."""
         self._parts: dict[SparkFacts, Sequence[Part]] = {}
+        self._spent = 0
+
+    def spend(self, bindings: int) -> None:
+        """Notes that so many bindings were looked at, or raises `TooMany`."""
+        self._spent += bindings
+        if self._spent > tuning.DRIVER_LOOKS:
+            raise TooMany
 
     def parts(self, facts: SparkFacts, asked: int) -> Sequence[Part]:
         """The facts of a set, in parts that have nothing in common, for somebody who asks for so many of them.
@@ -236,16 +314,16 @@ class DriverTables:
 
 
 class DriverDelivery:
-    """Instances of rules, shape by shape, on the driver."""
+    """Instances of rules, shape by shape, on the driver; `proving` as of a conjunction."""
 
-    def __init__(self, engine: SparkEngine) -> None:
-        self._engine = engine
+    def __init__(self, engine: SparkEngine, proving: bool = False) -> None:
+        self._engine, self._proving = engine, proving
         self._tables = DriverTables(engine.driver.terms, lambda: engine.twins().local)
         self._found: list[Rows] = [np.empty((0, engine.width + 1), np.int64)]
         self._instances = 0
 
     def conjunction(self, parameters: Parameters, needed: Iterable[Term]) -> DriverConjunction:
-        return DriverConjunction(parameters, needed, self._tables)
+        return DriverConjunction(parameters, needed, self._tables, self._proving)
 
     def take(self, instances: DriverConjunction, patterns: Sequence[Pattern]) -> None:
         self._instances += instances.size

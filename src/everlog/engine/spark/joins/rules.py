@@ -107,12 +107,14 @@ class SparkRules(Rules):
                     delivery.take(found, [shape.head])
 
         sets = [true, false, *(facts for one in some for facts in one)]
-        return self._delivered(fill, sets if asked is None else [*sets, asked])
+        return self._delivered(fill, sets if asked is None else [*sets, asked], proving=asked is not None)
 
-    def _delivered(self, fill: Callable[[Any], None], sets: Sequence[SparkFacts]) -> Delivery | DriverDelivery:
+    def _delivered(
+        self, fill: Callable[[Any], None], sets: Sequence[SparkFacts], proving: bool = False
+    ) -> Delivery | DriverDelivery:
         """A delivery, filled: on the driver if all that the rules can meet is there."""
         if self._engine.driver.has(sets):
-            on_driver = DriverDelivery(self._engine)
+            on_driver = DriverDelivery(self._engine, proving)
             try:
                 fill(on_driver)
                 return on_driver
