@@ -15,7 +15,7 @@ import everlog
 from everlog.datalog.reader import parse_program
 from everlog.errors import EverlogError
 from everlog.knowledge.base import KnowledgeBase
-from everlog.knowledge.saved_kinds import BY_VALUE
+from everlog.knowledge.saved_kinds import BY_KIND, BY_VALUE
 from everlog.knowledge.settings import Settings
 from everlog.store.manifest import manifest_path, read_manifest
 
@@ -149,6 +149,29 @@ def test_comparisons_as_earlier_stores_made_them(tmp_path: Path, spark: SparkSes
     assert any("an earlier Everlog" in reason for reason in report.reasons) == (">=" in program)
     opened.save(store)
     assert BY_VALUE in read_manifest(store, 2).state_kinds
+
+
+@pytest.mark.parametrize(
+    ("program", "anew"),
+    [
+        ("m(MIN(?x)) :- p(?x) .", True),
+        ("m(?n) :- AGGREGATE(p(?x) BIND MAX(?x) AS ?n) .", True),
+        ("m(?x) :- p(?x) .", False),
+    ],
+)
+def test_equal_numbers_as_earlier_stores_ordered_them(tmp_path: Path, program: str, anew: bool) -> None:
+    """Where the least of equal numbers was that whose text is less, what rules choose is computed anew."""
+    kb = KnowledgeBase(parse_program(program), engine="memory")
+    kb.add({"p": [(15,), (15.0,)]})
+    store = tmp_path / "older.store"
+    kb.save(store)
+    kinds = read_manifest(store, 1).state_kinds
+    write_as_before(store, str, state_kinds=[kind for kind in kinds if kind != BY_KIND])
+    opened = everlog.open(store, engine="memory")
+    report = opened.update(add={"p": [(16,)]})
+    assert any("an earlier Everlog" in reason for reason in report.reasons) == anew
+    opened.save(store)
+    assert BY_KIND in read_manifest(store, 2).state_kinds
 
 
 def test_hidden_predicates_about_blank_nodes(tmp_path: Path, spark: SparkSession) -> None:

@@ -35,6 +35,9 @@ _CHECK_KEPT = 7
 _BY_FORCE = 25
 """Up to so many facts in all the naive evaluator is asked, too."""
 
+_COMPUTING = ("computing", "literals", "literals, equality")
+"""Kinds of programs that clingo has no words for."""
+
 
 class Untrue(AssertionError):
     """Something is not as it should be."""
@@ -230,14 +233,17 @@ class Follower:
         program = program or self._program
         rules, key = program.rules, (explicit, frozenset(program.rules))
         if key not in self._truth:
-            if self.life.kind == "computing":
-                found = computing.materialise(rules, explicit)
-            elif self.life.options["equality"] == "off":
-                found = clingo_oracle.materialise(rules, explicit)
-                if len(found) <= _BY_FORCE and naive.materialise(rules, explicit) != found:
+            evaluate = computing.materialise if self.life.kind in _COMPUTING else clingo_oracle.materialise
+            if self.life.options["equality"] == "off":
+                found = evaluate(rules, explicit)
+                if (
+                    self.life.kind not in _COMPUTING
+                    and len(found) <= _BY_FORCE
+                    and naive.materialise(rules, explicit) != found
+                ):
                     raise Untrue("the oracles do not agree")
             else:
-                found = equality.materialise(program, explicit, clingo_oracle.materialise)
+                found = equality.materialise(program, explicit, evaluate)
             self._truth[key] = found
         return self._truth[key]
 

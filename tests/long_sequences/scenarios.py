@@ -9,7 +9,7 @@ take.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Any, Final, TypeAlias
@@ -18,8 +18,9 @@ from pyoxigraph import NamedNode
 
 from everlog import EverlogError, KnowledgeBase
 from everlog.datalog.printer import print_program, print_rule
+from everlog.datalog.program_changes import is_same
 from everlog.datalog.reader import parse_program
-from everlog.datalog.syntax import Program
+from everlog.datalog.syntax import Program, Rule
 from everlog.datalog.values import RDF_TYPE, SAME_AS
 from everlog.planning.modules.module_rules import KINDS
 from long_sequences.surroundings import SURROUNDINGS
@@ -131,7 +132,7 @@ def life(seed: int, interests: Interests) -> Life:
     strangers = _strangers(random, possible, options["equality"] != "off")
     events = tuple(_events(random, facts, possible, strangers, interests))
     if interests.rules:
-        events = tuple(_with_rules(random, [print_rule(rule) for rule in parse_program(text).rules], events, interests))
+        events = tuple(_with_rules(random, parse_program(text).rules, events, interests))
     surroundings = tuple(name for name, often in SURROUNDINGS.items() if random.random() < often)
     return Life(text, options, facts, events, surroundings, kind)
 
@@ -297,6 +298,66 @@ def _of_triples(random: Random) -> tuple[str, list[Fact]]:
     return text, list(dict.fromkeys(found))
 
 
+def _with_literals(random: Random) -> tuple[str, list[Fact]]:
+    """Rules that make subjects of values unless these are literals, over values that sometimes are.
+
+    Conditions that no literal comes are left out by planning, and count again when facts or rules bring one.
+    """
+    text = "\n".join(random.sample(_ABOUT_SUBJECTS, random.randint(3, 8)))
+    names = [NamedNode(f"http://x/{name}") for name in "abcde"]
+    values = [*names, *random.sample(["text", 1, 2.5, "c"], random.choice([1, 2]))]
+    verbs = [NamedNode(f"http://x/{name}") for name in "hpq"]
+    literal_verbs = random.sample(verbs, random.choice([1, 1, 2]))
+    found = []
+    for _ in range(60):
+        x, verb = random.choice(names), random.choice(verbs)
+        y = random.choice(values if verb in literal_verbs and random.random() < 0.4 else names)
+        found.append(
+            random.choice(
+                [
+                    naive.fact("triple", x, verb, y),
+                    naive.fact("triple", x, verb, y),
+                    naive.fact("e", x, random.choice(names)),
+                    naive.fact("u", x),
+                    naive.fact("subp", random.choice(verbs), random.choice(verbs)),
+                ]
+            )
+        )
+    found += [naive.fact("e", random.choice(names), random.choice(values)) for _ in range(random.choice([0, 0, 2]))]
+    return text, list(dict.fromkeys(found))
+
+
+def _literals_with_equality(random: Random) -> tuple[str, list[Fact]]:
+    """The same where names are equal, and sometimes to a literal; without negation, for which the oracle knows no order."""
+    while True:
+        text, possible = _with_literals(random)
+        rules = [rule for rule in text.splitlines() if " not " not in rule]
+        text = "\n".join(["?x = ?y :- same(?x, ?y) .", *rules])
+        if _is_defined(text, equality="rewrite"):
+            break
+    names = [NamedNode(f"http://x/{name}") for name in "abcde"]
+    possible += [naive.fact("same", *random.sample(names, 2)) for _ in range(3)]
+    possible += [naive.fact("same", random.choice(names), "text") for _ in range(random.choice([0, 1, 2]))]
+    return text, list(dict.fromkeys(possible))
+
+
+_ABOUT_SUBJECTS: Final = [
+    "[?y, <http://x/p>, ?x] :- [?x, <http://x/p>, ?y], FILTER(!ISLITERAL(?y)) .",
+    "[?x, <http://x/p>, ?z] :- [?x, <http://x/p>, ?y], [?y, <http://x/p>, ?z] .",
+    "[?y, <http://x/q>, ?x] :- [?x, <http://x/h>, ?y], FILTER(!ISLITERAL(?y)) .",
+    "[?x, <http://x/h>, ?y] :- [?x, <http://x/q>, ?y] .",
+    "[?x, <http://x/p>, ?y] :- e(?x, ?y) .",
+    "[?x, ?r, ?y] :- [?x, ?q, ?y], subp(?q, ?r) .",
+    "[?y, ?q, ?x] :- [?x, ?q, ?y], subp(?q, ?q), FILTER(!ISLITERAL(?y)) .",
+    "<http://x/C>[?y] :- [?x, <http://x/q>, ?y], FILTER(!ISLITERAL(?y)) .",
+    "v(?y) :- [?x, <http://x/p>, ?y], FILTER(!ISLITERAL(?y)), not u(?y) .",
+    "v(?y) :- [?x, <http://x/p>, ?y], [?y, <http://x/q>, ?z], FILTER(!ISLITERAL(?y)), FILTER(!ISLITERAL(?z)) .",
+    "e(?y, ?x) :- e(?x, ?y), FILTER(!ISLITERAL(?y)) .",
+    "[?x, <http://x/q>, 7] :- v(?x) .",
+]
+"""Rules about subjects, among them a symmetric relation that is transitive perhaps."""
+
+
 def _that_closes(random: Random) -> tuple[str, list[Fact]]:
     """Relations that are closed and that no other rule asks about, fed by rules of all sorts."""
     closing = [
@@ -347,6 +408,8 @@ _PROGRAMS = {
     "modules": _of_modules,
     "complex": _of_complex_rules,
     "triples": _of_triples,
+    "literals": _with_literals,
+    "literals, equality": _literals_with_equality,
     "equality": _with_equality,
     "complex equality": _complex_with_equality,
     "computing": _that_computes,
@@ -406,9 +469,15 @@ def _events(
         explicit = update.applied(explicit)
 
 
-def _with_rules(random: Random, rules: list[str], events: Iterable[Event], interests: Interests) -> Iterable[Event]:
-    """The same events, some of which change rules, and perhaps nothing else."""
-    active = set(rules)
+def _with_rules(
+    random: Random, program: Sequence[Rule], events: Iterable[Event], interests: Interests
+) -> Iterable[Event]:
+    """The same events, some of which change rules, and perhaps nothing else.
+
+    Rules that say the same as another one stay: whoever deletes one of them deletes both.
+    """
+    active = set(map(print_rule, program))
+    rules = [print_rule(one) for one in program if sum(is_same(one, other) for other in program) == 1]
     for event in events:
         if not isinstance(event, Update) or random.random() >= interests.rules:
             yield event

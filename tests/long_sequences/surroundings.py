@@ -27,6 +27,7 @@ SURROUNDINGS: Final = {
     "by bits": 0.2,
     "by visits": 0.1,
     "kept closed": 0.4,
+    "passes over": 0.3,
     "impatient": 0.15,
     "counts soon": 0.25,
     "counts nodes": 0.2,
@@ -34,6 +35,8 @@ SURROUNDINGS: Final = {
     "settles anew": 0.2,
     "wonders": 0.2,
     "by jobs": 0.1,
+    "in halves": 0.2,
+    "foresees": 0.1,
 }
 
 
@@ -63,6 +66,11 @@ def surrounded(names: tuple[str, ...]) -> Iterator[None]:
                 patch.setattr(tuning, "CLOSED_CLIQUE_FACTS", 0)
                 patch.setattr(tuning, "CLOSED_PAIR_BYTES", 1e9)
                 patch.setattr(tuning, "CLOSED_AGAIN_SHARE", 1)
+            elif name == "passes over":  # joins end where a head is known, and few facts go ahead of all others
+                patch.setattr(tuning, "MANY_BINDINGS", 0)
+                patch.setattr(tuning, "FEW_FACTS", 1)
+                patch.setattr(tuning, "CHEAP_ORDER", 0)
+                patch.setattr(tuning, "SOUGHT_ROW_COST", 0.0)
             elif name == "impatient":  # updates are given up
                 patch.setattr(choice, "_FREE", 0)
                 patch.setattr(choice, "_SECONDS", 1e-9)
@@ -71,6 +79,10 @@ def surrounded(names: tuple[str, ...]) -> Iterator[None]:
                 patch.setattr(choice, "_WAITING_SECONDS", 1e-9)
                 patch.setattr(choice, "_UNTRIED", 2)
                 patch.setattr(choice, "_RULES_SECONDS", 1e-9)
+                patch.setattr(choice, "_RULES_INSTANCES", 1e9)
+            elif name == "foresees":  # rules with instances are not even tried
+                patch.setattr(choice, "_FREE", 0)
+                patch.setattr(choice, "_RULES_INSTANCES", 0.0)
             elif name == "counts soon":  # derivations are counted after the first update
                 patch.setattr(choice, "_SPENT", 0.0)
             elif name == "counts nodes":  # those of the nodes of decompositions
@@ -93,4 +105,7 @@ def surrounded(names: tuple[str, ...]) -> Iterator[None]:
                 patch.setattr(spark_tuning, "BROADCAST_LOOK_UP_FACTS", 3)
                 patch.setattr(spark_tuning, "SETTLED_FACTS", 6)
                 patch.setattr(spark_tuning, "DRIVER_TERMS", 5)
+            elif name == "in halves":  # bindings and terms of the Spark engine's driver come a few at a time
+                patch.setattr(spark_tuning, "DRIVER_BINDINGS", 3)
+                patch.setattr(spark_tuning, "TERMS_AT_A_TIME", 20)  # each is a job where the driver has none
         yield

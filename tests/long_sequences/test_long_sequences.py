@@ -32,11 +32,11 @@ def test_lives_in_memory(block: int) -> None:
 @pytest.mark.parametrize(("number", "kind"), [(3, "language"), (5, "modules")])
 def test_rules_change_on_spark(spark: SparkSession, tmp_path: Path, number: int, kind: str) -> None:
     """The Spark engine goes on with a store; rules and facts come and go there."""
-    one = life(number, Interests(updates=3, failures=0.0, kinds=(kind,), rules=1.0))
+    one = life(number, Interests(updates=2, failures=0.0, kinds=(kind,), rules=1.0))
     one = replace(one, events=(Storing("spark"), *one.events, Storing("memory")))
     tally = Tally()
     Follower(one, tally, spark, tmp_path).live()
-    assert tally.rules == 3
+    assert tally.rules == 2
 
 
 def test_a_life_with_stores(spark: SparkSession, tmp_path: Path) -> None:

@@ -162,3 +162,13 @@ def test_what_is_also_a_thing_is_no_literal() -> None:
         assert (thing, P, named("a")) in kb.rows("triple")
         kb.update(delete={"triple": [(thing, same, "three")]})
         assert kb.rows("triple") == [(named("a"), P, "three")]
+
+
+def test_literals_that_come_while_no_rule_asks_are_seen_by_the_next_one() -> None:
+    rule = "[?y, <http://e/q>, ?x] :- [?x, <http://e/h>, ?y], FILTER(!ISLITERAL(?y)) ."
+    kb = everlog.KnowledgeBase(rule, engine="memory", workers=1)
+    kb.materialise()
+    kb.change_rules(delete=rule)
+    kb.update(add={"triple": [(NamedNode("http://e/a"), NamedNode("http://e/h"), 1)]})
+    kb.change_rules(add=rule)
+    assert kb.size("triple") == 1

@@ -202,3 +202,18 @@ def test_a_fact_that_stays_may_have_held_a_class_together() -> None:
     kb.update(delete={"m": [("k",)]})
     assert kb.rows("r") == [("k", "b")]
     assert r_materialisation(kb)[0] == {}
+
+
+@pytest.mark.parametrize("algorithm", ["auto", "dred", "bf", "fbf:budget:0"])
+def test_a_proof_may_run_through_facts_of_a_class(algorithm: str) -> None:
+    """`kind(e)` loses a derivation by a fact about things that are alone; what proves it was given in another name."""
+    program = parse_program(
+        "?x = ?y :- same(?x, ?y) .  [?y, a, kind] :- [?x, q, ?y] .  [?y, ?p, ?x] :- [?x, ?p, ?y], turned(?p) ."
+    )
+    kb = KnowledgeBase(program, engine="memory", equality="rewrite", algorithm=algorithm)
+    kb.add({"same": [("b", "a")], "triple": [("b", "q", "e"), ("e", "q", "e")]})
+    kb.materialise()
+    kb.update(delete={"triple": [("e", "q", "e")]})
+    assert kb.query("[?x, a, kind]") == [("e",)]
+    kb.update(delete={"triple": [("b", "q", "e")]})
+    assert kb.query("[?x, a, kind]") == []

@@ -280,6 +280,24 @@ def test_additions_that_spread_too_far_are_not_tried_for_some_time(monkeypatch: 
     assert facts_of(kb) == facts_of(fresh(kb))
 
 
+def test_a_large_part_of_the_facts_is_not_deleted_one_by_one() -> None:
+    """Following what each led to takes longer than computing what is left, unless modules derive most of it."""
+    kb = KnowledgeBase("p(?x) :- q(?x) .")
+    kb.add({"q": [(number,) for number in range(6_000)]})
+    kb.materialise()
+    assert kb.update(delete={"q": [(number,) for number in range(1_100)]}).algorithm == "fbf"
+    report = kb.update(delete={"q": [(number,) for number in range(1_100, 2_200)]})
+    assert report.algorithm == "remat" and "a large part" in " ".join(report.reasons)
+    assert set(kb.rows("p")) == {(number,) for number in range(2_200, 6_000)}
+
+    chains = KnowledgeBase("path(?x, ?z) :- path(?x, ?y), path(?y, ?z) .", modules="tc")
+    edges = [(12 * chain + step, 12 * chain + step + 1) for chain in range(400) for step in range(10)]
+    chains.add({"path": edges})
+    chains.materialise()
+    assert chains.update(delete={"path": edges[: len(edges) // 4]}).algorithm == "fbf"
+    assert chains.size("path") == 300 * 55
+
+
 @pytest.mark.parametrize("waits", [False, True])
 def test_modules_wait_where_rules_depend_on_them(waits: bool) -> None:
     closure = "path(?x, ?y) :- edge(?x, ?y) . path(?x, ?z) :- path(?x, ?y), path(?y, ?z) ."

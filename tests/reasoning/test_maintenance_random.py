@@ -13,10 +13,10 @@ from support.sequences import Sequence, made, sequences
 property_test = settings(deadline=None, derandomize=True, phases=[Phase.generate])
 
 
-@settings(property_test, max_examples=10)
+@settings(property_test, max_examples=6)
 @given(sequences())
 def test_every_algorithm_and_stratification(sequence: Sequence) -> None:
-    """Over 250 pairs of a sequence and a way to follow it; the tests of modules and decompositions have as many more."""
+    """Over 150 pairs of a sequence and a way to follow it; the tests of modules and decompositions have as many more."""
     assert len(sequence.updates) >= 5
     assert_right(sequence, CONFIGURATIONS)
 

@@ -44,7 +44,7 @@ from everlog.knowledge.refusals import Enforcement, described, guard
 from everlog.knowledge.report import Report
 from everlog.knowledge.request import Request
 from everlog.knowledge.rule_profile import Profile
-from everlog.knowledge.saved_kinds import BY_TERM, OLDER, compares
+from everlog.knowledge.saved_kinds import BY_TERM, BY_TEXT, OLDER, chooses, compares
 from everlog.knowledge.settings import Settings
 from everlog.planning.equality_rules import refuse_equalities, telling_apart, with_same_as
 from everlog.planning.modules.module_rules import kinds_of
@@ -201,6 +201,9 @@ class KnowledgeBase:
         _check("stratification", stratification)
         _check("equality", equality)
         _check("constraints", constraints)
+        for name, most in (("max_rounds", max_rounds), ("max_facts", max_facts)):
+            if most is not None and most < 1:
+                raise EverlogError(f"{name} is at least 1, not {most}")
         program = _read_program(program)
         budget_bytes(memory)  # refuses what is no size
         if equality == "off":
@@ -637,8 +640,8 @@ class KnowledgeBase:
 
         `remarks` about what was given become warnings. The `program` may be another one from now on.
         """
-        reasons, kinds = [], self.reasoner.kept_kinds()
-        if OLDER in kinds or (BY_TERM in kinds and compares(self.program.rules)):
+        reasons, kinds, rules = [], self.reasoner.kept_kinds(), self.program.rules
+        if OLDER in kinds or (BY_TERM in kinds and compares(rules)) or (BY_TEXT in kinds and chooses(rules)):
             algorithm, reasons = "remat", [_OLDER]
         request = self._request(
             [*self._pending, *added], deleted, algorithm, progress, started, profile, constraints, program

@@ -13,12 +13,19 @@ only adds facts may take as long as computing everything if there is no negation
 considers no rule instance that computing everything would not. Where modules and rules depend on each other it may take
 a part of that: they close many new facts better at once than in rounds, or not, as the facts may be. So it is tried,
 and if it was given up, as many facts are not added so again for some time.
+
+Who deletes a fifth of the explicit facts, or more, need not try: on all data that was looked at, following them took longer
+than computing what is left. Only modules that derive most facts may lose many of them at once.
+
+Rules that come or go are tried for a smaller part, of the processor's seconds, since all of it comes on top. They are not
+tried at all if one of them has many instances, as far as that is known beforehand, or was given up the last time.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from everlog.datalog.syntax import Rule
 from everlog.engine.kept_kinds import RECURSIVE, TRACE
 from everlog.knowledge.materialisation import Materialisation, Past
 from everlog.reasoning.algorithms import Algorithm, algorithm
@@ -29,9 +36,12 @@ _SECONDS = 0.12
 _COUNTED_SECONDS = 0.6
 _ADDING_SECONDS = 1.0
 _WAITING_SECONDS = 0.6
-_RULES_SECONDS = 0.1
+_RULES_SECONDS = 0.035
 """The shares of what computing everything anew takes that an update may take: without counts, with them, if it only adds
 facts, without negation, the same where modules wait for rules, and if rules come or go."""
+
+_RULES_INSTANCES = 0.03
+"""Rules that come or go are not tried if their instances are a larger share of all, or of all facts."""
 
 _FREE = 2_000
 """Instances that are always allowed."""
@@ -41,6 +51,10 @@ _MORE = 1.1
 
 _UNTRIED = 8
 """So often in a row facts are not added after adding as many was given up; then it is tried again."""
+
+_MUCH = 1_000
+_LARGE_SHARE = 5
+"""So many facts, and one of so many explicit ones, are more than is deleted by following what each of them led to."""
 
 _SPENT = 0.5
 """The share of the time of computing everything that updates take before derivations are counted."""
@@ -67,27 +81,48 @@ class Choice:
     deleted: int = 0
     only_added: int = 0
     """How many facts the update deletes, or how many it adds if it does nothing else; 0 where that is not known."""
+    rules: frozenset[Rule] = frozenset()
+    """The rules that come or go with it."""
+
+
+@dataclass(frozen=True)
+class OtherRules:
+    """Rules that come or go, and how many instances they have at the least."""
+
+    rules: frozenset[Rule]
+    instances: int = 0
 
 
 def choose(
-    name: str, materialisation: Materialisation, deleted: int = 0, only_added: int = 0, rules: bool = False
+    name: str,
+    materialisation: Materialisation,
+    deleted: int = 0,
+    only_added: int = 0,
+    other: OtherRules | None = None,
 ) -> Choice:
     """The algorithm for the next update, if it deletes so many facts; 0 where they are not known, unless it only adds.
 
-    It may change `rules`, too.
+    Rules may come and go with it, too.
     """
     if name != "auto":
         return Choice(algorithm(name))
     kept, cost, past = materialisation.kept.names(), materialisation.cost, materialisation.past
+    if other is not None and cost is not None and (why := _hopeless(other, materialisation, cost)):
+        return Choice(algorithm("fbf"), (why,), again=True, rules=other.rules)
     if past.spread is not None and deleted >= past.spread:
         why = f"everything was computed anew, because deleting {past.spread:,} facts spread too far the last time"
         return Choice(algorithm("dredc"), (why,), again=True, deleted=deleted)
     if past.grown is not None and only_added >= past.grown:
         why = f"everything was computed anew, because adding {past.grown:,} facts spread too far the last time"
         return Choice(algorithm("fbf"), (why,), again=True, only_added=only_added)
+    # Modules derive facts without rule instances; where these are most facts, counting gains nothing for them.
+    mostly_modules = cost is not None and 2 * cost.instances < len(materialisation.I) - len(materialisation.E)
+    large = deleted >= _MUCH and _LARGE_SHARE * deleted >= len(materialisation.E)
+    if large and cost is not None and not (kept or mostly_modules or other):
+        why = f"everything was computed anew, because {deleted:,} of the explicit facts are deleted, a large part"
+        return Choice(algorithm("fbf"), (why,), again=True, deleted=deleted)
     counts = bool(deleted) and not kept and cost is not None and past.seconds > _SPENT * cost.seconds
-    if counts and cost is not None and 2 * cost.instances < len(materialisation.I) - len(materialisation.E):
-        counts = False  # modules derive most facts, without rule instances: counting gains nothing for them
+    counts = counts and not mostly_modules
     if TRACE in kept:
         chosen, why = "counting", "counting, because derivations are counted by iteration"
     elif counts:
@@ -103,19 +138,40 @@ def choose(
     if deleted or only_added:  # facts are counted, so that this process is the one that works
         facts *= min(_WAITING, cost.waited)
     share = _SECONDS if chosen == "fbf" else _COUNTED_SECONDS
-    if rules:  # what they take says nothing about facts
-        share, deleted, only_added = _RULES_SECONDS, 0, 0
-    elif only_added and materialisation.only_grows:
+    if other is not None:  # what they take says nothing about facts
+        worked = cost.seconds / cost.waited + _ENTERING * explicit + _COMPARING * known
+        allowed = Allowance(_instances(materialisation, cost), _RULES_SECONDS * worked, worked=True)
+        return Choice(algorithm(chosen), (why,), allowed, counts, rules=other.rules)
+    if only_added and materialisation.only_grows:
         share = _WAITING_SECONDS if materialisation.modules_wait else _ADDING_SECONDS
-    seconds = share * (cost.seconds + facts)
-    # Modules derive facts without rule instances.
-    instances = max(cost.instances, len(materialisation.I))
-    allowed = Allowance(int(_INSTANCES * instances) + _FREE, seconds)
+    allowed = Allowance(_instances(materialisation, cost), share * (cost.seconds + facts))
     return Choice(algorithm(chosen), (why,), allowed, counts, deleted=deleted, only_added=only_added)
+
+
+def _all_instances(materialisation: Materialisation, cost: Allowance) -> int:
+    """The rule instances of computing everything; modules derive facts without any."""
+    return max(cost.instances, len(materialisation.I))
+
+
+def _instances(materialisation: Materialisation, cost: Allowance) -> int:
+    """The rule instances that an update may consider."""
+    return int(_INSTANCES * _all_instances(materialisation, cost)) + _FREE
+
+
+def _hopeless(other: OtherRules, materialisation: Materialisation, cost: Allowance) -> str | None:
+    """Why it is not tried to change rules; None if it is."""
+    if other.rules & materialisation.past.rules:
+        return "everything was computed anew, because it had to be when one of these rules changed the last time"
+    if other.instances > _RULES_INSTANCES * _all_instances(materialisation, cost) + _FREE:
+        return f"everything was computed anew, because {other.instances:,} rule instances came or went at the least"
+    return None
 
 
 def given_up(choice: Choice, past: Past, seconds: float) -> Past:
     """What is remembered when an update was given up after some seconds, or not even tried."""
+    if choice.rules:
+        rules = past.rules - choice.rules if choice.again else past.rules | choice.rules
+        return replace(past, seconds=past.seconds + seconds, rules=rules)
     if choice.again and choice.only_added:
         untried = past.untried + 1
         return replace(past, grown=past.grown if untried < _UNTRIED else None, untried=untried % _UNTRIED)

@@ -79,6 +79,8 @@ class Past:
     """Adding so many facts was given up."""
     untried: int = 0
     """So many additions were not tried since."""
+    rules: frozenset[Rule] = frozenset()
+    """Rules that came or went when that was given up, and did not since."""
 
 
 class Materialisation:

@@ -6,7 +6,7 @@ new one and leaves the old one as it is. Either way the one to go on with is wha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from time import perf_counter
@@ -14,8 +14,9 @@ from typing import Any, Final, Generic, NamedTuple, Self
 
 from everlog import clock, interrupts
 from everlog.datalog.arities import program_arities
-from everlog.datalog.syntax import TRIPLE, Program, Rule
-from everlog.engine.algebra import Engine, FactSet
+from everlog.datalog.substitution import pattern
+from everlog.datalog.syntax import TRIPLE, Atom, Program, Rule
+from everlog.engine.algebra import Engine, FactSet, Region
 from everlog.engine.backend import (
     Backend,
     Batch,
@@ -29,7 +30,7 @@ from everlog.engine.backend import (
 )
 from everlog.engine.kept_kinds import CLASSES
 from everlog.errors import EverlogError
-from everlog.knowledge.choice import Choice, choose, given_up
+from everlog.knowledge.choice import Choice, OtherRules, choose, given_up
 from everlog.knowledge.materialisation import Accept, Materialisation, Outcome, Past
 from everlog.knowledge.new_materialisation import Evaluated, new_materialisation, without_poor_chains
 from everlog.knowledge.report import Report, peak_rss_bytes
@@ -43,6 +44,7 @@ from everlog.planning.compiled_program import CompiledMinima
 from everlog.planning.equality_rules import UNEQUATED, axiomatised
 from everlog.planning.literal_places import Place, literal_flow
 from everlog.planning.modules.module_rules import relation_name
+from everlog.planning.rule_changes import RuleChange
 from everlog.reasoning.algorithms import needed
 from everlog.reasoning.change import Allowance, TooCostly
 from everlog.reasoning.minima import Minima
@@ -183,6 +185,8 @@ class Reasoner(Generic[Batch, Listed, Part]):
         """
         flow = literal_flow(program.rules)
         if flow is None:
+            if more is not None:  # nobody looks at these, so that what was seen before may no longer be all
+                self._literals = Literals()
             return program.rules
         looked, found = self._literals
         if new := flow.asked - looked:
@@ -251,7 +255,8 @@ class Reasoner(Generic[Batch, Listed, Part]):
         if exchanged or request.earlier is not None:
             after = self._with_rules(request, materialisation)
         planned = clock.now() - begun
-        choice = self._choice(request, materialisation, minus, plus, after is not materialisation)
+        other = None if after is materialisation else self._other_rules(materialisation, after, exchanged)
+        choice = self._choice(request, materialisation, minus, plus, other)
         if exchanged:
             choice = replace(choice, reasons=(*choice.reasons, _CHECKED))
         if choice.again:
@@ -331,16 +336,40 @@ class Reasoner(Generic[Batch, Listed, Part]):
         """The predicates that rules derive."""
         return compiled.heads()
 
+    def _other_rules(self, old: Materialisation, new: Materialisation, exchanged: Mapping[Rule, Rule]) -> OtherRules:
+        """The rules that come or go; of some it is known that they have many instances.
+
+        A rule with one condition has as many as there are facts that fulfil it. All facts of a relation are looked at if a
+        rule of its module comes or goes, and those that are not explicit go with the last rule that does not need others.
+        """
+        gone, come = RuleChange.between(old.every_rule, new.every_rule).but_for(exchanged)
+        if not self.backend.policy.counts_on_demand:
+            return OtherRules(gone | come)
+        looked_at = [rule.body[0] for rule in gone | come if len(rule.body) == 1 and isinstance(rule.body[0], Atom)]
+        modules = (module for stratum in (*old.strata, *new.strata) for module in stratum.modules)
+        looked_at += [rule.head for module in modules for rule in module.rules if rule in gone | come]
+        started = {pattern(rule.head) for rule in new.every_rule if not _needs_others(rule)}
+        ended = [rule.head for rule in gone if pattern(rule.head) not in started]
+        instances = sum(len(old.I.within(region)) for region in map(_region, _different(looked_at)))
+        for region in map(_region, _different(ended)):
+            instances += len(old.I.within(region)) - len(old.E.within(region))
+        return OtherRules(gone | come, instances)
+
     def _choice(
-        self, request: Request[Batch], materialisation: Materialisation, minus: FactSet, plus: FactSet, rules: bool
+        self,
+        request: Request[Batch],
+        materialisation: Materialisation,
+        minus: FactSet,
+        plus: FactSet,
+        other: OtherRules | None = None,
     ) -> Choice:
-        """The algorithm of an update, with which `rules` may change; what it needs is counted."""
+        """The algorithm of an update, with which rules may come and go; what it needs is counted."""
         name, lacking = request.algorithm, list[str]()
         if request.asked is None and needed(name) - materialisation.kept.names():
             lacking, name = [_DROPPED.format(name=name)], "auto"
         if self.backend.policy.counts_on_demand:
             deleted = len(minus)
-            choice = choose(name, materialisation, deleted, 0 if deleted else len(plus), rules)
+            choice = choose(name, materialisation, deleted, 0 if deleted else len(plus), other)
             if choice.counts and not choice.again:
                 materialisation.count(choice.algorithm.needs)
         else:
@@ -549,3 +578,17 @@ class Reasoner(Generic[Batch, Listed, Part]):
 def spreads_too_far(algorithm: str) -> str:
     """Why an update is given up."""
     return f"{algorithm} was given up, since the change spreads too far; everything was computed anew"
+
+
+def _needs_others(rule: Rule) -> bool:
+    """Whether a rule derives facts of a relation from others of it."""
+    return pattern(rule.head) in map(pattern, rule.positive)
+
+
+def _different(atoms: Iterable[Atom]) -> Iterable[Atom]:
+    """Atoms of different forms."""
+    return {pattern(atom): atom for atom in atoms}.values()
+
+
+def _region(atom: Atom) -> Region:
+    return Region((atom,))

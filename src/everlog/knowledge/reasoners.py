@@ -123,6 +123,7 @@ def load_on_spark(
     by_label: bool = True,
 ) -> Reasoner[Any, Any, Any]:
     """The facts of a version; `scratch` gives places for files that are soon forgotten, `terms` for new terms."""
+    from everlog.engine.spark.listed_facts import SparkListed
     from everlog.engine.spark.spark_backend import SparkBackend
     from everlog.engine.spark.terms import SparkTerms
 
@@ -132,8 +133,8 @@ def load_on_spark(
     derived = backend.engine.facts(_frames(spark, store, manifest, "derived"), apart=E)
     backend.saved = E, derived
 
-    def kept() -> Mapping[str, DataFrame]:
-        return _frames(spark, store, manifest, "state")
+    def kept() -> Mapping[str, SparkListed]:
+        return {name: SparkListed.of(frame) for name, frame in _frames(spark, store, manifest, "state").items()}
 
     kinds = stored_kinds(manifest.state_kinds, manifest.state_arities)
     kind = _kind(manifest.options.get("equality"))

@@ -8,8 +8,7 @@ over to the new strata (`reasoning/handing_over.py`). Whatever fails on the way 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple
 
@@ -25,7 +24,7 @@ from everlog.planning.modules.unread_relations import is_unread
 from everlog.planning.rule_changes import Planned, RuleChange, gaining, losing, planned_in
 from everlog.reasoning.algorithms import Algorithm
 from everlog.reasoning.boundaries import Boundaries
-from everlog.reasoning.change import Allowance, Change, Progress, TooCostly
+from everlog.reasoning.change import Allowance, Change, Progress, guarded
 from everlog.reasoning.handing_over import (
     Entangled,
     OtherIterations,
@@ -109,13 +108,13 @@ class _Revision:
         self._begun = self._engine.derivations, clock.now()
 
     def made(self, minus: FactSet, plus: FactSet) -> tuple[Outcome, Difference[FactSet]]:
-        old, new, gone = self._old, self._new, self._rules.gone
+        old, new, gone, run = self._old, self._new, self._rules.gone, self._run
         self._refuse_closed()
         explicit, nothing = (minus, plus), (self._engine.empty(), self._engine.empty())
         # As in `Change`: what is deleted and not explicit, or added as well, and what is added and explicit.
         minus, plus = minus.common(old.E).minus(plus), plus.minus(old.E)
         known = plus.common(old.I)
-        with self._kept.staged(), staged(old.module_list()), self._guarded():
+        with self._kept.staged(), staged(old.module_list()), guarded(self._engine, run.allowed, run.watch):
             shape = _Shape(old.strata, old.modules, old.boundaries)
             # What only goes takes facts along; otherwise they come with the rules.
             alone = bool(gone) and not self._rules.come
@@ -128,8 +127,8 @@ class _Revision:
             A, D = self._sums()
             found = difference(A, D, minus, plus, self._E | minus, known)
             found = new.settled(self._I, found, old.closures)
-            if self._run.accept is not None:
-                self._run.accept(self._engine.closing(self._I, new.closures), found)
+            if run.accept is not None:
+                run.accept(self._engine.closing(self._I, new.closures), found)
         interrupts.settle()
         new.E, new.I, new.kept = self._E, self._I, self._kept
         new.backbones_before = [module.X for module in new.backbones()]
@@ -187,26 +186,6 @@ class _Revision:
             raise Unresumable(_ENTANGLED) from None
 
     # ------------------------------------------------------------------------------------ one of both updates
-
-    @contextmanager
-    def _guarded(self) -> Iterator[None]:
-        """Raises `TooCostly` when all that takes more than is allowed, and whatever somebody raises who watches it."""
-        allowed, watch, engine = self._run.allowed, self._run.watch, self._engine
-        instances, begun = self._begun
-
-        def check(more: int) -> None:
-            if watch is not None:
-                watch()
-            if allowed is None or engine.derivations + more - instances <= allowed.instances:
-                return
-            if clock.now() - begun > allowed.seconds:
-                raise TooCostly
-
-        engine.guard = None if allowed is None and watch is None else check
-        try:
-            yield
-        finally:
-            engine.guard = None
 
     def _apply(self, shape: _Shape, explicit: tuple[FactSet, FactSet]) -> None:
         """An update of explicit facts, and of rules where strata have some that come or go."""

@@ -24,11 +24,11 @@ from everlog import clock, interrupts
 from everlog.datalog.arities import program_arities
 from everlog.datalog.syntax import Program, Rule
 from everlog.datalog.values import SAME_AS
-from everlog.engine.algebra import Classes, Engine, FactSet
+from everlog.engine.algebra import Classes, FactSet
 from everlog.engine.backend import Backend, Batch, Difference, Listed, Names, Part, Which, World
 from everlog.engine.contradictions import CONTRADICTORY, Contradiction
 from everlog.engine.kept_kinds import CLASSES, NONRECURSIVE, RECURSIVE, TRACE
-from everlog.knowledge.choice import Choice
+from everlog.knowledge.choice import Choice, OtherRules
 from everlog.knowledge.materialisation import Materialisation, Outcome
 from everlog.knowledge.new_materialisation import Evaluated, new_materialisation, without_poor_chains
 from everlog.knowledge.reasoner import Literals, Reasoner, spreads_too_far
@@ -50,7 +50,7 @@ from everlog.planning.equality_rules import (
 )
 from everlog.planning.hidden_predicates import is_plain
 from everlog.reasoning.algorithms import needed
-from everlog.reasoning.change import Allowance, Progress, TooCostly
+from everlog.reasoning.change import Progress, TooCostly, guarded
 from everlog.reasoning.deletion import Deletions
 from everlog.reasoning.equality.rewriting import RMaterialisation
 from everlog.reasoning.profiled import Profiler
@@ -285,13 +285,16 @@ class RewritingReasoner(Reasoner[Batch, Listed, Part]):
         if self.plain_rules(request.program, entered) is not free:
             return self._started_again(request, minus, [_LITERALS])
         given, minus, plus = minus, *self._proper(minus, entered)
-        choice = self._choice(request, above, minus, plus, request.earlier is not None)
+        other = None
+        if request.earlier is not None:
+            other = OtherRules(frozenset(set(request.program.rules) ^ set(request.earlier.rules)))
+        choice = self._choice(request, above, minus, plus, other)
         if choice.again:
             return self._given_up(request, given, choice, 0.0, choice.reasons)
         tried, after, profiler = clock.now(), changed.copy(), self._profiler(request)
         try:
             with (
-                _guarded(self.engine, choice.allowed),
+                guarded(self.engine, choice.allowed),
                 _measuring_core(after, request.progress, profiler) as progress,
             ):
                 phases = core.deletions.update(after, self.E, minus, plus, progress)
@@ -480,23 +483,6 @@ class _Followed(Generic[Batch, Listed, Part]):
 def _above(core: RMaterialisation) -> Evaluated:
     """The rules above an r-materialisation, and its facts."""
     return Evaluated([made for rule in core.above() for made in over_representatives(rule)], core.I)
-
-
-@contextmanager
-def _guarded(engine: Engine, allowed: Allowance | None) -> Iterator[None]:
-    """Raises `TooCostly` when rule instances and time exceed what is allowed."""
-    begun, instances = clock.now(), engine.derivations
-
-    def check(more: int) -> None:
-        assert allowed is not None
-        if engine.derivations + more - instances > allowed.instances and clock.now() - begun > allowed.seconds:
-            raise TooCostly
-
-    engine.guard = None if allowed is None else check
-    try:
-        yield
-    finally:
-        engine.guard = None
 
 
 @contextmanager

@@ -8,9 +8,13 @@ on the way leaves nothing behind.
 
 from __future__ import annotations
 
+import math
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
+from time import process_time
+from typing import Final
 
 from everlog import clock
 from everlog.engine.algebra import Engine, FactSet
@@ -37,6 +41,36 @@ class Allowance:
     seconds: float
     waited: float = 1.0
     """Of what something took: how many times as long by the clock as on processors, at least 1; others work there, too."""
+    worked: bool = False
+    """Whether seconds are those of the processor, so that it does not matter what others do."""
+
+    @contextmanager
+    def enforced(self, engine: Engine, watch: Callable[[], None] | None = None) -> Iterator[None]:
+        """Raises `TooCostly` when a block takes more, and whatever somebody raises who watches it."""
+        passing = process_time if self.worked else clock.now
+        instances, begun = engine.derivations, passing()
+
+        def check(more: int) -> None:
+            if watch is not None:
+                watch()
+            if engine.derivations + more - instances > self.instances and passing() - begun > self.seconds:
+                raise TooCostly
+
+        engine.guard = check
+        try:
+            yield
+        finally:
+            engine.guard = None
+
+
+UNBOUNDED: Final = Allowance(sys.maxsize, math.inf)
+
+
+def guarded(
+    engine: Engine, allowed: Allowance | None, watch: Callable[[], None] | None = None
+) -> AbstractContextManager[None]:
+    """Enforces what is allowed, if there is a bound, and lets somebody watch."""
+    return nullcontext() if allowed is None and watch is None else (allowed or UNBOUNDED).enforced(engine, watch)
 
 
 class Change:
@@ -69,7 +103,6 @@ class Change:
         """By stratum."""
         self._progress = progress
         self._allowed, self._watch = allowed, watch
-        self._begun = engine.derivations, clock.now()
 
     # ------------------------------------------------------------------------------------ sets
 
@@ -107,24 +140,9 @@ class Change:
         yield
         self.derivations[name] = self.derivations.get(name, 0) + self.engine.derivations - before
 
-    @contextmanager
-    def guarded(self) -> Iterator[None]:
+    def guarded(self) -> AbstractContextManager[None]:
         """Raises `TooCostly` when the update takes more than it may, and whatever somebody raises who watches it."""
-        self.engine.guard = None if self._allowed is None and self._watch is None else self._check
-        try:
-            yield
-        finally:
-            self.engine.guard = None
-
-    def _check(self, more: int) -> None:
-        if self._watch is not None:
-            self._watch()
-        instances, started = self._begun
-        allowed = self._allowed
-        if allowed is None or self.engine.derivations + more - instances <= allowed.instances:
-            return
-        if clock.now() - started > allowed.seconds:
-            raise TooCostly
+        return guarded(self.engine, self._allowed, self._watch)
 
     def touched(self) -> Iterator[CompiledStratum]:
         """The strata, each timed; groups and best facts below one are what they should be when it comes."""

@@ -2,8 +2,9 @@
 
 A fact whose constants are alone stands for itself, and what follows from it is found as without equality, stratum by
 stratum. If that is so for all facts that lose a derivation, whether they are deleted or not, no class is touched: one that
-loses a reason is named by a fact `c ≈ c` that loses a derivation. Otherwise the work is B/F≈'s. So is the deletion of any
-explicit equality, since for a constant that is alone no rule proves `c ≈ c`.
+loses a reason is named by a fact `c ≈ c` that loses a derivation. It must be so for the facts that proofs are searched
+through, too: explicit facts have other names than the classes that they are about. Otherwise the work is B/F≈'s. So is the
+deletion of any explicit equality, since for a constant that is alone no rule proves `c ≈ c`.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from everlog.reasoning.strategies import adaptive
 
 
 class _Involved(Exception):
-    """A fact that loses a derivation mentions a class of several names."""
+    """A fact that loses a derivation, or that one is proved by, mentions a class of several names."""
 
 
 class Deletions:

@@ -22,7 +22,7 @@ from everlog.reasoning.dred import DRed
 from everlog.reasoning.strategies import Effort, Strategy
 
 Seen = Callable[[FactSet], None]
-"""Called with the facts that have lost a derivation, before any of them is checked."""
+"""Called with the facts that have lost a derivation, and with those that proofs are searched through, before it is."""
 
 
 class FBF(DRed):
@@ -94,6 +94,7 @@ class FBF(DRed):
                 self.B |= facts
                 self.B |= self.C - self.P
                 return
+            self._seen(facts)
             self.C |= facts  # 87
             with change.phase("forward"):
                 self._saturate(facts)  # 80
