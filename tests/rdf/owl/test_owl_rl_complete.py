@@ -23,6 +23,9 @@ from everlog.datalog.syntax import Constant
 from everlog.datalog.values import Value, identity, normalise
 from support.ontology_texts import PREFIXES
 
+# All cases are materialised together, once, by the worker that has these tests.
+pytestmark = pytest.mark.xdist_group("rl_cases")
+
 CASES = Path(__file__).parent / "rl_cases"
 RULES = {
     "eq": "ref sym trans rep-s rep-p rep-o diff1 diff2 diff3",

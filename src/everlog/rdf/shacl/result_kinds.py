@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from pyoxigraph import BlankNode, NamedNode
@@ -49,8 +50,9 @@ class Constraint:
         )
 
 
+@lru_cache(maxsize=1 << 10)
 def constraint_of(text: str) -> Constraint:
-    """The constraint that a text stands for."""
+    """The constraint that a text stands for; every report asks for the same ones."""
     given = json.loads(text)
     shape = given["shape"]
     return Constraint(

@@ -44,8 +44,10 @@ from everlog.rdf.shacl.result_kinds import CONSTRAINT, REMARK, SHAPE, Constraint
 from everlog.rdf.shacl.shacl_vocabulary import VIOLATION_SEVERITY, component_name
 from everlog.rdf.shacl.shapes import Parameter, Shape, Shapes
 
-BELOW = f"{OF_SHAPES}class"
-"""Which classes are below a class that shapes mention, itself included."""
+MENTIONED = f"{OF_SHAPES}class"
+"""The classes that shapes mention."""
+BELOW = f"{OF_SHAPES}class below"
+"""Which classes are below a class that shapes mention."""
 AMONG = f"{OF_SHAPES}in"
 """The members of the lists of sh:in."""
 
@@ -125,9 +127,11 @@ class _Translation:
                 use = self._used(shape.node, reported=True)
                 for target in shape.targets:
                     self._target(use, target.kind, target.of)
-        if any(fact.predicate == BELOW for fact in self.facts):
+        if any(fact.predicate == MENTIONED for fact in self.facts):
             below, above = Atom(BELOW, (_OTHER, _CLASS)), Atom(BELOW, (_FOCUS, _CLASS))
             subclass = Atom(TRIPLE, (_FOCUS, _SUBCLASS, _OTHER))
+            at_once = Atom(TRIPLE, (_FOCUS, _SUBCLASS, _CLASS))
+            self._rule(above, [at_once, Atom(MENTIONED, (_CLASS,))], "rdfs:subClassOf")
             self._rule(above, [subclass, below], "rdfs:subClassOf")
         known = (Atom(CONSTRAINT, (Constant(name), Constant(one.text()))) for name, one in self.constraints.items())
         named = (Atom(SHAPE, (Constant(shape.label),)) for shape in self.shapes.targeted)
@@ -150,11 +154,16 @@ class _Translation:
             self._rule(use.focus, [Atom(TRIPLE, (_OTHER, said, _FOCUS))], origin)
 
     def _instance(self, node: Term, of: Object) -> Atom:
-        """The atom that says that a node is of a class or of one below it; all shapes that ask for a class share it."""
+        """The atom that says that a node is of a class or of one below it; all shapes that ask for a class share it.
+
+        The class itself has a rule of its own, which looks at no other class: in most data no class is said to be below
+        another one, and the second rule is never tried.
+        """
         said, predicate = Constant(normalise(of)), f"{OF_SHAPES}instance of {self._said(of)}"
-        self.facts.setdefault(Atom(BELOW, (said, said)))
-        body = [Atom(BELOW, (_CLASS, said)), Atom(TRIPLE, (_FOCUS, _TYPE, _CLASS))]
-        self._rule(Atom(predicate, (_FOCUS,)), body, f"instances of {self._said(of)}")
+        self.facts.setdefault(Atom(MENTIONED, (said,)))
+        head, origin = Atom(predicate, (_FOCUS,)), f"instances of {self._said(of)}"
+        self._rule(head, [Atom(TRIPLE, (_FOCUS, _TYPE, said))], origin)
+        self._rule(head, [Atom(BELOW, (_CLASS, said)), Atom(TRIPLE, (_FOCUS, _TYPE, _CLASS))], origin)
         return Atom(predicate, (node,))
 
     # ------------------------------------------------------------------------------------ uses of shapes

@@ -141,19 +141,20 @@ def report_of(
     rows: Sequence[tuple[Value, ...]], constraints: Mapping[str, Constraint], prefixes: Mapping[str, str]
 ) -> ValidationReport:
     """The report of what rules have derived: rows of a constraint's name, a focus node, a value and a detail."""
+    messages = {name: known.messages or (write_term(known.said),) for name, known in constraints.items()}
     found = [
-        _result(constraints[str(name)], str(name), focus, value, detail)
-        for name, focus, value, detail in rows
-        if str(name) in constraints
+        _result(constraints[name], name, messages[name], row)
+        for name, row in ((str(row[0]), row) for row in rows)
+        if name in constraints
     ]
     return ValidationReport(sorted(found, key=lambda one: (one.constraint, str(one.focus), str(one.value))), prefixes)
 
 
-def _result(known: Constraint, name: str, focus: Value, value: Value, detail: Value) -> Result:
+def _result(known: Constraint, name: str, messages: tuple[str, ...], row: tuple[Value, ...]) -> Result:
+    _, focus, value, detail = row
     path = known.path
     if known.component == _CLOSED and isinstance(detail, NamedNode):
         path = Step(detail.value)
-    messages = known.messages or (write_term(known.said),)
     result = value if known.has_value else None
     return Result(focus, path, result, known.shape, known.component, known.severity, messages, name)
 
