@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 _PREDICATE: Final = "predicate"
 _KEY: Final = "key"
 
+_WALKS_AT_ONCE: Final = 64
+"""So many walks begin together, however few facts are wanted: one more round of walks takes longer than all of these."""
+
 
 def uniform_sample(facts: Mapping[str, DataFrame], size: int, seed: int) -> dict[str, DataFrame]:
     """`size` facts, each equally likely, or all of them if there are fewer."""
@@ -42,8 +45,8 @@ def walk_sample(facts: Mapping[str, DataFrame], size: int, seed: int, longest: i
     together = _together(facts).persist()
     columns = together.columns
     target = _target(facts)
-    met = _walks(together, target, 0, min(size, 1 + size // 5), seed, longest)
-    number = min(size, 1 + size // 5)
+    number = min(size, max(_WALKS_AT_ONCE, 1 + size // 5))
+    met = _walks(together, target, 0, number, seed, longest)
     # A walk is at least one fact, a new one since walks start at different facts: `size` walks are always enough.
     while number < size and met.select(*columns).distinct().count() < size:
         more = min(size, 2 * number)
