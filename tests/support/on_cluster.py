@@ -26,12 +26,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise, product
 from pathlib import Path
-from threading import Timer
+from threading import Thread
 
 import pyspark
 from pyspark.sql import SparkSession
 
 import everlog
+from everlog.engine.spark import tuning
 from everlog.sources.blocks import Part
 from everlog.sources.csv_lines import CsvLines
 from everlog.sources.line_blocks import Lines
@@ -115,23 +116,27 @@ def cluster() -> Iterator[Cluster]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def reasoned(spark: object, scratch: Path | None, width: int, kill: Cluster | None = None) -> tuple[Result, list[int]]:
+def reasoned(
+    spark: SparkSession | None, scratch: Path | None, width: int, kill: Cluster | None = None
+) -> tuple[Result, list[int]]:
     """What a knowledge base has after a materialisation and after an update, and who was killed meanwhile.
 
-    It is on Spark if there is a session.
+    It is on Spark if there is a session. Who is to be killed is, as soon as a job runs after the first round.
     """
     killed: list[int] = []
+    killers: list[Thread] = []
 
     def end_executor() -> None:
-        assert kill is not None
-        victims = kill.executors()
-        if victims:
-            os.kill(victims[0], signal.SIGKILL)
-            killed.append(victims[0])
+        assert kill is not None and spark is not None
+        _wait(spark.sparkContext.statusTracker().getActiveJobsIds, "no job runs after the first round")
+        victim = kill.executors()[0]
+        os.kill(victim, signal.SIGKILL)
+        killed.append(victim)
 
     def progress(stratum: int, number: int, new: int) -> None:
-        if kill is not None and number == 1 and not killed:
-            Timer(0.05, end_executor).start()
+        if kill is not None and not killers:
+            killers.append(Thread(target=end_executor))
+            killers[0].start()
 
     engine = "memory" if spark is None else "spark"
     kb = everlog.KnowledgeBase(PROGRAM, engine=engine, spark=spark, scratch=scratch, modules="off")
@@ -143,6 +148,8 @@ def reasoned(spark: object, scratch: Path | None, width: int, kill: Cluster | No
     gone = [(0, node) for node in layers[1][1:]]
     kb.update(add={"edge": [(-1, 0)]}, delete={"edge": gone}, algorithm="dred")
     found.append(_facts(kb))
+    for killer in killers:
+        killer.join()
     return [item for result in found for item in result], killed
 
 
@@ -194,6 +201,7 @@ def _facts(kb: everlog.KnowledgeBase) -> Result:
 
 def compared(width: int, with_local: bool) -> str:
     """Runs everything, and says what was done; an `AssertionError` if results differ."""
+    tuning.DRIVER_FACTS = 500  # else all of the facts would stay on the driver
     begun = time.perf_counter()
     expected, _ = reasoned(None, None, width)
     if with_local:
