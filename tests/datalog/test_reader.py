@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from pyoxigraph import BaseDirection, BlankNode, Literal, NamedNode
 
+from everlog.datalog import reader, syntax_mistakes
 from everlog.datalog.reader import parse_goal, parse_program
 from everlog.datalog.syntax import Atom, Comparison, Constant, Negation, Program, Rule, Term, Variable
 from everlog.datalog.values import RDF_TYPE
@@ -308,6 +309,10 @@ TERM_OR_CLOSE = "expected a term or ')'"
         ("edge[?x, ?y] :- e(?x, ?y) .", "1:1: expected an IRI or a variable before '[', found 'edge'"),
         ("p(?x) :- q(?x), not (?x = 3) .", "1:17: expected an atom inside the negation, found comparisons only"),
         ("p(?x) :- q(?x), BIND(?x + 1) .", "1:28: expected 'AS', found ')'"),
+        (
+            'p(?a) :- AGGREGATE(q(?x) BIND GROUP_CONCAT(?x SEPARATOR = ",") AS ?a) .',
+            "1:47: expected an operator such as '+', ')', ',' or '; SEPARATOR =', found 'SEPARATOR'",
+        ),
         ("p(?x) :- q(?x), BIND(STRLENN(?x) AS ?y) .", "1:22: there is no function STRLENN; did you mean STRLEN?"),
         ("p(?x) :- q(?x), BIND(ABS(?x, 1) AS ?y) .", "1:22: ABS takes 1 argument, not 2"),
         ("p(?x) :- q(?x), SKOLEM(a, ?x + 1) .", "1:24: the last argument of SKOLEM is a variable"),
@@ -384,3 +389,8 @@ def test_programs_of_the_papers(data: Path, name: str) -> None:
 def test_importing_the_reader_does_not_import_lark() -> None:
     check = "import sys, everlog.datalog.reader; sys.exit('lark' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", check], check=False).returncode == 0
+
+
+def test_every_token_has_a_name_for_users() -> None:
+    tokens = {sign.name for rule in reader._grammar().rules for sign in rule.expansion if sign.is_term}
+    assert tokens <= syntax_mistakes._NAMES.keys() | syntax_mistakes._SILENT

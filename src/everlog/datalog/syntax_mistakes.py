@@ -32,13 +32,23 @@ _TERM: Final = frozenset(
 )
 _NAMES: Final = {
     "$END": "the end of the text",
+    "A": "'a'",
+    "AGGREGATE": "'AGGREGATE'",
     "AND": "'&&'",
+    "ANONYMOUS": "'_'",
     "ARROW": "':-'",
+    "AT_PREFIX": "'@prefix'",
     "BANG": "'!'",
+    "BLANK": "a blank node such as '_:x'",
+    "BOOLEAN": "'true' or 'false'",
+    "CALLED": "a function such as 'STR('",
     "COMPARE": "a comparison such as '='",
     "DISTINCT": "'DISTINCT'",
+    "FLOAT": "a number such as '0.5'",
+    "INTEGER": "a number such as '5'",
     "IRIREF": "an IRI in '<' and '>'",
     "MINUS": "'-'",
+    "NAME": "a name",
     "NEVER": "':-'",
     "NOT": "'NOT'",
     "OPEN": "'['",
@@ -46,17 +56,24 @@ _NAMES: Final = {
     "OVER": "'/'",
     "PLUS": "'+'",
     "PNAME": "a prefix such as 'ex:'",
+    "PREFIX": "'PREFIX'",
+    "STRING": "a string",
     "TIMES": "'*'",
     "VAR": "a variable such as '?x'",
+    "_AS": "'AS'",
+    "_BIND": "'BIND'",
     "_CLOSE": "']'",
     "_COMMA": "','",
     "_DOT": "'.'",
-    "_AS": "'AS'",
+    "_EXISTS": "'EXISTS'",
+    "_FILTER": "'FILTER'",
     "_IN": "'IN'",
-    "_ON": "'ON'",
-    "_OF": "'BIND'",
     "_LPAR": "'('",
+    "_OF": "'BIND'",
+    "_ON": "'ON'",
     "_RPAR": "')'",
+    "_SEPARATOR": "'; SEPARATOR ='",
+    "_SKOLEM": "'SKOLEM'",
 }
 # Possible after every string, and never what was forgotten.
 _SILENT: Final = frozenset({"LANGTAG", "_DATATYPE"})
@@ -99,7 +116,7 @@ def _expected(accepted: frozenset[str]) -> str:
             left -= signs | covered
             if "term" in covered:
                 left -= _TERM
-    names += sorted(_NAMES.get(terminal, terminal) for terminal in left)
+    names += sorted({_NAMES[terminal] for terminal in left})
     return " or ".join(filter(None, (", ".join(names[:-1]), names[-1]))) if names else "something else"
 
 
