@@ -22,7 +22,8 @@ from everlog.engine.memory.dictionary import Dictionary
 from everlog.engine.memory.value_columns import column_of_ids, ids_of_column
 from everlog.engine.spark.engine import SparkEngine
 from everlog.engine.spark.facts.driver_facts import DriverFacts
-from everlog.engine.spark.facts.sets import ComputedFacts, as_spark_facts
+from everlog.engine.spark.facts.driver_sets import Numbered
+from everlog.engine.spark.facts.sets import ComputedFacts, SparkFacts, as_spark_facts
 from everlog.engine.spark.facts.sql_text import fact_columns, select
 from everlog.expressions.aggregation import Members, aggregated, continued
 from everlog.expressions.columns import Column
@@ -51,7 +52,7 @@ class SparkGroups(Groups):
     def facts(self, members: FactSet) -> ComputedFacts:
         facts = as_spark_facts(members)
         few = facts.local()
-        return self._on_spark(members) if few is None else self._on_driver(few)
+        return self._on_spark(members) if few is None else self._on_driver(facts, few)
 
     def continued(self, old: FactSet, come: FactSet, gone: FactSet) -> ComputedFacts:
         known, *changes = (as_spark_facts(facts).local() for facts in (old, come, gone))
@@ -70,13 +71,15 @@ class SparkGroups(Groups):
             told.append(Members(mine[there], [self._values(ids[at, there]) for at in self._arguments]))
         return self._made(before[:-1], continued(self._one.function, self._values(before[-1]), *told))
 
-    def _on_driver(self, members: DriverFacts) -> ComputedFacts:
-        rows, columns = members.columns_of(self._members, self._arity, [*self._keys, *self._arguments])
-        keys, values_of = columns[: len(self._keys)], columns[len(self._keys) :]
-        groups, first = numbered(keys, rows)
-        arguments = list(map(self._values, values_of))
-        count = len(first) if self._keys else 1
-        values = aggregated(self._one.function, groups, count, arguments, self._one.separator)
+    def _on_driver(self, members: SparkFacts, facts: DriverFacts) -> ComputedFacts:
+        known, name = self._engine.driver.grouped.setdefault(members, {}), (self._members, *self._keys)
+        if name not in known:  # another aggregate may ask for the same
+            rows, columns = facts.columns_of(self._members, self._arity, self._keys)
+            known[name] = Numbered(columns, *numbered(columns, rows))
+        keys, groups, first = known[name]
+        _, ids = facts.columns_of(self._members, self._arity, self._arguments)
+        count = len(first) if keys else 1
+        values = aggregated(self._one.function, groups, count, list(map(self._values, ids)), self._one.separator)
         shown = np.stack([key[first] for key in keys]) if keys else np.empty((0, 1), np.int64)
         return self._made(shown, values)
 

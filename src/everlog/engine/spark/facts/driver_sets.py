@@ -8,10 +8,12 @@ run never changes.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 from pyspark.sql import DataFrame
 
 from everlog.engine.spark import tuning
@@ -27,12 +29,22 @@ if TYPE_CHECKING:
     from everlog.engine.spark.facts.sets import SparkFacts
 
 
+class Numbered(NamedTuple):
+    """Columns of facts, the number of each fact's group among those that agree in them, and for each group a fact."""
+
+    columns: Sequence[NDArray[np.int64]]
+    groups: NDArray[np.intp]
+    first: NDArray[np.intp]
+
+
 class Driver:
     """The facts of an engine that are on the driver."""
 
     def __init__(self, engine: SparkEngine) -> None:
         self._engine = engine
         self.terms = DriverTerms(engine)
+        self.grouped: WeakKeyDictionary[SparkFacts, dict[tuple[int, ...], Numbered]] = WeakKeyDictionary()
+        """Groups of sets, as long as somebody has these, by a relation and the places of arguments."""
 
     def takes(self, rows: int) -> bool:
         """Whether so many facts that come in are few enough for the driver."""
