@@ -21,41 +21,81 @@ Rows: TypeAlias = NDArray[np.int64]
 """An array of shape (rows, columns)."""
 
 
+_Matches: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int64]]
+"""Numbers of keys and of rows, pair by pair."""
+
+
 class Index:
-    """A hash table of rows by some of their columns."""
+    """Rows by some of their columns: those with the same key stand together in an order."""
 
     def __init__(self, rows: Rows, places: Sequence[int]) -> None:
-        self._table = rows, np.array(places, np.int64), *_slots(len(rows))
-        aside(len(rows), kernels.chain, *self._table)
+        columns, groups, self._order = np.array(places, np.int64), np.empty(len(rows), np.int32), _empty(len(rows))
+        heads, keys = aside(len(rows), kernels.grouped, rows, columns, groups)
+        aside(len(rows), kernels.ordered, groups, keys, heads, self._order)
+        self._table = rows, columns, heads, self._order
+
+    def _find(self, keys: Rows) -> NDArray[np.int32]:
+        """For each key where its rows begin in the order, or -1."""
+        found = _empty(len(keys))
+        aside(len(keys), kernels.find, *self._table, np.ascontiguousarray(keys), np.arange(keys.shape[1]), found)
+        return found
+
+    def has(self, keys: Rows) -> NDArray[np.bool_]:
+        """Which keys some row has."""
+        return self._find(keys) >= 0
 
     def one(self, keys: Rows) -> NDArray[np.int64]:
         """For each key a row that has it, or -1."""
-        found = np.empty(len(keys), np.int64)
-        aside(len(keys), kernels.one_match, *self._table, *_keys(keys), found)
-        return found
+        found = self._find(keys)
+        rows = self._order[found] if len(self._order) else found
+        return np.where(found < 0, -1, np.maximum(rows, ~rows)).astype(np.int64)
 
     def count(self, keys: Rows, most: int) -> int:
         """How many pairs of a key and a row that has it there are; if more than so many, a number above that."""
-        return int(aside(len(keys), kernels.count_matches, *self._table, *_keys(keys), most))
+        return int(kernels.count_matches(self._order, self._find(keys), most))
 
-    def all(self, keys: Rows, most: int) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
+    def all(self, keys: Rows, most: int) -> _Matches | None:
         """The keys that rows have, and these rows, pair by pair; None if there are more than so many."""
-        given = _keys(keys)
-        number = aside(len(keys), kernels.count_matches, *self._table, *given, most)
+        found = self._find(keys)
+        number = kernels.count_matches(self._order, found, most)
         if number > most:
             return None
         left, right = np.empty(number, np.int64), np.empty(number, np.int64)
-        aside(len(keys) + number, kernels.all_matches, *self._table, *given, left, right)
+        aside(len(keys) + number, kernels.all_matches, self._order, found, left, right)
         return left, right
+
+
+class RowIndex:
+    """Rows by all of their columns, each of them once."""
+
+    def __init__(self, rows: Rows) -> None:
+        self._table = rows, np.arange(rows.shape[1]), *_slots(len(rows))
+        aside(len(rows), kernels.chain, *self._table)
+
+    def has(self, keys: Rows) -> NDArray[np.bool_]:
+        return self.one(keys) >= 0
+
+    def one(self, keys: Rows) -> NDArray[np.int64]:
+        found = np.empty(len(keys), np.int64)
+        aside(len(keys), kernels.one_match, *self._table, np.ascontiguousarray(keys), found)
+        return found
+
+    def count(self, keys: Rows, most: int) -> int:
+        return int(np.count_nonzero(self.has(keys)))
+
+    def all(self, keys: Rows, most: int) -> _Matches | None:
+        found = self.one(keys)
+        there = np.flatnonzero(found >= 0)
+        return None if len(there) > most else (there, found[there])
+
+
+def _empty(numbers: int) -> NDArray[np.int32]:
+    return np.empty(numbers, np.int32)
 
 
 def _slots(rows: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """An empty hash table for so many rows."""
-    return np.full(1 << max(4, rows.bit_length()), -1, np.int32), np.empty(rows, np.int32)
-
-
-def _keys(keys: Rows) -> tuple[Rows, NDArray[np.int64]]:
-    return np.ascontiguousarray(keys), np.arange(keys.shape[1])
+    return np.full(1 << max(4, rows.bit_length()), -1, np.int32), _empty(rows)
 
 
 class DriverFacts:
@@ -64,7 +104,7 @@ class DriverFacts:
     def __init__(self, rows: Rows, numbers: NDArray[np.int64] | None = None) -> None:
         self.rows = np.ascontiguousarray(rows)
         self._numbers = numbers
-        self._indexes: dict[tuple[int, ...], Index] = {}
+        self._indexes: dict[tuple[int, ...], Index | RowIndex] = {}
 
     @property
     def numbers(self) -> NDArray[np.int64]:
@@ -86,12 +126,17 @@ class DriverFacts:
         found._indexes = self._indexes
         return found
 
-    def index(self, places: Sequence[int]) -> Index:
+    def index(self, places: Sequence[int]) -> Index | RowIndex:
         """The facts by some of their columns."""
         key = tuple(places)
         if key not in self._indexes:
-            self._indexes[key] = Index(self.rows, key)
+            whole = len(key) == self.rows.shape[1]
+            self._indexes[key] = RowIndex(self.rows) if whole else Index(self.rows, key)
         return self._indexes[key]
+
+    def is_indexed(self, places: Sequence[int]) -> bool:
+        """Whether somebody has asked for the facts by these columns before."""
+        return tuple(places) in self._indexes
 
     def padded(self, width: int) -> Rows:
         """The rows with so many columns for arguments; facts have no more."""

@@ -7,7 +7,8 @@ and variables, and the same constants but for the last one, become one test of t
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING
+from itertools import product
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,8 +16,8 @@ from numpy.typing import NDArray
 from everlog.datalog.syntax import Atom, Constant, Variable
 from everlog.engine.algebra import Region
 from everlog.engine.spark.facts import fact_schema
-from everlog.engine.spark.facts.driver_facts import DriverFacts, Rows
-from everlog.engine.spark.facts.fact_schema import PADDING, RELATION
+from everlog.engine.spark.facts.driver_facts import DriverFacts
+from everlog.engine.spark.facts.fact_schema import RELATION
 from everlog.engine.spark.facts.runs import Run, classes_of
 from everlog.engine.spark.facts.sets import ComputedFacts, SparkFacts, Tested, Wanted
 from everlog.engine.spark.facts.sql_text import Keys, Table, padded, select
@@ -24,6 +25,7 @@ from everlog.engine.spark.facts.sql_text import Keys, Table, padded, select
 if TYPE_CHECKING:
     from everlog.engine.spark.engine import SparkEngine
 
+_ALL: Final = slice(None)
 Twins = tuple[tuple[str, str], ...]
 """Pairs of columns that must be equal, since an atom has one variable in both."""
 
@@ -66,26 +68,46 @@ class Tests:
             found.append(" AND ".join(tests))
         return f"({' OR '.join(found)})" if found else "false"
 
-    def those(self, facts: Rows) -> NDArray[np.bool_]:
+    def those(self, facts: DriverFacts) -> NDArray[np.bool_]:
         """Which facts on the driver are instances of one of the atoms."""
-
-        def value(column: str) -> NDArray[np.int64]:
-            place = 0 if column == RELATION else int(column[1:]) + 1
-            return facts[:, place] if place < facts.shape[1] else np.full(len(facts), PADDING, np.int64)
-
         found = np.zeros(len(facts), np.bool_)
         for (bound, last, twins), values in self._groups.items():
-            one = value(last) == next(iter(values)) if len(values) == 1 else _among(value(last), values)
-            for column, id in bound:
-                one &= value(column) == id
-            for column, other in twins:
-                one &= value(column) == value(other)
-            found |= one
+            tests = [*((_place(column), {id}) for column, id in bound), (_place(last), values)]
+            alike = [(_place(column), _place(other)) for column, other in twins]
+            if max(place for place, _ in (*tests, *alike)) >= facts.rows.shape[1]:
+                continue  # facts of that relation are wider
+            numbers: NDArray[np.int64] | None = None  # all of them
+            if len(tests) > 1:
+                numbers, tests = _having(facts, *tests[:2]), tests[2:]
+            mine = np.ones(len(facts) if numbers is None else len(numbers), np.bool_)
+            for place, ids in tests:
+                column = facts.rows[_ALL if numbers is None else numbers, place]
+                mine &= column == next(iter(ids)) if len(ids) == 1 else _among(column, ids)
+            for place, other in alike:
+                some = facts.rows if numbers is None else facts.rows[numbers]
+                mine &= some[:, place] == some[:, other]
+            if numbers is None:
+                found |= mine
+            else:
+                found[numbers[mine]] = True
         return found
 
     def may_match(self, run: Run) -> bool:
         """Whether a run may have an instance of one of the atoms."""
         return any(run.may_match(wanted) for wanted in self._wanted)
+
+
+def _place(column: str) -> int:
+    """Where a column is in the rows of the driver."""
+    return 0 if column == RELATION else int(column[1:]) + 1
+
+
+def _having(facts: DriverFacts, *tests: tuple[int, Collection[int]]) -> NDArray[np.int64]:
+    """The numbers of the facts that have some ids at each of some places."""
+    keys = np.array(list(product(*(ids for _, ids in tests))), np.int64)
+    found = facts.index([place for place, _ in tests]).all(keys, len(facts))
+    assert found is not None, "a fact has one key"
+    return found[1]
 
 
 def _among(ids: NDArray[np.int64], values: Collection[int]) -> NDArray[np.bool_]:
@@ -114,8 +136,8 @@ class RegionFilter(Tested):
         return facts & self
 
     def among(self, facts: DriverFacts) -> DriverFacts:
-        inside = self._inside.those(facts.rows)
-        return facts.chosen(inside | ~self._elsewhere.those(facts.rows) if self._rest else inside)
+        inside = self._inside.those(facts)
+        return facts.chosen(inside | ~self._elsewhere.those(facts) if self._rest else inside)
 
     def inside(self, rows: Table, keys: Keys, wanted: Wanted, at_most: int | None) -> Table:
         return select(["l.*"], f"{rows} l", [self._condition(keys)])

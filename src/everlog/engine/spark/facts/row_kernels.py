@@ -1,97 +1,231 @@
 """The loops that driver sets are made of: hash tables over rows of ids. They are compiled, and kept on disk.
 
-Rows are int64 arrays of shape (rows, columns). `places` are the columns that count, `heads` and `nexts` a hash table whose
-slots lead from row to row; keys are rows of as many columns as there are places.
+Rows are int64 arrays of shape (rows, columns). `places` are the columns that count; keys are rows of as many columns as
+there are places. Whole rows are in a table whose slots lead from row to row (`heads`, `nexts`). For rows by some of their
+columns there is an `order` in which those with the same key stand together, the last of them as its complement, and
+`heads` tells where these begin.
+
+Loops look at a few keys at a time, and say which places of the arrays they will want: they would wait for memory else.
 """
 
 from __future__ import annotations
 
+from typing import Final
+
 import numpy as np
 
 from everlog.engine.memory.kernels.decorators import inlined, kernel
+from everlog.engine.memory.kernels.prefetching import prefetch
+
+_AT_A_TIME: Final = 64
+"""So many keys are looked for side by side."""
 
 
 @inlined
-def _slot(rows, row, places, heads):
+def _hash(rows, row, places):
     hashed = np.uint64(0x9E3779B97F4A7C15)
     for place in places:
         hashed ^= np.uint64(rows[row, place])
         hashed *= np.uint64(0xBF58476D1CE4E5B9)
         hashed ^= hashed >> np.uint64(29)
+    return hashed
+
+
+@inlined
+def _slot(hashed, heads):
     return np.int64(hashed & np.uint64(len(heads) - 1))
 
 
 @inlined
-def _agree(rows, row, places, keys, key):
+def _agree(rows, row, places, keys, key, columns):
     same = True
-    for column in range(len(places)):
-        same &= rows[row, places[column]] == keys[key, column]
+    for number in range(len(places)):
+        same &= rows[row, places[number]] == keys[key, columns[number]]
     return same
+
+
+# Whole rows
 
 
 @kernel
 def chain(rows, places, heads, nexts):
     """Puts all rows into a hash table, in which `heads` are -1 at first."""
-    for row in range(len(rows)):
-        slot = _slot(rows, row, places, heads)
-        nexts[row] = heads[slot]
-        heads[slot] = row
+    slots = np.empty(_AT_A_TIME, np.int64)
+    for start in range(0, len(rows), _AT_A_TIME):
+        stop = min(start + _AT_A_TIME, len(rows))
+        for row in range(start, stop):
+            slots[row - start] = _slot(_hash(rows, row, places), heads)
+            prefetch(heads, slots[row - start])
+        for row in range(start, stop):
+            nexts[row] = heads[slots[row - start]]
+            heads[slots[row - start]] = row
 
 
 @kernel
-def one_match(rows, places, heads, nexts, keys, columns, out):
-    """For each key a row that has it, or -1; `columns` are all those of the keys."""
-    for key in range(len(keys)):
-        row = heads[_slot(keys, key, columns, heads)]
-        while row >= 0 and not _agree(rows, row, places, keys, key):
-            row = nexts[row]
-        out[key] = row
+def one_match(rows, places, heads, nexts, keys, out):
+    """For each key the row that it is, or -1."""
+    slots = np.empty(_AT_A_TIME, np.int64)
+    for start in range(0, len(keys), _AT_A_TIME):
+        stop = min(start + _AT_A_TIME, len(keys))
+        for key in range(start, stop):
+            slots[key - start] = _slot(_hash(keys, key, places), heads)
+            prefetch(heads, slots[key - start])
+        for key in range(start, stop):
+            row = heads[slots[key - start]]
+            out[key] = row
+            if row >= 0:
+                prefetch(rows, row * rows.shape[1])
+                prefetch(nexts, row)
+        for key in range(start, stop):
+            row = out[key]
+            while row >= 0 and not _agree(rows, row, places, keys, key, places):
+                row = nexts[row]
+            out[key] = row
 
 
 @kernel
-def count_matches(rows, places, heads, nexts, keys, columns, most):
-    """How many pairs of a key and a row that has it there are; it stops beyond `most`."""
-    found = 0
-    for key in range(len(keys)):
-        row = heads[_slot(keys, key, columns, heads)]
-        while row >= 0:
-            found += _agree(rows, row, places, keys, key)
-            row = nexts[row]
-        if found > most:
-            break
-    return found
-
-
-@kernel
-def all_matches(rows, places, heads, nexts, keys, columns, left, right):
-    """Writes these pairs."""
-    found = 0
-    for key in range(len(keys)):
-        row = heads[_slot(keys, key, columns, heads)]
-        while row >= 0:
-            if _agree(rows, row, places, keys, key):
-                left[found], right[found] = key, row
-                found += 1
-            row = nexts[row]
-
-
-@kernel
-def distinct(rows, columns, heads, nexts, first, group):
+def distinct(rows, places, heads, nexts, first, group):
     """Writes the first row of each kind, and for each row the number of its kind; gives the number of kinds."""
+    slots = np.empty(_AT_A_TIME, np.int64)
     kinds = 0
-    for row in range(len(rows)):
-        slot = _slot(rows, row, columns, heads)
-        kind = heads[slot]
-        while kind >= 0 and not _agree(rows, first[kind], columns, rows, row):
-            kind = nexts[kind]
-        if kind < 0:
-            kind = kinds
-            first[kind] = row
-            nexts[kind] = heads[slot]
-            heads[slot] = kind
-            kinds += 1
-        group[row] = kind
+    for start in range(0, len(rows), _AT_A_TIME):
+        stop = min(start + _AT_A_TIME, len(rows))
+        for row in range(start, stop):
+            slots[row - start] = _slot(_hash(rows, row, places), heads)
+            prefetch(heads, slots[row - start])
+        for row in range(start, stop):
+            known = heads[slots[row - start]]
+            if known >= 0:
+                prefetch(rows, known * rows.shape[1])
+        for row in range(start, stop):
+            slot = slots[row - start]
+            known = heads[slot]
+            while known >= 0 and not _agree(rows, known, places, rows, row, places):
+                known = nexts[known]
+            if known < 0:
+                first[kinds], group[row] = row, kinds
+                nexts[row] = heads[slot]
+                heads[slot] = row
+                kinds += 1
+            else:
+                group[row] = group[known]
     return kinds
+
+
+# Rows by some of their columns
+
+
+@kernel
+def grouped(rows, places, groups):
+    """Writes for each row the number of its key; gives slots, each with the first row of a key, and the number of keys."""
+    heads = np.full(16, -1, np.int32)
+    hashes = np.empty(_AT_A_TIME, np.uint64)
+    keys = 0
+    for start in range(0, len(rows), _AT_A_TIME):
+        stop = min(start + _AT_A_TIME, len(rows))
+        while 2 * (keys + _AT_A_TIME) > len(heads):
+            larger = np.full(2 * len(heads), -1, np.int32)
+            for first in heads:
+                if first >= 0:
+                    slot = _slot(_hash(rows, first, places), larger)
+                    while larger[slot] >= 0:
+                        slot = (slot + 1) & (len(larger) - 1)
+                    larger[slot] = first
+            heads = larger
+        for row in range(start, stop):
+            hashes[row - start] = _hash(rows, row, places)
+            prefetch(heads, _slot(hashes[row - start], heads))
+        for row in range(start, stop):
+            known = heads[_slot(hashes[row - start], heads)]
+            if known >= 0:
+                prefetch(rows, known * rows.shape[1])
+                prefetch(groups, known)
+        for row in range(start, stop):
+            slot = _slot(hashes[row - start], heads)
+            while heads[slot] >= 0 and not _agree(rows, heads[slot], places, rows, row, places):
+                slot = (slot + 1) & (len(heads) - 1)
+            if heads[slot] < 0:
+                heads[slot] = row
+                groups[row] = keys
+                keys += 1
+            else:
+                groups[row] = groups[heads[slot]]
+    return heads, keys
+
+
+@kernel
+def ordered(groups, keys, heads, order):
+    """Writes rows in the order of their keys, and where each key begins into its slot."""
+    starts = np.zeros(keys + 1, np.int32)
+    for group in groups:
+        starts[group + 1] += 1
+    for key in range(keys):
+        starts[key + 1] += starts[key]
+    for slot in range(len(heads)):
+        if heads[slot] >= 0:
+            heads[slot] = starts[groups[heads[slot]]]
+    for row in range(len(groups)):
+        order[starts[groups[row]]] = row
+        starts[groups[row]] += 1  # in the end it is where the next one begins
+    for key in range(keys):
+        order[starts[key] - 1] = ~order[starts[key] - 1]
+
+
+@kernel
+def find(rows, places, heads, order, keys, columns, out):
+    """For each key where its rows begin in the order, or -1; `columns` are all those of the keys."""
+    slots = np.empty(_AT_A_TIME, np.int64)
+    for start in range(0, len(keys), _AT_A_TIME):
+        stop = min(start + _AT_A_TIME, len(keys))
+        for key in range(start, stop):
+            slots[key - start] = _slot(_hash(keys, key, columns), heads)
+            prefetch(heads, slots[key - start])
+        for key in range(start, stop):
+            if heads[slots[key - start]] >= 0:
+                prefetch(order, heads[slots[key - start]])
+        for key in range(start, stop):
+            if heads[slots[key - start]] >= 0:
+                row = order[heads[slots[key - start]]]
+                prefetch(rows, max(row, ~row) * rows.shape[1])
+        for key in range(start, stop):
+            slot = slots[key - start]
+            out[key] = -1
+            while heads[slot] >= 0:
+                row = order[heads[slot]]
+                if _agree(rows, max(row, ~row), places, keys, key, columns):
+                    out[key] = heads[slot]
+                    break
+                slot = (slot + 1) & (len(heads) - 1)
+
+
+@kernel
+def count_matches(order, found, most):
+    """How many rows there are in all that begin at some places of the order; it stops beyond `most`."""
+    number = 0
+    for start in found:
+        if start >= 0:
+            end = start
+            while order[end] >= 0:
+                end += 1
+            number += end - start + 1
+            if number > most:
+                break
+    return number
+
+
+@kernel
+def all_matches(order, found, left, right):
+    """Writes the number of each place, and these rows, pair by pair."""
+    number = 0
+    for key in range(len(found)):
+        at = found[key]
+        if at >= 0:
+            while order[at] >= 0:
+                left[number], right[number] = key, order[at]
+                number += 1
+                at += 1
+            left[number], right[number] = key, ~order[at]
+            number += 1
 
 
 @kernel

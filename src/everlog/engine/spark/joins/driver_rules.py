@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from itertools import chain
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +32,9 @@ from everlog.expressions.evaluation import evaluate
 from everlog.expressions.evaluation import holds as holds_in
 
 _Ids = NDArray[np.int64]
+_RULE: Final = 1 << 62
+"""Stands among the terms for the number of the rule, where a shape has several."""
+_ALL: Final = slice(None)
 
 
 class TooMany(Exception):
@@ -42,7 +46,7 @@ class _Crowded(Exception):
 
 
 class DriverConjunction:
-    """Bindings of variables and parameters, matched literal by literal; `needed` are the terms that are asked for.
+    """Bindings of variables, each of some rule, matched literal by literal; `needed` are the terms that are asked for.
 
     With `proving` it does not matter how often there are bindings that agree in these.
     """
@@ -50,10 +54,11 @@ class DriverConjunction:
     def __init__(
         self, parameters: Parameters, needed: Iterable[Term], tables: DriverTables, proving: bool = False
     ) -> None:
-        rows = np.array(parameters.rows, np.int64).reshape(len(parameters.rows), -1)
-        self.size = len(rows)
-        self._columns: dict[Term, _Ids] = {~place: column for place, column in enumerate(rows.T)}
-        self._needed = set(needed)
+        self._given = np.array(parameters.rows, np.int64).reshape(len(parameters.rows), -1)
+        """The parameters of each rule."""
+        self.size = len(self._given)
+        self._columns: dict[Term, _Ids] = {_RULE: np.arange(self.size)} if self.size > 1 else {}
+        self._needed = {_RULE, *needed}
         self._tables, self._proving = tables, proving
 
     def evaluate(
@@ -115,10 +120,9 @@ class DriverConjunction:
     def _matches(self, literal: Literal) -> float:
         """About how many matches a literal has, by some of the bindings."""
         terms = (literal.pattern.relation, *literal.pattern.terms)
-        places = [place for place, term in enumerate(terms) if term in self._columns]
-        keys = self._keys(terms[place] for place in places)
+        places = self._bound(terms)
         step = max(1, self.size // tuning.DRIVER_SAMPLE)
-        some = keys[::step]
+        some = self._keys([terms[place] for place in places], slice(None, None, step))
         parts = (part.facts for part in self._tables.parts(literal.view, self.size))
         pieces = (piece for piece in parts if piece.rows.shape[1] >= len(terms))
         return step * sum(piece.index(places).count(some, tuning.DRIVER_BINDINGS) for piece in pieces)
@@ -132,18 +136,61 @@ class DriverConjunction:
 
     def with_parameters(self, parameters: Parameters) -> DriverConjunction:
         """A conjunction with the same bindings, whose parameters are those of further patterns."""
+        assert len(parameters.rows) == len(self._given) == 1, "a query is one rule"
         copy = DriverConjunction(parameters, self._needed, self._tables)
-        (row,) = parameters.rows
-        given = {~place: np.full(self.size, value, np.int64) for place, value in enumerate(row)}
-        copy.size, copy._columns = self.size, {**self._columns, **given}
+        copy.size, copy._columns = self.size, self._columns
         return copy
 
     def facts(self, pattern: Pattern, width: int) -> Rows:
         """The facts that bindings make of a pattern, one for each."""
         return widened(self._keys((pattern.relation, *pattern.terms)), width + 1)
 
-    def _keys(self, terms: Iterable[Term]) -> Rows:
-        return np.stack([self._columns[term] for term in terms], axis=1)
+    def facts_outside(self, pattern: Pattern, width: int, known: Iterable[DriverFacts]) -> Rows:
+        """Those of these facts that some sets do not have.
+
+        A rule is not asked for in a set that has no fact with the constants of its head, if that is easily told.
+        """
+        found, rules = self.facts(pattern, width), self._columns.get(_RULE)
+        terms = (pattern.relation, *pattern.terms)
+        places = [place for place, term in enumerate(terms) if term < 0]
+        heads = self._given[:, [~terms[place] for place in places]]
+        for piece in known:
+            if not len(found):
+                break
+            asked: NDArray[np.intp] | slice = _ALL
+            if piece.rows.shape[1] == width + 1 and (piece.is_indexed(places) or len(found) >= len(piece)):
+                possible = piece.index(places).has(heads)
+                if not possible.any():
+                    continue
+                if not possible.all():
+                    assert rules is not None, "there are several rules"
+                    asked = np.flatnonzero(possible[rules])
+            there = DriverFacts(found[asked]).places_in(piece) >= 0
+            if there.any():
+                new = np.ones(len(found), np.bool_)
+                new[asked] = ~there
+                left = np.flatnonzero(new)
+                found, rules = found.take(left, axis=0), None if rules is None else rules[left]
+        return found
+
+    def _bound(self, terms: Sequence[Term]) -> list[int]:
+        """The places of parameters, and of variables that have values."""
+        return [place for place, term in enumerate(terms) if term < 0 or term in self._columns]
+
+    def _column(self, term: Term, some: slice = _ALL) -> _Ids:
+        """The values of a term."""
+        if term >= 0:
+            return self._columns[term][some]
+        values = self._given[:, ~term]
+        if len(values) > 1 and (values != values[0]).any():
+            return values[self._columns[_RULE][some]]
+        return np.broadcast_to(values[:1], len(range(self.size)[some])) if len(values) else values
+
+    def _keys(self, terms: Sequence[Term], some: slice = _ALL) -> Rows:
+        keys = np.empty((len(range(self.size)[some]), len(terms)), np.int64)
+        for place, term in enumerate(terms):
+            keys[:, place] = self._column(term, some)
+        return keys
 
     def _take(self, places: NDArray[np.int64]) -> None:
         self._columns = {term: column[places] for term, column in self._columns.items()}
@@ -167,9 +214,9 @@ class DriverConjunction:
     def _extend(self, literal: Literal, keep: set[Term]) -> None:
         """Binds the variables of a literal in all ways; of the terms, those that are needed later are kept."""
         terms = (literal.pattern.relation, *literal.pattern.terms)
-        places = [place for place, term in enumerate(terms) if term in self._columns]
-        free = {term: place for place, term in reversed([*enumerate(terms)]) if term not in self._columns}
-        keys = self._keys(terms[place] for place in places)
+        places = self._bound(terms)
+        free = {term: place for place, term in reversed([*enumerate(terms)]) if place not in places}
+        keys = self._keys([terms[place] for place in places])
         # One binding has no more matches than there are facts.
         room = tuning.DRIVER_BINDINGS if self.size > 1 else max(tuning.DRIVER_BINDINGS, tuning.DRIVER_FACTS)
         twins = [(place, free[term]) for place, term in enumerate(terms) if term in free and free[term] != place]
@@ -233,7 +280,7 @@ class DriverConjunction:
     def _compute(self, waiting: Sequence[Computed]) -> list[Computed]:
         """Makes those computations whose inputs are bound; gives the others."""
         for test in waiting:
-            if test.giving[0] <= self._columns.keys():
+            if all(term < 0 or term in self._columns for term in test.giving[0]):
                 self._computed(test)
                 return self._compute([one for one in waiting if one is not test])
         return list(waiting)
@@ -241,21 +288,21 @@ class DriverConjunction:
     def _computed(self, test: Computed) -> None:
         """Keeps the bindings that have a result, and the right one if it is known; or that pass a filter."""
         terms = self._tables.terms
-        columns = {Variable(str(term)): terms.column(self._columns[term]) for term in test.inputs}
+        columns = {Variable(str(term)): terms.column(self._column(term)) for term in test.inputs}
         found = evaluate(test.expression, columns, self.size)
         if test.result is None:
             self._keep(np.array(holds_in(found), np.bool_))
             return
         ids, kept = terms.ids(found)
-        if test.result in self._columns:
-            self._keep(kept & (ids == self._columns[test.result]))
+        if test.result < 0 or test.result in self._columns:
+            self._keep(kept & (ids == self._column(test.result)))
         else:
             self._columns[test.result] = ids
             self._keep(kept)
 
     def _compared(self, test: Compared) -> NDArray[np.bool_]:
         """The bindings for which a comparison holds."""
-        left, right = self._columns[test.left], self._columns[test.right]
+        left, right = self._column(test.left), self._column(test.right)
         if test.operator in ("=", "!=", "is not"):
             least = {} if test.operator == "is not" else self._tables.twins()
             if least is not None:
@@ -314,10 +361,12 @@ class DriverTables:
 
 
 class DriverDelivery:
-    """Instances of rules, shape by shape, on the driver; `proving` as of a conjunction."""
+    """Instances of rules, shape by shape, on the driver, perhaps without facts of a set; `proving` as of a conjunction."""
 
-    def __init__(self, engine: SparkEngine, proving: bool = False) -> None:
-        self._engine, self._proving = engine, proving
+    def __init__(self, engine: SparkEngine, excluding: SparkFacts | None = None, proving: bool = False) -> None:
+        self._engine, self._excluding, self._proving = engine, excluding, proving
+        self._known = excluding.pieces() if isinstance(excluding, ComputedFacts) and excluding.on_driver else None
+        """What is left out at once, if it is on the driver."""
         self._tables = DriverTables(engine.driver.terms, lambda: engine.twins().local)
         self._found: list[Rows] = [np.empty((0, engine.width + 1), np.int64)]
         self._instances = 0
@@ -327,12 +376,17 @@ class DriverDelivery:
 
     def take(self, instances: DriverConjunction, patterns: Sequence[Pattern]) -> None:
         self._instances += instances.size
-        self._found += [instances.facts(pattern, self._engine.width) for pattern in patterns]
+        width, known = self._engine.width, self._known or ()
+        self._found += [instances.facts_outside(pattern, width, known) for pattern in patterns]
 
-    def facts(self, excluding: SparkFacts | None = None, counting: bool = True) -> ComputedFacts:
+    def facts(self, counting: bool = True) -> ComputedFacts:
         self._count(counting)
-        found = self._engine.local(each_once(np.concatenate(self._found)))
-        return found if excluding is None else (found - excluding).computed()
+        found = each_once(np.concatenate(self._found))
+        if self._excluding is None:
+            return self._engine.local(found)
+        if self._known is None:
+            return (self._engine.local(found) - self._excluding).computed()
+        return self._engine.local(found, self._excluding.covered())
 
     def multiset(self) -> SparkCounted:
         self._count(True)

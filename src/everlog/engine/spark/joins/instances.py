@@ -23,10 +23,10 @@ _FACTS: Final = "facts"
 
 
 class Delivery:
-    """Instances of rules, shape by shape."""
+    """Instances of rules, shape by shape, perhaps without facts of a set."""
 
-    def __init__(self, engine: SparkEngine) -> None:
-        self._engine = engine
+    def __init__(self, engine: SparkEngine, excluding: SparkFacts | None = None) -> None:
+        self._engine, self._excluding = engine, excluding
         self._found: list[tuple[Conjunction, Table, Sequence[Pattern]]] = []
 
     def conjunction(self, parameters: Parameters, needed: Iterable[Term]) -> Conjunction:
@@ -38,12 +38,12 @@ class Delivery:
         if instances.table is not None:
             self._found.append((instances, instances.table, patterns))
 
-    def facts(self, excluding: SparkFacts | None = None, counting: bool = True) -> ComputedFacts:
-        """The facts, each once, without those of a set; the instances count as derivations unless told otherwise."""
+    def facts(self, counting: bool = True) -> ComputedFacts:
+        """The facts, each once, without those that are left out; instances count as derivations unless told otherwise."""
         rows = self._rows()
         if rows is None:
             return self._engine.empty()
-        return self._engine.distinct(rows, excluding, self._wanted(), counting, self._are_few())
+        return self._engine.distinct(rows, self._excluding, self._wanted(), counting, self._are_few())
 
     def multiset(self) -> SparkCounted:
         """The facts, each as often as there are instances for it."""

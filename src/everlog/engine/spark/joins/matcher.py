@@ -61,9 +61,9 @@ class SparkBindings(Bindings):
         pattern, row = self._shaping.projected(atom)
         parameters, known = Parameters([row]), None if excluding is None else as_spark_facts(excluding)
         if isinstance(self._found, DriverConjunction):
-            on_driver = DriverDelivery(self._engine)
+            on_driver = DriverDelivery(self._engine, known)
             on_driver.take(self._found.with_parameters(parameters), [pattern])
-            return on_driver.facts(known, counting=False)
-        delivery = Delivery(self._engine)
+            return on_driver.facts(counting=False)
+        delivery = Delivery(self._engine, known)
         delivery.take(self._found.with_parameters(parameters), [pattern])
-        return delivery.facts(known, counting=False)
+        return delivery.facts(counting=False)

@@ -45,8 +45,8 @@ class SparkRules(Rules):
         some: Sequence[Some] = (),
         excluding: FactSet | None = None,
     ) -> ComputedFacts:
-        delivery = self._instances(positive, negative, some)
-        return delivery.facts(None if excluding is None else as_spark_facts(excluding))
+        known = None if excluding is None else as_spark_facts(excluding)
+        return self._instances(positive, negative, some, excluding=known).facts()
 
     def apply_counted(
         self,
@@ -80,6 +80,7 @@ class SparkRules(Rules):
         negative: FactSet | None,
         conditions: Sequence[Some],
         asked: ComputedFacts | None = None,
+        excluding: SparkFacts | None = None,
     ) -> Delivery | DriverDelivery:
         true, false = as_spark_facts(positive), as_spark_facts(positive if negative is None else negative)
         some = sorted(
@@ -107,20 +108,25 @@ class SparkRules(Rules):
                     delivery.take(found, [shape.head])
 
         sets = [true, false, *(facts for one in some for facts in one)]
-        return self._delivered(fill, sets if asked is None else [*sets, asked], proving=asked is not None)
+        met = sets if asked is None else [*sets, asked]
+        return self._delivered(fill, met, excluding, proving=asked is not None)
 
     def _delivered(
-        self, fill: Callable[[Any], None], sets: Sequence[SparkFacts], proving: bool = False
+        self,
+        fill: Callable[[Any], None],
+        sets: Sequence[SparkFacts],
+        excluding: SparkFacts | None = None,
+        proving: bool = False,
     ) -> Delivery | DriverDelivery:
         """A delivery, filled: on the driver if all that the rules can meet is there."""
         if self._engine.driver.has(sets):
-            on_driver = DriverDelivery(self._engine, proving)
+            on_driver = DriverDelivery(self._engine, excluding, proving)
             try:
                 fill(on_driver)
                 return on_driver
             except TooMany:
                 pass
-        on_spark = Delivery(self._engine)
+        on_spark = Delivery(self._engine, excluding)
         fill(on_spark)
         return on_spark
 

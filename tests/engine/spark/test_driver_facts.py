@@ -1,0 +1,57 @@
+"""Facts on the driver: hash tables of rows, by some columns and by all, against Python's dictionaries."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from everlog.engine.spark.facts.driver_facts import DriverFacts, Index, each_once
+
+SIZES = (0, 1, 63, 64, 65, 200, 3_000)
+"""Some of them are just below and just above what loops look at together."""
+
+
+@pytest.mark.parametrize("values", [2, 40, 10**12])
+@pytest.mark.parametrize("size", SIZES)
+def test_rows_are_found_by_any_columns(size: int, values: int) -> None:
+    random = np.random.default_rng(size)
+    facts = each_once(random.integers(0, values, (size, 3)))
+    others = random.integers(0, values, (150, 3))
+    for places in (some for number in (1, 2, 3) for some in combinations(range(3), number)):
+        known = defaultdict(set)
+        for number, row in enumerate(facts.rows.tolist()):
+            known[tuple(row[place] for place in places)].add(number)
+        keys = np.concatenate([facts.rows, others])[:, places]
+        expected = [(key, row) for key, one in enumerate(map(tuple, keys.tolist())) for row in sorted(known[one])]
+        index = facts.index(places)
+        found = index.all(keys, len(expected))
+        assert found is not None
+        assert sorted(zip(*(column.tolist() for column in found), strict=True)) == expected
+        assert index.count(keys, len(expected)) == len(expected)
+        assert index.has(keys).tolist() == [bool(known[one]) for one in map(tuple, keys.tolist())]
+        for one, row in zip(map(tuple, keys.tolist()), index.one(keys).tolist(), strict=True):
+            assert row in known[one] if known[one] else row == -1
+        if expected:
+            assert index.all(keys, len(expected) - 1) is None
+            assert index.count(keys, len(expected) - 1) >= len(expected)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_rows_with_one_key_stand_in_their_order(size: int) -> None:
+    rows = np.stack([np.arange(size) % 7, np.arange(size)], axis=1)
+    found = Index(rows, [0]).all(np.arange(8).reshape(8, 1), size)
+    assert found is not None
+    assert found[1].tolist() == [row for key in range(7) for row in range(key, size, 7)]
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_each_row_is_there_once_and_counted(size: int) -> None:
+    rows = np.random.default_rng(size).integers(0, 12, (size, 2))
+    found, counted = each_once(rows), each_once(rows, counted=True)
+    expected = Counter(map(tuple, rows.tolist()))
+    assert found.tuples() == list(expected)
+    assert dict(zip(counted.tuples(), counted.numbers.tolist(), strict=True)) == expected
+    assert DriverFacts(rows).places_in(found).min(initial=0) >= 0
