@@ -51,6 +51,7 @@ def surrounded(names: tuple[str, ...]) -> Iterator[None]:
                 patch.setattr(tuning, "COUNTED_ROWS", 0)
                 patch.setattr(tuning, "LONG_RUN", 1)
                 patch.setattr(spark_tuning, "MANY_TIMES", 0)
+                patch.setattr(spark_tuning, "GONE_SHARE", 0)
             elif name == "compacts":  # rows of facts that are gone are left out as soon as they are the majority
                 patch.setattr(tuning, "ROWS_WORTH_COMPACTING", 0)
             elif name == "closes":  # modules compute everything as a whole

@@ -8,7 +8,9 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from everlog.engine.spark import tuning
 from everlog.engine.spark.facts.driver_facts import DriverFacts, Index, each_once
+from everlog.engine.spark.facts.runs import local_run, remaining
 
 SIZES = (0, 1, 63, 64, 65, 200, 3_000)
 """Some of them are just below and just above what loops look at together."""
@@ -55,3 +57,21 @@ def test_each_row_is_there_once_and_counted(size: int) -> None:
     assert found.tuples() == list(expected)
     assert dict(zip(counted.tuples(), counted.numbers.tolist(), strict=True)) == expected
     assert DriverFacts(rows).places_in(found).min(initial=0) >= 0
+
+
+@pytest.mark.parametrize("share", [0, 16, 10**9], ids=["noted", "noted while few", "copied"])
+def test_facts_that_go_from_a_run_are_gone(share: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tuning, "GONE_SHARE", share)
+    random = np.random.default_rng(3)
+    facts = each_once(random.integers(0, 9, (400, 3)))
+    runs = [local_run(facts)]
+    left = set(facts.tuples())
+    for _ in range(8):
+        order = random.permutation(sorted(left))[:9]
+        runs.append(remaining(runs[-1], DriverFacts(order), frozenset()))
+        left -= set(map(tuple, order.tolist()))
+        assert runs[-1].rows == len(left)
+    assert runs[1].gone is None if share == 10**9 else runs[1].gone is not None
+    found = runs[-1].local
+    assert found is not None and runs[-1].gone is None and set(found.tuples()) == left
+    assert runs[0].local is facts

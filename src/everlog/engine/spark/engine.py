@@ -359,10 +359,12 @@ class SparkEngine(Engine):
         """How many facts of each predicate there are."""
         names = {number: predicate for predicate, (number, _) in self._relations.items()}
         here = as_spark_facts(facts)
-        few = here.computed().pieces() if self.driver.has([here]) else here.local()
-        if few is not None:
-            pieces = [few] if isinstance(few, DriverFacts) else few
-            sizes = sum((np.bincount(one.rows[:, 0], minlength=len(self.arities)) for one in pieces), np.zeros(1, int))
+        if self.driver.has([here]) or here.local() is not None:
+            sizes = np.zeros(len(self.arities), np.int64)
+            for run in here.computed().runs:
+                for few, sign in ((run.whole, 1), (run.gone, -1)):
+                    if few is not None:
+                        sizes += sign * np.bincount(few.rows[:, 0], minlength=len(self.arities))
             return {names[number]: int(sizes[number]) for number in np.flatnonzero(sizes).tolist()}
         table = as_spark_facts(facts).table()
         if table is None:

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 DRIVER_FACTS = 12_000_000
 """Sets of up to this many facts that come in are on the driver, and with what follows from them up to twice as many:
-operations on them happen there, without a job. A triple takes 32 bytes, and up to 12 more for each way in which it is
-looked up: half a gigabyte for so many of them, each looked up in one way."""
+operations on them happen there, without a job. A triple takes 32 bytes, and up to 20 more for each way in which it is
+looked up: 0.6 gigabytes for so many of them, each looked up in one way."""
 
 FETCHED_FACTS = 20_000
 """Up to this many facts come from Spark to the driver where it has what they meet, and as many are asked for there."""
@@ -38,6 +38,10 @@ MANY_TIMES = 8
 """A set on the driver that is so many times as large as another is many: its hash table is asked about the facts of the
 other, and a view of it that bindings, so much fewer, meet is not computed for them. To delete 1,000 of 400,000 rows takes
 0.06 s then, and took 0.9."""
+
+GONE_SHARE = 16
+"""Facts that go from a run on the driver are noted beside it until they are one in so many: all others would be copied, and
+their hash tables made anew."""
 
 OVERLAY_SHARE = 8
 """New values lie over those of an annotation on the driver until they are one in so many of them."""

@@ -120,7 +120,7 @@ def differences(
     others = [run for run in (*before.runs, *after.runs) if run not in before.runs or run not in after.runs]
     for one in [before.overlay(), after.overlay(), *(engine.driver.rows([run]) for run in others)]:
         changed = changed if one is None else changed | one.with_numbers(None)
-    if any(run.local is None for run in others):
+    if not all(run.near for run in others):
         return None
     old, new = (changed.numbers_in(values.of(engine, changed)) for values in (before, after))
     left, right = (changed.with_numbers(values).chosen((old != new) & (values != 0)) for values in (old, new))
@@ -138,7 +138,7 @@ class SparkAnnotation(Annotation):
 
     @property
     def on_driver(self) -> bool:
-        return all(run.local is not None for run in self._runs)
+        return all(run.near for run in self._runs)
 
     @property
     def rows(self) -> int:

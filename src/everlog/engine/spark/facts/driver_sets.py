@@ -64,7 +64,7 @@ class Driver:
 
     def rows(self, runs: Sequence[Run], most: int = 0) -> DriverFacts | None:
         """The facts of some runs with their numbers, if they are few, or at most so many."""
-        far = total(run for run in runs if run.local is None)
+        far = total(run for run in runs if not run.near)
         few = self.takes(total(runs)) and self.fetches(far) if far else self.keeps(total(runs))
         if total(runs) > most and not few:
             return None
@@ -81,10 +81,11 @@ class Driver:
 
     def fetched(self, run: Run) -> DriverFacts:
         """The facts of a run with their numbers."""
-        if run.local is None:
+        local = run.local
+        if local is None:
             query = f"SELECT {', '.join(run.columns)} FROM {run.name}"
-            run.local = self._facts(self._engine.fetched(query, run.columns, run.rows))
-        return run.local
+            local = run.whole = self._facts(self._engine.fetched(query, run.columns, run.rows))
+        return local
 
     def computed(self, frame: DataFrame) -> DriverFacts | None:
         """The facts that a query gives, if they are few; one job, and Spark keeps nothing."""
@@ -96,11 +97,14 @@ class Driver:
         """Those of a few facts that some runs have, with their numbers; the runs have no fact in common."""
         found, far, rest = [], [], facts
         for run in runs:
-            if run.local is None:
+            if run.whole is None:
                 far.append(run)
             elif len(rest):
-                mine, there = rest.shared(run.local)
-                found.append(DriverFacts(rest.rows[mine], run.local.numbers[there]))
+                mine, there = rest.shared(run.whole)
+                if run.gone is not None:
+                    left = DriverFacts(rest.rows[mine]).places_in(run.gone) < 0
+                    mine, there = mine[left], there[left]
+                found.append(DriverFacts(rest.rows[mine], run.whole.numbers_at(there)))
                 rest = rest.without(mine)
         self._ask(rest, far)
         for run in far:

@@ -124,7 +124,11 @@ def grouped(rows, places, groups):
     for start in range(0, len(rows), _AT_A_TIME):
         stop = min(start + _AT_A_TIME, len(rows))
         while 2 * (keys + _AT_A_TIME) > len(heads):
-            larger = np.full(2 * len(heads), -1, np.int32)
+            # As many keys are expected among the other rows as there were so far.
+            expected, size = keys * (len(rows) // max(start, 1)), 2 * len(heads)
+            while size < 2 * expected:
+                size *= 2
+            larger = np.full(size, -1, np.int32)
             for first in heads:
                 if first >= 0:
                     slot = _slot(_hash(rows, first, places), larger)

@@ -16,9 +16,10 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from everlog.engine.spark import tuning
 from everlog.engine.spark.facts import fact_schema
 from everlog.engine.spark.facts import row_kernels as kernels
-from everlog.engine.spark.facts.driver_facts import DriverFacts, widened
+from everlog.engine.spark.facts.driver_facts import DriverFacts, together, widened
 from everlog.engine.spark.facts.fact_schema import COUNT, PADDING
 from everlog.engine.spark.facts.sql_text import Table, select
 
@@ -57,14 +58,28 @@ class Run:
     """The run that has the rows, where this one is part of its columns."""
     sum: int = 0
     """The sum of the numbers beside the facts, where there are such numbers."""
-    local: DriverFacts | None = None
-    """The facts with their numbers, once the driver has them."""
+    whole: DriverFacts | None = None
+    """The facts with their numbers, once the driver has them; perhaps with some that are gone."""
+    gone: DriverFacts | None = None
+    """Facts among these that are not of the run: few of many, for which no others are copied, and no index made anew."""
     known: DriverFacts | None = None
     """Facts that a run in Spark was asked for, with the number beside each, or 0 if it does not have the fact."""
     hubs: frozenset[tuple[int, str, int]] | None = None
     """Relations, columns and values that very many facts have, once somebody has asked."""
     from_driver: dict[int, Table] = field(default_factory=dict)
     """The names, by width, under which Spark finds what the driver has."""
+
+    @property
+    def near(self) -> bool:
+        """Whether the driver has the facts."""
+        return self.whole is not None
+
+    @property
+    def local(self) -> DriverFacts | None:
+        """The facts with their numbers, if the driver has them."""
+        if self.whole is not None and self.gone is not None:
+            self.whole, self.gone = self.whole - self.gone, None
+        return self.whole
 
     def view(self) -> Table:
         """The name in Spark of a run that is not on the driver alone."""
@@ -100,7 +115,18 @@ def local_run(facts: DriverFacts, apart: frozenset[int] = frozenset(), counted: 
     columns = tuple(fact_schema.columns(facts.rows.shape[1] - 1))
     classes = dict(zip(columns, kernels.classes(facts.rows, CLASSES).tolist(), strict=True))
     named = (*columns, COUNT) if counted else columns
-    return Run(None, named, len(facts), classes, apart, sum=facts.total, local=facts)
+    return Run(None, named, len(facts), classes, apart, sum=facts.total, whole=facts)
+
+
+def remaining(run: Run, gone: DriverFacts, apart: frozenset[int]) -> Run:
+    """A run on the driver without some of its facts, which are not counted."""
+    assert run.whole is not None
+    rows, known = run.rows - len(gone), gone if run.gone is None else together([run.gone, gone])
+    left = Run(None, run.columns, rows, run.classes, run.apart | apart, sum=rows, whole=run.whole)
+    if tuning.GONE_SHARE * len(known) <= rows:
+        left.gone = known
+        return left
+    return local_run((run.whole - known).with_numbers(None), left.apart)
 
 
 def numbered(run: Run, number: int) -> Run:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from everlog.engine.algebra import FactSet, Region
 from everlog.engine.spark import tuning
 from everlog.engine.spark.facts.driver_facts import DriverFacts, Rows, each_once
-from everlog.engine.spark.facts.runs import Run, local_run, total
+from everlog.engine.spark.facts.runs import Run, local_run, remaining, total
 from everlog.engine.spark.facts.sql_text import Keys, Table, absent, own_keys, partitioned_union, present, union
 
 if TYPE_CHECKING:
@@ -48,6 +48,10 @@ class Part(NamedTuple):
     def tested(self, test: SparkFacts, inside: bool) -> Part:
         """Those that pass one more test."""
         return Part(self.facts, (*self.tests, (test, inside)))
+
+    def without(self, engine: SparkEngine, gone: DriverFacts | None) -> Part:
+        """Those that are not gone."""
+        return self if gone is None else self.tested(engine.local(gone), False)
 
     def passing(self, rows: Rows) -> NDArray[np.bool_]:
         """Which of some rows, perhaps several times the same, count."""
@@ -212,7 +216,7 @@ class ComputedFacts(SparkFacts):
 
     @property
     def on_driver(self) -> bool:
-        return all(run.local is not None for run in self.runs)
+        return all(run.near for run in self.runs)
 
     def local(self) -> DriverFacts | None:
         if self._local is None:
@@ -228,6 +232,9 @@ class ComputedFacts(SparkFacts):
     def pieces(self) -> Sequence[DriverFacts]:
         """The facts of a set that the driver has, run by run: what is made of a run, such as an index, lasts."""
         return [run.local for run in self.runs if run.local is not None]
+
+    def parts(self) -> Sequence[Part]:
+        return [Part(run.whole).without(self.engine, run.gone) for run in self.runs if run.whole is not None]
 
     def among(self, facts: DriverFacts) -> DriverFacts:
         return self.engine.driver.numbers(facts, self.runs).with_numbers(None)
@@ -388,9 +395,12 @@ class View(SparkFacts):
 
     def _outside(self, run: Run, apart: frozenset[int]) -> Run:
         """The facts of a run of the left set, on the driver, that are not in the right set; the run itself, if all are."""
+        few = self.right.local() if run.rows > self.right.at_most() else None
+        if few is not None:
+            gone = self.engine.driver.numbers(few, [run]).with_numbers(None)
+            return remaining(run, gone, apart) if len(gone) else run
         assert run.local is not None
-        few = self.right.local() if len(run.local) > self.right.at_most() else None
-        found = run.local - (self.right.among(run.local) if few is None else few)
+        found = run.local - self.right.among(run.local)
         return run if found is run.local else local_run(found.with_numbers(None), run.apart | apart)
 
     def computed(self) -> ComputedFacts:

@@ -145,7 +145,7 @@ class DriverConjunction:
         """The facts that bindings make of a pattern, one for each."""
         return widened(self._keys((pattern.relation, *pattern.terms)), width + 1)
 
-    def facts_outside(self, pattern: Pattern, width: int, known: Iterable[DriverFacts]) -> Rows:
+    def facts_outside(self, pattern: Pattern, width: int, known: Iterable[Part]) -> Rows:
         """Those of these facts that some sets do not have.
 
         A rule is not asked for in a set that has no fact with the constants of its head, if that is easily told.
@@ -154,9 +154,10 @@ class DriverConjunction:
         terms = (pattern.relation, *pattern.terms)
         places = [place for place, term in enumerate(terms) if term < 0]
         heads = self._given[:, [~terms[place] for place in places]]
-        for piece in known:
+        for part in known:
             if not len(found):
                 break
+            piece = part.facts
             asked: NDArray[np.intp] | slice = _ALL
             if piece.rows.shape[1] == width + 1 and (piece.is_indexed(places) or len(found) >= len(piece)):
                 possible = piece.index(places).has(heads)
@@ -166,6 +167,8 @@ class DriverConjunction:
                     assert rules is not None, "there are several rules"
                     asked = np.flatnonzero(possible[rules])
             there = DriverFacts(found[asked]).places_in(piece) >= 0
+            if part.tests:
+                there[there] = part.passing(found[asked][there])
             if there.any():
                 new = np.ones(len(found), np.bool_)
                 new[asked] = ~there
@@ -365,7 +368,7 @@ class DriverDelivery:
 
     def __init__(self, engine: SparkEngine, excluding: SparkFacts | None = None, proving: bool = False) -> None:
         self._engine, self._excluding, self._proving = engine, excluding, proving
-        self._known = excluding.pieces() if isinstance(excluding, ComputedFacts) and excluding.on_driver else None
+        self._known = excluding.parts() if isinstance(excluding, ComputedFacts) and excluding.on_driver else None
         """What is left out at once, if it is on the driver."""
         self._tables = DriverTables(engine.driver.terms, lambda: engine.twins().local)
         self._found: list[Rows] = [np.empty((0, engine.width + 1), np.int64)]
