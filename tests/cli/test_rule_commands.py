@@ -91,6 +91,19 @@ def test_the_new_state_of_an_ontology(tmp_path: Path) -> None:
     assert everlog.open(store).stored[1].version == 3  # type: ignore[index]
 
 
+def test_all_of_owl_2_rl_comes_to_no_store_with_equality(tmp_path: Path) -> None:
+    store = tmp_path / "animals.store"
+    ontology = written(tmp_path / "first.ofn", ANIMALS.format(more="", dog="rex"))
+    done("init", store, "--ontology", ontology, "--equality", "rewrite")
+    for asked, expected in (
+        (("--profile", "RL", "--complete"), "make another store without --equality"),
+        (("--complete",), "the profile is L: give --profile RL, too"),
+    ):
+        refused = command("update", store, "--ontology", ontology, *asked)
+        assert refused.code == 2 and expected in refused.err and "Traceback" not in refused.err
+    assert everlog.open(store).stored[1].version == 1  # type: ignore[index]
+
+
 def test_a_store_on_spark(tmp_path: Path, spark: SparkSession) -> None:
     """The Spark engine changes rules by the same algorithms, and what it stored the memory engine goes on with."""
     kb = everlog.KnowledgeBase(REACH, engine="spark", spark=spark, algorithm="dredc")
