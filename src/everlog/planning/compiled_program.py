@@ -107,7 +107,8 @@ def compile_program(
     found = []
     for stratum, same, said in zip(strata, plan.again, plan.said, strict=True):
         if same is not None:
-            found.append(replace(same, index=stratum.index, region=_region(stratum, strata), source=stratum))
+            region = _region(stratum, strata) if stratum.index == 1 or same.region.rest else same.region
+            found.append(replace(same, index=stratum.index, region=region, source=stratum))
             continue
         inside = _inside(stratum)
         taken_back = (one for one in plan.taken_back if inside(one.module.atom))
@@ -139,11 +140,16 @@ def _same(stratum: Stratum, compiled: CompiledStratum | None) -> CompiledStratum
     """A compiled stratum with the same rules, if it has them for the same atoms."""
     if compiled is None or compiled.source is None:
         return None
-    parts = [
-        (one.recursive, one.choosing, set(map(pattern, one.patterns)), set(map(pattern, one.chosen)))
-        for one in (stratum, compiled.source)
-    ]
-    return compiled if parts[0] == parts[1] else None
+    now, then = stratum, compiled.source
+    if (now.recursive, now.choosing) != (then.recursive, then.choosing):
+        return None
+    same = _same_atoms(now.patterns, then.patterns) and _same_atoms(now.chosen, then.chosen)
+    return compiled if same else None
+
+
+def _same_atoms(some: Sequence[Atom], others: Sequence[Atom]) -> bool:
+    """Whether atoms are the same up to their order and the names of variables."""
+    return some == others or set(map(pattern, some)) == set(map(pattern, others))
 
 
 def found_modules(
