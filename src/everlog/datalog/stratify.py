@@ -8,7 +8,7 @@ negative dependencies, and rules are taken as they are: an equality in a body do
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from threading import Lock
@@ -91,21 +91,22 @@ class _Graph:
     """The dependencies between classes of unifiable atoms."""
 
     def __init__(self, rules: Sequence[Rule]) -> None:
+        atoms_of = list(map(_atoms, rules))
         atoms: dict[_Node, Atom] = {}
-        for rule in rules:
-            for node, atom, _ in _atoms(rule):
+        for some in atoms_of:
+            for node, atom, _ in some:
                 if node not in atoms:
                     atoms[node] = atom
-        class_of = dict(zip(atoms, unifiable_classes([node.pattern for node in atoms]), strict=True))
+        classes, numbers = _classes(frozenset(atoms)), dict[int, int]()
+        class_of = {node: numbers.setdefault(classes[node], len(numbers)) for node in atoms}
         self.rules = rules
-        self.members: list[list[Atom]] = [[] for _ in set(class_of.values())]
+        self.members: list[list[Atom]] = [[] for _ in numbers]
         for node, atom in atoms.items():
             self.members[class_of[node]].append(atom)
         self.heads: list[int] = []
         self.edges: list[_Edge] = []
         self.successors: list[list[int]] = [[] for _ in self.members]
-        for number, rule in enumerate(rules):
-            (head, _, _), *body = _atoms(rule)
+        for number, (rule, ((head, _, _), *body)) in enumerate(zip(rules, atoms_of, strict=True)):
             target = class_of[head]
             self.heads.append(target)
             chooses = is_choice(rule)
@@ -126,6 +127,13 @@ class _Node:
 
 _NODES: Final[WeakValueDictionary[Pattern, _Node]] = WeakValueDictionary()
 _LOCK: Final = lasting(Lock())
+
+
+@lru_cache(4)
+def _classes(nodes: frozenset[_Node]) -> Mapping[_Node, int]:
+    """The classes of unifiable atoms, in no particular order; rules that come or go often have the atoms of others."""
+    listed = list(nodes)
+    return dict(zip(listed, unifiable_classes([node.pattern for node in listed]), strict=True))
 
 
 def _node(atom: Atom) -> _Node:
