@@ -91,6 +91,59 @@ def test_the_new_state_of_an_ontology(tmp_path: Path) -> None:
     assert everlog.open(store).stored[1].version == 3  # type: ignore[index]
 
 
+_SHAPE = """@prefix sh: <http://www.w3.org/ns/shacl#> . @prefix : <http://ex.org/> .
+:S a sh:NodeShape ; sh:targetClass :C ; """
+
+_BAD = {
+    "an unsafe rule": ("--add-rules", "bad(?x, ?y) :- node(?x) .", "is unsafe"),
+    "a cycle through negation": ("--add-rules", "edge(?x, ?x) :- node(?x), not reach(?x, ?x) .", "is not stratified"),
+    "a mistake in syntax": ("--add-rules", "bad(?x :- node(?x) .", "bad:1:8: expected"),
+    "another arity": ("--add-rules", "edge(?x) :- node(?x) .", "edge has 2 arguments"),
+    "a rule that is not there": (
+        "--delete-rules",
+        "reach(?x, ?z) :- reach(?x, ?y), edge(?z, ?y) .",
+        "did you mean: reach(?x, ?z) :- reach(?x, ?y), edge(?y, ?z) .",
+    ),
+    "a violated constraint": ("--add-rules", ":- edge(?x, ?y) .", "is violated by edge(a, b)"),
+    "no ontology": ("--ontology", "nonsense here", "bad:1: column 1"),
+    "a count that is none": (
+        "--shapes",
+        _SHAPE + 'sh:property [ sh:path :p ; sh:minCount "x" ] .',
+        ":S :p: sh:minCount",
+    ),
+    "half a path": ("--shapes", _SHAPE + "sh:property [ sh:path (:p) ] .", "the shape :S property 1: sh:path"),
+    "recursive shapes": ("--shapes", _SHAPE + "sh:node :S .", "refers to itself"),
+}
+
+
+def test_what_is_refused_leaves_a_store_as_it_was(tmp_path: Path) -> None:
+    store, rules = tmp_path / "graph.store", written(tmp_path / "reach.dlog", REACH)
+    done("init", store, rules, "--facts", written(tmp_path / "edge.csv", "a,b\n"))
+    before, facts = done("info", store), written(tmp_path / "more" / "edge.csv", "b,c\n")
+    for option, text, expected in _BAD.values():
+        bad = written(tmp_path / "bad", text)
+        refused = command("update", store, "--add", facts, "--constraints", "fail", option, bad)
+        assert refused.code == 2 and expected in refused.err and "Traceback" not in refused.err, refused.err
+        assert done("info", store) == before
+    for asked in (("diff", store, 1, 7), ("restore", store, "--version", 7)):
+        refused = command(*asked)
+        assert refused.code == 2 and "has no version 7; it has version 1" in refused.err
+    assert done("info", store) == before
+
+
+def test_all_of_owl_2_rl_comes_to_no_store_with_equality(tmp_path: Path) -> None:
+    store = tmp_path / "animals.store"
+    ontology = written(tmp_path / "first.ofn", ANIMALS.format(more="", dog="rex"))
+    done("init", store, "--ontology", ontology, "--equality", "rewrite")
+    for asked, expected in (
+        (("--profile", "RL", "--complete"), "make another store without --equality"),
+        (("--complete",), "the profile is L: give --profile RL, too"),
+    ):
+        refused = command("update", store, "--ontology", ontology, *asked)
+        assert refused.code == 2 and expected in refused.err and "Traceback" not in refused.err
+    assert everlog.open(store).stored[1].version == 1  # type: ignore[index]
+
+
 def test_a_store_on_spark(tmp_path: Path, spark: SparkSession) -> None:
     """The Spark engine changes rules by the same algorithms, and what it stored the memory engine goes on with."""
     kb = everlog.KnowledgeBase(REACH, engine="spark", spark=spark, algorithm="dredc")

@@ -146,8 +146,8 @@ def test_counting_without_counts_is_refused_where_modules_are_stored() -> None:
 
 def test_modules_have_names_of_their_own() -> None:
     heads = [Atom("triple", (Variable("x"), Constant(one), Variable("y"))) for one in (NamedNode("a:p"), "<a:p>")]
-    assert len({module_key("tc", [head]) for head in heads}) == 2
-    assert module_key("tc", heads[:1]) == module_key("tc", [Atom("triple", (Variable("u"), *heads[0].terms[1:]))])
+    assert len({module_key("tc", (head,)) for head in heads}) == 2
+    assert module_key("tc", (heads[0],)) == module_key("tc", (Atom("triple", (Variable("u"), *heads[0].terms[1:])),))
 
 
 def test_an_algorithm_whose_counts_are_not_kept_is_refused() -> None:

@@ -266,6 +266,20 @@ def test_what_spread_too_far_is_not_tried_again_soon() -> None:
     assert kept_state.kept(kb).names() == {"nonrecursive", "recursive"}
 
 
+def test_a_rule_with_too_many_instances_is_given_up_whatever_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(choice, "_FREE", 0)
+    monkeypatch.setattr(choice, "_RULES_SECONDS", 1e9)
+    kb = KnowledgeBase("p(?x) :- q(?x, ?y) .")
+    kb.add({"q": [(number, number % 5) for number in range(500)]})
+    kb.materialise()
+    rule = "near(?x, ?z) :- q(?x, ?y), q(?z, ?y) ."
+    assert "given up" in " ".join(kb.change_rules(add=rule).reasons)
+    assert kb.size("near") == 50_000
+    assert facts_of(kb) == facts_of(fresh(kb))
+    few = kb.change_rules(add="few(?x) :- q(?x, ?y), q(?y, ?x) .")
+    assert few.algorithm != "remat" and kb.size("few") == 5
+
+
 @pytest.mark.usefixtures("_impatient")
 def test_additions_that_spread_too_far_are_not_tried_for_some_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(choice, "_ADDING_SECONDS", 0)

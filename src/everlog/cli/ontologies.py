@@ -94,13 +94,7 @@ def with_ontologies(
     """The program of rule files, ontologies and shapes together, and what to warn of."""
     if not programs and not ontologies and not complete and not shapes:
         raise EverlogError("there are no rules: give a PROGRAM, an ontology with --ontology, or shapes with --shapes")
-    if complete and profile != "RL":
-        raise EverlogError(f"--complete means all of OWL 2 RL, and the profile is {profile}: give --profile RL, too")
-    if complete and equality != "off":
-        raise EverlogError(
-            "--complete has the rules of OWL 2 RL about equality itself, and others about names, of which rewriting "
-            "keeps one: leave --equality out"
-        )
+    _refuse_incomplete(complete, profile, equality, "leave --equality out")
     from everlog.datalog.program_union import union
     from everlog.knowledge.ontology import ontology
 
@@ -123,6 +117,17 @@ def with_ontologies(
     return union(rules, read), [*read.warnings, *remarks]
 
 
+def _refuse_incomplete(complete: bool, profile: str, equality: str, remedy: str) -> None:
+    """Refuses what cannot go together with all of OWL 2 RL; the remedy is for equality."""
+    if complete and profile != "RL":
+        raise EverlogError(f"--complete means all of OWL 2 RL, and the profile is {profile}: give --profile RL, too")
+    if complete and equality != "off":
+        raise EverlogError(
+            "--complete has the rules of OWL 2 RL about equality itself, and others about names, of which rewriting "
+            f"keeps one: {remedy}"
+        )
+
+
 def translation(
     profile: Profile, thing: bool, equality_rules: bool, schema: bool, complete: bool
 ) -> dict[str, str | bool]:
@@ -139,6 +144,7 @@ def new_state(
     equality_rules: bool | None,
     schema: bool | None,
     complete: bool | None,
+    equality: str,
 ) -> tuple[Program, dict[str, Any], list[str]]:
     """The program of ontologies as they are now, how it was made, and what to warn of.
 
@@ -150,6 +156,8 @@ def new_state(
     asked |= {"with_schema": schema, "complete": complete}
     how: dict[str, Any] = {**translation("L", False, False, False, False), **known}
     how |= {name: value for name, value in asked.items() if value is not None}
+    remedy = f"make another store without --equality, which this one has ({equality})"
+    _refuse_incomplete(how["complete"], how["profile"], equality, remedy)
     read = ontology(*ontologies, **how)
     remarks = (f"{_REMARK}{how['profile']}: {remark}" for remark in read.left_out)
     return read, how, [*read.warnings, *remarks]

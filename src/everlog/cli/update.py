@@ -111,15 +111,16 @@ def update(
         from everlog.knowledge.stores import RuleEdits
 
         edits = RuleEdits(read_programs(add_rules or ()), read_programs(delete_rules or ()))
+        equality = manifest.options.get("equality", "off")
         if ontology:
-            asked = profile, owl_thing, sameas_rules, with_schema, complete
+            asked = profile, owl_thing, sameas_rules, with_schema, complete, equality
             said, translation, remarks = ontologies.new_state(ontology, manifest.ontology, *asked)
             edits, warnings = replace(edits, ontology=said, translation=translation), remarks
         if shapes:
             from everlog.knowledge.validation import shapes as shapes_of
 
             edits = replace(edits, shapes=shapes_of(*shapes))
-        if manifest.options.get("equality", "off") == "off":
+        if equality == "off":
             rules = changed_program(rules, *edits.of(rules))  # what is not there is said before Spark is started
     contradictions = ontologies.Contradictions(fail_on_violation)
     # The folder appears when the store has its new version.

@@ -7,12 +7,13 @@ is printed as none. What shapes demand is a constraint, too: its head is `shacl_
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from functools import lru_cache
 from typing import Final
 
 from pyoxigraph import NamedNode
 
 from everlog.datalog.printer import NAMELESS
+from everlog.datalog.substitution import REMEMBERED
 from everlog.datalog.syntax import TRIPLE, Atom, Constant, Program, Rule, Variable
 from everlog.datalog.values import RDF_TYPE
 
@@ -25,6 +26,7 @@ _RDFOX: Final = Constant(NamedNode("http://oxfordsemantic.tech/RDFox#ConstraintV
 _TYPE: Final = Constant(RDF_TYPE)
 
 
+@lru_cache(REMEMBERED)
 def is_violation(atom: Atom) -> bool:
     """Whether facts of this form say that something is violated."""
     if atom.predicate == TRIPLE:
@@ -34,8 +36,14 @@ def is_violation(atom: Atom) -> bool:
 
 def violation_patterns(program: Program) -> tuple[Atom, ...]:
     """The forms of facts by which a program says that something is violated, each once."""
-    heads: Iterable[Atom] = (*(rule.head for rule in program.rules), *program.facts)
-    return tuple(dict.fromkeys(_pattern(head) for head in heads if is_violation(head)))
+    said = dict.fromkeys(map(_pattern, filter(is_violation, program.facts)))
+    return tuple(dict.fromkeys((*_derived_violations(program.rules), *said)))
+
+
+@lru_cache(16)
+def _derived_violations(rules: tuple[Rule, ...]) -> tuple[Atom, ...]:
+    """The forms of facts by which rules say so."""
+    return tuple(dict.fromkeys(_pattern(rule.head) for rule in rules if is_violation(rule.head)))
 
 
 def _pattern(head: Atom) -> Atom:

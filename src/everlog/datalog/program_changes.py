@@ -6,15 +6,16 @@ Neither does the order of its conditions matter. What stands inside a negation o
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Final, TypeAlias
 
 from everlog.datalog.constraints import is_of_shapes
 from everlog.datalog.printer import NAMELESS, print_rule
-from everlog.datalog.substitution import canonical_rule
+from everlog.datalog.substitution import REMEMBERED, canonical_rule
 from everlog.datalog.syntax import Atom, BodyLiteral, Constant, Negation, Program, Rule, Term, Variable
 from everlog.errors import EverlogError
 from everlog.wording import counted
@@ -102,7 +103,7 @@ def rules_between(old: Program, new: Program) -> tuple[list[Rule], list[Rule]]:
 
 def found_rules(program: Program, wanted: Program) -> list[Rule]:
     """The rules of a program that others name; an error that lists those which it does not have."""
-    index = _by_key(program.rules if wanted.rules else ())
+    index = _by_key(program.rules, wanted.rules)
     found, missing = list[Rule](), list[Rule]()
     for rule in wanted.rules:
         same = next((one for one in index.get(_key(rule), ()) if is_same(one, rule)), None)
@@ -142,13 +143,17 @@ def _orders(one: Rule, other: Rule, chosen: tuple[int, ...]) -> Iterator[tuple[i
                 yield from _orders(one, other, (*chosen, number))
 
 
-def _by_key(rules: Iterable[Rule]) -> Mapping[_Key, list[Rule]]:
-    found: dict[_Key, list[Rule]] = {}
+def _by_key(rules: Iterable[Rule], wanted: Sequence[Rule]) -> Mapping[_Key, list[Rule]]:
+    """Those of some rules that may be among others that are wanted, by what they have in common with these."""
+    found: dict[_Key, list[Rule]] = {_key(rule): [] for rule in wanted}
+    sizes = {len(rule.body) for rule in wanted}
     for rule in rules:
-        found.setdefault(_key(rule), []).append(rule)
+        if len(rule.body) in sizes and (same := found.get(_key(rule))) is not None:
+            same.append(rule)
     return found
 
 
+@lru_cache(REMEMBERED)
 def _key(rule: Rule) -> _Key:
     """What rules have in common that are the same, and few others have."""
     rule = _as_written(rule)
@@ -174,7 +179,7 @@ def _blank(literal: BodyLiteral) -> str:
 
 def _without_known(add: Program, program: Program) -> Program:
     """Rules to be added, but for those that a program has, perhaps with conditions in another order."""
-    index = _by_key(program.rules if add.rules else ())
+    index = _by_key(program.rules, add.rules)
     known = {rule for rule in add.rules if any(is_same(one, rule) for one in index.get(_key(rule), ()))}
     if not known:
         return add

@@ -8,10 +8,12 @@ negative dependencies, and rules are taken as they are: an equality in a body do
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal, NamedTuple, TypeAlias
+from threading import Lock
+from typing import Final, Literal, NamedTuple, TypeAlias
+from weakref import WeakValueDictionary
 
 from everlog.datalog.extremes import is_choice
 from everlog.datalog.printer import print_atom, print_rule
@@ -20,6 +22,7 @@ from everlog.datalog.substitution import Pattern, pattern
 from everlog.datalog.syntax import Aggregate, Atom, Negation, Rule, parts
 from everlog.datalog.unification import unifiable_classes
 from everlog.errors import NotStratifiable
+from everlog.interrupts import lasting
 
 Mode: TypeAlias = Literal["levels", "single"]
 
@@ -88,36 +91,65 @@ class _Graph:
     """The dependencies between classes of unifiable atoms."""
 
     def __init__(self, rules: Sequence[Rule]) -> None:
-        atoms: dict[Pattern, Atom] = {}
-        for rule in rules:
-            for key, atom, _ in _atoms(rule):
-                atoms.setdefault(key, atom)
-        class_of = dict(zip(atoms, unifiable_classes(list(atoms)), strict=True))
+        atoms_of = list(map(_atoms, rules))
+        atoms: dict[_Node, Atom] = {}
+        for some in atoms_of:
+            for node, atom, _ in some:
+                if node not in atoms:
+                    atoms[node] = atom
+        classes, numbers = _classes(frozenset(atoms)), dict[int, int]()
+        class_of = {node: numbers.setdefault(classes[node], len(numbers)) for node in atoms}
         self.rules = rules
-        self.members: list[list[Atom]] = [[] for _ in set(class_of.values())]
-        for key, atom in atoms.items():
-            self.members[class_of[key]].append(atom)
-        self.heads = [class_of[pattern(rule.head)] for rule in rules]
+        self.members: list[list[Atom]] = [[] for _ in numbers]
+        for node, atom in atoms.items():
+            self.members[class_of[node]].append(atom)
+        self.heads: list[int] = []
         self.edges: list[_Edge] = []
         self.successors: list[list[int]] = [[] for _ in self.members]
-        for number, (rule, target) in enumerate(zip(rules, self.heads, strict=True)):
-            for key, atom, negative in _atoms(rule):
-                if negative is not None:
-                    source = class_of[key]
-                    self.edges.append(_Edge(source, target, negative, atom, number))
-                    self.successors[source].append(target)
-                    if is_choice(rule):  # candidates and what is chosen of them belong together
-                        self.successors[target].append(source)
+        for number, (rule, ((head, _, _), *body)) in enumerate(zip(rules, atoms_of, strict=True)):
+            target = class_of[head]
+            self.heads.append(target)
+            chooses = is_choice(rule)
+            for node, atom, negative in body:
+                source = class_of[node]
+                self.edges.append(_Edge(source, target, negative, atom, number))
+                self.successors[source].append(target)
+                if chooses:  # candidates and what is chosen of them belong together
+                    self.successors[target].append(source)
+
+
+class _Node:
+    """A pattern that is compared by what it is, not by its terms: there is one of it while somebody has it."""
+
+    def __init__(self, pattern: Pattern) -> None:
+        self.pattern = pattern
+
+
+_NODES: Final[WeakValueDictionary[Pattern, _Node]] = WeakValueDictionary()
+_LOCK: Final = lasting(Lock())
+
+
+@lru_cache(4)
+def _classes(nodes: frozenset[_Node]) -> Mapping[_Node, int]:
+    """The classes of unifiable atoms, in no particular order; rules that come or go often have the atoms of others."""
+    listed = list(nodes)
+    return dict(zip(listed, unifiable_classes([node.pattern for node in listed]), strict=True))
+
+
+def _node(atom: Atom) -> _Node:
+    key = pattern(atom)
+    with _LOCK:
+        return _NODES.setdefault(key, _Node(key))
 
 
 @lru_cache(2**16)
-def _atoms(rule: Rule) -> tuple[tuple[Pattern, Atom, bool | None], ...]:
-    """The atoms of a rule, with their patterns: the head with `None`, the others with whether they are negated."""
-    found: list[tuple[Atom, bool | None]] = [(rule.head, None)]
+def _atoms(rule: Rule) -> tuple[tuple[_Node, Atom, bool], ...]:
+    """The atoms of a rule, with their patterns, the head first, and whether they are negated."""
+    found = [(rule.head, False)]
     for literal in rule.body:
         whole = isinstance(literal, Negation | Aggregate)
         found += ((part, whole) for part in parts(literal) if isinstance(part, Atom))
-    return tuple((pattern(atom), atom, negative) for atom, negative in found)
+    return tuple((_node(atom), atom, negative) for atom, negative in found)
 
 
 def _strata(graph: _Graph, component_of: list[int], mode: Mode, alone: set[int]) -> list[int]:

@@ -29,7 +29,7 @@ from everlog.datalog.syntax import (
 
 L = TypeVar("L", Atom, Comparison, Computation, Negation, Aggregate, Test, Atom | Comparison, Atom | Test, BodyLiteral)
 
-_REMEMBERED: Final = 2**16
+REMEMBERED: Final = 2**16
 """A program that changes by a rule is looked at again as a whole: so much is known from the last time."""
 
 Substitution: TypeAlias = Mapping[Variable, Term]
@@ -52,15 +52,21 @@ def substitute_literal(literal: L, substitution: Substitution) -> L:
     return literal.mapped(lambda term: substitute_term(term, substitution))
 
 
-@lru_cache(_REMEMBERED)
+@lru_cache(REMEMBERED)
 def pattern(atom: Atom) -> Pattern:
     """A key that two atoms share exactly when they are equal up to renaming of variables."""
     numbers: dict[Variable, int] = {}
     terms = tuple(numbers.setdefault(term, len(numbers)) if isinstance(term, Variable) else term for term in atom.terms)
-    return atom.predicate, terms
+    return _shared((atom.predicate, terms))
 
 
-@lru_cache(_REMEMBERED)
+@lru_cache(REMEMBERED)
+def _shared(key: Pattern) -> Pattern:
+    """The same pattern wherever it is asked for, so that it is found without looking at its terms."""
+    return key
+
+
+@lru_cache(REMEMBERED)
 def canonical_rule(rule: Rule) -> Rule:
     """The rule with its variables named by first occurrence, head first, so that variants become equal."""
     names: dict[Variable, Variable] = {}

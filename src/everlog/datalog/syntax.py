@@ -64,7 +64,9 @@ class Constant(Hashed):
     value: Value
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Constant) and identity(self.value) == identity(other.value)
+        if not isinstance(other, Constant) or hash(self) != hash(other):
+            return False
+        return identity(self.value) == identity(other.value)
 
     def __hash__(self) -> int:
         try:
@@ -279,8 +281,21 @@ class Extreme:
     """Whether no step gives a value that is better than one that it gets."""
 
 
+class Divided(Hashed):
+    """A value that remembers its parts of some kinds, too."""
+
+    __slots__ = ("_aggregates", "_negative", "_positive")
+    _positive: tuple[Atom, ...]
+    _negative: tuple[Negation, ...]
+    _aggregates: tuple[Aggregate, ...]
+
+    def _divided(self, body: tuple[BodyLiteral, ...]) -> None:
+        for name, kind in (("_positive", Atom), ("_negative", Negation), ("_aggregates", Aggregate)):
+            object.__setattr__(self, name, tuple(literal for literal in body if isinstance(literal, kind)))
+
+
 @dataclass(frozen=True, slots=True)
-class Rule(Hashed):
+class Rule(Divided):
     """A rule with one head. What is computed inside `MIN(…)` or `MAX(…)` is a `BIND` at the end of the body."""
 
     head: Atom
@@ -295,11 +310,19 @@ class Rule(Hashed):
 
     @property
     def positive(self) -> tuple[Atom, ...]:
-        return tuple(literal for literal in self.body if isinstance(literal, Atom))
+        try:
+            return self._positive
+        except AttributeError:
+            self._divided(self.body)
+            return self._positive
 
     @property
     def negative(self) -> tuple[Negation, ...]:
-        return tuple(literal for literal in self.body if isinstance(literal, Negation))
+        try:
+            return self._negative
+        except AttributeError:
+            self._divided(self.body)
+            return self._negative
 
     @property
     def comparisons(self) -> tuple[Comparison, ...]:
@@ -311,7 +334,11 @@ class Rule(Hashed):
 
     @property
     def aggregates(self) -> tuple[Aggregate, ...]:
-        return tuple(literal for literal in self.body if isinstance(literal, Aggregate))
+        try:
+            return self._aggregates
+        except AttributeError:
+            self._divided(self.body)
+            return self._aggregates
 
 
 @dataclass(frozen=True, slots=True, repr=False)

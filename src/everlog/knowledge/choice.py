@@ -18,7 +18,8 @@ Who deletes a fifth of the explicit facts, or more, need not try: on all data th
 than computing what is left. Only modules that derive most facts may lose many of them at once.
 
 Rules that come or go are tried for a smaller part, of the processor's seconds, since all of it comes on top. They are not
-tried at all if one of them has many instances, as far as that is known beforehand, or was given up the last time.
+tried at all if one of them has many instances, as far as that is known beforehand, or was given up the last time; and if it
+turns out to have as many, nobody waits until their heads are entered.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ _RULES_SECONDS = 0.035
 facts, without negation, the same where modules wait for rules, and if rules come or go."""
 
 _RULES_INSTANCES = 0.03
-"""Rules that come or go are not tried if their instances are a larger share of all, or of all facts."""
+"""Rules that come or go are not tried, or no longer, if their instances are a larger share of all, or of all facts."""
 
 _FREE = 2_000
 """Instances that are always allowed."""
@@ -140,7 +141,8 @@ def choose(
     share = _SECONDS if chosen == "fbf" else _COUNTED_SECONDS
     if other is not None:  # what they take says nothing about facts
         worked = cost.seconds / cost.waited + _ENTERING * explicit + _COMPARING * known
-        allowed = Allowance(_instances(materialisation, cost), _RULES_SECONDS * worked, worked=True)
+        some, many = _instances(materialisation, cost), _too_many(materialisation, cost)
+        allowed = Allowance(some, _RULES_SECONDS * worked, worked=True, too_many=many)
         return Choice(algorithm(chosen), (why,), allowed, counts, rules=other.rules)
     if only_added and materialisation.only_grows:
         share = _WAITING_SECONDS if materialisation.modules_wait else _ADDING_SECONDS
@@ -158,11 +160,16 @@ def _instances(materialisation: Materialisation, cost: Allowance) -> int:
     return int(_INSTANCES * _all_instances(materialisation, cost)) + _FREE
 
 
+def _too_many(materialisation: Materialisation, cost: Allowance) -> int:
+    """The rule instances with which it does not pay to have rules come or go."""
+    return int(_RULES_INSTANCES * _all_instances(materialisation, cost)) + _FREE
+
+
 def _hopeless(other: OtherRules, materialisation: Materialisation, cost: Allowance) -> str | None:
     """Why it is not tried to change rules; None if it is."""
     if other.rules & materialisation.past.rules:
         return "everything was computed anew, because it had to be when one of these rules changed the last time"
-    if other.instances > _RULES_INSTANCES * _all_instances(materialisation, cost) + _FREE:
+    if other.instances > _too_many(materialisation, cost):
         return f"everything was computed anew, because {other.instances:,} rule instances came or went at the least"
     return None
 

@@ -101,7 +101,9 @@ def new_materialisation(
         plain = compile_program([*rules, *steps], compiler, settings.stratification)
         settle = partial(make_boundaries, plain, backend.engine, graphs, matcher, compiler)
         bounds = Bounds(plain, backend.engine, compiler, settle)
-    return Materialisation(strata, backend.engine, given, kinds, modules, boundaries, bounds, equated, compiler)
+    made = Materialisation(strata, backend.engine, given, kinds, modules, boundaries, bounds, equated, compiler)
+    made.every_rule = every
+    return made
 
 
 def without_poor_chains(

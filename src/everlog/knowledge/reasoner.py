@@ -348,7 +348,9 @@ class Reasoner(Generic[Batch, Listed, Part]):
         looked_at = [rule.body[0] for rule in gone | come if len(rule.body) == 1 and isinstance(rule.body[0], Atom)]
         modules = (module for stratum in (*old.strata, *new.strata) for module in stratum.modules)
         looked_at += [rule.head for module in modules for rule in module.rules if rule in gone | come]
-        started = {pattern(rule.head) for rule in new.every_rule if not _needs_others(rule)}
+        lessened = {pattern(rule.head) for rule in gone}
+        others = (rule for rule in new.every_rule if pattern(rule.head) in lessened) if gone else ()
+        started = {pattern(rule.head) for rule in others if not _needs_others(rule)}
         ended = [rule.head for rule in gone if pattern(rule.head) not in started]
         instances = sum(len(old.I.within(region)) for region in map(_region, _different(looked_at)))
         for region in map(_region, _different(ended)):

@@ -137,12 +137,14 @@ class _Revision:
 
     def _refuse_closed(self) -> None:
         """Relations that are closed have to be what they are, and no other rule may ask about them."""
-        every, going_on = self._new.every_rule, set(map(id, self._new.module_list()))
+        new_rules = RuleChange.between(self._old.every_rule, self._new.every_rule).come
+        going_on = set(map(id, self._new.module_list()))
         for planned, module in planned_modules(self._old.strata, self._old.modules):
             if not isinstance(module, Backbone) or module.closed is None:
                 continue
             assert isinstance(planned, PlannedModule), "what a backbone was planned as"
-            if id(module) not in going_on or not is_unread(planned, every):
+            # No rule that stays asks about it, or it would not be closed.
+            if id(module) not in going_on or not is_unread(planned, new_rules):
                 raise Unresumable(_CLOSED)
 
     def _lose(self, shape: _Shape, explicit: tuple[FactSet, FactSet]) -> _Shape:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from functools import lru_cache
 from hashlib import sha256
 from typing import Final
 
@@ -67,7 +68,8 @@ def tree_key(rule: Rule) -> str:
     return named_after(TREE, canonical_rule(rule))
 
 
-def module_key(kind: str, heads: Sequence[Atom]) -> str:
+@lru_cache(2**12)
+def module_key(kind: str, heads: tuple[Atom, ...]) -> str:
     """A name for a module with some heads, and perhaps hidden steps, whatever their variables are called.
 
     What is kept for one is of use to no other.

@@ -47,7 +47,7 @@ def is_grouping(rule: Rule) -> bool:
 
 def rewrite_aggregates(rules: Sequence[Rule]) -> Sequence[Rule]:
     """Rules without aggregates, and the rules of the hidden predicates in their place."""
-    if not any(rule.aggregates for rule in rules if not is_grouping(rule)):
+    if not any(rule.aggregates and not is_grouping(rule) for rule in rules):
         return rules
     stratify(rules)  # what is refused is said in the words of the program
     defined: dict[Rule, None] = {}

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Literal, NamedTuple, TypeAlias
 
 from everlog.datalog.equalities import eliminate_equalities
 from everlog.datalog.extremes import CANDIDATES, is_choice
 from everlog.datalog.stratify import Stratum, stratify
-from everlog.datalog.substitution import canonical_rule, pattern
+from everlog.datalog.substitution import REMEMBERED, canonical_rule, pattern
 from everlog.datalog.syntax import HIDDEN, Atom, Rule
 from everlog.engine.algebra import Region, Rules
 from everlog.planning.aggregates import is_grouping, rewrite_aggregates
@@ -80,8 +81,14 @@ def solved(rules: Sequence[Rule]) -> list[Rule]:
     """Rules without aggregates, minima in heads, and equalities; those that can never fire, and second copies, are gone."""
     extremes = check_minima(rules)
     plain = rewrite_minima(rewrite_aggregates(rules), extremes)
-    found = (kept for rule in plain if (kept := eliminate_equalities(rule)) is not None)
-    return list({canonical_rule(rule): rule for rule in found}.values())
+    return list(dict(kept for rule in plain if (kept := _kept(rule)) is not None).values())
+
+
+@lru_cache(REMEMBERED)
+def _kept(rule: Rule) -> tuple[Rule, Rule] | None:
+    """A rule without equalities, with what it shares with its copies; None if it can never fire."""
+    kept = eliminate_equalities(rule)
+    return None if kept is None else (canonical_rule(kept), kept)
 
 
 def prepared(rules: Sequence[Rule]) -> tuple[Rule, ...]:
@@ -107,7 +114,8 @@ def compile_program(
     found = []
     for stratum, same, said in zip(strata, plan.again, plan.said, strict=True):
         if same is not None:
-            found.append(replace(same, index=stratum.index, region=_region(stratum, strata), source=stratum))
+            region = _region(stratum, strata) if stratum.index == 1 or same.region.rest else same.region
+            found.append(replace(same, index=stratum.index, region=region, source=stratum))
             continue
         inside = _inside(stratum)
         taken_back = (one for one in plan.taken_back if inside(one.module.atom))
@@ -139,11 +147,16 @@ def _same(stratum: Stratum, compiled: CompiledStratum | None) -> CompiledStratum
     """A compiled stratum with the same rules, if it has them for the same atoms."""
     if compiled is None or compiled.source is None:
         return None
-    parts = [
-        (one.recursive, one.choosing, set(map(pattern, one.patterns)), set(map(pattern, one.chosen)))
-        for one in (stratum, compiled.source)
-    ]
-    return compiled if parts[0] == parts[1] else None
+    now, then = stratum, compiled.source
+    if (now.recursive, now.choosing) != (then.recursive, then.choosing):
+        return None
+    same = _same_atoms(now.patterns, then.patterns) and _same_atoms(now.chosen, then.chosen)
+    return compiled if same else None
+
+
+def _same_atoms(some: Sequence[Atom], others: Sequence[Atom]) -> bool:
+    """Whether atoms are the same up to their order and the names of variables."""
+    return some == others or set(map(pattern, some)) == set(map(pattern, others))
 
 
 def found_modules(
@@ -192,7 +205,7 @@ def _planned(
     known = {one.source.rules: one for one in earlier if one.source is not None}
 
     def strata_of(others: Sequence[Rule]) -> Sequence[Stratum]:
-        return stratify((*others, *sequences), mode=stratification, apart=is_grouping)
+        return _strata((*others, *sequences), stratification)
 
     as_written = strata_of(rewritten)
     steps: dict[Rule, Stepped] = {}
@@ -219,6 +232,12 @@ def _planned(
         left = (LeftOut(module, why) for some in said for module, why in some if why is not None)
         taken_back += (one for one in left if not idle.isdisjoint(one.module.rules))
         steps = {rule: one for rule, one in steps.items() if one.rule not in idle}
+
+
+@lru_cache(4)
+def _strata(rules: tuple[Rule, ...], mode: Stratification) -> tuple[Stratum, ...]:
+    """The strata of some rules; who gives up a change of rules, and starts again, asks for the same ones."""
+    return stratify(rules, mode=mode, apart=is_grouping)
 
 
 def _is_hidden(rule: Rule) -> bool:

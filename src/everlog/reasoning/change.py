@@ -35,7 +35,7 @@ class TooCostly(Exception):
 
 @dataclass(frozen=True)
 class Allowance:
-    """What an update may take. It is given up when it exceeds both."""
+    """What an update may take. It is given up when it exceeds both, or the instances that are too many at once."""
 
     instances: int
     seconds: float
@@ -43,6 +43,8 @@ class Allowance:
     """Of what something took: how many times as long by the clock as on processors, at least 1; others work there, too."""
     worked: bool = False
     """Whether seconds are those of the processor, so that it does not matter what others do."""
+    too_many: int = sys.maxsize
+    """More instances than these are given up whatever they have taken so far: their heads would be entered at once."""
 
     @contextmanager
     def enforced(self, engine: Engine, watch: Callable[[], None] | None = None) -> Iterator[None]:
@@ -53,7 +55,8 @@ class Allowance:
         def check(more: int) -> None:
             if watch is not None:
                 watch()
-            if engine.derivations + more - instances > self.instances and passing() - begun > self.seconds:
+            considered = engine.derivations + more - instances
+            if considered > self.too_many or (considered > self.instances and passing() - begun > self.seconds):
                 raise TooCostly
 
         engine.guard = check

@@ -64,7 +64,8 @@ class MemoryEngine(Engine):
         self._pool_of = 0
         """The process that has its threads."""
         self._workers = [Worker(number) for number in range(self.workers)]
-        self._regions: dict[Region, RegionFilter] = {}
+        self._regions: WeakKeyDictionary[Region, RegionFilter] = WeakKeyDictionary()
+        self._region_literals: dict[Atom, Literal] = {}
         self.remembered: WeakKeyDictionary[MemoryFacts, dict[object, object]] = WeakKeyDictionary()
         """What is worth remembering about sets of facts, as long as somebody has them."""
 
@@ -227,6 +228,14 @@ class MemoryEngine(Engine):
         regional = self.within(region)
         return any(regional.decided(table) is not False for table in literal.tables())
 
+    def region_literal(self, atom: Atom) -> Literal:
+        """An atom of a region; a program that changes by a rule has regions of nearly the same atoms as before."""
+        found = self._region_literals.get(atom)
+        if found is None or found.relation is not self._relations.get(atom.predicate):
+            numbers = {variable: number for number, variable in enumerate(atom.variables())}
+            found = self._region_literals[atom] = self.literal(atom, numbers)
+        return found
+
     def within(self, region: Region) -> RegionFilter:
         """What tells which facts are in a region."""
         found = self._regions.get(region)
@@ -250,8 +259,10 @@ class MemoryEngine(Engine):
             for call, table, rows, lo, hi in tasks:
                 look()
                 for _ in call.plan.run(call, self._workers[0], table, rows, lo, hi):
+                    self._guarded(sink)
                     sink.flush()
                     self._guarded(sink)
+            self._guarded(sink)
             sink.flush()
             self._guarded(sink)
             return
@@ -284,6 +295,7 @@ class MemoryEngine(Engine):
         while not all(idle):
             look()
             self.parallel([partial(fill, worker) for worker in range(workers) if not idle[worker]], undoable=True)
+            self._guarded(sink)
             sink.flush()
             self._guarded(sink)
 

@@ -230,10 +230,12 @@ def _module(found: _Found) -> Module | None:
 
 def meets(head: Atom, relation: Atom) -> bool:
     """Whether an atom can have a fact of a relation, whose variables are different."""
-    return head.predicate == relation.predicate and all(
-        isinstance(fixed, Variable) or isinstance(term, Variable) or term == fixed
-        for term, fixed in zip(head.terms, relation.terms, strict=True)
-    )
+    if head.predicate != relation.predicate:
+        return False
+    for term, fixed in zip(head.terms, relation.terms, strict=True):
+        if term is not fixed and isinstance(fixed, Constant) and isinstance(term, Constant) and term != fixed:
+            return False
+    return True
 
 
 def sequence(rule: Rule) -> Module | None:

@@ -138,7 +138,7 @@ class Shapes:
         try:
             path = path_of(self._graph, self._graph.need(node, SH + "path")) if SH + "path" in said else None
         except EverlogError as mistake:
-            raise IllFormed(f"the shape {self._name(node)}: {mistake}") from None
+            raise IllFormed(f"the shape {self._label(node, parent, None)}: {mistake}") from None
         label = self._label(node, parent, path)
         for name in sorted(NOT_CORE):
             if SH + name in said:

@@ -58,8 +58,7 @@ class RegionFilter:
 def _by_table(engine: MemoryEngine, patterns: Sequence[Atom]) -> _Literals:
     groups: dict[Table | str, list[Literal]] = {}
     for pattern in patterns:
-        numbers = {variable: number for number, variable in enumerate(pattern.variables())}
-        literal = engine.literal(pattern, numbers)
+        literal = engine.region_literal(pattern)
         groups.setdefault(literal.static or pattern.predicate, []).append(literal)
     return groups
 

@@ -93,8 +93,14 @@ class MemoryRules(Rules):
         self._compiled = compiled
         self._rules = [one.rule for one in compiled]
         self._unit = engine.insert_nullary(UNIT)
-        self._bodies = _PlaceIndex((number, rule.literals) for number, rule in enumerate(compiled))
-        self._heads = _PlaceIndex((number, [rule.head]) for number, rule in enumerate(compiled))
+
+    @cached_property
+    def _bodies(self) -> _PlaceIndex:
+        return _PlaceIndex((number, rule.literals) for number, rule in enumerate(self._compiled))
+
+    @cached_property
+    def _heads(self) -> _PlaceIndex:
+        return _PlaceIndex((number, [rule.head]) for number, rule in enumerate(self._compiled))
 
     @property
     def rules(self) -> Sequence[Rule]:
