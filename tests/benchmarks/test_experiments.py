@@ -30,15 +30,19 @@ from benchmarks.workloads import workload
 from everlog import KnowledgeBase, parse_program
 from oracles import naive
 from oracles.exchange import facts_of
+from support.forked_modules import run_forked
 
 RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The results of all experiments."""
+    """The results of all experiments. That they start processes is tested with others (`test_runner.py`)."""
     folder = tmp_path_factory.mktemp("results")
-    assert main(["run", "all", "--scale", "tiny", "--repeat", "2", "--results", str(folder)]) == 0
+    with pytest.MonkeyPatch.context() as patched:
+        for name in ("experiments.experiment", "experiments.equality", "experiments.owl", "runner"):
+            patched.setattr(f"benchmarks.{name}.run_module", run_forked)
+        assert main(["run", "all", "--scale", "tiny", "--repeat", "2", "--results", str(folder)]) == 0
     return folder
 
 
