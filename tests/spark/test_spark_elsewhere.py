@@ -35,8 +35,7 @@ def test_over_connect(tmp_path: Path) -> None:
     (tmp_path / "p.csv").write_text('"5",x\n', encoding="utf-8")
     (tmp_path / "a.nt").write_text('<http://a> <http://b> "\\u0041" .\n', encoding="utf-8")
     (tmp_path / "b.ttl").write_text("<http://c> <http://d> <http://e> .\n", encoding="utf-8")
-    # SPARK_TESTING lets the server take any free port.
-    said = ran(str(SUPPORT / "over_connect.py"), str(tmp_path), SPARK_REMOTE="local[2]", SPARK_TESTING="1")
+    said = ran(str(SUPPORT / "over_connect.py"), str(tmp_path), SPARK_REMOTE="local[2]")
     assert said.splitlines() == [
         """p [('"5"', '"x"')]""",
         """triple [('<http://a>', '<http://b>', '"A"'), ('<http://c>', '<http://d>', '<http://e>')]""",

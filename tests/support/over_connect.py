@@ -5,6 +5,7 @@ Run as a process of its own: `over_connect.py FOLDER`.
 
 from __future__ import annotations
 
+import socket
 import sys
 from itertools import chain
 
@@ -28,11 +29,23 @@ FOR_FEW_ROWS = {
 }
 """Where it has a session of its own, the engine sets these by itself; over Connect it leaves the user's alone."""
 
+
+def free_port() -> str:
+    """One that PySpark takes for the server's; with SPARK_TESTING it would find one, and Java would check every plan."""
+    from pyspark.sql.connect.client import DefaultChannelBuilder
+
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = int(probe.getsockname()[1])
+    DefaultChannelBuilder.default_port = staticmethod(lambda: port)
+    return str(port)
+
+
 if __name__ == "__main__":
     from pyspark.sql.connect.session import SparkSession
 
     tuning.DRIVER_FACTS = 2  # else so few facts would not leave the driver
-    spark = start_session(brief=True, conf=FOR_FEW_ROWS)
+    spark = start_session(brief=True, conf={**FOR_FEW_ROWS, "spark.connect.grpc.binding.port": free_port()})
     assert isinstance(spark, SparkSession), "SPARK_REMOTE asks for Connect"
     read = read_paths(spark, [sys.argv[1]])
     for predicate in sorted(read.arities):
