@@ -118,6 +118,8 @@ def local_settings(master: str, brief: bool = False) -> dict[str, str]:
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
+        # Spark describes every plan for a page that nobody sees, by itself at length.
+        "spark.sql.ui.explainMode": "simple",
         # Blocks of local checkpoints are freed by the JVM's garbage collector, which has no reason to hurry.
         "spark.cleaner.periodicGC.interval": "1min",
         # Rows that are kept are read once or twice: compressing them takes longer than that.
