@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 IN_MEMORY = Interests(updates=40, failures=0.05, interrupts=0.05)
 
 
-@pytest.mark.parametrize("block", range(8))
+@pytest.mark.parametrize("block", range(6))
 def test_lives_in_memory(block: int) -> None:
     tally = Tally()
     for number in range(3 * block, 3 * block + 3):
