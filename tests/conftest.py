@@ -16,13 +16,6 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parent.parent
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    if hasattr(config, "workerinput"):  # one of several workers
-        from support.compiled_once import compile_each_kernel_once
-
-        compile_each_kernel_once()
-
-
 @pytest.hookimpl(tryfirst=True)  # before xdist looks for the marker
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Shares tests out to workers: those that have something in common go together, all others test by test.
