@@ -29,7 +29,7 @@ from pyoxigraph import Literal, NamedNode
 
 from everlog.datalog.calendar_values import decimal_text
 from everlog.datalog.comparing import DATE, DECIMAL, DOUBLE, INTEGER, TIME, ZONE
-from everlog.datalog.values import XSD, Value, canonical_double, normalise
+from everlog.datalog.values import XSD, Value, canonical_double, identity, normalise
 
 RDF: Final = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 OWL: Final = "http://www.w3.org/2002/07/owl#"
@@ -53,6 +53,8 @@ _RANGES: Final[Mapping[str, tuple[int | None, int | None]]] = {
 }
 _TEXTS: Final = ("string", "normalizedString", "token", "NMTOKEN", "Name", "NCName", "language")
 """Types of strings, each within the one before."""
+_OTHERWISE: Final = ":otherwise"
+"""What ends the kinds of strings that are written as something else than `xsd:string`."""
 _ALONE: Final = ("float", "double", "boolean", "hexBinary", "base64Binary", "anyURI")
 _CALENDAR: Final = ("date", "time", "gYear", "gYearMonth", "gMonth", "gMonthDay", "gDay", "duration")
 """Types that are not among those of OWL 2, and whose values are told apart by their texts."""
@@ -94,8 +96,9 @@ DATATYPES_OF: Final[Mapping[str, frozenset[str]]] = {
     f"{KIND}decimal": frozenset(_REAL),
     f"{KIND}rational": frozenset(_RATIONAL),
     **{
-        f"{KIND}{name}": frozenset({XSD + each for each in _TEXTS[: place + 1]} | {PLAIN, LITERAL})
+        f"{KIND}{name}{written}": frozenset({XSD + each for each in _TEXTS[: place + 1]} | {PLAIN, LITERAL})
         for place, name in enumerate(_TEXTS)
+        for written in ("", _OTHERWISE)
     },
     f"{KIND}langString": frozenset({RDF + "langString", PLAIN, LITERAL}),
     **{f"{KIND}{name}": frozenset({XSD + name, LITERAL}) for name in (*_ALONE, *_CALENDAR)},
@@ -191,6 +194,57 @@ def data_form(value: Value) -> Value | None:
     return found
 
 
+def data_forms(value: Value) -> list[Value]:
+    """The usual ways to write a literal's value, in every datatype that it belongs to; none if there is no value.
+
+    >>> [each if isinstance(each, bool) else each.value for each in data_forms(True)]
+    ['1', True]
+    """
+    found = _kind_and_value(value)
+    if found is None or found[0] == ILL_TYPED:
+        return []
+    kind, one = found
+    forms = {
+        identity(form): form
+        for datatype in sorted(DATATYPES_OF[kind] - {LITERAL, RDF + "langString"})
+        for text in _usual_texts(one)
+        for form in [normalise(Literal(text, datatype=NamedNode(datatype)))]
+    }
+    forms[identity(one)] = one
+    same = [
+        form for form in forms.values() if (read := data_value(form)) is not None and identity(read) == identity(one)
+    ]
+    return sorted(same, key=lambda form: repr(identity(form)))
+
+
+def _usual_texts(value: Value) -> list[str]:
+    """Texts that may be a value's in some datatype; of `data_value`'s literals."""
+    if isinstance(value, bool):
+        return ["true", "1"] if value else ["false", "0"]
+    if isinstance(value, int):
+        return [f"{value}", f"{value}.0", f"{value}/1"]
+    if isinstance(value, float):
+        return [canonical_double(value), repr(value), repr(value).removesuffix(".0")]
+    if isinstance(value, str):
+        return [value, f"{value}@"]
+    if not isinstance(value, Literal):
+        return []
+    if value.language is not None:
+        return [f"{value.value}@{value.language}"]
+    name = value.datatype.value.removeprefix(XSD)
+    if name == "float":
+        number = repr(float(value.value))
+        return [value.value, number, number.removesuffix(".0")]
+    if name == "decimal":
+        ratio = Fraction(value.value)
+        return [value.value, f"{ratio.numerator}/{ratio.denominator}"]
+    if name == "hexBinary":
+        return [value.value, value.value.lower()]
+    if name == "integer":
+        return [value.value, f"{value.value}.0", f"{value.value}/1"]
+    return [value.value]
+
+
 def _kind_and_value(value: Value) -> tuple[str, Value] | None:
     if isinstance(value, str):
         return text_kind(value), value
@@ -243,7 +297,7 @@ def _read(text: str, datatype: str) -> tuple[str, Value] | None:
     if name in _TEXTS:
         if name != "string" and not _TEXT_PATTERNS[name].fullmatch(text):
             raise _IllTyped
-        return text_kind(text), text
+        return text_kind(text) + ("" if name == "string" else _OTHERWISE), text
     if name in _OTHERS:
         if not _OTHERS[name].fullmatch(text.strip()):
             raise _IllTyped
@@ -378,13 +432,15 @@ def _plain(text: str) -> tuple[str, Value]:
     words, at, tag = text.rpartition("@")
     if not at or not (tag == "" or _TEXT_PATTERNS["language"].fullmatch(tag)):
         raise _IllTyped
-    return (f"{KIND}langString", Literal(words, language=tag.lower())) if tag else (text_kind(words), words)
+    return (
+        (f"{KIND}langString", Literal(words, language=tag.lower())) if tag else (text_kind(words) + _OTHERWISE, words)
+    )
 
 
 def _xml(text: str) -> tuple[str, Value]:
     """XML that may stand between the tags of an element, by its canonical form."""
     try:
-        canonical = ElementTree.canonicalize(f"<x>{text}</x>")
+        canonical = ElementTree.canonicalize(f"<x>{text}</x>", with_comments=True)
     except ElementTree.ParseError:
         raise _IllTyped from None
     content = canonical.removeprefix("<x>").removesuffix("</x>")

@@ -7,21 +7,16 @@ as well. The graph is given as an ontology, as facts, and as both.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 import pytest
-from pyoxigraph import BlankNode, Literal, NamedNode, RdfFormat, parse
+from pyoxigraph import BlankNode, Literal, NamedNode
 
 import everlog
 from everlog.datalog.ntriples import write_term
-from everlog.datalog.printer import print_term
-from everlog.datalog.syntax import Constant
 from everlog.datalog.values import Value, identity, normalise
-from support.ontology_texts import PREFIXES
+from support.rl_cases import Case, follows, read_cases
 
 # All cases are materialised together, once, by the worker that has these tests.
 pytestmark = pytest.mark.xdist_group("rl_cases")
@@ -38,46 +33,9 @@ RULES = {
 ROUTES = ("ontology", "facts", "both")
 
 
-@dataclass(frozen=True)
-class Case:
-    rule: str
-    number: int
-    premises: tuple[str, ...]
-    conclusion: str | None
-    """None if the premises contradict each other."""
-
-    @property
-    def without_one(self) -> Iterator[Case]:
-        """The case with a premise less each, as far as it is told apart from the others by its names."""
-        if '"' not in " ".join(self.premises) or self.conclusion is not None:
-            for place in range(len(self.premises)):
-                rest = (*self.premises[:place], *self.premises[place + 1 :])
-                yield Case(f"{self.rule}-without-{place}", self.number, rest, self.conclusion)
-
-    @property
-    def names(self) -> str:
-        return f"http://ex.org/{self.rule}/{self.number}/"
-
-    def triples(self, text: str) -> list[tuple[Value, Value, Value]]:
-        own = re.sub(r"@prefix : <[^>]*>", f"@prefix : <{self.names}>", PREFIXES)
-        mark = f"{self.rule}{self.number}".replace("-", "")
-        found = parse(own + text, format=RdfFormat.TURTLE)
-        return [tuple(_own(term, mark) for term in (q.subject, q.predicate, q.object)) for q in found]  # type: ignore[misc]
-
-
-def _own(term: object, mark: str) -> Value:
-    return BlankNode(f"{mark}{term.value}") if isinstance(term, BlankNode) else normalise(term)
-
-
 @cache
 def cases() -> tuple[Case, ...]:
-    found = []
-    for path in sorted(CASES.glob("*.ttl")):
-        for number, text in enumerate(path.read_text().split("# premise\n")[1:]):
-            premise, ends, rest = re.split(r"# (conclusion|contradiction)\n?", text)
-            lines = tuple(premise.strip().splitlines())
-            found.append(Case(path.stem, number, lines, rest if ends == "conclusion" else None))
-    return tuple(found)
+    return read_cases(CASES)
 
 
 @cache
@@ -95,29 +53,6 @@ def materialised(route: str) -> everlog.KnowledgeBase:
     kb.add({"triple": facts})
     kb.materialise()
     return kb
-
-
-def follows(kb: everlog.KnowledgeBase, case: Case) -> bool:
-    if case.conclusion is None:
-        about = [row[1] for row in kb.rows("violation")]
-        literals = {
-            identity(term) for triple in case.triples("\n".join(case.premises)) for term in triple if _is_literal(term)
-        }
-        return any(identity(one) in literals or case.names in str(one) for one in about)
-    return bool(kb.query(goal(case.triples(case.conclusion))))
-
-
-def _is_literal(value: Value) -> bool:
-    return not isinstance(value, NamedNode | BlankNode)
-
-
-def goal(triples: Sequence[tuple[Value, Value, Value]]) -> str:
-    """A question whose variables are the blank nodes."""
-
-    def written(term: Value) -> str:
-        return f"?{term.value}" if isinstance(term, BlankNode) else print_term(Constant(term), {})
-
-    return ", ".join(f"[{', '.join(map(written, triple))}]" for triple in triples)
 
 
 @pytest.mark.parametrize("route", ROUTES)

@@ -111,15 +111,17 @@ class _Translator:
 
     def _complete(self) -> Translation:
         """The rules of OWL 2 RL/RDF, whatever the axioms are, and these as facts. SWRL's rules are rules, too."""
+        from everlog.rdf.owl.few_terms import few_terms
         from everlog.rdf.owl.rl_axioms import rl_axioms
         from everlog.rdf.owl.rl_rules import rl_rules
 
         for axiom in self._ontology.axioms:
             if isinstance(axiom, owl.SwrlRule):
                 self._axiom(axiom)
-        for name, rule in rl_rules():
+        few = few_terms(self._ontology.triples)
+        for name, rule in rl_rules(few=bool(few)):
             self._add(rule, name)
-        self._facts.update(dict.fromkeys(rl_axioms()))
+        self._facts.update(dict.fromkeys((*rl_axioms(), *few)))
         self._facts.update((Atom("triple", statement), None) for statement in self._ontology.triples)
         return self._found(self._ontology.missing)
 

@@ -24,12 +24,17 @@ _ANNOTATIONS: Final = (
     "owl:backwardCompatibleWith owl:incompatibleWith"
 )
 
+_FACETS: Final = (
+    "rdf:langRange xsd:length xsd:minLength xsd:maxLength xsd:pattern xsd:minInclusive xsd:minExclusive "
+    "xsd:maxInclusive xsd:maxExclusive"
+)
+
 _TYPES: Final = f"""
 owl:Class: owl:Thing owl:Nothing
 owl:AnnotationProperty: {_ANNOTATIONS} owl:versionIRI
 owl:OntologyProperty: owl:imports owl:priorVersion owl:backwardCompatibleWith owl:incompatibleWith owl:versionIRI
 owl:ObjectProperty: owl:topObjectProperty owl:bottomObjectProperty
-owl:DatatypeProperty: owl:topDataProperty owl:bottomDataProperty
+owl:DatatypeProperty: owl:topDataProperty owl:bottomDataProperty {_FACETS}
 rdf:List: rdf:nil
 owl:Class: owl:AllDifferent owl:AllDisjointClasses owl:AllDisjointProperties owl:Annotation owl:AnnotationProperty
 owl:Class: owl:AsymmetricProperty owl:Axiom owl:Class owl:DataRange owl:DatatypeProperty owl:DeprecatedClass
@@ -70,7 +75,7 @@ rdfs:subClassOf rdfs:Class rdfs:Class
 rdfs:comment rdfs:Resource rdfs:Literal
 rdfs:label rdfs:Resource rdfs:Literal
 owl:allValuesFrom owl:Restriction rdfs:Class
-owl:annotatedProperty rdfs:Resource rdf:Property
+owl:annotatedProperty rdfs:Resource rdfs:Resource
 owl:assertionProperty owl:NegativePropertyAssertion rdf:Property
 owl:backwardCompatibleWith owl:Ontology owl:Ontology
 owl:cardinality owl:Restriction xsd:nonNegativeInteger
@@ -154,6 +159,8 @@ def _vocabulary() -> Iterator[Atom]:
             kind, _, names = line.partition(": ")
             yield from (_fact(_iri(name), below, _iri(kind)) for name in names.split())
     yield _fact(f"{RDFS}isDefinedBy", f"{RDFS}subPropertyOf", f"{RDFS}seeAlso")
+    for facet in _FACETS.split():
+        yield _fact(_iri(facet), f"{RDFS}domain", f"{RDFS}Resource")
     for line in _USES.strip().splitlines():
         property, *ends = line.split()
         yield _fact(_iri(property), TYPE, _iri("rdf:Property"))

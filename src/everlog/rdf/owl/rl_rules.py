@@ -7,7 +7,11 @@ is a conjunction (`rl_in_all`). `rl_alias` is owl:sameAs between two names: repl
 Literals are subjects here, as in the W3C's rules. What they are is computed (`DATA_KIND`, `DATA_VALUE`: value_spaces.py).
 Of dt-diff only that is derived which can matter: differences of literals that have other names, and contradictions.
 
-Rules named `and …` are in no table. They hold in the RDF-based semantics and cost little.
+Whatever is in owl:Nothing, or related by the empty properties, contradicts the ontology. It is not derived that it is in
+every class as well, and related by every property, which would take long and say nothing.
+
+Rules named `and …` are in no table. They hold in the RDF-based semantics and cost little. Those with `rl_few` would have
+too many conclusions, and are about the terms of small documents alone (few_terms.py).
 """
 
 from __future__ import annotations
@@ -77,7 +81,7 @@ rl_range(?p, ?c) :-
 # prp-spo1
 [?x, ?q, ?y] :-
     [?p, rdfs:subPropertyOf, ?q], [?x, ?p, ?y], FILTER(!SAMETERM(?p, ?q)),
-    ?q != owl:topObjectProperty, ?q != owl:topDataProperty .
+    ?q != owl:topObjectProperty, ?q != owl:topDataProperty, ?p != owl:bottomObjectProperty, ?p != owl:bottomDataProperty .
 # prp-spo2
 [?x, ?p, ?y] :- [?p, owl:propertyChainAxiom, ?l], [?l, rdf:rest, rdf:nil], [?l, rdf:first, ?q], [?x, ?q, ?y] .
 [?x, ?p, ?y] :- [?p, owl:propertyChainAxiom, ?l], rl_path(?l, ?x, ?y) .
@@ -179,15 +183,23 @@ rl_in_all(?l, ?x) :- rl_conjunction(?l), [?l, rdf:rest, ?m], rl_in_all(?m, ?x), 
 # and owl:hasSelf
 [?x, ?p, ?x] :- rl_self(?c, ?p), [?x, a, ?c] .
 [?x, a, ?c] :- rl_self(?c, ?p), [?x, ?p, ?x] .
-# and owl:disjointUnionOf
-[?d, rdfs:subClassOf, ?c] :- [?c, owl:disjointUnionOf, ?l], rl_member(?l, ?d) .
-[?x, a, ?c] :- [?c, owl:disjointUnionOf, ?l], rl_member(?l, ?d), [?x, a, ?d] .
+# and two values that differ
+[?x, a, ?c] :- rl_minimum(?c, ?p, ?n), ?n = 2, [?x, ?p, ?y], [?y, owl:differentFrom, ?z], [?x, ?p, ?z] .
+# and owl:disjointUnionOf is a union
+[?c, owl:unionOf, ?l] :- [?c, owl:disjointUnionOf, ?l] .
+# and classes with the same members are made of the same
+[?d, owl:intersectionOf, ?l] :- [?c, owl:intersectionOf, ?l], [?c, owl:equivalentClass, ?d] .
+[?d, owl:unionOf, ?l] :- [?c, owl:unionOf, ?l], [?c, owl:equivalentClass, ?d] .
+[?d, owl:oneOf, ?l] :- [?c, owl:oneOf, ?l], [?c, owl:equivalentClass, ?d] .
+[?d, owl:complementOf, ?e] :- [?c, owl:complementOf, ?e], [?c, owl:equivalentClass, ?d] .
+[?d, owl:disjointUnionOf, ?l] :- [?c, owl:disjointUnionOf, ?l], [?c, owl:equivalentClass, ?d] .
 """
 
 _CLASS_AXIOMS = """
 # cax-sco
 [?x, a, ?d] :-
-    [?c, rdfs:subClassOf, ?d], [?x, a, ?c], FILTER(!SAMETERM(?c, ?d)), ?d != owl:Thing, ?d != rdfs:Resource .
+    [?c, rdfs:subClassOf, ?d], [?x, a, ?c], FILTER(!SAMETERM(?c, ?d)), ?d != owl:Thing, ?d != rdfs:Resource,
+    ?c != owl:Nothing .
 # cax-eqc1
 [?x, a, ?d] :-
     [?c, owl:equivalentClass, ?d], [?x, a, ?c], FILTER(!SAMETERM(?c, ?d)), ?d != owl:Thing, ?d != rdfs:Resource .
@@ -272,10 +284,8 @@ _SCHEMA = """
 rl_below_all(?l, ?d) :- rl_conjunction(?l), [?l, rdf:rest, rdf:nil], [?l, rdf:first, ?c], [?d, rdfs:subClassOf, ?c] .
 rl_below_all(?l, ?d) :-
     rl_conjunction(?l), [?l, rdf:rest, ?m], rl_below_all(?m, ?d), [?l, rdf:first, ?c], [?d, rdfs:subClassOf, ?c] .
-[?c, rdfs:subClassOf, ?d] :- rl_made_of(?c, ?l), rl_above_all(?l, ?d) .
-rl_made_of(?c, ?l) :- [?c, owl:unionOf, ?l] .
-rl_made_of(?c, ?l) :- [?c, owl:disjointUnionOf, ?l] .
-rl_alternative(?l) :- rl_made_of(?c, ?l) .
+[?c, rdfs:subClassOf, ?d] :- [?c, owl:unionOf, ?l], rl_above_all(?l, ?d) .
+rl_alternative(?l) :- [?c, owl:unionOf, ?l] .
 rl_alternative(?m) :- rl_alternative(?l), [?l, rdf:rest, ?m] .
 rl_above_all(?l, ?d) :- rl_alternative(?l), [?l, rdf:rest, rdf:nil], [?l, rdf:first, ?c], [?c, rdfs:subClassOf, ?d] .
 rl_above_all(?l, ?d) :-
@@ -285,7 +295,7 @@ rl_enumerated(?l) :- [?c, owl:oneOf, ?l] .
 rl_enumerated(?m) :- rl_enumerated(?l), [?l, rdf:rest, ?m] .
 rl_around_all(?l, ?d) :- rl_enumerated(?l), [?l, rdf:rest, rdf:nil], [?l, rdf:first, ?x], [?x, a, ?d] .
 rl_around_all(?l, ?d) :- rl_enumerated(?l), [?l, rdf:rest, ?m], rl_around_all(?m, ?d), [?l, rdf:first, ?x], [?x, a, ?d] .
-[?c, rdfs:subClassOf, owl:Nothing] :- rl_made_of(?c, rdf:nil) .
+[?c, rdfs:subClassOf, owl:Nothing] :- [?c, owl:unionOf, rdf:nil] .
 [?c, rdfs:subClassOf, owl:Nothing] :- [?c, owl:oneOf, rdf:nil] .
 [?c, rdfs:subClassOf, ?d] :- [?a, rdfs:subClassOf, ?b], [?c, owl:complementOf, ?b], [?d, owl:complementOf, ?a] .
 # and restrictions compared
@@ -298,10 +308,38 @@ rl_minimum(?c, ?p, ?n) :- [?c, owl:minCardinality, ?n], [?c, owl:onProperty, ?p]
 rl_maximum(?c, ?p, ?n) :- [?c, owl:maxCardinality, ?n], [?c, owl:onProperty, ?p] .
 rl_least(?c, ?p, ?n) :- rl_minimum(?c, ?p, ?n) .
 rl_least(?c, ?p, ?n) :- [?c, owl:cardinality, ?n], [?c, owl:onProperty, ?p] .
+[?c, rdfs:subClassOf, ?d] :- rl_exact(?c, ?p, ?n, ?e), rl_exact(?d, ?p, ?n, ?e) .
+rl_exact(?c, ?p, ?n, owl:Thing) :- [?c, owl:cardinality, ?n], [?c, owl:onProperty, ?p] .
+rl_exact(?c, ?p, ?n, ?d) :- [?c, owl:qualifiedCardinality, ?n], [?c, owl:onProperty, ?p], [?c, owl:onClass, ?d] .
+rl_exact(?c, ?p, ?n, ?d) :- [?c, owl:qualifiedCardinality, ?n], [?c, owl:onProperty, ?p], [?c, owl:onDataRange, ?d] .
+[?c, rdfs:subClassOf, ?d] :-
+    rl_least_of(?c, ?p, ?m, ?e), rl_minimum_of(?d, ?q, ?n, ?f), ?n <= ?m, [?p, rdfs:subPropertyOf, ?q],
+    [?e, rdfs:subClassOf, ?f] .
+[?c, rdfs:subClassOf, ?d] :-
+    rl_most_of(?c, ?p, ?m, ?e), rl_maximum_of(?d, ?q, ?n, ?f), ?m <= ?n, [?q, rdfs:subPropertyOf, ?p],
+    [?f, rdfs:subClassOf, ?e] .
+rl_minimum_of(?c, ?p, ?n, ?d) :- [?c, owl:minQualifiedCardinality, ?n], [?c, owl:onProperty, ?p], [?c, owl:onClass, ?d] .
+rl_minimum_of(?c, ?p, ?n, ?d) :-
+    [?c, owl:minQualifiedCardinality, ?n], [?c, owl:onProperty, ?p], [?c, owl:onDataRange, ?d] .
+rl_maximum_of(?c, ?p, ?n, ?d) :- [?c, owl:maxQualifiedCardinality, ?n], [?c, owl:onProperty, ?p], [?c, owl:onClass, ?d] .
+rl_maximum_of(?c, ?p, ?n, ?d) :-
+    [?c, owl:maxQualifiedCardinality, ?n], [?c, owl:onProperty, ?p], [?c, owl:onDataRange, ?d] .
+rl_least_of(?c, ?p, ?n, ?d) :- rl_minimum_of(?c, ?p, ?n, ?d) .
+rl_least_of(?c, ?p, ?n, ?d) :- rl_exact(?c, ?p, ?n, ?d) .
+[?c, rdfs:subClassOf, ?d] :-
+    rl_some(?c, ?p, ?e), [?e, owl:oneOf, ?l], [?l, rdf:rest, rdf:nil], [?l, rdf:first, ?v], rl_value(?d, ?p, ?v) .
+[?c, owl:complementOf, ?d] :- rl_all(?c, ?p, ?e), rl_some(?d, ?p, ?f), [?e, owl:complementOf, ?f] .
+[?c, owl:complementOf, ?d] :- rl_most(?c, ?p, ?n), ?n = 0, rl_some(?d, ?p, owl:Thing) .
+[?c, owl:complementOf, ?d] :- rl_most_of(?c, ?p, ?n, ?e), ?n = 0, rl_some(?d, ?p, ?e) .
 # and domains and ranges as restrictions
 [?c, rdfs:subClassOf, ?d] :- [?p, rdfs:domain, ?d], rl_some(?c, ?p, ?e) .
 [?p, rdfs:domain, ?d] :- rl_some(?c, ?p, owl:Thing), [?c, rdfs:subClassOf, ?d] .
 [?p, rdfs:range, ?d] :- rl_all(?c, ?p, ?d), [owl:Thing, rdfs:subClassOf, ?c] .
+[?c, rdfs:subClassOf, ?d] :- rl_some(?c, ?p, owl:Thing), [?p, rdfs:range, ?e], rl_some(?d, ?p, ?e) .
+[?p, rdfs:range, rdfs:Literal] :- [?p, a, owl:DatatypeProperty] .
+# and restrictions that everything fulfils
+[?p, a, owl:FunctionalProperty] :- [owl:Thing, rdfs:subClassOf, ?c], rl_most(?c, ?p, ?n), ?n <= 1 .
+[?p, a, owl:InverseFunctionalProperty] :- [owl:Thing, owl:hasKey, ?l], [?l, rdf:rest, rdf:nil], [?l, rdf:first, ?p] .
 # and a part of a datatype
 [?c, rdfs:subClassOf, ?d] :- [?c, owl:onDatatype, ?d] .
 # and every property lies between the empty one and that of all pairs
@@ -314,6 +352,10 @@ rl_least(?c, ?p, ?n) :- [?c, owl:cardinality, ?n], [?c, owl:onProperty, ?p] .
 [?p, a, owl:TransitiveProperty] :-
     [?p, owl:propertyChainAxiom, ?l], [?l, rdf:first, ?p], [?l, rdf:rest, ?m],
     [?m, rdf:first, ?p], [?m, rdf:rest, rdf:nil] .
+[?p, owl:propertyChainAxiom, ?l] :-
+    [?p, a, owl:TransitiveProperty], [?l, rdf:first, ?p], [?l, rdf:rest, ?m], [?m, rdf:first, ?p], [?m, rdf:rest, rdf:nil] .
+[?q, owl:propertyChainAxiom, ?l] :-
+    [?p, owl:propertyChainAxiom, ?l], [?p, rdfs:subPropertyOf, ?q], ?q != owl:topObjectProperty, ?q != owl:topDataProperty .
 # and every datatype has literals
 [?d, rdfs:subClassOf, rdfs:Literal] :- [?d, a, rdfs:Datatype] .
 # and what goes both ways
@@ -335,7 +377,13 @@ rl_least(?c, ?p, ?n) :- [?c, owl:cardinality, ?n], [?c, owl:onProperty, ?p] .
 [?r, rdfs:subPropertyOf, ?s] :- [?p, rdfs:subPropertyOf, ?q], [?p, owl:inverseOf, ?r], [?q, owl:inverseOf, ?s] .
 [?p, owl:inverseOf, ?p] :- [?p, a, owl:SymmetricProperty] .
 [?p, a, owl:SymmetricProperty] :- [?p, owl:inverseOf, ?p] .
-# and what holds of the properties below
+[?r, owl:inverseOf, ?q] :- [?p, owl:inverseOf, ?q], [?p, owl:equivalentProperty, ?r] .
+[?p, owl:propertyDisjointWith, ?q] :- [?p, a, owl:AsymmetricProperty], [?p, owl:inverseOf, ?q] .
+[?p, a, owl:AsymmetricProperty] :- [?p, owl:propertyDisjointWith, ?q], [?p, owl:inverseOf, ?q] .
+# and what holds of the properties below, or above
+[?q, owl:propertyDisjointWith, ?r] :- [?q, rdfs:subPropertyOf, ?p], [?p, owl:propertyDisjointWith, ?r] .
+[?q, a, owl:ReflexiveProperty] :- [?p, rdfs:subPropertyOf, ?q], [?p, a, owl:ReflexiveProperty] .
+[?q, a, owl:TransitiveProperty] :- [?p, owl:equivalentProperty, ?q], [?p, a, owl:TransitiveProperty] .
 [?q, a, owl:FunctionalProperty] :- [?q, rdfs:subPropertyOf, ?p], [?p, a, owl:FunctionalProperty] .
 [?q, a, owl:InverseFunctionalProperty] :- [?q, rdfs:subPropertyOf, ?p], [?p, a, owl:InverseFunctionalProperty] .
 [?q, a, owl:IrreflexiveProperty] :- [?q, rdfs:subPropertyOf, ?p], [?p, a, owl:IrreflexiveProperty] .
@@ -361,17 +409,39 @@ rl_apart(?l) :- [?c, owl:disjointUnionOf, ?l] .
 [?x, owl:disjointWith, ?y] :- [?c, owl:disjointUnionOf, ?l], rl_two(?l, ?x, ?y) .
 """
 
+_FEW = """
+# dt-diff
+rl_named(?v, ?a) :- rl_few(?v), BIND(DATA_VALUE(?v) AS ?a) .
+# dt-eq
+[?v, owl:sameAs, ?w] :- rl_form(?v, ?w) .
+# and reflexive properties of everything
+[?x, ?p, ?x] :- [?p, a, owl:ReflexiveProperty], rl_few(?x) .
+# and keys and disjointness of what lies below
+[?d, owl:hasKey, ?l] :- rl_few(?d), [?c, owl:hasKey, ?l], [?d, rdfs:subClassOf, ?c] .
+[?c, owl:disjointWith, ?d] :- rl_few(?c), rl_few(?d), [?e, owl:disjointWith, ?d], [?c, rdfs:subClassOf, ?e] .
+# and what cannot be one thing
+rl_not(?x, ?c) :- rl_few(?x), [?c, owl:disjointWith, ?d], [?x, a, ?d] .
+[?x, owl:differentFrom, ?y] :- rl_few(?x), rl_few(?y), rl_not(?x, ?c), [?y, a, ?c], FILTER(!SAMETERM(?x, ?y)) .
+[?x, owl:differentFrom, ?y] :-
+    rl_few(?x), rl_few(?y), [?p, a, owl:FunctionalProperty], [?x, ?p, ?v], [?v, owl:differentFrom, ?w], [?y, ?p, ?w] .
+[?x, owl:differentFrom, ?y] :-
+    rl_few(?x), rl_few(?y), [?p, a, owl:InverseFunctionalProperty], [?v, ?p, ?x], [?v, owl:differentFrom, ?w],
+    [?w, ?p, ?y] .
+[?x, owl:differentFrom, ?z] :-
+    [?n, owl:sourceIndividual, ?x], [?n, owl:assertionProperty, ?p], [?n, owl:targetIndividual, ?y], rl_few(?z),
+    [?z, ?p, ?y], FILTER(!SAMETERM(?x, ?z)) .
+[?y, owl:differentFrom, ?z] :-
+    [?n, owl:sourceIndividual, ?x], [?n, owl:assertionProperty, ?p], [?n, owl:targetIndividual, ?y], rl_few(?z),
+    [?x, ?p, ?z], FILTER(!SAMETERM(?y, ?z)) .
+"""
+
 _CONTRADICTIONS = """
 # eq-diff1: different things are one
 false(?x) :- [?x, owl:differentFrom, ?y], [?x, owl:sameAs, ?y] .
 false(?x) :- [?x, owl:differentFrom, ?x] .
 # eq-diff2: members of owl:AllDifferent are one
-false(?x) :- [?a, a, owl:AllDifferent], [?a, owl:members, ?l], rl_member(?l, ?x), rl_alias(?x, ?y), rl_member(?l, ?y) .
 false(?x) :- [?a, a, owl:AllDifferent], [?a, owl:members, ?l], rl_twice(?l, ?x) .
 # eq-diff3: members of owl:AllDifferent are one
-false(?x) :-
-    [?a, a, owl:AllDifferent], [?a, owl:distinctMembers, ?l], rl_member(?l, ?x), rl_alias(?x, ?y),
-    rl_member(?l, ?y) .
 false(?x) :- [?a, a, owl:AllDifferent], [?a, owl:distinctMembers, ?l], rl_twice(?l, ?x) .
 # prp-irp: an irreflexive property relates something to itself
 false(?x) :- [?p, a, owl:IrreflexiveProperty], [?x, ?p, ?x] .
@@ -418,7 +488,7 @@ false(?x) :- [?x, owl:bottomDataProperty, ?y] .
 """
 
 _TWICE = """
-# members of a list that stand there twice
+# members of a list that stand there twice, perhaps by two names, since a cell has all names of its member
 rl_twice(?l, ?x) :- rl_cell(?l, ?c), [?c, rdf:first, ?x], rl_cell(?l, ?d), [?d, rdf:first, ?x], FILTER(!SAMETERM(?c, ?d)) .
 """
 
@@ -429,7 +499,8 @@ def _contradictions() -> Iterator[tuple[str, Rule]]:
 
 
 @cache
-def rl_rules() -> tuple[tuple[str, Rule], ...]:
-    """All rules, each with its name."""
-    texts = (_EQUALITY, _REFLEXIVITY, _LISTS, _PROPERTIES, _CLASSES, _CLASS_AXIOMS, _DATATYPES, _SCHEMA, _TWICE)
+def rl_rules(few: bool) -> tuple[tuple[str, Rule], ...]:
+    """All rules, each with its name; those about the terms of a small document if there are `few`."""
+    texts = [_EQUALITY, _REFLEXIVITY, _LISTS, _PROPERTIES, _CLASSES, _CLASS_AXIOMS, _DATATYPES, _SCHEMA, _TWICE]
+    texts += [_FEW] if few else []
     return (*(pair for text in texts for pair in named_rules(text)), *_contradictions())
