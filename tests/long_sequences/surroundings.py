@@ -36,6 +36,7 @@ SURROUNDINGS: Final = {
     "wonders": 0.2,
     "by jobs": 0.1,
     "in halves": 0.2,
+    "looks around": 0.2,
     "foresees": 0.1,
 }
 
@@ -106,6 +107,8 @@ def surrounded(names: tuple[str, ...]) -> Iterator[None]:
                 patch.setattr(spark_tuning, "BROADCAST_LOOK_UP_FACTS", 3)
                 patch.setattr(spark_tuning, "SETTLED_FACTS", 6)
                 patch.setattr(spark_tuning, "DRIVER_TERMS", 5)
+            elif name == "looks around":  # facts in other names are looked for, whatever the sizes of classes
+                patch.setattr(tuning, "IMAGE_COST", 1e9)
             elif name == "in halves":  # bindings and terms of the Spark engine's driver come a few at a time
                 patch.setattr(spark_tuning, "DRIVER_BINDINGS", 3)
                 patch.setattr(spark_tuning, "TERMS_AT_A_TIME", 20)  # each is a job where the driver has none

@@ -356,6 +356,10 @@ class Classes(ABC):
         """Those of some classes of `others` whose members are all in one class here, too."""
 
     @abstractmethod
+    def departed(self, classes: FactSet, others: Classes) -> FactSet:
+        """The members of some classes of `others` whom their representative does not represent here, each `p` as `p ≈ p`."""
+
+    @abstractmethod
     def split(self, classes: FactSet, others: Classes) -> Classes:
         """A copy of these classes, in which some are taken apart again into what they are in `others`."""
 

@@ -159,6 +159,11 @@ KEY_FACTS_SHARE = 8
 LOOKS_BEFORE_INDEXES = 3
 """After so many looks at all facts of a table, indexes are made for the next."""
 
+IMAGE_COST = 32
+LOOKS_BEFORE_LISTS = 8
+"""To find out what a fact is rewritten to takes as long as to look at so many. So facts in other names than those that are
+asked about are looked for among all, so many times; then all facts about the class are listed with what they become."""
+
 # Graphs
 
 GRAPH_BYTES = 1 << 28
