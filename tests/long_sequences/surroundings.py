@@ -65,11 +65,13 @@ def surrounded(names: tuple[str, ...]) -> Iterator[None]:
                 patch.setattr(tuning, "GRAPH_BYTES", 0)
             elif name == "kept closed":  # closures that no rule asks about are not derived
                 patch.setattr(tuning, "CLOSED_FACTS", 0)
+                patch.setattr(tuning, "ASKED_CLOSED_FACTS", 0)
                 patch.setattr(tuning, "CLOSED_CLIQUE_FACTS", 0)
                 patch.setattr(tuning, "CLOSED_PAIR_BYTES", 1e9)
                 patch.setattr(tuning, "CLOSED_AGAIN_SHARE", 1)
             elif name == "passes over":  # joins end where a head is known, and few facts go ahead of all others
                 patch.setattr(tuning, "MANY_BINDINGS", 0)
+                patch.setattr(tuning, "ASKED_ENDS_SHARE", 0)
                 patch.setattr(tuning, "FEW_FACTS", 1)
                 patch.setattr(tuning, "CHEAP_ORDER", 0)
                 patch.setattr(tuning, "SOUGHT_ROW_COST", 0.0)

@@ -102,8 +102,11 @@ class Closing(ABC):
     """Closes a relation, and keeps it closed: its facts are all that a backbone `X` and steps `T` lead to."""
 
     @abstractmethod
-    def closed(self, X: FactSet, T: FactSet, always: bool = False) -> Closed | None:
-        """What they lead to; None if that takes no less room than its facts do, unless it is wanted `always`."""
+    def closed(self, X: FactSet, T: FactSet, always: bool = False, asked: bool = False) -> Closed | None:
+        """What they lead to; None if that takes no less room than its facts do, unless it is wanted `always`.
+
+        If it is `asked` about by rules, it has to be larger, since these are slower then if they ask for most of it.
+        """
 
     @abstractmethod
     def changed(self, before: Closed, X: FactSet, T: FactSet, come: FactSet, gone: FactSet) -> Closed:
@@ -357,7 +360,7 @@ class Classes(ABC):
 
     @abstractmethod
     def departed(self, classes: FactSet, others: Classes) -> FactSet:
-        """The members of some classes of `others` whom their representative does not represent here, each `p` as `p ≈ p`."""
+        """The members of some classes of `others` whom their representative does not represent here, each as `p ≈ p`."""
 
     @abstractmethod
     def split(self, classes: FactSet, others: Classes) -> Classes:
