@@ -43,12 +43,24 @@ GOALS = [
     "AGGREGATE(R(2, ?y) BIND COUNT(?y) AS ?n)",
     "AGGREGATE(e(?x, ?u), R(?x, ?y) ON ?x BIND COUNT(?y) AS ?n)",
 ]
+ASKING = """
+    a(?x, ?z) :- e(?x, ?y), R(?y, ?z) .
+    c(?x, ?z) :- e(?y, ?x), R(?z, ?y) .
+    d(?x, ?y) :- e(?x, ?y), R(?y, ?x) .
+    g(?x, ?y) :- e(?x, ?y), not R(?y, ?x), R(?x, ?z), n(?z) .
+    q(?x) :- n(?x) .
+    q(?y) :- q(?x), R(?x, ?y) .
+    h(?x, ?z) :- n(?x), R(?x, ?y), R(?y, ?z), not q(?z) .
+    k(?y) :- R(2, ?y), e(?y, ?z) .
+"""
+"""Rules above, each of which knows an end of the pairs that it asks for."""
 TRIPLES = ["[?x, ?p, ?y]", "[2, ?p, ?y]", "[?x, ?p, ?y], e(?x, ?y)"]
 
 
 @pytest.fixture(autouse=True)
 def _closed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tuning, "CLOSED_FACTS", 0)
+    monkeypatch.setattr(tuning, "ASKED_CLOSED_FACTS", 0)
     monkeypatch.setattr(tuning, "CLOSED_CLIQUE_FACTS", 0)
     monkeypatch.setattr(tuning, "CLOSED_PAIR_BYTES", 1e9)
 
@@ -61,9 +73,10 @@ def some(random: Random, most: int) -> dict[str, Any]:
     return found | {"n": [(random.randrange(7),)]}
 
 
-def both(name: str, random: Random) -> tuple[KnowledgeBase, KnowledgeBase]:
-    """The same knowledge twice; only the first has a closed relation."""
-    made = tuple(KnowledgeBase(PROGRAMS[name], engine="memory", workers=1, modules=way) for way in ("auto", "off"))
+def both(name: str, random: Random, asking: str = "") -> tuple[KnowledgeBase, KnowledgeBase]:
+    """The same knowledge twice; only the first has a closed relation, though there are rules that ask about it."""
+    text = PROGRAMS[name] + written(name, asking)
+    made = tuple(KnowledgeBase(text, engine="memory", workers=1, modules=way) for way in ("auto", "off"))
     facts = some(random, 9)
     for kb in made:
         kb.add(facts)
@@ -71,6 +84,17 @@ def both(name: str, random: Random) -> tuple[KnowledgeBase, KnowledgeBase]:
     assert isinstance(made[0].reasoner.I, ClosedFacts)
     assert not isinstance(made[1].reasoner.I, ClosedFacts)
     return made[0], made[1]
+
+
+def written(name: str, text: str) -> str:
+    """A text about `R` as one about the closed relation of a program."""
+    atom = "[X, <http://x/p>, Y]" if name == "triples" else "r(X, Y)"
+    parts = text.split("R(")
+    for number, part in enumerate(parts[1:], 1):
+        ends, _, rest = part.partition(")")
+        x, y = ends.split(", ")
+        parts[number] = atom.replace("X", x).replace("Y", y) + rest
+    return "".join(parts)
 
 
 def rows(table: pa.Table) -> list[tuple[Any, ...]]:
@@ -87,17 +111,7 @@ def check_alike(kb: KnowledgeBase, plain: KnowledgeBase) -> None:
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_questions_find_what_follows(name: str) -> None:
     kb, plain = both(name, Random(name))
-    written = "[X, <http://x/p>, Y]" if name == "triples" else "r(X, Y)"
-
-    def goal(text: str) -> str:
-        parts = text.split("R(")
-        for number, part in enumerate(parts[1:], 1):
-            ends, _, rest = part.partition(")")
-            x, y = ends.split(", ")
-            parts[number] = written.replace("X", x).replace("Y", y) + rest
-        return "".join(parts)
-
-    for text in map(goal, [*GOALS, *(TRIPLES if name == "triples" else ())]):
+    for text in (written(name, goal) for goal in [*GOALS, *(TRIPLES if name == "triples" else ())]):
         assert set(kb.query(text)) == set(plain.query(text)), text
     if name == "triples":
         for pattern in ("?x p: ?y", "2 p: ?y . ?y p: ?z", "?x p: 3", "?x ?q ?y", "?x p:+ 3", "2 p:/p: ?y"):
@@ -124,6 +138,27 @@ def test_updates_change_what_follows(name: str, tmp_path: Path) -> None:
             # Files of triples have those of other properties, too, and are read.
             assert isinstance(opened.reasoner.I, ClosedFacts) == (name != "triples")
             kb = opened if step == 5 else kb
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_rules_above_follow_it(name: str, seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if seed % 2:  # pairs are never listed
+        monkeypatch.setattr(tuning, "ASKED_ENDS_SHARE", 0)
+    random = Random(f"above {name} {seed}")
+    kb, plain = both(name, random, ASKING)
+    for step in range(8):
+        add, delete = some(random, 3), some(random, 5)
+        algorithm = random.choice(["auto", "fbf", "dred"])
+        reports = [one.update(add, delete, algorithm=algorithm) for one in (kb, plain)]
+        assert len({(one.added, one.deleted, *one.facts.values()) for one in reports}) == 1
+        for predicate in ("r", "triple", *"acdgqhk"):
+            assert [*map(rows, kb.changes(predicate))] == [*map(rows, plain.changes(predicate))]
+            assert set(kb.rows(predicate)) == set(plain.rows(predicate))
+        if step % 3 == 2:
+            kb.save(tmp_path / "store")
+            kb = everlog.open(tmp_path / "store")
+    assert isinstance(kb.reasoner.I, ClosedFacts) == (name != "triples")
 
 
 @pytest.mark.parametrize("name", ["tc", "stc", "reach"])

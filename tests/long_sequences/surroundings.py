@@ -36,6 +36,7 @@ SURROUNDINGS: Final = {
     "wonders": 0.2,
     "by jobs": 0.1,
     "in halves": 0.2,
+    "looks around": 0.2,
     "foresees": 0.1,
 }
 
@@ -64,11 +65,13 @@ def surrounded(names: tuple[str, ...]) -> Iterator[None]:
                 patch.setattr(tuning, "GRAPH_BYTES", 0)
             elif name == "kept closed":  # closures that no rule asks about are not derived
                 patch.setattr(tuning, "CLOSED_FACTS", 0)
+                patch.setattr(tuning, "ASKED_CLOSED_FACTS", 0)
                 patch.setattr(tuning, "CLOSED_CLIQUE_FACTS", 0)
                 patch.setattr(tuning, "CLOSED_PAIR_BYTES", 1e9)
                 patch.setattr(tuning, "CLOSED_AGAIN_SHARE", 1)
             elif name == "passes over":  # joins end where a head is known, and few facts go ahead of all others
                 patch.setattr(tuning, "MANY_BINDINGS", 0)
+                patch.setattr(tuning, "ASKED_ENDS_SHARE", 0)
                 patch.setattr(tuning, "FEW_FACTS", 1)
                 patch.setattr(tuning, "CHEAP_ORDER", 0)
                 patch.setattr(tuning, "SOUGHT_ROW_COST", 0.0)
@@ -106,6 +109,8 @@ def surrounded(names: tuple[str, ...]) -> Iterator[None]:
                 patch.setattr(spark_tuning, "BROADCAST_LOOK_UP_FACTS", 3)
                 patch.setattr(spark_tuning, "SETTLED_FACTS", 6)
                 patch.setattr(spark_tuning, "DRIVER_TERMS", 5)
+            elif name == "looks around":  # facts in other names are looked for, whatever the sizes of classes
+                patch.setattr(tuning, "IMAGE_COST", 1e9)
             elif name == "in halves":  # bindings and terms of the Spark engine's driver come a few at a time
                 patch.setattr(spark_tuning, "DRIVER_BINDINGS", 3)
                 patch.setattr(spark_tuning, "TERMS_AT_A_TIME", 20)  # each is a job where the driver has none

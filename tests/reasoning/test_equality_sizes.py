@@ -49,3 +49,30 @@ def test_rewriting_and_rules_agree(size: int) -> None:
     for kb in (rewrite, axioms):
         kb.update(delete={"triple": middle})
     assert facts_of(rewrite) == facts_of(axioms)
+
+
+def test_a_name_that_leaves_a_class_takes_its_own_facts_along() -> None:
+    program = """
+        @prefix ex: <http://example.org/> .
+        ?x = ?y :- [?x, ex:mbox, ?m], [?y, ex:mbox, ?m] .
+        [?x, ex:knows, ?z] :- [?x, ex:likes, ?z] .
+        ?x = ?y :- [?x, ex:knows, ?z], [?y, ex:knows, ?z], [?z, a, ex:Secret] .
+    """
+    names, things = 40, 8
+
+    def triple(*terms: str) -> tuple[NamedNode, ...]:
+        return tuple(NamedNode(f"http://example.org/{term}") for term in terms)
+
+    mailboxes = [triple(f"p{number}", "mbox", "m") for number in range(names)]
+    likes = [triple(f"p{number}", "likes", f"t{number}_{place}") for number in range(names) for place in range(things)]
+    likes.append((*triple("t0_0"), NamedNode("http://www.w3.org/1999/02/22-rdf-syntax-ns#type"), *triple("Secret")))
+    gone = mailboxes[names // 2]
+    kb, again = (KnowledgeBase(program, engine="memory", equality="rewrite", workers=1) for _ in range(2))
+    kb.add({"triple": [*mailboxes, *likes]})
+    kb.materialise()
+    report = kb.update(delete={"triple": [gone]})
+    again.add({"triple": [one for one in (*mailboxes, *likes) if one != gone]})
+    again.materialise()
+    assert facts_of(kb) == facts_of(again)
+    assert report.algorithm != "remat"
+    assert sum(report.derivations.values()) < names * things

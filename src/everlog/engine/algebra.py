@@ -102,8 +102,11 @@ class Closing(ABC):
     """Closes a relation, and keeps it closed: its facts are all that a backbone `X` and steps `T` lead to."""
 
     @abstractmethod
-    def closed(self, X: FactSet, T: FactSet, always: bool = False) -> Closed | None:
-        """What they lead to; None if that takes no less room than its facts do, unless it is wanted `always`."""
+    def closed(self, X: FactSet, T: FactSet, always: bool = False, asked: bool = False) -> Closed | None:
+        """What they lead to; None if that takes no less room than its facts do, unless it is wanted `always`.
+
+        If it is `asked` about by rules, it has to be larger, since these are slower then if they ask for most of it.
+        """
 
     @abstractmethod
     def changed(self, before: Closed, X: FactSet, T: FactSet, come: FactSet, gone: FactSet) -> Closed:
@@ -354,6 +357,10 @@ class Classes(ABC):
     @abstractmethod
     def whole(self, classes: FactSet, others: Classes) -> FactSet:
         """Those of some classes of `others` whose members are all in one class here, too."""
+
+    @abstractmethod
+    def departed(self, classes: FactSet, others: Classes) -> FactSet:
+        """The members of some classes of `others` whom their representative does not represent here, each as `p ≈ p`."""
 
     @abstractmethod
     def split(self, classes: FactSet, others: Classes) -> Classes:

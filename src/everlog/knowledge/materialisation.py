@@ -29,6 +29,7 @@ from everlog.reasoning.change import Allowance, Change, Progress
 from everlog.reasoning.counting import count_derivations, materialise_counted
 from everlog.reasoning.kept import Kept
 from everlog.reasoning.modular import Modules
+from everlog.reasoning.modules.asked_closures import AskedAbove, with_closures
 from everlog.reasoning.modules.module import Backbone, Module
 from everlog.reasoning.profiled import Profiler, Work
 from everlog.reasoning.seminaive import materialise
@@ -160,6 +161,14 @@ class Materialisation:
         """The relations that are closed: `I` has their backbones and no more."""
         return {module.atom: module.closed for module in self.backbones() if module.closed is not None}
 
+    def _asked(self) -> AskedAbove:
+        """The modules whose relations may be closed though rules above ask about them, by stratum."""
+        asked = {
+            index: [module for module in some if isinstance(module, Backbone) and module.is_asked]
+            for index, some in self.modules.items()
+        }
+        return {index: some for index, some in asked.items() if some}
+
     @property
     def holding(self) -> FactSet:
         """`I` with all facts of relations that are closed."""
@@ -200,11 +209,11 @@ class Materialisation:
             module.begins = True
         if self.kept.names():
             self.I, rounds = materialise_counted(
-                strata, self.E, self.engine, progress, measured_modules(modules), self.kept, boundaries
+                strata, self.E, self.engine, progress, measured_modules(modules), self.kept, boundaries, self._asked()
             )
         else:
             used = measured_modules(modules)
-            self.I, rounds = materialise(strata, self.E, self.engine, progress, used, boundaries)
+            self.I, rounds = materialise(strata, self.E, self.engine, progress, used, boundaries, self._asked())
         self.boundaries.hold(self.I)
         for module in self.backbones():
             module.begins = False
@@ -219,7 +228,8 @@ class Materialisation:
     def settled(self, I: FactSet, found: Difference[FactSet], then: Mapping[Atom, Closed]) -> Difference[FactSet]:
         """Closes relations again after an update of what is listed, and gives all that it changed."""
         for module in self.backbones():
-            module.settle(I, found.added, found.deleted)
+            if module.closed is then.get(module.atom):  # else it was closed again already
+                module.settle(I, found.added, found.deleted)
         now = self.closures
         if not now:
             return found
@@ -234,7 +244,8 @@ class Materialisation:
     def count(self, names: frozenset[str]) -> None:
         """Counts derivations, of the kinds that have some names, to be kept from now on."""
         kept = Kept.empty(self.engine, self.strata, names)
-        count_derivations(self.strata, self.E, self.I, kept)
+        asked = [module for modules in self._asked().values() for module in modules]
+        count_derivations(self.strata, self.E, with_closures(self.engine, self.I, asked), kept)
         self.kept, self.made = kept, names
 
     def kept_state(self) -> KeptState:
@@ -325,11 +336,13 @@ class Materialisation:
             modules = self._bounds.checked(modules, E)
         used = measured_modules(modules)
         sets = self.E, self.I, minus, plus
-        change = Change(strata, self.engine, *sets, kept, progress, used, boundaries, allowed, watch)
+        asked, then = self._asked(), self.closures
+        change = Change(strata, self.engine, *sets, kept, progress, used, boundaries, allowed, watch, asked)
         before = [module.X for module in self.backbones()]
         with kept.staged(), staged(self.module_list()):
             with change.guarded():
                 algorithm.run(change)
+            change.open_closures()
             if self._bounds is not None:
                 self._bounds.finish(modules, change.now)
             # The differences first: a large set is changed in place, and its old value then costs a copy.
@@ -340,7 +353,7 @@ class Materialisation:
             E |= change.plus
             I -= change.D
             I |= change.A
-            found = self.settled(I, found, self.closures)
+            found = self.settled(I, found, then)
             if accept is not None:
                 accept(self.engine.closing(I, self.closures), found)
         interrupts.settle()

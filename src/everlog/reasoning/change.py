@@ -17,12 +17,13 @@ from time import process_time
 from typing import Final
 
 from everlog import clock
-from everlog.engine.algebra import Engine, FactSet
+from everlog.engine.algebra import Engine, FactSet, Region
 from everlog.planning.compiled_program import CompiledStratum
 from everlog.reasoning.boundaries import NO_BOUNDARIES, Boundaries
 from everlog.reasoning.kept import Kept
 from everlog.reasoning.minima import Below
-from everlog.reasoning.modules.module import Module
+from everlog.reasoning.modules.asked_closures import NOBODY_ASKS, AskedAbove, changed_pairs
+from everlog.reasoning.modules.module import Backbone, Module
 from everlog.reasoning.stratum_seconds import timed
 
 Progress = Callable[[int, int, int], None]
@@ -93,6 +94,7 @@ class Change:
         boundaries: Boundaries = NO_BOUNDARIES,
         allowed: Allowance | None = None,
         watch: Callable[[], None] | None = None,
+        asked: AskedAbove = NOBODY_ASKS,
     ) -> None:
         # Line 39 of Algorithm 4: deleting what is not explicit, adding what is, and deleting what is added do nothing.
         self.minus = minus.common(E).minus(plus)
@@ -106,6 +108,9 @@ class Change:
         """By stratum."""
         self._progress = progress
         self._allowed, self._watch = allowed, watch
+        self._asked = asked
+        self._backbones: list[tuple[Region, FactSet, FactSet]] = []
+        """What `D` and `A` had of relations that are closed, before they had all pairs."""
 
     # ------------------------------------------------------------------------------------ sets
 
@@ -159,6 +164,27 @@ class Change:
                 self.D |= lost
                 self.A |= new
             yield stratum
+            for module in self._asked.get(stratum.index, ()):
+                self._close(module)
+
+    def _close(self, module: Backbone) -> None:
+        """Closes a relation again whose facts are final; from now on `I`, `D` and `A` have all of them."""
+        then = module.closed
+        if then is None:
+            return
+        module.settle(self.now, self.A, self.D)
+        backbone = self.D.within(module.region), self.A.within(module.region)
+        self._backbones.append((module.region, *backbone))
+        come, gone = changed_pairs(self.engine, module, then)
+        self.D, self.A = self.D.minus(backbone[0]).plus(gone), self.A.minus(backbone[1]).plus(come)
+        self.I = self.engine.closing(self.I.base, {**self.I.closures, module.atom: then})
+
+    def open_closures(self) -> None:
+        """Goes back to sets that have the backbones of closed relations, when all strata are done."""
+        for region, D, A in self._backbones:
+            self.D = self.D.minus(self.D.within(region)).plus(D)
+            self.A = self.A.minus(self.A.within(region)).plus(A)
+        self.I, self._backbones = self.I.base, []
 
     def round_done(self, stratum: CompiledStratum, facts: FactSet) -> None:
         """Counts a round of a stratum that has changed some facts, and reports it."""

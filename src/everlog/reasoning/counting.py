@@ -21,6 +21,7 @@ from everlog.reasoning.boundaries import NO_BOUNDARIES, Boundaries
 from everlog.reasoning.change import Change, Progress
 from everlog.reasoning.kept import NEVER, Kept, Trace
 from everlog.reasoning.modular import Added, Modules
+from everlog.reasoning.modules.asked_closures import NOBODY_ASKS, AskedAbove, with_closures
 
 _Side = tuple[FactSet, Annotation, FactSet]
 """The facts before or after an update, their stages, and those that are on this side only."""
@@ -34,8 +35,12 @@ def materialise_counted(
     modules: Modules,
     kept: Kept,
     boundaries: Boundaries = NO_BOUNDARIES,
+    asked: AskedAbove = NOBODY_ASKS,
 ) -> tuple[FactSet, int]:
-    """Algorithm 2: `mat(Π, E)` and the number of rounds; fills whatever is to be kept."""
+    """Algorithm 2: `mat(Π, E)` and the number of rounds; fills whatever is to be kept.
+
+    Of relations that are closed, the set has the backbones.
+    """
     I = nothing = engine.empty()  # 9
     rounds = 0
     for place, stratum in enumerate(strata):  # 10
@@ -70,7 +75,8 @@ def materialise_counted(
             N = again.support().minus(I)  # 14
             Δ = N.plus(mine.add(I, Δ))
         rounds += i - 1
-    return I, rounds
+        I = with_closures(engine, I, asked.get(stratum.index, ()))
+    return I.base, rounds
 
 
 def count_derivations(strata: Sequence[CompiledStratum], E: FactSet, I: FactSet, kept: Kept) -> None:

@@ -16,6 +16,7 @@ from everlog.planning.compiled_program import CompiledStratum
 from everlog.reasoning.boundaries import NO_BOUNDARIES, Boundaries
 from everlog.reasoning.change import Progress
 from everlog.reasoning.modular import Added, Modules
+from everlog.reasoning.modules.asked_closures import NOBODY_ASKS, AskedAbove, with_closures
 
 
 def materialise(
@@ -25,8 +26,9 @@ def materialise(
     progress: Progress,
     modules: Modules,
     boundaries: Boundaries = NO_BOUNDARIES,
+    asked: AskedAbove = NOBODY_ASKS,
 ) -> tuple[FactSet, int]:
-    """`mat(Π, E)`, and the number of rounds."""
+    """`mat(Π, E)`, and the number of rounds; of relations that are closed, it has the backbones."""
     I = nothing = engine.empty()
     rounds = 0
     for stratum in strata:  # 2
@@ -49,4 +51,5 @@ def materialise(
             number += 1
             progress(stratum.index, number, len(Δ))
         rounds += number
-    return I, rounds
+        I = with_closures(engine, I, asked.get(stratum.index, ()))
+    return I.base, rounds

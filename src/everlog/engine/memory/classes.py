@@ -341,6 +341,31 @@ class MemoryClasses(Classes):
         """Rows of facts that mention what some constants represent, and what these facts are rewritten to."""
         return self._rewritten(self._mentioning(self._represented(names.tolist()), facts))
 
+    def rewritten_like(self, asked: MemoryFacts, facts: MemoryFacts) -> Iterator[tuple[Table, Ids, Ids]]:
+        """The same of facts that may be rewritten to one that is asked about: each argument is to one of theirs."""
+        representatives = self.representatives()
+        wanted: dict[str, list[Flags]] = {}
+        for table, _, ids in self._rewritten(asked):
+            flags = wanted.setdefault(table.predicate, [np.zeros(len(representatives), np.bool_) for _ in ids])
+            for place, column in enumerate(ids):
+                flags[place][column] = True
+        names = {predicate: [one[representatives] for one in flags] for predicate, flags in wanted.items()}
+        for table in facts.tables():
+            flags = names.get(table.predicate, [])
+            if not flags or not all(flags[place][value] for place, value in table.fixed):
+                continue
+            rows, every = np.empty(0, np.int32), slice(table.n)
+            # The argument of which the fewest names are wanted goes first.
+            columns = sorted(zip(table.positions, table.cols, strict=True), key=lambda one: int(flags[one[0]].sum()))
+            for number, (place, column) in enumerate(columns):
+                if number:
+                    rows = rows[flags[place][column[rows]]]
+                else:
+                    rows = np.flatnonzero(flags[place][column[every]]).astype(np.int32)
+            rows = rows[facts.contains(table, rows)]
+            if len(rows):
+                yield from self._rewritten(ComputedFacts(self._engine.within, {table: row_sets.listed(table, rows)}))
+
     def of(self, facts: FactSet) -> ComputedFacts:
         return self.named(self.several(as_memory_facts(facts)))
 
@@ -374,6 +399,12 @@ class MemoryClasses(Classes):
         names = self._names(classes)
         kept = [(known[others.members.get(name, alone)] == name).all() for name in names.tolist()]
         return self.named(names[np.array(kept, np.bool_)])
+
+    def departed(self, classes: FactSet, others: Classes) -> ComputedFacts:
+        assert isinstance(others, MemoryClasses)
+        known, alone = self.representatives(), np.empty(0, np.int32)
+        members = [(name, others.members.get(name, alone)) for name in self._names(classes).tolist()]
+        return self.named(np.concatenate([alone, *(some[known[some] != name] for name, some in members)]))
 
     def split(self, classes: FactSet, others: Classes) -> MemoryClasses:
         assert isinstance(others, MemoryClasses)
@@ -445,32 +476,54 @@ def _expanded(ids: Ids, places: Sequence[_Names], first: int = 0) -> Ids:
     return ids
 
 
+_Moved = tuple[Table, Ids, Table, Ids]
+"""Rows of a table, and those of facts in a table, which may be the same, that are rewritten to them."""
+
+
 class MemoryImages(Images):
     """Facts that are not rewritten are their own images; the others are listed by the row of theirs.
 
-    They are listed class by class, when one is first asked about: there may be many facts, and few that matter.
+    They are listed class by class, when one is first asked about: there may be many facts, and few that matter. Those of a
+    large class are not listed for a few facts that are asked about: all are looked at, a few times.
     """
 
     def __init__(self, engine: MemoryEngine, classes: MemoryClasses, facts: MemoryFacts) -> None:
         self._engine, self._classes, self._facts = engine, classes, facts
         self._listed: Ids = np.empty(0, np.int32)
-        self._moved: list[tuple[Table, Ids, Table, Ids]] = []
+        self._moved: list[_Moved] = []
+        self._looks = 0
 
     def of(self, facts: FactSet) -> ComputedFacts:
         asked = as_memory_facts(facts)
-        new = np.setdiff1d(self._classes.several(asked), self._listed)
-        self._listed = np.concatenate([self._listed, new])
-        for source, rows, ids in self._classes.rewritten_about(new, self._facts):
-            for target, tuples, places in self._engine.relation(source.predicate, ids.shape[0]).split(ids):
-                found_rows = target.find(tuples)
-                known = found_rows >= 0
-                self._moved.append((target, found_rows[known], source, rows[places][known]))
+        new, moved = np.setdiff1d(self._classes.several(asked), self._listed), self._moved
+        if len(new) and self._looks < tuning.LOOKS_BEFORE_LISTS and self._looks_pay(asked, new):
+            self._looks += 1
+            moved = [*moved, *self._rewritten(self._classes.rewritten_like(asked, self._facts))]
+        elif len(new):
+            self._listed = np.concatenate([self._listed, new])
+            moved.extend(self._rewritten(self._classes.rewritten_about(new, self._facts)))
         found: FactSet = asked
         found &= self._facts
         tables = asked.tables()
-        for target, images, source, rows in self._moved:
+        for target, images, source, rows in moved:
             if target in tables:
                 inside = rows[asked.contains(target, images)]
                 if len(inside):
                     found |= ComputedFacts(self._engine.within, {source: row_sets.listed(source, np.sort(inside))})
         return as_memory_facts(found).computed()
+
+    def _looks_pay(self, asked: MemoryFacts, names: Ids) -> bool:
+        """Whether to look at all facts for those in other names takes less than to list what is known about classes."""
+        predicates = {table.predicate for table in asked.tables()}
+        every = sum(self._facts.at_most(table) for table in self._facts.tables() if table.predicate in predicates)
+        members = sum(len(self._classes.members[name]) for name in names.tolist())
+        listed = every * members / len(self._engine.dictionary)
+        return every + tuning.IMAGE_COST * len(asked) < tuning.IMAGE_COST * listed
+
+    def _rewritten(self, facts: Iterable[tuple[Table, Ids, Ids]]) -> Iterator[_Moved]:
+        """Rows of what facts are rewritten to, as far as that has rows, with those of the facts."""
+        for source, rows, ids in facts:
+            for target, tuples, places in self._engine.relation(source.predicate, ids.shape[0]).split(ids):
+                images = target.find(tuples)
+                known = images >= 0
+                yield target, images[known], source, rows[places][known]

@@ -288,6 +288,11 @@ class SparkClasses(Classes):
             if all(self.representative(one) == name for one in others.members.get(name, ()))
         )
 
+    def departed(self, classes: FactSet, others: Classes) -> ComputedFacts:
+        assert isinstance(others, SparkClasses)
+        members = ((name, one) for name in self.selves(self.same, classes) for one in others.members.get(name, ()))
+        return self.named(one for name, one in members if self.representative(one) != name)
+
     def split(self, classes: FactSet, others: Classes) -> SparkClasses:
         assert isinstance(others, SparkClasses)
         found = self.alone()

@@ -15,6 +15,10 @@ It departs from the paper as follows.
   (≈4), are not needed; where a program has such rules, they are ordinary ones.
 * Outdated facts leave `P` instead of entering `P̂`.
 * Line 40 walks the explicit facts that were rewritten, not all names that a fact may have.
+* Lines 9–11 doubt all facts about a class that is no longer whole. A class is decided by then: `γ` has its parts, and one
+  of them keeps the representative. What was derived from facts about that part follows from them still; so only those
+  facts are doubted that are explicit with a name which has departed, and what is derived from them. That does not go for
+  rules with such a name: where there is one, all facts are doubted.
 * At the end `γ` replaces `π` for the classes that were doubtful: others in `C` may not be decided, and have not changed.
 """
 
@@ -34,7 +38,7 @@ class Deletion:
         self._before, self._engine = before, before.engine
         self.π, self.I = before.classes, before.I
         self.γ = before.classes.alone()
-        self._explicit = self.π.images(E)
+        self._E, self._explicit = E, self.π.images(E)
         self._nothing = before.nothing
         self.D = self.C = self.P = self.Y = self.O = self.S = self._frontier = self._nothing
         # Line 13 and lines 32–35 are about representatives, lines 48–58 about what γ makes of the program.
@@ -56,11 +60,21 @@ class Deletion:
             begun = self._engine.derivations
             rest = self.I - self.O
             N = self._doubting.apply(rest, some=[(doubtful, self._nothing)])  # 13–15
-            N |= self.π.mentioning(self.π.of(doubtful) & doubtful, rest)  # 9–11
+            N |= self._about(self.π.of(doubtful) & doubtful, rest)  # 9–11
             self.phases["deletion_propagation"] += self._engine.derivations - begun
             self.O |= doubtful  # 16
             Δ = N.common(self.I).minus(self.D)
         self._propagate()  # 17
+
+    def _about(self, broken: FactSet, facts: FactSet) -> FactSet:
+        """Those of some facts that may not hold, or may hold for other names, since some classes are known to be broken."""
+        if not broken:
+            return self._nothing
+        core = self._before.core
+        if self.π.split(broken, self.γ).rewritten(core) != self.π.rewritten(core):
+            return self.π.mentioning(broken, facts)
+        departed = self.γ.departed(broken, self.π)
+        return self.π.normal(self.π.mentioning(departed, self._E)).common(facts)
 
     def _propagate(self) -> None:
         """Algorithm 2: gives `before` the new `π` and `I`."""

@@ -13,9 +13,10 @@ lines in its comments are those of Algorithms 4–6. It departs from the paper i
   are lost, but for what follows from facts that an oracle knows to hold; these go into `X` at once, not by way of `Y`.
 * A call of `delete` may give less than the lower bound of Table 1: what other rules delete of `X` later is lost later.
 
-A relation that no other rule asks about need not be derived at all. If an engine can tell its facts in less room than they
-take, the module is *closed*: `I` has the backbone and no more, the calls of the paper find nothing, and after an update
-`settle` closes the backbone again. Everybody else sees `I` together with such closures.
+A relation that no other rule asks about need not be derived at all, nor one that only rules above ask about which know an
+end of each pair. If an engine can tell its facts in less room than they take, the module is *closed*: `I` has the
+backbone and no more, the calls of the paper find nothing, and after an update `settle` closes the backbone again. Everybody
+else sees `I` together with such closures.
 """
 
 from __future__ import annotations
@@ -136,6 +137,8 @@ class Backbone(Module):
         """What can close the relation, if no other rule asks about it."""
         self.closed: Closed | None = None
         """All its facts, if these are not derived."""
+        self.is_asked = False
+        """Whether rules above ask about the relation."""
         self.begins = False
         """Whether everything is computed, so that it may be closed."""
         self.concerned = self.region
@@ -200,7 +203,7 @@ class Backbone(Module):
         if not new:
             return new
         if self.closing is not None and self.begins and not before:
-            self.closed = self.closing.closed(self.X, self.steps)
+            self.closed = self.closing.closed(self.X, self.steps, asked=self.is_asked)
             if self.closed is not None:
                 return self._nothing
         J = self._added(before, new, now)  # 51–57

@@ -70,6 +70,8 @@ class Pairs(Protocol):
 class _Enumerable(MemoryFacts):
     """Facts of which those of some tables, the `closed` ones, are no rows, until somebody asks for these."""
 
+    may_close = True
+
     def __init__(self, engine: MemoryEngine, listed: ComputedFacts, closed: Mapping[Table, Pairs]) -> None:
         super().__init__(engine.within)
         self._engine, self._listed, self._closed = engine, listed, closed
@@ -118,7 +120,15 @@ class ClosedFacts(_Enumerable):
     def __init__(self, engine: MemoryEngine, base: MemoryFacts, closures: Mapping[Atom, Closure]) -> None:
         closed = {engine.static(atom): closure for atom, closure in closures.items() if len(closure)}
         super().__init__(engine, base.computed(), closed)
-        self._closures = closures
+        self._closures, self._closures_by_table = closures, closed
+
+    def ending(self, table: Table, place: int, ids: Ids) -> Iterator[Ids]:
+        if not self.is_closed(table):
+            return super().ending(table, place, ids)
+        return self._closures_by_table[table].ending(place, ids)
+
+    def spread(self, table: Table, place: int) -> int:
+        return self._closures_by_table[table].spread(place) if self.is_closed(table) else 0
 
     @property
     def base(self) -> ComputedFacts:
@@ -139,7 +149,9 @@ class ClosedFacts(_Enumerable):
         mine = [table for table in more.tables() if table in self._closed]
         if more.closures or not all(self.holds(table, more.tuples(table)).all() for table in mine):
             return super().__ior__(other)
-        return ClosedFacts(self._engine, self._listed.united(more), self._closures)
+        found = ClosedFacts(self._engine, self._listed.united(more), self._closures)
+        found._entered = self._entered
+        return found
 
 
 @dataclass(frozen=True)

@@ -86,6 +86,9 @@ class Formula(NamedTuple):
 class MemoryFacts(FactSet):
     """A set of facts, computed or not: what views and computed sets have in common."""
 
+    may_close = False
+    """Whether facts of some table may have no rows; who asks about many tables asks for this first."""
+
     def __init__(self, within: Within) -> None:
         self._within = within
 
@@ -133,6 +136,15 @@ class MemoryFacts(FactSet):
         stored = np.flatnonzero(found >= 0)
         there[stored] = self.contains(table, found[stored])
         return there
+
+    def ending(self, table: Table, place: int, ids: Ids) -> Iterator[Ids]:
+        """The facts of a table in the set that have one of some distinct ids at a place, in such pieces."""
+        tuples = self.tuples(table)
+        yield tuples[:, np.isin(tuples[place], ids)]
+
+    def spread(self, table: Table, place: int) -> int:
+        """At most how many ids facts without rows have at a place."""
+        return 0
 
     def arrays(self) -> Iterator[tuple[Table, Ids]]:
         """The rows of the set, table by table."""
@@ -299,6 +311,7 @@ class View(MemoryFacts):
             left, right = right, left
         self._operator, self._left, self._right = operator, left, right
         self._rows: dict[Table, Rows] = {}
+        self.may_close = left.may_close or right.may_close
 
     def tables(self) -> set[Table]:
         if self._operator == "|":
@@ -328,7 +341,7 @@ class View(MemoryFacts):
             return left + right
         if self._operator == "&":
             return min(left, right)
-        if left and right:
+        if left and right and not (self.may_close and self.is_closed(table)):
             formula = self.formula(table)
             return min(left, max(0, formula.hi - formula.lo))
         return left
@@ -364,6 +377,23 @@ class View(MemoryFacts):
         if self._operator == "|":
             return left | right
         return left & (right if self._operator == "&" else ~right)
+
+    def ending(self, table: Table, place: int, ids: Ids) -> Iterator[Ids]:
+        if table in self._rows or not self.is_closed(table):
+            yield from super().ending(table, place, ids)
+            return
+        left, right, operator = self._left, self._right, self._operator
+        some = operator == "&" or right.at_most(table)
+        for tuples in left.ending(table, place, ids):
+            look()
+            yield tuples if operator == "|" or not some else tuples[:, right.holds(table, tuples) == (operator == "&")]
+        if operator == "|" and some:
+            for tuples in right.ending(table, place, ids):
+                look()
+                yield tuples[:, ~left.holds(table, tuples)]
+
+    def spread(self, table: Table, place: int) -> int:
+        return max(self._left.spread(table, place), self._right.spread(table, place))
 
     def _compute(self, table: Table) -> Rows:
         if isinstance(self._right, Between) or (self._operator != "|" and self._right.is_closed(table)):

@@ -25,9 +25,10 @@ class ClosingCliques(Closing):
     def __init__(self, engine: MemoryEngine, atom: Atom) -> None:
         self._binary = PairTable(engine, atom)
 
-    def closed(self, X: FactSet, T: FactSet, always: bool = False) -> ClosedCliques | None:
+    def closed(self, X: FactSet, T: FactSet, always: bool = False, asked: bool = False) -> ClosedCliques | None:
         found = self._closed(X)
-        return found if always or len(found) >= tuning.CLOSED_CLIQUE_FACTS else None
+        least = tuning.ASKED_CLOSED_FACTS if asked else tuning.CLOSED_CLIQUE_FACTS
+        return found if always or len(found) >= least else None
 
     def changed(self, before: Closed, X: FactSet, T: FactSet, come: FactSet, gone: FactSet) -> ClosedCliques:
         return self._closed(X)

@@ -37,12 +37,13 @@ class ClosingPaths(Closing):
         self._first, self._steps = PairTable(engine, atom, backwards), PairTable(engine, step, backwards)
         self._turned = backwards
 
-    def closed(self, X: FactSet, T: FactSet, always: bool = False) -> ClosedPaths | None:
+    def closed(self, X: FactSet, T: FactSet, always: bool = False, asked: bool = False) -> ClosedPaths | None:
         first, steps = self._pairs(X, T)
-        if not always and not _pays(first, steps):
+        least = tuning.ASKED_CLOSED_FACTS if asked else tuning.CLOSED_FACTS
+        if not always and not _pays(first, steps, least):
             return None
         found = _Graph(first, steps).closed(self._turned)
-        return found if always or len(found) >= tuning.CLOSED_FACTS else None
+        return found if always or len(found) >= least else None
 
     def changed(self, before: Closed, X: FactSet, T: FactSet, come: FactSet, gone: FactSet) -> ClosedPaths:
         assert isinstance(before, ClosedPaths), "a closure of the same relation"
@@ -54,7 +55,7 @@ class ClosingPaths(Closing):
         return self._first.pairs(as_memory_facts(X)), self._steps.pairs(as_memory_facts(T))
 
 
-def _pays(first: Ids, steps: Ids) -> bool:
+def _pays(first: Ids, steps: Ids, least: int) -> bool:
     """Whether rows of bits take much less room than facts, by what some sources lead to."""
     nodes = dense_nodes(*first, *steps)
     n = len(nodes.ids)
@@ -67,7 +68,7 @@ def _pays(first: Ids, steps: Ids) -> bool:
     room = np.full(n, -1, np.int32), np.empty(n, np.int32), np.empty((2, n), np.int32)
     reached = sum(visit_sources(*edges, one, one + 1, nodes.ids, *room)[1] for one in some.tolist())
     pairs = reached * len(sources) / len(some)
-    return bool(pairs >= tuning.CLOSED_FACTS and most <= pairs * tuning.CLOSED_PAIR_BYTES)
+    return bool(pairs >= least and most <= pairs * tuning.CLOSED_PAIR_BYTES)
 
 
 class _Graph:

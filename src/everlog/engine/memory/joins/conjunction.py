@@ -191,6 +191,8 @@ class _Matched:
             columns = self._columns(table, mine)
             if len(columns) == table.arity:
                 each += 1.0
+            elif self._view.may_close and self._view.is_closed(table):
+                each += 1.0 + at_most / self._keys(table, mine)
             else:
                 # Of a span an index has runs of its own; rows outside of another view are looked at and passed over.
                 seen = at_most if self._view.formula(table).terms is None else table.n

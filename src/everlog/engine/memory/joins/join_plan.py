@@ -149,8 +149,14 @@ class Call:
         """By literal, where its table is known beforehand."""
         if spans is None:
             self._known = [
-                None if at is None else self._shared.view(self._views[place], at) for place, at in plan.tables
+                None if at is None or self.closed(place, at) is not None else self._shared.view(self._views[place], at)
+                for place, at in plan.tables
             ]
+
+    def closed(self, place: int, table: Table) -> MemoryFacts | None:
+        """The set that a literal is matched in, if facts of a table may have no rows there."""
+        facts = self._views[place]
+        return facts if facts.may_close and facts.is_closed(table) else None
 
     def view(self, place: int, table: Table) -> TableView:
         """The view of a literal (0 is the driver) on one table."""
@@ -179,7 +185,9 @@ class Call:
 
     def spans(self) -> Mapping[tuple[int, Table], TableView] | None:
         """All views of the plan, if its tables are known and the views are ranges of rows: these hold on to nothing."""
-        if not self.plan.is_static:
+        if not self.plan.is_static or any(
+            self.closed(place, table) is not None for place, table in self.plan.static_tables()
+        ):
             return None
         found = {(place, table): self.view(place, table) for place, table in self.plan.static_tables()}
         return found if all(view.is_span for view in found.values()) else None
@@ -522,6 +530,12 @@ def _look_up(call: Call, step: _Step, table: Table, block: Ids, n: int) -> int:
     access, negative = step.access(table), step.literal.negative
     if access is None:
         return n if negative else 0
+    if (facts := call.closed(step.place, table)) is not None:
+        tuples = np.empty((table.arity, n), np.int32)
+        kernels.project(block, 0, n, access.sources, access.consts, tuples, 0)
+        places = np.flatnonzero(facts.holds(table, tuples) != negative)
+        block[:, : len(places)] = block[:, places]
+        return len(places)
     view, asked = call.view(step.place, table), (block, n, access.sources, access.consts)
     kept: int
     if table.has_groups and view.has_all(table.n):
@@ -595,6 +609,13 @@ def _extended(
             _fill(out, n, access)
             yield out, n
         return
+    if len(access.columns) == 1 and (facts := call.closed(step.place, table)) is not None:
+        source = int(access.sources[0])
+        ends: Ids = block[source, :n] if source >= 0 else np.full(n, access.consts[~source])
+        ids = np.unique(ends)
+        if len(ids) * tuning.ASKED_ENDS_SHARE <= facts.spread(table, access.columns[0]):
+            yield from _ended(facts.ending(table, access.columns[0], ids), ends, step, access, block, out)
+            return
     view = call.view(step.place, table)
     lo, hi = view.lo, view.hi
     if lo >= hi:
@@ -620,6 +641,39 @@ def _extended(
             if k:
                 _fill(out, k, access)
                 yield out, k
+
+
+def _ended(
+    pieces: Iterator[Ids], keys: Ids, step: _Step, access: Access, block: Ids, out: Ids
+) -> Iterator[tuple[Ids, int]]:
+    """The blocks that pairs without rows, in pieces, make of a block that has one end of them: its `keys`."""
+    (place,), order = access.columns, np.argsort(keys, kind="stable")
+    ids, starts, sizes = np.unique(keys[order], return_index=True, return_counts=True)
+    number = np.empty(int(ids.max(initial=-1)) + 1, np.int32)
+    number[ids] = np.arange(len(ids), dtype=np.int32)
+    alone = len(ids) == len(keys)
+    for pairs in pieces:
+        mine = number[pairs[place]]
+        lasts = np.cumsum(sizes[mine]) if not alone else NO_ROWS
+        total = len(mine) if alone else int(lasts[-1]) if len(lasts) else 0
+        for start in range(0, total, tuning.BINDINGS_PER_BLOCK):
+            look()
+            stop = min(start + tuning.BINDINGS_PER_BLOCK, total)
+            m = stop - start
+            if alone:
+                found, binding = pairs[:, start:stop], order[starts[mine[start:stop]]]
+            else:
+                places = np.arange(start, stop)
+                pair = np.searchsorted(lasts, places, "right")
+                nth = places - lasts[pair] + sizes[mine[pair]]
+                found, binding = pairs[:, pair], order[starts[mine[pair]] + nth]
+            for slot, variable in enumerate(step.carry):
+                out[slot, :m] = block[variable, binding]
+            for slot, column in enumerate(access.fresh_columns, step.carried):
+                if column >= 0:
+                    out[slot, :m] = found[column]
+            _fill(out, m, access)
+            yield out, m
 
 
 def _runs(table: Table, index: Index, access: Access, block: Ids, n: int, hi: int) -> Sequence[Run]:
@@ -694,6 +748,8 @@ def _facts_met(call: Call, step: _Step, block: Ids, n: int, crowded: bool = True
     access = step.access(table)
     if access is None:
         return np.zeros(n, np.int64)
+    if call.closed(step.place, table) is not None:
+        return None
     view = call.view(step.place, table)
     lo, hi = view.lo, view.hi
     index = table.index(access.columns)
