@@ -174,3 +174,16 @@ def test_a_rule_that_asks_about_it_has_it_derived() -> None:
     assert not isinstance(kb.reasoner.I, ClosedFacts)
     assert set(kb.rows("s")) == set(plain.rows("s"))
     check_alike(kb, plain)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_rules_change_while_others_ask_about_it(name: str) -> None:
+    random = Random(f"rules {name}")
+    kb, plain = both(name, random, ASKING)
+    rule, fewer = written(name, "m(?x, ?y) :- n(?x), R(?x, ?y) ."), written(name, "q(?y) :- q(?x), R(?x, ?y) .")
+    for come, gone in ((rule, ""), ("o(?x) :- a(?x, ?y), n(?y) .", ""), ("", fewer), (fewer, rule)):
+        for one in (kb, plain):
+            one.change_rules(add=come, delete=gone)
+            one.update(add=(facts := some(random, 4)) if one is kb else facts)
+        for predicate in kb.predicates():
+            assert set(kb.rows(predicate)) == set(plain.rows(predicate)), (come, gone, predicate)

@@ -143,8 +143,8 @@ class _Revision:
             if not isinstance(module, Backbone) or module.closed is None:
                 continue
             assert isinstance(planned, PlannedModule), "what a backbone was planned as"
-            # No rule that stays asks about it, or it would not be closed.
-            if id(module) not in going_on or not is_unread(planned, new_rules):
+            # If a rule that stays asks about it, so did one before.
+            if id(module) not in going_on or module.is_asked or not is_unread(planned, new_rules):
                 raise Unresumable(_CLOSED)
 
     def _lose(self, shape: _Shape, explicit: tuple[FactSet, FactSet]) -> _Shape:
