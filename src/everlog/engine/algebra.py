@@ -267,8 +267,10 @@ class Engine(ABC):
     """Sets of facts, and the number of rule instances considered so far."""
 
     derivations: int
-    guard: Callable[[int], None] | None = None
-    """Called now and then while rules are applied, with the instances that are not in `derivations` yet; it may raise."""
+    guard: Callable[[int, bool], None] | None = None
+    """Called now and then while rules are applied; it may raise.
+
+    It is told the instances that are not in `derivations` yet, and whether the facts that they derive have been entered."""
 
     @abstractmethod
     def empty(self) -> FactSet: ...

@@ -53,11 +53,15 @@ class Allowance:
         passing = process_time if self.worked else clock.now
         instances, begun = engine.derivations, passing()
 
-        def check(more: int) -> None:
+        def check(more: int, entered: bool) -> None:
+            considered = engine.derivations + more - instances
+            if considered > self.too_many:
+                raise TooCostly
+            if not entered:  # who watches has yet to see what they derive
+                return
             if watch is not None:
                 watch()
-            considered = engine.derivations + more - instances
-            if considered > self.too_many or (considered > self.instances and passing() - begun > self.seconds):
+            if considered > self.instances and passing() - begun > self.seconds:
                 raise TooCostly
 
         engine.guard = check

@@ -259,12 +259,8 @@ class MemoryEngine(Engine):
             for call, table, rows, lo, hi in tasks:
                 look()
                 for _ in call.plan.run(call, self._workers[0], table, rows, lo, hi):
-                    self._guarded(sink)
-                    sink.flush()
-                    self._guarded(sink)
-            self._guarded(sink)
-            sink.flush()
-            self._guarded(sink)
+                    self._enter(sink)
+            self._enter(sink)
             return
         share = max(least, min(share, total // (8 * workers)))
         shares = (
@@ -295,13 +291,17 @@ class MemoryEngine(Engine):
         while not all(idle):
             look()
             self.parallel([partial(fill, worker) for worker in range(workers) if not idle[worker]], undoable=True)
-            self._guarded(sink)
-            sink.flush()
-            self._guarded(sink)
+            self._enter(sink)
 
-    def _guarded(self, sink: CountingSink) -> None:
+    def _enter(self, sink: CountingSink) -> None:
+        """Enters the heads that were found, with a look before and after at what is allowed."""
+        self._guarded(sink, entered=False)
+        sink.flush()
+        self._guarded(sink)
+
+    def _guarded(self, sink: CountingSink, entered: bool = True) -> None:
         if self.guard is not None:
-            self.guard(sum(sink.instances))
+            self.guard(sum(sink.instances), entered)
 
     def parallel(self, jobs: Sequence[Callable[[], None]], undoable: bool = False) -> None:
         """Runs jobs, the first one on this thread; raises what one of them raises, after all have ended.
