@@ -201,6 +201,8 @@ class Table:
         self._sought: dict[tuple[int, ...], int] = {}
         """How many rows were looked at for a few values of some columns, for lack of an index, and found."""
         self._estimates: dict[tuple[tuple[int, ...], int], int] = {}
+        self._alike: dict[tuple[tuple[int, ...], int], float] = {}
+        """The part of all pairs of rows that share the values of some columns, as a sample tells."""
         self._zeros: Ids = np.empty(0, np.int32)
 
     def __repr__(self) -> str:
@@ -288,10 +290,12 @@ class Table:
         index = self._indexes.get(columns)
         if index is not None and index.covered_rows():
             return index.crowding()
-        size, counts = self._sample(columns, scattered=True)
+        key = columns, self.n.bit_length()
+        if key not in self._alike:
+            size, counts = self._sample(columns, scattered=True)
+            self._alike[key] = float((counts * (counts - 1)).sum()) / max(1, size * (size - 1))
         # Two rows have the same values with a probability that tells how many do on average.
-        alike = float((counts * (counts - 1)).sum()) / max(1, size * (size - 1))
-        return max(1.0, alike * self.n)
+        return max(1.0, self._alike[key] * self.n)
 
     def _sample(self, columns: tuple[int, ...], scattered: bool = False) -> tuple[int, Positions]:
         """The size of a sample of rows, and how often each of its values of some columns occurs.
@@ -303,8 +307,7 @@ class Table:
             rows = np.random.default_rng(self.n).choice(self.n, size, replace=False, shuffle=False)
         else:
             rows = np.linspace(0, max(self.n - 1, 0), size).astype(np.int64)
-        sample = self.cols[:, rows][list(columns)]
-        return size, np.unique(sample, axis=1, return_counts=True)[1]
+        return size, _occurrences([self.cols[column, rows] for column in columns])
 
     @property
     def has_groups(self) -> bool:
@@ -560,6 +563,19 @@ class Table:
             "row slots": 0 if self._row_slots is None else self._row_slots.nbytes,
             "indexes": sum(index.nbytes() for index in self._indexes.values()),
         }
+
+
+def _occurrences(columns: Sequence[Ids]) -> Positions:
+    """How often each tuple occurs among the rows of some columns, in no particular order."""
+    first, *others = columns
+    codes = first.astype(np.int64)
+    for number, column in enumerate(others):
+        if number:  # two columns are one number, and more are made two
+            codes = np.unique(codes, return_inverse=True)[1].astype(np.int64)
+        codes = (codes << 32) | column
+    codes.sort()
+    starts = np.flatnonzero(np.concatenate([np.ones(1, np.bool_), codes[1:] != codes[:-1]]))
+    return np.diff(np.append(starts, len(codes)))
 
 
 def _grown_slots(old: Positions, wanted: int, cols: Ids, lo: int, hi: int) -> Positions:
