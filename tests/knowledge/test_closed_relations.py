@@ -187,3 +187,16 @@ def test_rules_change_while_others_ask_about_it(name: str) -> None:
             one.update(add=(facts := some(random, 4)) if one is kb else facts)
         for predicate in kb.predicates():
             assert set(kb.rows(predicate)) == set(plain.rows(predicate)), (come, gone, predicate)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_the_only_rule_that_asks_about_it_goes(name: str) -> None:
+    random = Random(f"only {name}")
+    asking = "a(?x, ?z) :- e(?x, ?y), R(?y, ?z) ."
+    kb, plain = both(name, random, asking)
+    for come, gone in (("", asking), (asking, "")):
+        for one in (kb, plain):
+            one.change_rules(add=written(name, come), delete=written(name, gone))
+            one.update(add=(facts := some(random, 4)) if one is kb else facts)
+        for predicate in kb.predicates():
+            assert set(kb.rows(predicate)) == set(plain.rows(predicate)), (come, gone, predicate)

@@ -92,8 +92,9 @@ def new_materialisation(
         return not listed and is_told_above(module, strata, every)
 
     modules = make_modules(strata, backend.engine, graphs, matcher, compiler, forced, known, closes)
+    earlier = {id(module) for _, module in known}  # the old materialisation has these until it is replaced
     for planned, module in planned_modules(strata, modules):
-        if isinstance(planned, PlannedModule) and isinstance(module, Backbone):
+        if isinstance(planned, PlannedModule) and isinstance(module, Backbone) and id(module) not in earlier:
             module.is_asked = module.closing is not None and not is_unread(planned, every)
     boundaries = make_boundaries(strata, backend.engine, graphs, matcher, compiler)
     if before is not None:

@@ -6,8 +6,10 @@ Their facts need not be derived for any other rule.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
+from functools import lru_cache
 from typing import Final
 
+from everlog.datalog.substitution import REMEMBERED
 from everlog.datalog.syntax import Aggregate, Atom, BodyLiteral, Constant, Negation, Rule, Term, Variable
 from everlog.planning.compiled_program import CompiledStratum
 from everlog.planning.modules.module_rules import Module, meets
@@ -19,8 +21,7 @@ def is_unread(module: Module, rules: Collection[Rule]) -> bool:
     """Whether a module's relation is one that can be closed, and no other rule of a program asks about it."""
     if module.kind not in _CLOSED or not module.grounded:
         return False
-    others = (rule for rule in rules if rule not in module.rules)
-    return not any(meets(atom, module.atom) for rule in others for atom in asked_atoms(rule.body))
+    return next(_asking(module, rules), None) is None
 
 
 def is_told_above(module: Module, strata: Iterable[CompiledStratum], rules: Collection[Rule]) -> bool:
@@ -35,9 +36,18 @@ def is_told_above(module: Module, strata: Iterable[CompiledStratum], rules: Coll
         if not below:
             above.update(stratum.rules.rules)
         below = below and module not in stratum.modules
-    others = (rule for rule in rules if rule not in module.rules)
-    asking = [rule for rule in others if any(meets(atom, module.atom) for atom in asked_atoms(rule.body))]
-    return all(rule in above and _tells_ends(rule, module.atom) for rule in asking)
+    return all(rule in above and _tells_ends(rule, module.atom) for rule in _asking(module, rules))
+
+
+def _asking(module: Module, rules: Iterable[Rule]) -> Iterator[Rule]:
+    """The rules, but for the module's own, that ask about its relation."""
+    own = frozenset(module.rules)
+    return (rule for rule in rules if _asks(rule, module.atom) and rule not in own)
+
+
+@lru_cache(REMEMBERED)
+def _asks(rule: Rule, relation: Atom) -> bool:
+    return any(meets(atom, relation) for atom in asked_atoms(rule.body))
 
 
 def _tells_ends(rule: Rule, relation: Atom) -> bool:
