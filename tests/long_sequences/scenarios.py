@@ -359,7 +359,7 @@ _ABOUT_SUBJECTS: Final = [
 
 
 def _that_closes(random: Random) -> tuple[str, list[Fact]]:
-    """Relations that are closed and that no other rule asks about, fed by rules of all sorts."""
+    """Relations that are closed, fed by rules of all sorts, and that no other rule asks about, or rules above."""
     closing = [
         "r(?x, ?z) :- r(?x, ?y), r(?y, ?z) .",
         "r(?x, ?z) :- r(?x, ?y), e(?y, ?z) .",
@@ -379,8 +379,19 @@ def _that_closes(random: Random) -> tuple[str, list[Fact]]:
         "n(?x) :- f(?x, ?x) .",
         "e(?x, ?y) :- f(?x, ?y), n(?y) .",
     ]
+    asking = [
+        "a(?x, ?z) :- e(?x, ?y), r(?y, ?z) .",
+        "a(?x, ?z) :- f(?y, ?x), t(?z, ?y) .",
+        "a(?x, ?y) :- n(?x), t(?x, ?y), r(?y, ?x) .",
+        "b(?x) :- e(?x, ?y), not r(?y, ?x) .",
+        "b(?y) :- b(?x), r(?x, ?y) .",
+        "b(?y) :- t(2, ?y), e(?y, ?z) .",
+        "c(?x, ?z) :- e(?x, ?y), [?y, <http://x/p>, ?z] .",
+        "c(?x, ?y) :- t(?x, ?y), not a(?x, ?y) .",
+    ]
     wanted = random.sample(closing, random.choice([1, 1, 2]))
-    text = "\n".join([*wanted, *random.sample(feeding, random.randint(1, 5))])
+    asked = random.sample(asking, random.choice([0, 0, 1, 2, 4]))
+    text = "\n".join([*wanted, *random.sample(feeding, random.randint(1, 5)), *asked])
     if not _is_defined(text):
         text = "\n".join([wanted[0], *feeding[:2]])
     names = range(random.choice([4, 7, 12]))

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
+from everlog.datalog.substitution import REMEMBERED
 from everlog.datalog.syntax import Atom, Rule, Variable
 from everlog.planning.modules.automata import Letter, TooLarge, Word, automata, regular_form
 
@@ -60,6 +62,7 @@ def relation_key(atom: Atom) -> Relation:
     return (atom.predicate, *(None if isinstance(term, Variable) else term for term in atom.terms))
 
 
+@lru_cache(REMEMBERED)
 def chain_rule(rule: Rule) -> ChainRule | None:
     """The rule as a chain from the first variable of its head to the second, if it is one."""
     head = relation_of(rule.head)

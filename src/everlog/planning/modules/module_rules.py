@@ -14,9 +14,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Final, Literal, TypeAlias, get_args
 
-from everlog.datalog.substitution import substitute_atom
+from everlog.datalog.substitution import REMEMBERED, substitute_atom
 from everlog.datalog.syntax import TRIPLE, Atom, Comparison, Constant, Rule, Term, Test, Variable
 from everlog.datalog.values import RDF_TYPE
 from everlog.errors import EverlogError
@@ -109,6 +110,7 @@ def is_binary(atom: Atom) -> bool:
     return _has_columns(atom, 2)
 
 
+@lru_cache(REMEMBERED)
 def _has_columns(atom: Atom, number: int) -> bool:
     """Whether an atom's facts are all those of a predicate, a property or a class, with so many columns."""
     variables = list(atom.variables())
@@ -139,7 +141,7 @@ def modules_of(rules: Sequence[Rule], inside: Callable[[Atom], bool], kinds: Col
     candidates = [module for one in found.values() if is_binary(one.atom) and (module := _module(one)) is not None]
     modules = []
     for module in candidates:
-        fed = any(rule not in module.rules and meets(rule.head, module.atom) for rule in rules)
+        fed = any(meets(rule.head, module.atom) and rule not in module.rules for rule in rules)
         if module.kind in kinds and (not fed or module.kind != "reach"):
             modules.append(replace(module, grounded=not fed))
     if "rch" in kinds:
