@@ -8,6 +8,7 @@ from typing import Any
 from numba import njit
 
 from everlog.engine.memory.kernels.compiling import watch_loading
+from everlog.engine.memory.kernels.signature_files import keep_in_signature_files
 
 Loop = Callable[..., Any]
 
@@ -15,6 +16,7 @@ Loop = Callable[..., Any]
 def kernel(function: Loop) -> Any:
     """A loop that Python calls, too: it releases the GIL, and what was compiled is kept in a file."""
     compiled = njit(cache=True, nogil=True, no_cfunc_wrapper=True)(function)  # type: ignore[call-overload]
+    keep_in_signature_files(compiled)
     watch_loading(compiled)
     return compiled
 
