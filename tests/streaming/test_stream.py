@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,6 +13,8 @@ import pytest
 import everlog
 from everlog import EverlogError, Source
 from everlog.store.cleanup import committed_versions
+from everlog.streaming.micro_batches import MicroBatches, StreamStopped
+from everlog.streaming.stream import Stream
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -80,6 +83,38 @@ def test_several_sources_are_one_stream(spark: SparkSession, tmp_path: Path) -> 
     kb = everlog.open(store)
     assert set(kb.rows("edge")) == {(f"n{n}", f"n{n + 1}") for n in range(count)}
     assert set(kb.rows("reach")) == {(f"n{n}", f"n{m}") for n in range(count) for m in range(n + 1, count + 1)}
+
+
+class HandsOver:
+    """A query that has a batch to hand over when it is stopped, and ends when that has been taken or refused."""
+
+    def __init__(self, batches: MicroBatches) -> None:
+        self._batches = batches
+        self.refusals: list[Exception] = []
+
+    def stop(self) -> None:
+        handing = Thread(target=self._hand_over, daemon=True)
+        handing.start()
+        handing.join(10)
+        assert not handing.is_alive(), "whoever stops the query keeps the batch from its turn"
+
+    def _hand_over(self) -> None:
+        try:
+            self._batches(None, 0)  # type: ignore[arg-type]
+        except StreamStopped as refusal:
+            self.refusals.append(refusal)
+
+    def awaitTermination(self, seconds: int | None) -> bool:
+        raise self.refusals[0]
+
+
+def test_a_batch_that_is_handed_over_while_a_stream_is_stopped_is_refused(tmp_path: Path) -> None:
+    """And that is no failure to whoever waits for the end."""
+    batches = MicroBatches(made(tmp_path / "s.store"), [Source("edge", tmp_path)], [[]], tmp_path / "checkpoint")
+    query = HandsOver(batches)
+    stream = Stream(query, batches, tmp_path)  # type: ignore[arg-type]
+    stream.stop()
+    assert len(query.refusals) == 1 and stream.wait()
 
 
 def test_what_is_no_source_is_refused(spark: SparkSession, tmp_path: Path) -> None:

@@ -68,6 +68,8 @@ class Stream:
         try:
             ended = self.query.awaitTermination(None if seconds is None else max(1, round(seconds)))
         except Exception as failure:
+            if self._batches.is_ending and self._batches.failure is None:
+                return True  # by the refusal of a batch that was handed over while it was being stopped
             raise self._spoken(failure) from failure
         return ended is not False
 
@@ -82,7 +84,7 @@ class Stream:
         """Ends it, after the batch that is being applied."""
         with self._batches.turn:
             self._batches.is_ending = True
-            self.query.stop()
+        self.query.stop()  # it waits for a batch that was handed over meanwhile, and which is refused
 
     def _spoken(self, failure: Exception) -> BaseException:
         """What a batch failed of, rather than what Spark says about it."""
