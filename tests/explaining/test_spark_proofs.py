@@ -45,8 +45,8 @@ def test_from_the_driver_and_a_store_by_either_engine(spark: SparkSession, tmp_p
 
 def test_from_jobs(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tuning, "DRIVER_FACTS", 0)
-    kb = KnowledgeBase(PROGRAM, engine="spark", spark=spark)
-    kb.add({**FACTS, "edge": [("a", "b"), ("b", "c")]})
+    kb = KnowledgeBase("p(?x) :- q(?x, ?y), p(?y), not r(?x) . p(?x) :- s(?x) .", engine="spark", spark=spark)
+    kb.add({"q": [("a", "b"), ("c", "a")], "s": [("b",)], "r": [("c",)]})
     kb.materialise()
     check_all(kb, kb.program)
 

@@ -62,7 +62,7 @@ def test_sequences_of_updates(name: str, way: str, monkeypatch: pytest.MonkeyPat
         monkeypatch.setattr(tuning, "SHARED_TUPLES", 2)
         monkeypatch.setattr(tuning, "LISTED_ROWS", 2)
     program = parse_program(PROGRAMS[name])
-    for seed in range(3):
+    for seed in range(2):
         for algorithm in ALGORITHMS[(seed + WAYS.index(way)) % 2 :: 2]:
             random = Random(f"{name} {seed}")
             nodes = random.randint(2, 7)
@@ -70,7 +70,7 @@ def test_sequences_of_updates(name: str, way: str, monkeypatch: pytest.MonkeyPat
             kb = KnowledgeBase(program, algorithm=algorithm, stratification=mode, workers=1, checked=True)
             kb.add(some_facts(random, 14, nodes))
             kb.materialise()
-            for _ in range(4):
+            for _ in range(3):
                 kb.update(add=some_facts(random, 4, nodes), delete=some_facts(random, 6, nodes))
                 assert facts_of(kb) == truth(program, kb), (name, seed, algorithm, mode)
                 check_backbones(kb)
@@ -79,7 +79,7 @@ def test_sequences_of_updates(name: str, way: str, monkeypatch: pytest.MonkeyPat
 @pytest.mark.parametrize("hypertree", ["auto", "all"])
 def test_random_programs(hypertree: str) -> None:
     """Some of the rules form modules, beside others that feed and use the same relations."""
-    for seed in range(5):
+    for seed in range(3):
         truth = Truth(patterned(Random(f"{hypertree} {seed}")))
         for number, algorithm in enumerate(ALGORITHMS):
             modules = "auto" if (seed + number) % 3 == 0 else ",".join(KINDS)

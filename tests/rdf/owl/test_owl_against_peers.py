@@ -38,9 +38,9 @@ def ours(path: Path, data: Sequence[Statement] = (), profile: Profile = "RL") ->
     return facts, kb.size("violation") > 0
 
 
-@pytest.mark.parametrize("batch", range(3))
+@pytest.mark.parametrize("batch", range(2))
 def test_random_ontologies_against_owlrl(batch: int, tmp_path: Path) -> None:
-    """Sixty ontologies with data, in three batches."""
+    """Forty ontologies with data, in two batches."""
     path = tmp_path / "random.ttl"
     contradictory = 0
     for seed in range(20 * batch, 20 * batch + 20):
@@ -55,7 +55,7 @@ def test_random_ontologies_against_owlrl(batch: int, tmp_path: Path) -> None:
     assert 0 < contradictory < 20
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(3))
 def test_random_graphs_against_owlrl(seed: int) -> None:
     """All that owlrl derives with its axioms is derived by all the rules, and about names nothing else is.
 

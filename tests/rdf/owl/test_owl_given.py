@@ -60,7 +60,10 @@ def texts(kb: everlog.KnowledgeBase) -> set[tuple[str, str, str]]:
 
 @cache
 def lubm(data: Path) -> tuple[Statement, ...]:
-    return tuple(read_statements(data / "rdf" / "lubm1.nt.gz", RdfFormat.N_TRIPLES))
+    """Five departments of the university."""
+    statements = read_statements(data / "rdf" / "lubm1.nt.gz", RdfFormat.N_TRIPLES)
+    others = re.compile(r"Department([5-9]|1\d)\.")
+    return tuple(one for one in statements if not any(others.search(term.value) for term in (one[0], one[2])))
 
 
 def test_lubm_lower_bound(data: Path) -> None:
@@ -97,7 +100,7 @@ def _renamed(facts: set[tuple[str, str, str]], constants: set[str]) -> set[tuple
 
 def test_uobm_lower_bound(data: Path) -> None:
     """The same, once the ontology's individuals are given to both, but for equalities of things with themselves."""
-    statements = read_statements(data / "rdf" / "uobm1.nt.gz", RdfFormat.N_TRIPLES)[:90_000]
+    statements = read_statements(data / "rdf" / "uobm1.nt.gz", RdfFormat.N_TRIPLES)[:40_000]
     program = program_of(data / "ontologies" / "univ-bench-dl.owl", "L")
     assertions = [tuple(term.value for term in fact.terms) for fact in program.facts]  # type: ignore[union-attr]
     assert len(assertions) == 58

@@ -40,8 +40,9 @@ def cases() -> tuple[Case, ...]:
 
 @cache
 def materialised(route: str) -> everlog.KnowledgeBase:
-    """All cases, and as facts those with a premise less, too; of `both`, every second premise is a fact."""
-    everything = [each for case in cases() for each in (case, *(case.without_one if route == "facts" else ()))]
+    """All cases, and as facts those with a premise less, too; `both` has every fourth case, with every second premise a fact."""
+    chosen = cases()[::4] if route == "both" else cases()
+    everything = [each for case in chosen for each in (case, *(case.without_one if route == "facts" else ()))]
     ontology, facts = [], []
     for number, case in enumerate(everything):
         for place, premise in enumerate(case.premises):
@@ -58,7 +59,7 @@ def materialised(route: str) -> everlog.KnowledgeBase:
 @pytest.mark.parametrize("route", ROUTES)
 @pytest.mark.parametrize("case", cases(), ids=lambda case: f"{case.rule}-{case.number}")
 def test_case(case: Case, route: str) -> None:
-    if route == "facts" and not case.premises:
+    if (route == "facts" and not case.premises) or (route == "both" and case not in cases()[::4]):
         return
     kb = materialised(route)
     assert follows(kb, case)
