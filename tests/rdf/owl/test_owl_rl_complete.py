@@ -40,7 +40,7 @@ def cases() -> tuple[Case, ...]:
 
 @cache
 def materialised(route: str) -> everlog.KnowledgeBase:
-    """All cases, and as facts those with a premise less, too; of `both`, every fourth, with each second premise as a fact."""
+    """All cases, and as facts those with a premise less, too; `both` has a fourth of them, each second premise a fact."""
     chosen = cases()[::4] if route == "both" else cases()
     everything = [each for case in chosen for each in (case, *(case.without_one if route == "facts" else ()))]
     ontology, facts = [], []
