@@ -331,15 +331,18 @@ def _datalog(arguments: argparse.Namespace) -> int:
     from benchmarks import datalog, datalog_report
 
     given: dict[str, Any] = {name: value for name in ("repeat", "timeout") if (value := getattr(arguments, name))}
-    sizes = dict(map(_assignment, arguments.set)).get("size")
-    chosen = {"rows": arguments.rows, "sizes": sizes, "systems": None}
+    assigned = dict(map(_assignment, arguments.set))
+    if "minutes" in assigned:
+        given["minutes"] = _integer("minutes", assigned["minutes"])
+    chosen = {"rows": arguments.rows, "sizes": assigned.get("size"), "systems": None}
     if arguments.peers != ",".join(ALWAYS):
         chosen["systems"] = arguments.peers
     given |= {name: tuple(filter(None, text.split(","))) for name, text in chosen.items() if text is not None}
-    found = datalog.run_datalog(
-        datalog.DatalogRequest(**given), lambda one: print(datalog_report.line_text(one), flush=True)
-    )
+    request = datalog.DatalogRequest(**given)
+    found = datalog.run_datalog(request, lambda one: print(datalog_report.line_text(one), flush=True))
     print(f"\n{datalog_report.tables(found)}")
+    if missing := datalog.left_out(request, found):
+        print(f"\nNot run: {'; '.join(missing)}.")
     if arguments.json is not None:
         arguments.json.write_text(f"{json.dumps(datalog_report.as_json(found), indent=2)}\n", encoding="utf-8")
     failed = any(runs.system in datalog.OWN and runs.status == "error" for one in found for runs in one.result.systems)
@@ -426,7 +429,8 @@ def _listing() -> str:
     lines.append("modules: materialisation and updates with modules on and off, beside DuckDB")
     lines.append("complex: rules with cyclic and wide bodies, with decompositions and without, beside DuckDB")
     lines.append(
-        "datalog: the benchmarks of papers about Datalog engines, at three sizes (--set size=small,medium,large)"
+        "datalog: the benchmarks of papers about Datalog engines, at three sizes (--set size=small,medium,large), "
+        "all rows at one before the next, until time is up (--set minutes=40)"
     )
     lines.append("equality: owl:sameAs by rewriting and by rules, materialisation and deletions (Table 1 of Equality)")
     lines.append("ontologies: univ-bench.owl over universities (--rows 1,10,50), against reasonable and owlrl")

@@ -1,24 +1,28 @@
 """`script/bench run datalog`: what others chose to measure Datalog engines by, at three sizes, each system by itself.
 
 A row is a workload with three sizes. Each system works on each size in a process of its own, with a limit of time and
-memory; one that fails at a size is not asked about larger ones. Times of a row are shown if all systems that came to an
-end count the same facts, and if two peers at least confirm the smallest size.
+memory, and nobody is waited for who takes ten times as long as Everlog; one that fails at a size is not asked about larger
+ones. All rows are run at one size before the next, until time is up, if that is bounded. Times of a row are shown if all
+systems that came to an end count the same facts, and if two peers at least confirm the smallest size.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from time import monotonic
 from typing import Final
 
 from benchmarks.peers import PEERS
-from benchmarks.runner import Request, Result, run
+from benchmarks.runner import Patience, Request, Result, run
 from benchmarks.workload import BenchmarkMistake, Parameters
 
 SIZES: Final = ("small", "medium", "large")
 OWN: Final = ("everlog", "generic")
 SYSTEMS: Final = (*OWN, "duckdb", "duckdb-rounds", "clingo", "nemo", "souffle")
-MEMORY: Final = 6 * 2**30
+MEMORY: Final = 5 * 2**30
+PATIENCE: Final = Patience(times=10.0, seconds=10.0)
 
 
 @dataclass(frozen=True)
@@ -97,6 +101,8 @@ class DatalogRequest:
     systems: Sequence[str] = SYSTEMS
     repeat: int = 3
     timeout: float = 60.0
+    minutes: float = math.inf
+    """No row is begun after so many."""
 
     def check(self) -> None:
         for what, chosen, known in (
@@ -130,13 +136,13 @@ class Measured:
 def run_datalog(request: DatalogRequest, say: Callable[[Measured], None] = lambda one: None) -> list[Measured]:
     """All that was measured; each is said as soon as it is known."""
     request.check()
-    found: list[Measured] = []
-    for name in request.rows:
-        given_up: dict[str, str] = {}
-        for size in (size for size in SIZES if size in request.sizes):
-            systems = tuple(system for system in request.systems if system not in given_up)
-            if not systems:
-                break
+    begun, found = monotonic(), list[Measured]()
+    given_up: dict[str, dict[str, str]] = {name: {} for name in request.rows}
+    for size in (size for size in SIZES if size in request.sizes):
+        for name in request.rows:
+            systems = tuple(system for system in request.systems if system not in given_up[name])
+            if not systems or monotonic() - begun > 60 * request.minutes:
+                continue
             asked = Request(
                 ROWS[name].workload,
                 ROWS[name].sizes[SIZES.index(size)],
@@ -144,14 +150,22 @@ def run_datalog(request: DatalogRequest, say: Callable[[Measured], None] = lambd
                 request.repeat,
                 request.timeout,
                 MEMORY,
+                patience=PATIENCE if systems[0] in OWN else None,
             )
-            one = Measured(name, size, run(asked), dict(given_up))
+            one = Measured(name, size, run(asked), dict(given_up[name]))
             found.append(one)
             say(one)
             for runs in one.result.systems:
                 if runs.status in ("timeout", "error"):
-                    given_up[runs.system] = f"{runs.status} at {size}"
-    return found
+                    given_up[name][runs.system] = f"{runs.status} at {size}"
+    places = {name: place for place, name in enumerate(request.rows)}
+    return sorted(found, key=lambda one: places[one.row])
+
+
+def left_out(request: DatalogRequest, found: Sequence[Measured]) -> list[str]:
+    """What was asked for and is not there, for want of time or of systems that came to an end before."""
+    there = {(one.row, one.size) for one in found}
+    return [f"{row}, {size}" for row in request.rows for size in request.sizes if (row, size) not in there]
 
 
 def shown(found: Sequence[Measured]) -> list[Measured]:

@@ -10,7 +10,7 @@ import os
 import platform
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,17 @@ from benchmarks.workloads.graphs import DAG
 
 
 @dataclass(frozen=True)
+class Patience:
+    """How long others may take: so many times as long as the first system took to load and to reason, and some seconds."""
+
+    times: float
+    seconds: float
+
+    def timeout(self, first: Outcome) -> float:
+        return self.times * (first.load_seconds + first.reasoning_seconds) + self.seconds
+
+
+@dataclass(frozen=True)
 class Request:
     workload: str
     parameters: Parameters = field(default_factory=dict)
@@ -36,6 +47,14 @@ class Request:
     """What a process may have."""
     options: Mapping[str, str] = field(default_factory=dict)
     """Options of Everlog's `KnowledgeBase`."""
+    patience: Patience | None = None
+    """Bounds the time of all systems but the first, once that has come to an end."""
+
+    def timeout_of(self, peer: str, first: Sequence[Outcome]) -> float:
+        """How long a system may take, with what the first one took so far."""
+        if self.patience is None or peer == self.peers[0] or not first or first[0].status != "ok":
+            return self.timeout
+        return min(self.timeout, self.patience.timeout(first[0]))
 
 
 @dataclass(frozen=True)
@@ -92,7 +111,8 @@ def _measure(name: str, parameters: Parameters, request: Request) -> tuple[Mappi
             for peer, before in outcomes.items():
                 if not before or before[-1].status == "ok":
                     progress(f"{name}: {peer}, run {repetition + 1} of {request.repeat}")
-                    before.append(_run_once(Path(folder), peer, request))
+                    timeout = request.timeout_of(peer, outcomes[request.peers[0]])
+                    before.append(_run_once(Path(folder), peer, request, timeout))
     progress("")
     systems = tuple(
         SystemRuns(peer, PEERS[peer].timed, tuple(done), PEERS[peer].loads_while_reasoning)
@@ -113,12 +133,12 @@ def _prepare(folder: Path, name: str, parameters: Parameters, request: Request) 
     return prepared
 
 
-def _run_once(folder: Path, peer: str, request: Request) -> Outcome:
+def _run_once(folder: Path, peer: str, request: Request, timeout: float) -> Outcome:
     options = dict(request.options) if PEERS[peer].form == "native" else {}
     limits = Limits(memory_bytes=request.memory_bytes)
-    ended = run_module("benchmarks.worker", [str(folder), peer, json.dumps(options)], request.timeout, limits)
+    ended = run_module("benchmarks.worker", [str(folder), peer, json.dumps(options)], timeout, limits)
     if ended.timed_out:
-        return Outcome("timeout", ended.seconds, ended.peak_bytes, reason=f"stopped after {request.timeout:g} s")
+        return Outcome("timeout", ended.seconds, ended.peak_bytes, reason=f"stopped after {timeout:.3g} s")
     if ended.code:
         lines = ended.errors.strip().splitlines() or ["no message"]
         return Outcome("error", ended.seconds, ended.peak_bytes, reason=f"exit code {ended.code}: {lines[-1]}")

@@ -142,6 +142,20 @@ def test_a_system_that_failed_is_not_asked_about_larger_sizes(monkeypatch: pytes
     assert found[1].given_up == {"clingo": "timeout at small"}
 
 
+def test_when_time_is_up_the_larger_sizes_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    minutes = iter([0, 0, 2, 3, 5, 6, 7])
+
+    def run(request: Request) -> Result:
+        return Result(request, request.parameters, {"arc": 6}, (_runs("everlog", 1.0),), None)
+
+    monkeypatch.setattr(datalog, "run", run)
+    monkeypatch.setattr(datalog, "monotonic", lambda: 60 * next(minutes))
+    request = DatalogRequest(("tc", "sg"), SIZES, ("everlog",), minutes=4)
+    found = run_datalog(request)
+    assert [(one.row, one.size) for one in found] == [("tc", "small"), ("tc", "medium"), ("sg", "small")]
+    assert datalog.left_out(request, found) == ["tc, large", "sg, medium", "sg, large"]
+
+
 def test_the_command_shows_tables_and_writes_all_that_was_measured(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

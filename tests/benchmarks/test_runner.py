@@ -12,7 +12,7 @@ from benchmarks import command, recorded, runner
 from benchmarks.outcome import Outcome, SystemRuns
 from benchmarks.process import run_module
 from benchmarks.report import as_json, as_text
-from benchmarks.runner import Estimate, Request, Result
+from benchmarks.runner import Estimate, Patience, Request, Result
 from benchmarks.workload import BenchmarkMistake
 from benchmarks.workloads import workload
 
@@ -55,6 +55,16 @@ def test_a_run_shows_a_row_for_each_system_and_writes_json(
     assert clingo["median"]["process_seconds"] > clingo["median"]["reasoning_seconds"] > 0
     assert (souffle["status"], len(souffle["runs"])) == ("absent", 1)
     assert written["souffle_estimate"] is None
+
+
+def test_nobody_is_waited_for_who_takes_much_longer_than_the_first() -> None:
+    (first,) = runs("everlog", 0.5).outcomes
+    request = Request("dag", peers=("everlog", "clingo"), timeout=20.0, patience=Patience(times=10, seconds=2))
+    assert request.timeout_of("everlog", []) == request.timeout_of("everlog", [first]) == 20
+    assert request.timeout_of("clingo", [first]) == pytest.approx(8)
+    late = replace(first, reasoning_seconds=3.0)
+    assert request.timeout_of("clingo", [late]) == 20
+    assert request.timeout_of("clingo", [replace(first, status="error")]) == 20
 
 
 def test_a_process_that_takes_too_long_is_ended() -> None:

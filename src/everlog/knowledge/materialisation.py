@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from time import process_time
 from typing import TypeAlias
 
@@ -21,6 +21,8 @@ from everlog.errors import EverlogError
 from everlog.knowledge.saved_kinds import CLOSED, DECOMPOSED, MODULE, module_key, tree_key
 from everlog.planning.compiled_program import CompiledStratum, Compiler
 from everlog.planning.modules.module_choice import LeftOut
+from everlog.planning.modules.module_rules import Module as PlannedModule
+from everlog.planning.modules.unread_relations import is_unread
 from everlog.planning.rule_changes import every_rule
 from everlog.reasoning.algorithms import Algorithm
 from everlog.reasoning.boundaries import NO_BOUNDARIES, Boundaries
@@ -30,6 +32,7 @@ from everlog.reasoning.counting import count_derivations, materialise_counted
 from everlog.reasoning.kept import Kept
 from everlog.reasoning.modular import Modules
 from everlog.reasoning.modules.asked_closures import AskedAbove, with_closures
+from everlog.reasoning.modules.make_modules import planned_modules
 from everlog.reasoning.modules.module import Backbone, Module
 from everlog.reasoning.profiled import Profiler, Work
 from everlog.reasoning.seminaive import materialise
@@ -161,13 +164,20 @@ class Materialisation:
         """The relations that are closed: `I` has their backbones and no more."""
         return {module.atom: module.closed for module in self.backbones() if module.closed is not None}
 
-    def _asked(self) -> AskedAbove:
+    @cached_property
+    def asked_closures(self) -> AskedAbove:
         """The modules whose relations may be closed though rules above ask about them, by stratum."""
-        asked = {
-            index: [module for module in some if isinstance(module, Backbone) and module.is_asked]
-            for index, some in self.modules.items()
-        }
-        return {index: some for index, some in asked.items() if some}
+        found: dict[int, list[Backbone]] = {}
+        for stratum in self.strata:
+            for planned, module in planned_modules([stratum], self.modules):
+                if (
+                    isinstance(planned, PlannedModule)
+                    and isinstance(module, Backbone)
+                    and module.closing is not None
+                    and not is_unread(planned, self.every_rule)
+                ):
+                    found.setdefault(stratum.index, []).append(module)
+        return found
 
     @property
     def holding(self) -> FactSet:
@@ -205,18 +215,27 @@ class Materialisation:
         modules = self.modules if self._bounds is None else self._bounds.checked(self.modules, self.E)
         seconds = dict[int, float]()
         strata = timed(of_strata, seconds)
+        asked = [module for some in self.asked_closures.values() for module in some]
         for module in self.backbones():
-            module.begins = True
+            if module.closing is not None:
+                module.closing_first = partial(module.closing.closed, asked=module in asked)
         if self.kept.names():
             self.I, rounds = materialise_counted(
-                strata, self.E, self.engine, progress, measured_modules(modules), self.kept, boundaries, self._asked()
+                strata,
+                self.E,
+                self.engine,
+                progress,
+                measured_modules(modules),
+                self.kept,
+                boundaries,
+                self.asked_closures,
             )
         else:
             used = measured_modules(modules)
-            self.I, rounds = materialise(strata, self.E, self.engine, progress, used, boundaries, self._asked())
+            self.I, rounds = materialise(strata, self.E, self.engine, progress, used, boundaries, self.asked_closures)
         self.boundaries.hold(self.I)
         for module in self.backbones():
-            module.begins = False
+            module.closing_first = None
         if self._bounds is not None:
             self._bounds.finish(modules, self.I)
         took = clock.now() - begun
@@ -244,7 +263,7 @@ class Materialisation:
     def count(self, names: frozenset[str]) -> None:
         """Counts derivations, of the kinds that have some names, to be kept from now on."""
         kept = Kept.empty(self.engine, self.strata, names)
-        asked = [module for modules in self._asked().values() for module in modules]
+        asked = [module for some in self.asked_closures.values() for module in some]
         count_derivations(self.strata, self.E, with_closures(self.engine, self.I, asked), kept)
         self.kept, self.made = kept, names
 
@@ -336,7 +355,7 @@ class Materialisation:
             modules = self._bounds.checked(modules, E)
         used = measured_modules(modules)
         sets = self.E, self.I, minus, plus
-        asked, then = self._asked(), self.closures
+        asked, then = self.asked_closures, self.closures
         change = Change(strata, self.engine, *sets, kept, progress, used, boundaries, allowed, watch, asked)
         before = [module.X for module in self.backbones()]
         with kept.staged(), staged(self.module_list()):

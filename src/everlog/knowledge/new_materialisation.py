@@ -23,13 +23,13 @@ from everlog.planning.hidden_predicates import STEPS
 from everlog.planning.modules.module_choice import Verdicts, keeping
 from everlog.planning.modules.module_rules import Identity
 from everlog.planning.modules.module_rules import Module as PlannedModule
-from everlog.planning.modules.unread_relations import is_told_above, is_unread
+from everlog.planning.modules.unread_relations import is_told_above
 from everlog.planning.rule_changes import Planned, decided_trees, decided_verdicts, every_rule
 from everlog.reasoning.boundaries import make_boundaries
 from everlog.reasoning.bounds import Bounds
 from everlog.reasoning.modules.chain import RegularChains
 from everlog.reasoning.modules.make_modules import make_modules, planned_modules
-from everlog.reasoning.modules.module import Backbone, Module
+from everlog.reasoning.modules.module import Module
 
 _POOR: Final = "the rules found what follows as soon"
 
@@ -92,10 +92,6 @@ def new_materialisation(
         return not listed and is_told_above(module, strata, every)
 
     modules = make_modules(strata, backend.engine, graphs, matcher, compiler, forced, known, closes)
-    earlier = {id(module) for _, module in known}  # the old materialisation has these until it is replaced
-    for planned, module in planned_modules(strata, modules):
-        if isinstance(planned, PlannedModule) and isinstance(module, Backbone) and id(module) not in earlier:
-            module.is_asked = module.closing is not None and not is_unread(planned, every)
     boundaries = make_boundaries(strata, backend.engine, graphs, matcher, compiler)
     if before is not None:
         boundaries = boundaries.taking_over(before.boundaries)

@@ -139,12 +139,13 @@ class _Revision:
         """Relations that are closed have to be what they are, and no other rule may ask about them."""
         new_rules = RuleChange.between(self._old.every_rule, self._new.every_rule).come
         going_on = set(map(id, self._new.module_list()))
+        asked = {id(module) for some in self._old.asked_closures.values() for module in some}
         for planned, module in planned_modules(self._old.strata, self._old.modules):
             if not isinstance(module, Backbone) or module.closed is None:
                 continue
             assert isinstance(planned, PlannedModule), "what a backbone was planned as"
             # If a rule that stays asks about it, so did one before.
-            if id(module) not in going_on or module.is_asked or not is_unread(planned, new_rules):
+            if id(module) not in going_on or id(module) in asked or not is_unread(planned, new_rules):
                 raise Unresumable(_CLOSED)
 
     def _lose(self, shape: _Shape, explicit: tuple[FactSet, FactSet]) -> _Shape:

@@ -147,13 +147,13 @@ def test_many_rules_and_one_new_fact(monkeypatch: pytest.MonkeyPatch) -> None:
     engine = MemoryEngine(workers=1)
     (stratum,) = compile_program(rules, MemoryCompiler(engine), "single")
     looked_at: list[Rule] = []
-    labelled = CompiledRule.labelled
+    way = CompiledRule.way
 
-    def noted(rule: CompiledRule, *arguments: object) -> list[MemoryFacts]:
+    def noted(rule: CompiledRule, place: int | None = None) -> object:
         looked_at.append(rule.rule)
-        return labelled(rule, *arguments)  # type: ignore[arg-type]
+        return way(rule, place)
 
-    monkeypatch.setattr(CompiledRule, "labelled", noted)
+    monkeypatch.setattr(CompiledRule, "way", noted)
     delta = stored(engine, [naive.fact("p7000", "a")])
     found = stratum.rules.apply(delta, some=[(delta, engine.empty())])
     assert facts_in(engine, found) == {naive.fact("p7001", "a")}

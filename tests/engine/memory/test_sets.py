@@ -92,8 +92,7 @@ class Sets:
         for table in self.tables():
             view = facts.view(table)
             out = np.empty(table.n, np.int32)
-            test = (view.bounds, view.care, view.want, table.mask, view.annotation)
-            n = kernels.select(NO_ROWS, False, 0, table.n, *test, out)
+            n = kernels.select(NO_ROWS, False, 0, table.n, *view.test(table), out)
             assert n <= facts.at_most(table)
             found += self.facts(table, out[:n])
         return frozenset(found)

@@ -172,6 +172,9 @@ GRAPH_BYTES = 1 << 28
 PAIRS_AT_A_TIME = 1 << 20
 """So many pairs are made, or looked at, before somebody may give up."""
 
+WORDS_AT_A_TIME = 1 << 15
+"""So many words of bits are combined at a time: 256 KiB stay in the cache."""
+
 BITS_PER_PAIR = 16
 """One pair in so many bits is taken for what is usual, where work on bits is cut into pieces."""
 

@@ -137,10 +137,8 @@ class Backbone(Module):
         """What can close the relation, if no other rule asks about it."""
         self.closed: Closed | None = None
         """All its facts, if these are not derived."""
-        self.is_asked = False
-        """Whether rules above ask about the relation."""
-        self.begins = False
-        """Whether everything is computed, so that it may be closed."""
+        self.closing_first: Callable[[FactSet, FactSet], Closed | None] | None = None
+        """What closes the relation where that is worth it: it is there while everything is computed."""
         self.concerned = self.region
         """The facts that the relation depends on."""
 
@@ -202,8 +200,8 @@ class Backbone(Module):
         self.X = before.plus(given).plus(new)  # 50
         if not new:
             return new
-        if self.closing is not None and self.begins and not before:
-            self.closed = self.closing.closed(self.X, self.steps, asked=self.is_asked)
+        if self.closing_first is not None and not before:
+            self.closed = self.closing_first(self.X, self.steps)
             if self.closed is not None:
                 return self._nothing
         J = self._added(before, new, now)  # 51–57

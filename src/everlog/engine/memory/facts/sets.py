@@ -40,33 +40,35 @@ Within = Callable[[Region], Inside]
 """What an engine knows of a region."""
 
 
-class TableView(NamedTuple):
-    """A view on one table, as the kernels take it. It keeps its sets alive, and their marks where they are."""
+_Test = tuple[npt.NDArray[np.int64], Masks, Masks, npt.NDArray[np.int32]]
+"""Bounds, terms and annotation, as the kernels take them."""
 
-    bounds: npt.NDArray[np.int64]
-    care: Masks
-    want: Masks
-    annotation: npt.NDArray[np.int32]
-    lo: int
-    hi: int
-    is_span: bool
-    """Whether all rows from `lo` to `hi` are in it."""
-    alive: tuple[Pin | Rows, ...] = ()
+
+class TableView:
+    """A view on one table. It keeps its sets alive, and their marks where they are.
+
+    Without a test, all rows from `lo` to `hi` are in it; most such views are never tested row by row.
+    """
+
+    __slots__ = ("_test", "alive", "hi", "is_span", "lo")
+
+    def __init__(self, lo: int, hi: int, alive: tuple[Pin | Rows, ...] = (), test: _Test | None = None) -> None:
+        self.lo, self.hi, self.alive = lo, hi, alive
+        self.is_span = test is None
+        self._test = test
 
     def test(self, table: Table) -> tuple[npt.NDArray[np.int64], Masks, Masks, Masks, npt.NDArray[np.int32]]:
         """The arguments by which kernels test rows of the table: bounds, terms, mask and annotation."""
-        return self.bounds, self.care, self.want, table.mask, self.annotation
+        found = self._test
+        if found is None:
+            bounds = np.array([self.lo, self.hi, 0, 0, 0, 0], np.int64)
+            found = self._test = bounds, NO_TERMS, NO_TERMS, NO_ANNOTATION
+        bounds, care, want, annotation = found
+        return bounds, care, want, table.mask, annotation
 
     def has_all(self, rows: int) -> bool:
         """Whether all rows up to a number are in the view, without a test."""
         return self.is_span and self.lo == 0 and self.hi >= rows
-
-
-def span_view(lo: int, hi: int, alive: tuple[Pin | Rows, ...] = ()) -> TableView:
-    """All rows from one to another."""
-    bounds = np.zeros(6, np.int64)
-    bounds[0], bounds[1] = lo, hi
-    return TableView(bounds, NO_TERMS, NO_TERMS, NO_ANNOTATION, lo, hi, True, alive)
 
 
 class Formula(NamedTuple):
@@ -194,14 +196,14 @@ class MemoryFacts(FactSet):
         """The set as the kernels test for it."""
         lo, hi, terms, alive, _, annotation = self.formula(table)
         if terms is None and annotation is None:
-            return span_view(lo, hi, alive)
+            return TableView(lo, hi, alive)
         bounds = np.array([lo, hi, terms is not None, 0, 0, 0], np.int64)
         care, want = (NO_TERMS, NO_TERMS) if terms is None else np.array(terms, np.uint16).reshape(-1, 2).T.copy()
         values = NO_ANNOTATION
         if annotation is not None:
             values = annotation[0].values(table)
             bounds[3:] = 1, annotation[1], annotation[2]
-        return TableView(bounds, care, want, values, lo, hi, False, alive)
+        return TableView(lo, hi, alive, (bounds, care, want, values))
 
 
 def as_memory_facts(facts: FactSet) -> MemoryFacts:
@@ -233,8 +235,8 @@ class ComputedFacts(MemoryFacts):
     def view(self, table: Table) -> TableView:
         found = self._parts.get(table)
         if found is None:
-            return span_view(0, 0)
-        return span_view(found.lo, found.hi) if found.is_span else super().view(table)
+            return TableView(0, 0)
+        return TableView(found.lo, found.hi) if found.is_span else super().view(table)
 
     def computed(self) -> ComputedFacts:
         return self

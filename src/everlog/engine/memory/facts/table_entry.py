@@ -16,11 +16,11 @@ import numpy as np
 from everlog.engine.memory import tuning
 from everlog.engine.memory.facts import rows as row_sets
 from everlog.engine.memory.facts.rows import NO_ROWS, Mark, Rows
-from everlog.engine.memory.facts.sets import TableView, span_view
+from everlog.engine.memory.facts.sets import TableView
 from everlog.engine.memory.facts.table import Ids, Parallel, Positions, Table, grown, one_by_one, pieces
 from everlog.engine.memory.kernels import table_kernels as kernels
 
-_NOTHING: Final = span_view(0, 0)
+_NOTHING: Final = TableView(0, 0)
 _NO_ROOM: Final[Ids] = np.empty((1, 1, 0), np.int32)
 _NO_COUNTS: Final[Positions] = np.zeros(1, np.int64)
 
@@ -140,10 +140,12 @@ class Entry:
         table.n = table.groups_entered = bases[-1]
 
     def _absorb(self, tuples: Ids, n: int) -> None:
-        table = self.table
-        if self._seen is None:
-            self._seen = Mark(table, on=self._hits)
-        slots, bit = table.slots_of(tuples, n), np.uint16(self._seen.bit)
+        table, bit = self.table, np.uint16(0)
+        if not self._view.has_all(self.known):  # else no tuple that was there is wanted
+            if self._seen is None:
+                self._seen = Mark(table, on=self._hits)
+            bit = np.uint16(self._seen.bit)
+        slots = table.slots_of(tuples, n)
         for lo, hi in pieces(0, n, tuning.ABSORBED_TUPLES):
             piece, m = np.ascontiguousarray(tuples[:, lo:hi]), hi - lo
             fresh, hits = _scratch(0, m), _scratch(1, m)

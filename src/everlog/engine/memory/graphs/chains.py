@@ -66,7 +66,7 @@ class MemoryChains(Chains):
                 continue
             bits = graph.bits(number)
             if between := old is not None and old.small:
-                nodes.clear(bits, old.nodes, old.bits(number))
+                bits = nodes.beyond(bits, old.nodes, old.bits(number))
                 clear_edges(*grouped(nodes.number[head.pairs(as_memory_facts(X))], graph.size), bits)
             found |= head.entered_bits(nodes, bits, excluding, between)
         return found

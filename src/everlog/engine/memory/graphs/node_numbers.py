@@ -7,9 +7,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from everlog.engine.memory import tuning
 from everlog.engine.memory.facts.table import Ids, Positions
 from everlog.engine.memory.kernels import graph_kernels as kernels
-from everlog.interrupts import aside
+from everlog.interrupts import aside, look
 
 Bits = npt.NDArray[np.uint64]
 
@@ -26,12 +27,21 @@ class Nodes(NamedTuple):
         found[known] = self.number[ids[known]]
         return found
 
-    def clear(self, bits: Bits, old: Nodes, old_bits: Bits) -> None:
-        """Takes the pairs of an old graph out of rows of bits."""
-        if np.array_equal(self.ids, old.ids):
-            np.bitwise_and(bits, ~old_bits, out=bits)
-        else:
-            aside(64 * old_bits.size, kernels.clear_graph, old.ids, old_bits, self.number, bits)
+    def beyond(self, bits: Bits, old: Nodes, old_bits: Bits) -> Bits:
+        """Rows of bits without the pairs of an old graph; they are new ones."""
+        if not np.array_equal(self.ids, old.ids):
+            found = bits.copy()
+            aside(64 * old_bits.size, kernels.clear_graph, old.ids, old_bits, self.number, found)
+            return found
+        found = np.empty_like(bits)
+        rows = max(1, tuning.WORDS_AT_A_TIME // max(1, bits.shape[1]))
+        for lo in range(
+            0, len(bits), rows
+        ):  # a few at a time, which the cache holds, and without room for all once more
+            look()
+            piece = np.invert(old_bits[lo : lo + rows], out=found[lo : lo + rows])
+            piece &= bits[lo : lo + rows]
+        return found
 
 
 def dense_nodes(*columns: Ids) -> Nodes:

@@ -150,17 +150,18 @@ class _Graph:
 
     def facts(self, binary: PairTable, excluding: MemoryFacts, old: _Graph | None = None) -> ComputedFacts:
         """The facts of all paths, which get rows, but for those in a set, among which are all of an old graph."""
-        if not self.small or (old is None and self._bits is None and self._visits_pay()):
+        without_bits = self._bits is None and (old is None or old._bits is None)
+        if not self.small or (without_bits and self._visits_pay()):
             ids, edges, room = self.nodes.ids, (*self._steps, *self._heads), self._room()
             n = len(ids)
             visited = in_pieces(lambda lo, out: kernels.visit_sources(*edges, lo, n, ids, *room, out), 0, n, n)
             return binary.entered_pairs(visited, excluding)
-        bits = self.bits.copy()
-        if between := old is not None and old.small:
-            # What is new lies between two graphs; what `X` has of it is left out.
-            self.nodes.clear(bits, old.nodes, old.bits)
-            kernels.clear_edges(*self._heads, bits)
-        return binary.entered_bits(self.nodes, bits, excluding, between)
+        if old is None or not old.small:
+            return binary.entered_bits(self.nodes, self.bits.copy(), excluding, False)
+        # What is new lies between two graphs; what `X` has of it is left out.
+        bits = self.nodes.beyond(self.bits, old.nodes, old.bits)
+        kernels.clear_edges(*self._heads, bits)
+        return binary.entered_bits(self.nodes, bits, excluding, True)
 
     def _visits_pay(self) -> bool:
         """Whether to visit all sources takes less than to close the graph, by what some of them reach."""

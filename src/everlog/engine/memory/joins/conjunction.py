@@ -16,7 +16,8 @@ from everlog.engine.memory.facts.sets import MemoryFacts
 from everlog.engine.memory.facts.table import Table
 from everlog.engine.memory.joins.computed_values import Computed
 from everlog.engine.memory.joins.join_order import join_order, with_filters
-from everlog.engine.memory.joins.join_plan import Compared, JoinPlan, Literal, Part, SharedViews
+from everlog.engine.memory.joins.join_plan import Compared, JoinPlan, Literal, Part
+from everlog.engine.memory.joins.shared_views import SharedViews, magnitude
 
 UNIT = "¬"
 """The hidden nullary predicate, always true, that drives a conjunction without positive atoms."""
@@ -83,11 +84,12 @@ class Conjunction:
         shared = shared or SharedViews()
         magnitudes: list[int] = []
         for literal, place in zip(literals, places, strict=True):
-            facts, rows = _size(literal, views[place], shared)
+            tables = literal.tables()
+            facts = sum([shared.sight(views[place], table).at_most for table in tables])
             if not facts:
                 return None
             if len(literals) > 1:
-                magnitudes += (_magnitude(facts), _magnitude(rows))
+                magnitudes.append(magnitude(facts, sum([table.n for table in tables])))
         key = extra, extra_first, small, again, uses, needed, head is None, tuple(magnitudes)
         found = self._plans.get(key)
         if found is None:
@@ -111,23 +113,6 @@ class Conjunction:
         return found
 
 
-def _size(literal: Literal, view: MemoryFacts, shared: SharedViews) -> tuple[int, int]:
-    """At most how many facts of a view a literal can match, and how many rows their tables have."""
-    if literal.static is not None:
-        return shared.at_most(view, literal.static), literal.static.n
-    facts = rows = 0
-    for table in literal.tables():
-        facts += shared.at_most(view, table)
-        rows += table.n
-    return facts, rows
-
-
-def _magnitude(size: int) -> int:
-    """What sizes have in common for which the same plan is used."""
-    bits = size.bit_length()
-    return (bits if bits > tuning.SMALL_SIZE_BITS else tuning.SMALL_SIZE_BITS) // 3
-
-
 class _Matched:
     """A literal with its view, as the ordering sees it.
 
@@ -141,7 +126,7 @@ class _Matched:
         every = literal.tables()
         self._view = view
         self._variables = literal.variables()
-        facts = [shared.at_most(view, table) for table in every]
+        facts = [shared.sight(view, table).at_most for table in every]
         self.facts = sum(facts)
         """About how many facts there are to be looked at."""
         self._tables: Sequence[Table] = every

@@ -19,7 +19,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from threading import Lock
 from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
@@ -29,10 +28,11 @@ from everlog.engine.memory.dictionary import Dictionary
 from everlog.engine.memory.facts.relation import Relation, grouped
 from everlog.engine.memory.facts.rows import NO_ROWS, Mark
 from everlog.engine.memory.facts.sets import MemoryFacts, TableView
-from everlog.engine.memory.facts.table import Ids, Index, Positions, Run, Table, one_by_one
+from everlog.engine.memory.facts.table import MAX_ROWS, Ids, Index, Positions, Run, Table, one_by_one
 from everlog.engine.memory.joins.computed_values import Computed
+from everlog.engine.memory.joins.shared_views import COMPILING, SharedViews
 from everlog.engine.memory.kernels import table_kernels as kernels
-from everlog.interrupts import lasting, look
+from everlog.interrupts import look
 
 DRIVER_ROW: Final = -1
 """As a variable: the row of the driver's fact."""
@@ -40,6 +40,8 @@ DRIVER_ROW: Final = -1
 OPERATORS: Final = {"=": 0, "!=": 1, "<": 2, "<=": 3, ">": 4, ">=": 5, "~": 6, "is not": 7}
 
 _NO_TWINS: Final = np.empty((0, 2), np.int64)
+
+_EVERYTHING: Final = TableView(0, MAX_ROWS)
 
 
 @dataclass(frozen=True)
@@ -91,33 +93,6 @@ Sink = Callable[[int, Ids, int], bool]
 KeepNew = Callable[[Ids, int, Positions, Ids], int]
 """Keeps, in place, the bindings of a block whose heads may be new, by the sources of these; how many stay."""
 
-_LOCK: Final = lasting(Lock())
-"""Held where threads compile views, or enter rows where these are found."""
-
-
-class SharedViews:
-    """What is known of sets while several calls are prepared and nothing is entered into tables: sizes, and views.
-
-    Rules share the sets that their literals are matched in; each is a formula over others, and worked out once.
-    """
-
-    def __init__(self) -> None:
-        self._sizes: dict[tuple[MemoryFacts, Table], int] = {}
-        self._views: dict[tuple[MemoryFacts, Table], TableView] = {}
-
-    def at_most(self, facts: MemoryFacts, table: Table) -> int:
-        found = self._sizes.get((facts, table))
-        if found is None:
-            found = self._sizes[facts, table] = facts.at_most(table)
-        return found
-
-    def view(self, facts: MemoryFacts, table: Table) -> TableView:
-        found = self._views.get((facts, table))
-        if found is None:
-            with _LOCK:
-                found = self._views[facts, table] = facts.view(table)
-        return found
-
 
 class Call:
     """One evaluation of a plan: the views of the driver and of the literals, and where the bindings go.
@@ -148,10 +123,10 @@ class Call:
         self._known: list[TableView | None] = []
         """By literal, where its table is known beforehand."""
         if spans is None:
-            self._known = [
-                None if at is None or self.closed(place, at) is not None else self._shared.view(self._views[place], at)
-                for place, at in plan.tables
-            ]
+            sight = self._shared.sight
+            for place, table in plan.tables:
+                known = None if table is None else sight(self._views[place], table)
+                self._known.append(None if known is None or known.is_closed else known.view)
 
     def closed(self, place: int, table: Table) -> MemoryFacts | None:
         """The set that a literal is matched in, if facts of a table may have no rows there."""
@@ -162,26 +137,22 @@ class Call:
         """The view of a literal (0 is the driver) on one table."""
         if self._spans is not None:
             return self._spans[place, table]
-        return self._known[place] or self._shared.view(self._views[place], table)
+        return self._known[place] or self._shared.sight(self._views[place], table).view
 
     def driving(self) -> Sequence[Driving]:
         """The rows that drive it, table by table."""
         if self._driven is None:
-            self._driven = list(self._driving())
+            known = self.plan.driver.static
+            tables = (known,) if known is not None else facts_of(self.plan.driver.literal, self.driver)
+            self._driven = [self._driven_by(table) for table in tables]
         return self._driven
 
-    def _driving(self) -> Iterator[Driving]:
-        known = self.plan.driver.static
-        for table in facts_of(self.plan.driver.literal, self.driver) if known is None else (known,):
-            found = self.plan.driving_rows(table)
-            if found is not None:
-                yield table, found, 0, len(found)
-                continue
-            rows = self.driver.rows(table)
-            if rows.is_span:
-                yield table, None, rows.lo, rows.hi
-            else:
-                yield table, rows.array(), 0, rows.size
+    def _driven_by(self, table: Table) -> Driving:
+        found = self.plan.driving_rows(table)
+        if found is not None:
+            return table, found, 0, len(found)
+        rows = self.driver.rows(table)
+        return (table, None, rows.lo, rows.hi) if rows.is_span else (table, rows.array(), 0, rows.size)
 
     def spans(self) -> Mapping[tuple[int, Table], TableView] | None:
         """All views of the plan, if its tables are known and the views are ranges of rows: these hold on to nothing."""
@@ -540,11 +511,11 @@ def _look_up(call: Call, step: _Step, table: Table, block: Ids, n: int) -> int:
     kept: int
     if table.has_groups and view.has_all(table.n):
         if table.groups_entered < table.n:
-            with _LOCK:
+            with COMPILING:
                 table.enter_groups(one_by_one)
         kept = kernels.probe_presence(*asked, table.groups, table.shards, negative)
     else:
-        with _LOCK:
+        with COMPILING:
             if table.seeks(n):
                 tuples = np.empty((table.arity, n), np.int32)
                 kernels.project(block, 0, n, access.sources, access.consts, tuples, 0)
@@ -622,12 +593,14 @@ def _extended(
         return
     index = table.index(access.columns)
     covered = access.fresh_columns == (index.covered,)
+    copied = view.is_span and not len(access.twins) and (covered or not access.fresh_columns)
     for run in _runs(table, index, access, block, n, hi):
         if run.hi <= lo or hi <= run.lo:
             continue
-        inside = view.is_span and lo <= run.lo and run.hi <= hi
-        plain = inside and len(access.twins) == 0 and (covered or not access.fresh_columns)
-        i, at = 0, -1
+        plain = copied and lo <= run.lo and run.hi <= hi
+        # Where rows are not tested, what they would be tested for may be anything.
+        test = (_EVERYTHING if plain else view).test(table)
+        keys, i, at = (access.sources, access.consts, *run[2:]), 0, -1
         while i < n:
             look()
             if call.done is not None and at >= 0:
@@ -635,8 +608,7 @@ def _extended(
                 if call.done.table.mask[row] & call.done.bit:
                     i, at = i + 1, -1
                     continue
-            match = table.cols, access.key_cols, access.twins, covered, plain, *view.test(table)
-            keys = access.sources, access.consts, *run[2:]
+            match = table.cols, access.key_cols, access.twins, covered, plain, *test
             i, at, k = kernels.expand(block, i, at, n, *keys, *match, step.carry, access.fresh, out)
             if k:
                 _fill(out, k, access)

@@ -21,7 +21,8 @@ from everlog.engine.memory.facts.annotations import CountedFacts
 from everlog.engine.memory.facts.sets import ComputedFacts, MemoryFacts, as_memory_facts, is_nothing
 from everlog.engine.memory.facts.table import Table
 from everlog.engine.memory.joins.conjunction import UNIT, Conjunction
-from everlog.engine.memory.joins.join_plan import DRIVER_ROW, Call, JoinPlan, Literal, SharedViews, facts_of
+from everlog.engine.memory.joins.join_plan import DRIVER_ROW, Call, JoinPlan, Literal, facts_of
+from everlog.engine.memory.joins.shared_views import SharedViews
 from everlog.engine.memory.joins.sinks import CountedHeads, Heads, ProvedHeads, filtered
 
 _Some = tuple[MemoryFacts, MemoryFacts]
@@ -30,6 +31,62 @@ _Planned = tuple[Literal, JoinPlan, list[MemoryFacts], list[tuple[Literal, Memor
 _NO_TESTS: Final[list[tuple[Literal, MemoryFacts]]] = []
 Place = tuple[int, int]
 """The number of a rule and of a literal: positive ones first, then negative ones."""
+
+_POSITIVE, _NEGATIVE, _POSITIVE_BEFORE, _NEGATIVE_BEFORE, _SOME, _SOME_NEGATIVE, _UNIT = range(7)
+"""The sets that literals are matched in, by their place in `_sides`."""
+
+
+class _Way:
+    """How a rule is matched with one of its literals in `some`, or with none; (156) and (157) of *Revisited*.
+
+    Everything but the sizes of sets is the same in each call, so plans are found by these alone.
+    """
+
+    def __init__(self, rule: CompiledRule, place: int | None) -> None:
+        self._body, self._needed = rule.body, rule.shown
+        size, literals = len(rule.body.positive), rule.literals
+        roles = [_POSITIVE] * size + [_NEGATIVE] * (len(literals) - size)
+        self._extra: Literal | None = None
+        if place is not None:
+            roles[: min(place, size)] = [_POSITIVE_BEFORE] * min(place, size)
+            roles[size:place] = [_NEGATIVE_BEFORE] * max(place - size, 0)
+            if place < size:
+                roles[place] = _SOME
+            else:
+                self._extra = Literal(literals[place].relation, literals[place].terms)
+                roles.append(_SOME_NEGATIVE)
+        self.roles = (*roles, _UNIT)
+        """The sets of the literals, of the negated one that is matched, if it is one, and of the conjunction's unit."""
+        self._small = None if place is None else min(place, size)
+        tables = [literal.static for literal in rule.body.positive]
+        places = [*range(size), *([] if self._extra is None else [len(literals)])]
+        if self._extra is not None:
+            tables.append(self._extra.static)
+        self._sized = [(at, table) for at, table in zip(places, tables, strict=True) if table is not None]
+        self._is_static = len(self._sized) == len(places)
+        self._plans: dict[tuple[int, ...], JoinPlan] = {}
+
+    def plan(
+        self, views: Sequence[MemoryFacts], shared: SharedViews, head: Literal | None, more: tuple[int, ...] = ()
+    ) -> JoinPlan | None:
+        """The plan for some views; None where a literal has no facts.
+
+        Without a `head`, known ones are wanted as well; `more` variables may be needed than those of the head.
+        """
+        key = [0 if head is None else 1, *more]
+        for at, table in self._sized:
+            sight = shared.sight(views[at], table)
+            if not sight.at_most:
+                return None
+            key.append(sight.magnitude)
+        sizes = tuple(key)
+        found = self._plans.get(sizes) if self._is_static else None
+        if found is None:
+            needed = (*self._needed, *more)
+            found = self._body.plan(views, self._extra, needed, small=self._small, shared=shared, head=head)
+            if self._is_static and found is not None:
+                self._plans[sizes] = found
+        return found
 
 
 class CompiledRule:
@@ -44,45 +101,32 @@ class CompiledRule:
         self.shown = tuple(self.head.variables())
         """The variables of the head."""
         self._needed = tuple(literal.static for literal in self.body.positive if literal.static is not None)
+        self._ways: dict[int | None, _Way] = {}
 
     def lacks_facts(self) -> bool:
         """Whether some atom of the body has no fact at all, whatever set it is matched in."""
         return not all([table.n for table in self._needed])
 
-    def labelled(self, sides: _Sides, place: int | None = None) -> list[MemoryFacts]:
-        """The view of each literal when the one at `place` is matched in `some`; (156) and (157) of *Revisited*."""
-        size = len(self.body.positive)
-        views: list[MemoryFacts] = [sides.positive] * size + [sides.negative] * (len(self.literals) - size)
-        if place is not None:
-            for before in range(min(place, size)):
-                views[before] = sides.positive_before
-            for before in range(size, place):
-                views[before] = sides.negative_before
-            if place < size:
-                views[place] = sides.some[0]
-        return views
+    def way(self, place: int | None = None) -> _Way:
+        """How it is matched when the literal at `place` is matched in `some`."""
+        found = self._ways.get(place)
+        if found is None:
+            found = self._ways[place] = _Way(self, place)
+        return found
+
+    def labelled(self, sides: Sequence[MemoryFacts]) -> list[MemoryFacts]:
+        """The view of each literal when none is matched in `some`."""
+        return [sides[role] for role in self.way().roles[:-1]]
 
 
-class _Sides:
+def _sides(
+    unit: MemoryFacts, positive: FactSet, negative: FactSet | None, some: _Some | None = None
+) -> Sequence[MemoryFacts]:
     """The sets that literals are matched in; all rules of a call share them, so that each is looked at once."""
-
-    def __init__(self, positive: FactSet, negative: FactSet | None, some: _Some | None = None) -> None:
-        self.positive = as_memory_facts(positive)
-        self.negative = self.positive if negative is None else as_memory_facts(negative)
-        self._some = some
-
-    @property
-    def some(self) -> _Some:
-        assert self._some is not None, "there is a condition"
-        return self._some
-
-    @cached_property
-    def positive_before(self) -> MemoryFacts:
-        return self.positive - self.some[0]
-
-    @cached_property
-    def negative_before(self) -> MemoryFacts:
-        return self.negative | self.some[1]
+    true = as_memory_facts(positive)
+    false = true if negative is None else as_memory_facts(negative)
+    P, N = (unit, unit) if some is None else some
+    return true, false, true - P, false | N, P, N, unit
 
 
 class MemoryRules(Rules):
@@ -127,7 +171,7 @@ class MemoryRules(Rules):
 
     def provable(self, heads: FactSet, positive: FactSet, negative: FactSet | None = None) -> ComputedFacts:
         proved, asked = ProvedHeads(self._engine), as_memory_facts(heads)
-        sides = _Sides(positive, negative)
+        sides = _sides(self._unit, positive, negative)
         for number, _ in sorted(self._heads.matching(asked)):
             rule = self._compiled[number]
             views = [*rule.labelled(sides), asked, self._unit]
@@ -143,7 +187,7 @@ class MemoryRules(Rules):
         return proved.facts()
 
     def premises(self, heads: FactSet, positive: FactSet, negative: FactSet, region: Region) -> ComputedFacts:
-        sides, asked, shared = _Sides(positive, negative), as_memory_facts(heads), SharedViews()
+        sides, asked, shared = _sides(self._unit, positive, negative), as_memory_facts(heads), SharedViews()
         found = Heads(self._engine)
         calls = []
         for number, _ in sorted(self._heads.matching(asked)):
@@ -168,30 +212,21 @@ class MemoryRules(Rules):
         places = self._places(some)
         if not places:
             return
-        sides, shared = _Sides(positive, negative, some[0] if some else None), SharedViews()
+        sides, shared = _sides(self._unit, positive, negative, some[0] if some else None), heads.shared
         planned: list[_Planned] = []
         for number, place in places:
             rule = self._compiled[number]
             if rule.lacks_facts():
                 continue
-            size = len(rule.body.positive)
-            views = rule.labelled(sides, place)
-            extra: Literal | None = None
-            if place is not None and place >= size:
-                negated = rule.literals[place]
-                extra = Literal(negated.relation, negated.terms)
-                views.append(some[0][1])
-            views.append(self._unit)
-            tests, needed = _NO_TESTS, rule.shown
+            way = rule.way(place)
+            views = [sides[role] for role in way.roles]
+            tests, more = _NO_TESTS, tuple[int, ...]()
             if len(some) > 1:
                 tests = [(literal, N if literal.negative else P) for P, N in some[1:] for literal in rule.literals]
-                needed = (*needed, *(variable for literal, _ in tests for variable in literal.variables()))
-            small = None if place is None else min(place, size)
-            head = rule.head if heads.leaves_out else None
-            plan = rule.body.plan(views, extra, needed, small=small, shared=shared, head=head)
-            if plan is None:
-                continue
-            planned.append((rule.head, plan, views, tests))
+                more = tuple(variable for literal, _ in tests for variable in literal.variables())
+            plan = way.plan(views, shared, rule.head if heads.leaves_out else None, more)
+            if plan is not None:
+                planned.append((rule.head, plan, views, tests))
         _expect_apart(heads, planned)
         calls = []
         for head, plan, views, tests in planned:

@@ -21,6 +21,7 @@ from everlog.engine.memory.facts.sets import ComputedFacts, MemoryFacts, as_memo
 from everlog.engine.memory.facts.table import Ids, Table
 from everlog.engine.memory.facts.table_entry import Entry
 from everlog.engine.memory.joins.join_plan import KeepNew, Layout, Literal, Sink, sources_of
+from everlog.engine.memory.joins.shared_views import SharedViews
 from everlog.engine.memory.kernels import table_kernels as kernels
 
 
@@ -29,6 +30,8 @@ class Heads:
 
     def __init__(self, engine: MemoryEngine, excluding: FactSet | None = None) -> None:
         self._engine = engine
+        self.shared = SharedViews()
+        """For the plans whose heads these are."""
         self._excluding = None if excluding is None else as_memory_facts(excluding)
         self._entries: dict[Table, Entry] = {}
         self._apart: set[Table] = set()
@@ -45,7 +48,7 @@ class Heads:
         with self._lock:
             found = self._entries.get(table)
             if found is None:
-                excluding = None if self._excluding is None else self._excluding.view(table)
+                excluding = None if self._excluding is None else self.shared.sight(self._excluding, table).view
                 found = self._entries[table] = Entry(table, self._engine.workers, excluding, table in self._apart)
             return found
 
