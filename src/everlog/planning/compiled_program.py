@@ -9,7 +9,8 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from everlog.datalog.equalities import eliminate_equalities
 from everlog.datalog.extremes import CANDIDATES, is_choice
-from everlog.datalog.stratify import Stratum, stratify
+from everlog.datalog.restratify import restratified
+from everlog.datalog.stratify import Stratum
 from everlog.datalog.substitution import REMEMBERED, canonical_rule, pattern
 from everlog.datalog.syntax import HIDDEN, Atom, Rule
 from everlog.engine.algebra import Region, Rules
@@ -205,7 +206,7 @@ def _planned(
     known = {one.source.rules: one for one in earlier if one.source is not None}
 
     def strata_of(others: Sequence[Rule]) -> Sequence[Stratum]:
-        return _strata((*others, *sequences), stratification)
+        return restratified((*others, *sequences), stratification, is_grouping)
 
     as_written = strata_of(rewritten)
     steps: dict[Rule, Stepped] = {}
@@ -232,12 +233,6 @@ def _planned(
         left = (LeftOut(module, why) for some in said for module, why in some if why is not None)
         taken_back += (one for one in left if not idle.isdisjoint(one.module.rules))
         steps = {rule: one for rule, one in steps.items() if one.rule not in idle}
-
-
-@lru_cache(4)
-def _strata(rules: tuple[Rule, ...], mode: Stratification) -> tuple[Stratum, ...]:
-    """The strata of some rules; who gives up a change of rules, and starts again, asks for the same ones."""
-    return stratify(rules, mode=mode, apart=is_grouping)
 
 
 def _is_hidden(rule: Rule) -> bool:
