@@ -20,7 +20,8 @@ x, y = Variable("x"), Variable("y")
 TERMS = [(x, y), (y, x), (x, Constant("a"))]
 atoms = st.builds(Atom, st.sampled_from(["p", "q", "r", "s"]), st.sampled_from(TERMS))
 literals = atoms | atoms | atoms | atoms.map(lambda atom: Negation((atom,)))
-rule_lists = st.lists(st.builds(Rule, atoms, st.lists(literals, min_size=1, max_size=2).map(tuple)), max_size=10, unique=True)
+bodies = st.lists(literals, min_size=1, max_size=2).map(tuple)
+rule_lists = st.lists(st.builds(Rule, atoms, bodies), max_size=10, unique=True)
 
 
 def said(strata: Sequence[Stratum]) -> list[object]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 from everlog.datalog.equalities import eliminate_equalities
 from everlog.datalog.extremes import CANDIDATES, is_choice
@@ -21,6 +21,9 @@ from everlog.planning.hidden_predicates import STEPS, rewrite_negation
 from everlog.planning.modules.module_choice import LeftOut, Verdicts
 from everlog.planning.modules.module_rules import KINDS, Module, meets, modules_of, sequence
 from everlog.planning.modules.step_relations import Stepped, along_steps, steps_of
+
+_STRATA: Final = 256
+"""So many strata are remembered: most are as they were when a rule comes or goes."""
 
 Stratification = Literal["levels", "single"]
 
@@ -74,6 +77,8 @@ class CompiledStratum:
 
 
 def _without(rules: Sequence[Rule], others: Sequence[Rule]) -> list[Rule]:
+    if not others:
+        return list(rules)
     left = set(rules).difference(others)
     return [rule for rule in rules if rule in left]
 
@@ -212,7 +217,7 @@ def _planned(
     steps: dict[Rule, Stepped] = {}
     if not {"reach", "rch"}.isdisjoint(kinds):
         for stratum in as_written:
-            steps |= steps_of(_without(stratum.recursive, stratum.choosing), _inside(stratum))
+            steps |= _steps(stratum.recursive, stratum.choosing, stratum.patterns)
     taken_back: list[LeftOut] = []
     while True:
         strata = strata_of(along_steps(rewritten, steps)) if steps else as_written
@@ -233,6 +238,14 @@ def _planned(
         left = (LeftOut(module, why) for some in said for module, why in some if why is not None)
         taken_back += (one for one in left if not idle.isdisjoint(one.module.rules))
         steps = {rule: one for rule, one in steps.items() if one.rule not in idle}
+
+
+@lru_cache(_STRATA)
+def _steps(
+    recursive: tuple[Rule, ...], choosing: tuple[Rule, ...], patterns: tuple[Atom, ...]
+) -> Mapping[Rule, Stepped]:
+    """What recursive rules of a stratum with some patterns become that may go along relations of steps."""
+    return steps_of(_without(recursive, choosing), _among(patterns))
 
 
 def _is_hidden(rule: Rule) -> bool:
@@ -279,7 +292,13 @@ def _beside(stratum: Stratum, sequences: Mapping[Rule, Module]) -> Iterator[Modu
 
 def _inside(stratum: Stratum) -> Callable[[Atom], bool]:
     """Whether an atom belongs to a stratum."""
-    mine = {pattern(atom) for atom in stratum.patterns}
+    return _among(stratum.patterns)
+
+
+@lru_cache(_STRATA)
+def _among(patterns: tuple[Atom, ...]) -> Callable[[Atom], bool]:
+    """Whether an atom is one of some, up to the names of variables."""
+    mine = frozenset(map(pattern, patterns))
     return lambda atom: pattern(atom) in mine
 
 
