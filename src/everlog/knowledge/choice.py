@@ -108,7 +108,9 @@ def choose(
     if name != "auto":
         return Choice(algorithm(name))
     kept, cost, past = materialisation.kept.names(), materialisation.cost, materialisation.past
-    if other is not None and cost is not None and (why := _hopeless(other, materialisation, cost)):
+    explicit, known = len(materialisation.E), len(materialisation.I)
+    instances = 0 if cost is None else max(cost.instances, known)  # modules derive facts without any
+    if other is not None and cost is not None and (why := _hopeless(other, past, instances)):
         return Choice(algorithm("fbf"), (why,), again=True, rules=other.rules)
     if past.spread is not None and deleted >= past.spread:
         why = f"everything was computed anew, because deleting {past.spread:,} facts spread too far the last time"
@@ -117,8 +119,8 @@ def choose(
         why = f"everything was computed anew, because adding {past.grown:,} facts spread too far the last time"
         return Choice(algorithm("fbf"), (why,), again=True, only_added=only_added)
     # Modules derive facts without rule instances; where these are most facts, counting gains nothing for them.
-    mostly_modules = cost is not None and 2 * cost.instances < len(materialisation.I) - len(materialisation.E)
-    large = deleted >= _MUCH and _LARGE_SHARE * deleted >= len(materialisation.E)
+    mostly_modules = cost is not None and 2 * cost.instances < known - explicit
+    large = deleted >= _MUCH and _LARGE_SHARE * deleted >= explicit
     if large and cost is not None and not (kept or mostly_modules or other):
         why = f"everything was computed anew, because {deleted:,} of the explicit facts are deleted, a large part"
         return Choice(algorithm("fbf"), (why,), again=True, deleted=deleted)
@@ -134,42 +136,36 @@ def choose(
         chosen, why = "fbf", "fbf, because no derivations are counted"
     if cost is None:
         return Choice(algorithm(chosen), (why,))
-    explicit, known = len(materialisation.E) + only_added, len(materialisation.I) + only_added
+    explicit, known = explicit + only_added, known + only_added
     facts = _ENTERING * explicit + _COMPARING * known
     if deleted or only_added:  # facts are counted, so that this process is the one that works
         facts *= min(_WAITING, cost.waited)
     share = _SECONDS if chosen == "fbf" else _COUNTED_SECONDS
     if other is not None:  # what they take says nothing about facts
         worked = cost.seconds / cost.waited + _ENTERING * explicit + _COMPARING * known
-        some, many = _instances(materialisation, cost), _too_many(materialisation, cost)
-        allowed = Allowance(some, _RULES_SECONDS * worked, worked=True, too_many=many)
+        allowed = Allowance(_instances(instances), _RULES_SECONDS * worked, worked=True, too_many=_too_many(instances))
         return Choice(algorithm(chosen), (why,), allowed, counts, rules=other.rules)
     if only_added and materialisation.only_grows:
         share = _WAITING_SECONDS if materialisation.modules_wait else _ADDING_SECONDS
-    allowed = Allowance(_instances(materialisation, cost), share * (cost.seconds + facts))
+    allowed = Allowance(_instances(instances), share * (cost.seconds + facts))
     return Choice(algorithm(chosen), (why,), allowed, counts, deleted=deleted, only_added=only_added)
 
 
-def _all_instances(materialisation: Materialisation, cost: Allowance) -> int:
-    """The rule instances of computing everything; modules derive facts without any."""
-    return max(cost.instances, len(materialisation.I))
+def _instances(all_there_are: int) -> int:
+    """The rule instances that an update may consider, of those that computing everything considers."""
+    return int(_INSTANCES * all_there_are) + _FREE
 
 
-def _instances(materialisation: Materialisation, cost: Allowance) -> int:
-    """The rule instances that an update may consider."""
-    return int(_INSTANCES * _all_instances(materialisation, cost)) + _FREE
-
-
-def _too_many(materialisation: Materialisation, cost: Allowance) -> int:
+def _too_many(all_there_are: int) -> int:
     """The rule instances with which it does not pay to have rules come or go."""
-    return int(_RULES_INSTANCES * _all_instances(materialisation, cost)) + _FREE
+    return int(_RULES_INSTANCES * all_there_are) + _FREE
 
 
-def _hopeless(other: OtherRules, materialisation: Materialisation, cost: Allowance) -> str | None:
+def _hopeless(other: OtherRules, past: Past, instances: int) -> str | None:
     """Why it is not tried to change rules; None if it is."""
-    if other.rules & materialisation.past.rules:
+    if other.rules & past.rules:
         return "everything was computed anew, because it had to be when one of these rules changed the last time"
-    if other.instances > _too_many(materialisation, cost):
+    if other.instances > _too_many(instances):
         return f"everything was computed anew, because {other.instances:,} rule instances came or went at the least"
     return None
 

@@ -348,12 +348,14 @@ class Reasoner(Generic[Batch, Listed, Part]):
         looked_at = [rule.body[0] for rule in gone | come if len(rule.body) == 1 and isinstance(rule.body[0], Atom)]
         modules = (module for stratum in (*old.strata, *new.strata) for module in stratum.modules)
         looked_at += [rule.head for module in modules for rule in module.rules if rule in gone | come]
-        lessened = {pattern(rule.head) for rule in gone}
-        others = (rule for rule in new.every_rule if pattern(rule.head) in lessened) if gone else ()
-        started = {pattern(rule.head) for rule in others if not _needs_others(rule)}
-        ended = [rule.head for rule in gone if pattern(rule.head) not in started]
+        ended = {pattern(rule.head): rule.head for rule in gone}
+        for rule in new.every_rule if gone else ():
+            if not ended:
+                break
+            if (head := pattern(rule.head)) in ended and not _needs_others(rule):
+                del ended[head]
         instances = sum(len(old.I.within(region)) for region in map(_region, _different(looked_at)))
-        for region in map(_region, _different(ended)):
+        for region in map(_region, ended.values()):
             instances += len(old.I.within(region)) - len(old.E.within(region))
         return OtherRules(gone | come, instances)
 

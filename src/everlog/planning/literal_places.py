@@ -48,6 +48,7 @@ class LiteralFlow:
                 self._feeds[place] = self._feeding(place)
                 waiting += [other for feed in self._feeds[place] for other in feed]
         self._made: dict[frozenset[int], tuple[Rule, ...]] = {}
+        self._known: dict[frozenset[Place], tuple[Rule, ...]] = {}
 
     @property
     def asked(self) -> frozenset[Place]:
@@ -59,10 +60,20 @@ class LiteralFlow:
 
         The same places give the same value.
         """
+        known = self._known.get(literals)
+        if known is None:
+            known = self._known[literals] = self._without(self._idle(literals))
+        return known
+
+    def _idle(self, literals: frozenset[Place]) -> frozenset[int]:
+        """The conditions that always hold."""
         reached = self._reached(literals)
-        idle = frozenset(
+        return frozenset(
             at for at, (_, _, places) in enumerate(self._guards) if places and not reached.issuperset(places)
         )
+
+    def _without(self, idle: frozenset[int]) -> tuple[Rule, ...]:
+        """The rules without some conditions."""
         if idle not in self._made:
             rules = list(self._rules)
             for number, literal, _ in (self._guards[at] for at in idle):
