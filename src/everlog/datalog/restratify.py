@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from itertools import compress
 from typing import Final, NamedTuple
 
 from everlog.datalog.extremes import is_choice
@@ -59,7 +60,7 @@ class _Known(NamedTuple):
         if len(rules) != len(members) or abs(len(rules) - len(self.rules)) > _FEW:
             return None
         gone, come = self.members - members, members - self.members
-        if len(gone) + len(come) > _FEW or _without(self.rules, gone) != _without(rules, come):
+        if len(gone) + len(come) > _FEW:
             return None
         if any(stratum.choosing for stratum in self.found.strata) or any(map(is_choice, come)):
             return None
@@ -117,29 +118,36 @@ class _Known(NamedTuple):
 
     def _strata(self, rules: tuple[Rule, ...], gone: frozenset[Rule], come: frozenset[Rule]) -> Iterator[Stratum]:
         _, class_of, component_of, level_of = self.found
-        touched: dict[int, list[Rule]] = {}
-        recursive = set[Rule]()
-        for rule in (*gone, *come):
-            (node, _, _), *body = patterns_of(rule)
-            head = class_of[node]
-            touched.setdefault(level_of[head], []).append(rule)
-            if any(not negative and component_of[class_of[one]] == component_of[head] for one, _, negative in body):
-                recursive.add(rule)
+        turning = set[Rule]()
+        touched = dict[int, tuple[set[Rule], set[Rule]]]()
+        for stratum in self.found.strata if _without(self.rules, gone) != _without(rules, come) else ():
+            touched[stratum.index] = set(), set()  # where rules have another order
+        for changed, sign in ((gone, 0), (come, 1)):
+            for rule in changed:
+                (node, _, _), *body = patterns_of(rule)
+                head = class_of[node]
+                touched.setdefault(level_of[head], (set(), set()))[sign].add(rule)
+                if any(not negative and component_of[class_of[one]] == component_of[head] for one, _, negative in body):
+                    turning.add(rule)
+        strata = {one.index: one for one in self.found.strata if one.index in touched}
+        home = {rule: one.index for one in strata.values() for rule in one.rules if rule not in touched[one.index][0]}
+        home |= {rule: index for index, (_, new) in touched.items() for rule in new}
+        turning.update(rule for one in strata.values() for rule in one.recursive)
+        ordered: dict[int, list[Rule]] = {index: [] for index in strata}
+        for rule in rules:
+            if (index := home.get(rule)) is not None:
+                ordered[index].append(rule)
         for stratum in self.found.strata:
-            if (changed := touched.get(stratum.index)) is None:
+            if stratum.index not in touched:
                 yield stratum
                 continue
-            mine = set(stratum.rules).difference(gone).union(come.intersection(changed))
-            turning = set(stratum.recursive).difference(gone).union(recursive.intersection(come, changed))
-            ordered = tuple([rule for rule in rules if rule in mine])
-            again = [rule in turning for rule in ordered]
+            mine = ordered[stratum.index]
+            recursive = [rule in turning for rule in mine]
             yield replace(
                 stratum,
-                rules=ordered,
-                recursive=tuple([rule for rule, is_recursive in zip(ordered, again, strict=True) if is_recursive]),
-                nonrecursive=tuple(
-                    [rule for rule, is_recursive in zip(ordered, again, strict=True) if not is_recursive]
-                ),
+                rules=tuple(mine),
+                recursive=tuple(compress(mine, recursive)),
+                nonrecursive=tuple([rule for rule, again in zip(mine, recursive, strict=True) if not again]),
             )
 
 
