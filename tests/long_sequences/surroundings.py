@@ -101,6 +101,8 @@ def surrounded(names: tuple[str, ...]) -> Iterator[None]:
                 patch.setattr(choice, "_WAITING_SECONDS", 1e-9)
                 patch.setattr(choice, "_UNTRIED", 2)
                 patch.setattr(choice, "_RULES_SECONDS", 1e-9)
+                patch.setattr(choice, "_RULES_TOO_LONG", 1e-9)
+                patch.setattr(choice, "_QUICK", 0.0)
                 patch.setattr(choice, "_RULES_INSTANCES", 1e9)
             elif name == "foresees":  # rules with instances are not even tried
                 patch.setattr(choice, "_FREE", 0)

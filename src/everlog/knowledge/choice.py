@@ -17,13 +17,15 @@ and if it was given up, as many facts are not added so again for some time.
 Who deletes a fifth of the explicit facts, or more, need not try: on all data that was looked at, following them took longer
 than computing what is left. Only modules that derive most facts may lose many of them at once.
 
-Rules that come or go are tried for a smaller part, of the processor's seconds, since all of it comes on top. They are not
-tried at all if one of them has many instances, as far as that is known beforehand, or was given up the last time; and if it
-turns out to have as many, nobody waits until their heads are entered.
+Rules that come or go are tried for a smaller part, of the processor's seconds, since all of it comes on top: of what it
+took to start again the last time, with facts entered and compared, or of an estimate of that. They are not tried at all if
+one of them has many instances, as far as that is known beforehand, or was given up the last time; and if it turns out to
+have as many, nobody waits until their heads are entered.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 from everlog.datalog.syntax import Rule
@@ -37,12 +39,16 @@ _SECONDS = 0.12
 _COUNTED_SECONDS = 0.6
 _ADDING_SECONDS = 1.0
 _WAITING_SECONDS = 0.6
-_RULES_SECONDS = 0.035
+_RULES_SECONDS = 0.04
+_RULES_TOO_LONG = 0.06
 """The shares of what computing everything anew takes that an update may take: without counts, with them, if it only adds
-facts, without negation, the same where modules wait for rules, and if rules come or go."""
+facts, without negation, the same where modules wait for rules, and if rules come or go, with many instances or with few."""
 
 _RULES_INSTANCES = 0.03
 """Rules that come or go are not tried, or no longer, if their instances are a larger share of all, or of all facts."""
+
+_QUICK = 0.1
+"""If to start again takes fewer seconds, rules that come or go with few instances may take any time."""
 
 _FREE = 2_000
 """Instances that are always allowed."""
@@ -142,8 +148,14 @@ def choose(
         facts *= min(_WAITING, cost.waited)
     share = _SECONDS if chosen == "fbf" else _COUNTED_SECONDS
     if other is not None:  # what they take says nothing about facts
-        worked = cost.seconds / cost.waited + _ENTERING * explicit + _COMPARING * known
-        allowed = Allowance(_instances(instances), _RULES_SECONDS * worked, worked=True, too_many=_too_many(instances))
+        worked = min(cost.whole, cost.seconds / cost.waited + _COMPARING * (explicit + known))
+        allowed = Allowance(
+            _instances(instances),
+            _RULES_SECONDS * worked,
+            worked=True,
+            too_long=math.inf if worked < _QUICK else _RULES_TOO_LONG * worked,
+            too_many=_too_many(instances),
+        )
         return Choice(algorithm(chosen), (why,), allowed, counts, rules=other.rules)
     if only_added and materialisation.only_grows:
         share = _WAITING_SECONDS if materialisation.modules_wait else _ADDING_SECONDS

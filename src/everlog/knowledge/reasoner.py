@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any, Final, Generic, NamedTuple, Self
 
 from everlog import clock, interrupts
@@ -398,7 +398,7 @@ class Reasoner(Generic[Batch, Listed, Part]):
 
     def _started_again(self, request: Request[Batch], minus: FactSet, reasons: Sequence[str]) -> tuple[Self, Report]:
         """A new reasoner with the explicit facts `(E ∖ deleted) ∪ added`, materialised; ids keep their meaning."""
-        backend = self.backend.fresh()
+        backend, begun = self.backend.fresh(), process_time()
         E = backend.taken(self.E - minus, self.backend)
         E |= backend.entered(request.added, excluding=E)
         after = type(self)(backend, E, kinds=self.kept_kinds())
@@ -407,6 +407,9 @@ class Reasoner(Generic[Batch, Listed, Part]):
         if request.guard is not None:
             request.guard.check_update(backend, after._difference.added, lambda: after)
         added, deleted = after.changed()
+        known = after.materialisation
+        if known is not None and known.cost is not None:
+            known.cost = replace(known.cost, whole=process_time() - begun)
         seconds = {**report.seconds, "total": perf_counter() - request.started}
         return after, replace(report, added=added, deleted=deleted, seconds=seconds, reasons=[*reasons])
 
