@@ -41,6 +41,22 @@ MISTAKES = {
     "a folder that is no store": ("info full", "is no store"),
     "nothing to update": ("update nowhere", "give facts with --add or --delete"),
     "missing update": ("update nowhere --add no.csv", "--add no.csv: no such file"),
+    "a profile of no ontology": (
+        "update nowhere --add edge.csv --profile RL",
+        "--profile says how an ontology becomes rules",
+    ),
+    "all of RL of no ontology": (
+        "update nowhere --add edge.csv --complete --no-owl-thing",
+        "--owl-thing and --complete say how an ontology becomes rules: give the ontology with --ontology",
+    ),
+    "a translation of nothing": ("init s reach.dlog --profile L", "--profile says how an ontology becomes rules"),
+    "a schema of nothing": ("run reach.dlog --with-schema", "--with-schema says how an ontology becomes rules"),
+    "all pairs of half of RL": (
+        "run --ontology x.owl --profile RL --all-pairs",
+        "give --profile RL and --complete, too",
+    ),
+    "a format of no files": ("run reach.dlog --format ttl", "give a folder with --out"),
+    "rows that only go": ("stream nowhere --delete-source edge=full --op op", "--op and --feed are about rows"),
     "two kinds of export": ("export nowhere --out x --all --derived", "exclude each other"),
     "export to nowhere": ("export nowhere", "--out"),
     "format": ("query nowhere p(?x) --format xml", "xml"),

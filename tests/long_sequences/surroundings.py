@@ -8,10 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Final
+from warnings import catch_warnings, simplefilter
 
 import pytest
 
-from everlog.engine.memory import tuning
+from everlog.engine.memory import engine, tuning
+from everlog.engine.memory.dictionary import MAX_VALUES, Dictionary
+from everlog.engine.memory.term_kinds import FLOAT
 from everlog.engine.spark import tuning as spark_tuning
 from everlog.knowledge import choice
 from everlog.planning.decomposition import decomposition_choice as decomposing
@@ -38,7 +41,16 @@ SURROUNDINGS: Final = {
     "in halves": 0.2,
     "looks around": 0.2,
     "foresees": 0.1,
+    "haunted": 0.3,
 }
+
+
+class _Haunted(Dictionary):
+    """What is behind its last term is a signalling NaN."""
+
+    def __init__(self, max_values: int = MAX_VALUES) -> None:
+        super().__init__(max_values)
+        self._kinds[:], self._payload[:] = FLOAT, 0x7FF0_0000_0000_0001
 
 
 @contextmanager
@@ -53,6 +65,12 @@ def surrounded(names: tuple[str, ...]) -> Iterator[None]:
                 patch.setattr(tuning, "LONG_RUN", 1)
                 patch.setattr(spark_tuning, "MANY_TIMES", 0)
                 patch.setattr(spark_tuning, "GONE_SHARE", 0)
+            elif (
+                name == "haunted"
+            ):  # where a dictionary has no terms yet, there are numbers that nobody can compute with
+                patch.setattr(engine, "Dictionary", _Haunted)
+                stack.enter_context(catch_warnings())
+                simplefilter("error", RuntimeWarning)
             elif name == "compacts":  # rows of facts that are gone are left out as soon as they are the majority
                 patch.setattr(tuning, "ROWS_WORTH_COMPACTING", 0)
             elif name == "closes":  # modules compute everything as a whole
@@ -83,6 +101,8 @@ def surrounded(names: tuple[str, ...]) -> Iterator[None]:
                 patch.setattr(choice, "_WAITING_SECONDS", 1e-9)
                 patch.setattr(choice, "_UNTRIED", 2)
                 patch.setattr(choice, "_RULES_SECONDS", 1e-9)
+                patch.setattr(choice, "_RULES_TOO_LONG", 1e-9)
+                patch.setattr(choice, "_QUICK", 0.0)
                 patch.setattr(choice, "_RULES_INSTANCES", 1e9)
             elif name == "foresees":  # rules with instances are not even tried
                 patch.setattr(choice, "_FREE", 0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import math
 import weakref
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -278,6 +279,25 @@ def test_a_rule_with_too_many_instances_is_given_up_whatever_the_time(monkeypatc
     assert facts_of(kb) == facts_of(fresh(kb))
     few = kb.change_rules(add="few(?x) :- q(?x, ?y), q(?y, ?x) .")
     assert few.algorithm != "remat" and kb.size("few") == 5
+
+
+def test_a_rule_that_takes_long_is_given_up_however_few_instances_it_has(monkeypatch: pytest.MonkeyPatch) -> None:
+    kb = KnowledgeBase("p(?x) :- q(?x, ?y) .")
+    kb.add({"q": [(number, number % 5) for number in range(500)]})
+    kb.materialise()
+    few = "few(?x) :- q(?x, ?y), q(?y, ?x) ."
+    assert kb.change_rules(add=few).algorithm != "remat", "nobody minds where starting again is as quick"
+    kb.change_rules(delete=few)
+    monkeypatch.setattr(choice, "_QUICK", 0.0)
+    monkeypatch.setattr(choice, "_RULES_TOO_LONG", 0.0)
+    assert "given up" in " ".join(kb.change_rules(add=few).reasons)
+    assert facts_of(kb) == facts_of(fresh(kb))
+    monkeypatch.setattr(choice, "_RULES_TOO_LONG", 1e9)
+    known = kb.reasoner.materialisation
+    assert known is not None and known.cost is not None and 0 < known.cost.whole < math.inf
+    assert kb.change_rules(delete="p(?x) :- q(?x, ?y) .").algorithm != "remat"
+    after = kb.reasoner.materialisation
+    assert after is not None and after.cost == known.cost, "what starting again took is known until it is done again"
 
 
 @pytest.mark.usefixtures("_impatient")

@@ -18,11 +18,12 @@ def init(
     table: options.TableOption = None,
     shapes: options.ShapesOption = None,
     ontology: ontologies.OntologyOption = None,
-    profile: ontologies.ProfileOption = "L",
+    profile: ontologies.WantedProfileOption = None,
     owl_thing: ontologies.ThingOption = False,
     sameas_rules: ontologies.EqualityRulesOption = False,
     with_schema: ontologies.SchemaOption = False,
     complete: ontologies.CompleteOption = False,
+    all_pairs: ontologies.AllPairsOption = False,
     fail_on_violation: ontologies.FailOnViolationOption = False,
     stats: options.StatsOption = None,
     profile_rules: options.ProfileRulesOption = False,
@@ -51,7 +52,7 @@ def init(
     """
     started = perf_counter()
     rules, remarks = ontologies.with_ontologies(
-        program, ontology, profile, owl_thing, sameas_rules, with_schema, complete, equality, shapes
+        program, ontology, profile, owl_thing, sameas_rules, with_schema, complete, all_pairs, equality, shapes
     )
     contradictions = ontologies.Contradictions(fail_on_violation, ontology=bool(ontology))
     reasoning = options.reasoning_options(
@@ -96,7 +97,7 @@ def init(
             on_step=progress.step,
             check=contradictions.check,
             profile=profile_rules or profile_page is not None,
-            ontology=ontologies.translation(profile, owl_thing, sameas_rules, with_schema, complete)
+            ontology=ontologies.translation(profile or "L", owl_thing, sameas_rules, with_schema, complete, all_pairs)
             if ontology or complete
             else {},
         )

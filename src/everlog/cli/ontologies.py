@@ -34,13 +34,11 @@ OntologyOption = Annotated[
     ),
 ]
 Profile: TypeAlias = Literal["L", "U", "RL"]
-ProfileOption = Annotated[
-    Profile,
-    _option(
-        help="What becomes of axioms that are no rules: L drops them (sound), U approximates them (complete), RL keeps "
-        "to the rules of OWL 2 RL.",
-    ),
-]
+_PROFILES = (
+    "What becomes of axioms that are no rules: L drops them (sound), U approximates them (complete), RL keeps to the rules "
+    "of OWL 2 RL."
+)
+ProfileOption = Annotated[Profile, _option(help=_PROFILES)]
 ThingOption = Annotated[bool, _option("--owl-thing", help="Derive that individuals are of type owl:Thing.")]
 EqualityRulesOption = Annotated[
     bool, _option("--sameas-rules", help="Add the rules eq-* of OWL 2 RL, which make owl:sameAs equality.")
@@ -57,6 +55,15 @@ CompleteOption = Annotated[
         "datatypes, equality and axiomatic triples.",
     ),
 ]
+WantedProfileOption = Annotated[Profile | None, _option("--profile", show_default="L", help=_PROFILES)]
+AllPairsOption = Annotated[
+    bool,
+    _option(
+        "--all-pairs",
+        help="With --complete, also what follows about every two terms of an ontology that has many, and about every way "
+        "to write their literals.",
+    ),
+]
 StoredProfileOption = Annotated[
     Profile | None,
     _option("--profile", help="As with init; by default what the store was made with, as with the next ones."),
@@ -65,6 +72,7 @@ StoredThingOption = Annotated[bool | None, _option("--owl-thing/--no-owl-thing",
 StoredEqualityRulesOption = Annotated[bool | None, _option("--sameas-rules/--no-sameas-rules", help="As with init.")]
 StoredSchemaOption = Annotated[bool | None, _option("--with-schema/--without-schema", help="As with init.")]
 StoredCompleteOption = Annotated[bool | None, _option("--complete/--not-complete", help="As with init.")]
+StoredAllPairsOption = Annotated[bool | None, _option("--all-pairs/--no-all-pairs", help="As with init.")]
 NewOntologyOption = Annotated[
     list[Path] | None,
     _option(
@@ -83,18 +91,22 @@ FailOnViolationOption = Annotated[
 def with_ontologies(
     programs: Sequence[Path] | None,
     ontologies: Sequence[Path] | None,
-    profile: Profile,
+    profile: Profile | None,
     thing: bool,
     equality_rules: bool,
     schema: bool,
     complete: bool,
+    all_pairs: bool,
     equality: str,
     shapes: Sequence[Path] | None,
 ) -> tuple[Program, list[str]]:
     """The program of rule files, ontologies and shapes together, and what to warn of."""
     if not programs and not ontologies and not complete and not shapes:
         raise EverlogError("there are no rules: give a PROGRAM, an ontology with --ontology, or shapes with --shapes")
-    _refuse_incomplete(complete, profile, equality, "leave --equality out")
+    if not ontologies and not complete:
+        refuse_idle(profile, thing or None, equality_rules or None, schema or None, all_pairs=all_pairs or None)
+    profile = profile or "L"
+    _refuse_incomplete(complete, all_pairs, profile, equality, "leave --equality out")
     from everlog.datalog.program_union import union
     from everlog.knowledge.ontology import ontology
 
@@ -112,13 +124,34 @@ def with_ontologies(
         sameas_rules=equality_rules,
         with_schema=schema,
         complete=complete,
+        all_pairs=all_pairs,
     )
     remarks = (f"{_REMARK}{profile}: {remark}" for remark in read.left_out)
     return union(rules, read), [*read.warnings, *remarks]
 
 
-def _refuse_incomplete(complete: bool, profile: str, equality: str, remedy: str) -> None:
+def refuse_idle(
+    profile: Profile | None,
+    thing: bool | None,
+    equality_rules: bool | None,
+    schema: bool | None,
+    complete: bool | None = None,
+    all_pairs: bool | None = None,
+) -> None:
+    """Refuses what says how an ontology is translated, if anything does: there is none to be translated."""
+    names = {"profile": profile, "owl-thing": thing, "sameas-rules": equality_rules, "with-schema": schema}
+    names |= {"complete": complete, "all-pairs": all_pairs}
+    if given := [f"--{name}" for name, value in names.items() if value is not None]:
+        say = "says" if len(given) == 1 else "say"
+        raise EverlogError(
+            f"{' and '.join(given)} {say} how an ontology becomes rules: give the ontology with --ontology"
+        )
+
+
+def _refuse_incomplete(complete: bool, all_pairs: bool, profile: str, equality: str, remedy: str) -> None:
     """Refuses what cannot go together with all of OWL 2 RL; the remedy is for equality."""
+    if all_pairs and not complete:
+        raise EverlogError("--all-pairs is about all of OWL 2 RL: give --profile RL and --complete, too")
     if complete and profile != "RL":
         raise EverlogError(f"--complete means all of OWL 2 RL, and the profile is {profile}: give --profile RL, too")
     if complete and equality != "off":
@@ -129,11 +162,11 @@ def _refuse_incomplete(complete: bool, profile: str, equality: str, remedy: str)
 
 
 def translation(
-    profile: Profile, thing: bool, equality_rules: bool, schema: bool, complete: bool
+    profile: Profile, thing: bool, equality_rules: bool, schema: bool, complete: bool, all_pairs: bool
 ) -> dict[str, str | bool]:
     """How an ontology becomes rules, as a store keeps it."""
     said: dict[str, str | bool] = {"profile": profile, "owl_thing": thing, "sameas_rules": equality_rules}
-    return {**said, "with_schema": schema, "complete": complete}
+    return {**said, "with_schema": schema, "complete": complete, "all_pairs": all_pairs}
 
 
 def new_state(
@@ -144,6 +177,7 @@ def new_state(
     equality_rules: bool | None,
     schema: bool | None,
     complete: bool | None,
+    all_pairs: bool | None,
     equality: str,
 ) -> tuple[Program, dict[str, Any], list[str]]:
     """The program of ontologies as they are now, how it was made, and what to warn of.
@@ -153,11 +187,11 @@ def new_state(
     from everlog.knowledge.ontology import ontology
 
     asked: dict[str, Any] = {"profile": profile, "owl_thing": thing, "sameas_rules": equality_rules}
-    asked |= {"with_schema": schema, "complete": complete}
-    how: dict[str, Any] = {**translation("L", False, False, False, False), **known}
+    asked |= {"with_schema": schema, "complete": complete, "all_pairs": all_pairs}
+    how: dict[str, Any] = {**translation("L", False, False, False, False, False), **known}
     how |= {name: value for name, value in asked.items() if value is not None}
     remedy = f"make another store without --equality, which this one has ({equality})"
-    _refuse_incomplete(how["complete"], how["profile"], equality, remedy)
+    _refuse_incomplete(how["complete"], how["all_pairs"], how["profile"], equality, remedy)
     read = ontology(*ontologies, **how)
     remarks = (f"{_REMARK}{how['profile']}: {remark}" for remark in read.left_out)
     return read, how, [*read.warnings, *remarks]

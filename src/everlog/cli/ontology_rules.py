@@ -27,6 +27,7 @@ def rules(
     sameas_rules: ontologies.EqualityRulesOption = False,
     with_schema: ontologies.SchemaOption = False,
     complete: ontologies.CompleteOption = False,
+    all_pairs: ontologies.AllPairsOption = False,
 ) -> None:
     """Print the rules that an ontology becomes, each below its axiom; they can be edited and loaded.
 
@@ -42,6 +43,7 @@ def rules(
         sameas_rules=sameas_rules,
         with_schema=with_schema,
         complete=complete,
+        all_pairs=all_pairs,
     )
     names = ", ".join(path.name for path in ontology)
     typer.echo(print_translation(read.translation, f"{names}, profile {profile}"), nl=False)

@@ -11,6 +11,7 @@ import typer
 from everlog.cli import ontologies, options
 from everlog.cli.first_facts import print_first
 from everlog.cli.report_lines import finish
+from everlog.errors import EverlogError
 from everlog.knowledge.progress_display import ProgressDisplay
 from everlog.store.publish import OutcomeFormat
 
@@ -21,11 +22,12 @@ def run(
     table: options.TableOption = None,
     shapes: options.ShapesOption = None,
     ontology: ontologies.OntologyOption = None,
-    profile: ontologies.ProfileOption = "L",
+    profile: ontologies.WantedProfileOption = None,
     owl_thing: ontologies.ThingOption = False,
     sameas_rules: ontologies.EqualityRulesOption = False,
     with_schema: ontologies.SchemaOption = False,
     complete: ontologies.CompleteOption = False,
+    all_pairs: ontologies.AllPairsOption = False,
     fail_on_violation: ontologies.FailOnViolationOption = False,
     out: Annotated[
         str | None,
@@ -43,13 +45,14 @@ def run(
         ),
     ] = None,
     form: Annotated[
-        OutcomeFormat,
+        OutcomeFormat | None,
         typer.Option(
             "--format",
             help="How --out has triples: triples.nt or triples.ttl; with facts, <predicate>.facts instead of .csv, as "
             "Soufflé has them, and triples.nt.",
+            show_default="nt",
         ),
-    ] = "nt",
+    ] = None,
     stats: options.StatsOption = None,
     profile_rules: options.ProfileRulesOption = False,
     profile_page: options.ProfilePageOption = None,
@@ -76,8 +79,12 @@ def run(
     Nothing is written on failure.
     """
     started = perf_counter()
+    if form is not None and out is None:
+        raise EverlogError(
+            f"--format {form} is for files, and what is on the screen has none: give a folder with --out"
+        )
     rules, remarks = ontologies.with_ontologies(
-        program, ontology, profile, owl_thing, sameas_rules, with_schema, complete, equality, shapes
+        program, ontology, profile, owl_thing, sameas_rules, with_schema, complete, all_pairs, equality, shapes
     )
     contradictions = ontologies.Contradictions(fail_on_violation, ontology=bool(ontology))
     reasoning = options.reasoning_options(
@@ -137,7 +144,7 @@ def run(
                     filed = kb.filed(
                         [predicate for predicate in dict.fromkeys(found) if kb.size(predicate)], Path(scratch)
                     )
-                    warnings += publish_outcome(spark, wanted, filed, folder, form, known)
+                    warnings += publish_outcome(spark, wanted, filed, folder, form or "nt", known)
         shown = (
             []
             if out is not None

@@ -106,6 +106,8 @@ def stream(
     It goes on until it is ended (Ctrl-C), and begins where it was when it is started again.
     """
     options.reasoning_options(engine=engine or "auto")
+    if not source and (op is not None or feed != "plain"):
+        raise EverlogError("--op and --feed are about rows that come and go, of a --source; of --delete-source all go")
     given: dict[str, Any] = {"op": op, "order": order, "feed": feed, "header": header, "nulls": nulls}
     limits = {} if max_files is None else {"maxFilesPerTrigger": str(max_files)}
     sources = [_source("--source", text, options=limits, **given) for text in source or ()]

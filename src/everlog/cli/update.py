@@ -52,6 +52,7 @@ def update(
     sameas_rules: ontologies.StoredEqualityRulesOption = None,
     with_schema: ontologies.StoredSchemaOption = None,
     complete: ontologies.StoredCompleteOption = None,
+    all_pairs: ontologies.StoredAllPairsOption = None,
     shapes: options.NewShapesOption = None,
     changes: Annotated[
         Path | None,
@@ -82,6 +83,8 @@ def update(
     What is both added and deleted is added. On failure the store is as before.
     """
     started = perf_counter()
+    if not ontology:
+        ontologies.refuse_idle(profile, owl_thing, sameas_rules, with_schema, complete, all_pairs)
     if not any((add, delete, add_table, delete_table, add_rules, delete_rules, ontology, shapes)):
         raise EverlogError(
             "nothing to do: give facts with --add or --delete, or --add-table or --delete-table, rules with --add-rules or "
@@ -113,7 +116,7 @@ def update(
         edits = RuleEdits(read_programs(add_rules or ()), read_programs(delete_rules or ()))
         equality = manifest.options.get("equality", "off")
         if ontology:
-            asked = profile, owl_thing, sameas_rules, with_schema, complete, equality
+            asked = profile, owl_thing, sameas_rules, with_schema, complete, all_pairs, equality
             said, translation, remarks = ontologies.new_state(ontology, manifest.ontology, *asked)
             edits, warnings = replace(edits, ontology=said, translation=translation), remarks
         if shapes:

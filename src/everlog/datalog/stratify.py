@@ -18,7 +18,7 @@ from weakref import WeakValueDictionary
 from everlog.datalog.extremes import is_choice
 from everlog.datalog.printer import print_atom, print_rule
 from everlog.datalog.strongly_connected import components
-from everlog.datalog.substitution import Pattern, pattern
+from everlog.datalog.substitution import REMEMBERED, Pattern, pattern
 from everlog.datalog.syntax import Aggregate, Atom, Negation, Rule, parts
 from everlog.datalog.unification import unifiable_classes
 from everlog.errors import NotStratifiable
@@ -65,6 +65,22 @@ def stratify(
     in a higher stratum in any case, and what that depends on in a lower one; rules that choose the best of candidates are
     always apart from others.
     """
+    return stratified(rules, mode, apart).strata
+
+
+class Stratified(NamedTuple):
+    """Strata, and how they were found: the class of each pattern, and the component and the stratum of each class."""
+
+    strata: tuple[Stratum, ...]
+    class_of: Mapping[Node, int]
+    component_of: Sequence[int]
+    level_of: Sequence[int]
+
+
+def stratified(
+    rules: Sequence[Rule], mode: Mode = "levels", apart: Callable[[Rule], bool] = lambda rule: False
+) -> Stratified:
+    """As `stratify`, which says what is what."""
     graph = _Graph(rules)
     component_of = components(len(graph.members), graph.successors)
     for edge in graph.edges:
@@ -73,7 +89,8 @@ def stratify(
     named = list(zip(graph.heads, rules, strict=True))
     choosing = {component_of[head] for head, rule in named if is_choice(rule)}
     alone = choosing | {component_of[head] for head, rule in named if apart(rule)}
-    return _collect(graph, component_of, _strata(graph, component_of, mode, alone), choosing)
+    level_of = _strata(graph, component_of, mode, alone)
+    return Stratified(_collect(graph, component_of, level_of, choosing), graph.class_of, component_of, level_of)
 
 
 def recursive_atoms(rules: Sequence[Rule]) -> list[tuple[int, list[Atom]]]:
@@ -91,14 +108,14 @@ class _Graph:
     """The dependencies between classes of unifiable atoms."""
 
     def __init__(self, rules: Sequence[Rule]) -> None:
-        atoms_of = list(map(_atoms, rules))
-        atoms: dict[_Node, Atom] = {}
+        atoms_of = list(map(patterns_of, rules))
+        atoms: dict[Node, Atom] = {}
         for some in atoms_of:
             for node, atom, _ in some:
                 if node not in atoms:
                     atoms[node] = atom
         classes, numbers = _classes(frozenset(atoms)), dict[int, int]()
-        class_of = {node: numbers.setdefault(classes[node], len(numbers)) for node in atoms}
+        self.class_of = class_of = {node: numbers.setdefault(classes[node], len(numbers)) for node in atoms}
         self.rules = rules
         self.members: list[list[Atom]] = [[] for _ in numbers]
         for node, atom in atoms.items():
@@ -118,32 +135,32 @@ class _Graph:
                     self.successors[target].append(source)
 
 
-class _Node:
+class Node:
     """A pattern that is compared by what it is, not by its terms: there is one of it while somebody has it."""
 
     def __init__(self, pattern: Pattern) -> None:
         self.pattern = pattern
 
 
-_NODES: Final[WeakValueDictionary[Pattern, _Node]] = WeakValueDictionary()
+_NODES: Final[WeakValueDictionary[Pattern, Node]] = WeakValueDictionary()
 _LOCK: Final = lasting(Lock())
 
 
 @lru_cache(4)
-def _classes(nodes: frozenset[_Node]) -> Mapping[_Node, int]:
+def _classes(nodes: frozenset[Node]) -> Mapping[Node, int]:
     """The classes of unifiable atoms, in no particular order; rules that come or go often have the atoms of others."""
     listed = list(nodes)
     return dict(zip(listed, unifiable_classes([node.pattern for node in listed]), strict=True))
 
 
-def _node(atom: Atom) -> _Node:
+def _node(atom: Atom) -> Node:
     key = pattern(atom)
     with _LOCK:
-        return _NODES.setdefault(key, _Node(key))
+        return _NODES.setdefault(key, Node(key))
 
 
-@lru_cache(2**16)
-def _atoms(rule: Rule) -> tuple[tuple[_Node, Atom, bool], ...]:
+@lru_cache(REMEMBERED)
+def patterns_of(rule: Rule) -> tuple[tuple[Node, Atom, bool], ...]:
     """The atoms of a rule, with their patterns, the head first, and whether they are negated."""
     found = [(rule.head, False)]
     for literal in rule.body:

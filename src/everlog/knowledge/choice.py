@@ -17,13 +17,15 @@ and if it was given up, as many facts are not added so again for some time.
 Who deletes a fifth of the explicit facts, or more, need not try: on all data that was looked at, following them took longer
 than computing what is left. Only modules that derive most facts may lose many of them at once.
 
-Rules that come or go are tried for a smaller part, of the processor's seconds, since all of it comes on top. They are not
-tried at all if one of them has many instances, as far as that is known beforehand, or was given up the last time; and if it
-turns out to have as many, nobody waits until their heads are entered.
+Rules that come or go are tried for a smaller part, of the processor's seconds, since all of it comes on top: of what it
+took to start again the last time, with facts entered and compared, or of an estimate of that. They are not tried at all if
+one of them has many instances, as far as that is known beforehand, or was given up the last time; and if it turns out to
+have as many, nobody waits until their heads are entered.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 from everlog.datalog.syntax import Rule
@@ -37,12 +39,16 @@ _SECONDS = 0.12
 _COUNTED_SECONDS = 0.6
 _ADDING_SECONDS = 1.0
 _WAITING_SECONDS = 0.6
-_RULES_SECONDS = 0.035
+_RULES_SECONDS = 0.04
+_RULES_TOO_LONG = 0.06
 """The shares of what computing everything anew takes that an update may take: without counts, with them, if it only adds
-facts, without negation, the same where modules wait for rules, and if rules come or go."""
+facts, without negation, the same where modules wait for rules, and if rules come or go, with many instances or with few."""
 
 _RULES_INSTANCES = 0.03
 """Rules that come or go are not tried, or no longer, if their instances are a larger share of all, or of all facts."""
+
+_QUICK = 0.1
+"""If to start again takes fewer seconds, rules that come or go with few instances may take any time."""
 
 _FREE = 2_000
 """Instances that are always allowed."""
@@ -108,7 +114,9 @@ def choose(
     if name != "auto":
         return Choice(algorithm(name))
     kept, cost, past = materialisation.kept.names(), materialisation.cost, materialisation.past
-    if other is not None and cost is not None and (why := _hopeless(other, materialisation, cost)):
+    explicit, known = len(materialisation.E), len(materialisation.I)
+    instances = 0 if cost is None else max(cost.instances, known)  # modules derive facts without any
+    if other is not None and cost is not None and (why := _hopeless(other, past, instances)):
         return Choice(algorithm("fbf"), (why,), again=True, rules=other.rules)
     if past.spread is not None and deleted >= past.spread:
         why = f"everything was computed anew, because deleting {past.spread:,} facts spread too far the last time"
@@ -117,8 +125,8 @@ def choose(
         why = f"everything was computed anew, because adding {past.grown:,} facts spread too far the last time"
         return Choice(algorithm("fbf"), (why,), again=True, only_added=only_added)
     # Modules derive facts without rule instances; where these are most facts, counting gains nothing for them.
-    mostly_modules = cost is not None and 2 * cost.instances < len(materialisation.I) - len(materialisation.E)
-    large = deleted >= _MUCH and _LARGE_SHARE * deleted >= len(materialisation.E)
+    mostly_modules = cost is not None and 2 * cost.instances < known - explicit
+    large = deleted >= _MUCH and _LARGE_SHARE * deleted >= explicit
     if large and cost is not None and not (kept or mostly_modules or other):
         why = f"everything was computed anew, because {deleted:,} of the explicit facts are deleted, a large part"
         return Choice(algorithm("fbf"), (why,), again=True, deleted=deleted)
@@ -134,42 +142,42 @@ def choose(
         chosen, why = "fbf", "fbf, because no derivations are counted"
     if cost is None:
         return Choice(algorithm(chosen), (why,))
-    explicit, known = len(materialisation.E) + only_added, len(materialisation.I) + only_added
+    explicit, known = explicit + only_added, known + only_added
     facts = _ENTERING * explicit + _COMPARING * known
     if deleted or only_added:  # facts are counted, so that this process is the one that works
         facts *= min(_WAITING, cost.waited)
     share = _SECONDS if chosen == "fbf" else _COUNTED_SECONDS
     if other is not None:  # what they take says nothing about facts
-        worked = cost.seconds / cost.waited + _ENTERING * explicit + _COMPARING * known
-        some, many = _instances(materialisation, cost), _too_many(materialisation, cost)
-        allowed = Allowance(some, _RULES_SECONDS * worked, worked=True, too_many=many)
+        worked = min(cost.whole, cost.seconds / cost.waited + _COMPARING * (explicit + known))
+        allowed = Allowance(
+            _instances(instances),
+            _RULES_SECONDS * worked,
+            worked=True,
+            too_long=math.inf if worked < _QUICK else _RULES_TOO_LONG * worked,
+            too_many=_too_many(instances),
+        )
         return Choice(algorithm(chosen), (why,), allowed, counts, rules=other.rules)
     if only_added and materialisation.only_grows:
         share = _WAITING_SECONDS if materialisation.modules_wait else _ADDING_SECONDS
-    allowed = Allowance(_instances(materialisation, cost), share * (cost.seconds + facts))
+    allowed = Allowance(_instances(instances), share * (cost.seconds + facts))
     return Choice(algorithm(chosen), (why,), allowed, counts, deleted=deleted, only_added=only_added)
 
 
-def _all_instances(materialisation: Materialisation, cost: Allowance) -> int:
-    """The rule instances of computing everything; modules derive facts without any."""
-    return max(cost.instances, len(materialisation.I))
+def _instances(all_there_are: int) -> int:
+    """The rule instances that an update may consider, of those that computing everything considers."""
+    return int(_INSTANCES * all_there_are) + _FREE
 
 
-def _instances(materialisation: Materialisation, cost: Allowance) -> int:
-    """The rule instances that an update may consider."""
-    return int(_INSTANCES * _all_instances(materialisation, cost)) + _FREE
-
-
-def _too_many(materialisation: Materialisation, cost: Allowance) -> int:
+def _too_many(all_there_are: int) -> int:
     """The rule instances with which it does not pay to have rules come or go."""
-    return int(_RULES_INSTANCES * _all_instances(materialisation, cost)) + _FREE
+    return int(_RULES_INSTANCES * all_there_are) + _FREE
 
 
-def _hopeless(other: OtherRules, materialisation: Materialisation, cost: Allowance) -> str | None:
+def _hopeless(other: OtherRules, past: Past, instances: int) -> str | None:
     """Why it is not tried to change rules; None if it is."""
-    if other.rules & materialisation.past.rules:
+    if other.rules & past.rules:
         return "everything was computed anew, because it had to be when one of these rules changed the last time"
-    if other.instances > _too_many(materialisation, cost):
+    if other.instances > _too_many(instances):
         return f"everything was computed anew, because {other.instances:,} rule instances came or went at the least"
     return None
 

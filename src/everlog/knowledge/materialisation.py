@@ -156,8 +156,12 @@ class Materialisation:
 
     def backbones(self) -> list[Backbone]:
         """Those of them that have a backbone, in the order of their names."""
+        return list(self._ordered)
+
+    @cached_property
+    def _ordered(self) -> tuple[Backbone, ...]:
         found = (module for module in self.module_list() if isinstance(module, Backbone))
-        return sorted(found, key=lambda module: module_key(*module.identity))
+        return tuple(sorted(found, key=lambda module: module_key(*module.identity)))
 
     @property
     def closures(self) -> dict[Atom, Closed]:

@@ -68,6 +68,7 @@ def ontology(
     sameas_rules: bool = False,
     with_schema: bool = False,
     complete: bool = False,
+    all_pairs: bool = False,
 ) -> Ontology:
     """The program of an OWL 2 ontology, for `KnowledgeBase`; all documents are one ontology.
 
@@ -86,15 +87,19 @@ def ontology(
         with_schema: take the ontology's own triples as facts, with the rules scm-* of OWL 2 RL.
         complete: all rules of OWL 2 RL/RDF, with the ontology's triples as facts, axiomatic triples, equality and
             datatypes; with `profile="RL"`. There need be no document: then the schema comes with the facts.
+        all_pairs: with `complete`, also what follows about every two terms of documents that have many, and about every
+            way to write their literals.
     """
     if profile not in get_args(Profile):
         raise EverlogError(f"profile={profile!r} is not supported; choose one of: {', '.join(get_args(Profile))}")
     if complete and profile != "RL":
         raise EverlogError(f"complete=True means all of OWL 2 RL, and the profile is {profile!r}: choose profile='RL'")
+    if all_pairs and not complete:
+        raise EverlogError("all_pairs=True is about all of OWL 2 RL: choose profile='RL' and complete=True, too")
     if not documents and text is None and not complete:
         raise EverlogError("there is no ontology: give the paths of its documents, or text=…")
     read = read_ontologies([Path(path) for path in documents], () if text is None else (text,), as_rdf=complete)
-    found = translate(read, profile, Options(owl_thing, sameas_rules, with_schema, complete))
+    found = translate(read, profile, Options(owl_thing, sameas_rules, with_schema, complete, all_pairs))
     program = with_prefixes(found.program, read.declared)
     origins = {rule: "; ".join(axioms) for rule, axioms in found.origins.items()}
     origins |= {Rule(fact, ()): ASSERTED for fact in program.facts}

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any, Final, Generic, NamedTuple, Self
 
 from everlog import clock, interrupts
@@ -348,12 +348,14 @@ class Reasoner(Generic[Batch, Listed, Part]):
         looked_at = [rule.body[0] for rule in gone | come if len(rule.body) == 1 and isinstance(rule.body[0], Atom)]
         modules = (module for stratum in (*old.strata, *new.strata) for module in stratum.modules)
         looked_at += [rule.head for module in modules for rule in module.rules if rule in gone | come]
-        lessened = {pattern(rule.head) for rule in gone}
-        others = (rule for rule in new.every_rule if pattern(rule.head) in lessened) if gone else ()
-        started = {pattern(rule.head) for rule in others if not _needs_others(rule)}
-        ended = [rule.head for rule in gone if pattern(rule.head) not in started]
+        ended = {pattern(rule.head): rule.head for rule in gone}
+        for rule in new.every_rule if gone else ():
+            if not ended:
+                break
+            if (head := pattern(rule.head)) in ended and not _needs_others(rule):
+                del ended[head]
         instances = sum(len(old.I.within(region)) for region in map(_region, _different(looked_at)))
-        for region in map(_region, _different(ended)):
+        for region in map(_region, ended.values()):
             instances += len(old.I.within(region)) - len(old.E.within(region))
         return OtherRules(gone | come, instances)
 
@@ -396,7 +398,7 @@ class Reasoner(Generic[Batch, Listed, Part]):
 
     def _started_again(self, request: Request[Batch], minus: FactSet, reasons: Sequence[str]) -> tuple[Self, Report]:
         """A new reasoner with the explicit facts `(E ∖ deleted) ∪ added`, materialised; ids keep their meaning."""
-        backend = self.backend.fresh()
+        backend, begun = self.backend.fresh(), process_time()
         E = backend.taken(self.E - minus, self.backend)
         E |= backend.entered(request.added, excluding=E)
         after = type(self)(backend, E, kinds=self.kept_kinds())
@@ -405,6 +407,9 @@ class Reasoner(Generic[Batch, Listed, Part]):
         if request.guard is not None:
             request.guard.check_update(backend, after._difference.added, lambda: after)
         added, deleted = after.changed()
+        known = after.materialisation
+        if known is not None and known.cost is not None:
+            known.cost = replace(known.cost, whole=process_time() - begun)
         seconds = {**report.seconds, "total": perf_counter() - request.started}
         return after, replace(report, added=added, deleted=deleted, seconds=seconds, reasons=[*reasons])
 

@@ -167,8 +167,8 @@ class _Revision:
             except OtherIterations:
                 raise Unresumable(_ITERATIONS) from None
             self._kept = replace(self._kept, trace=trace)
-        restrict_exactness(new.modules)
         known = {id(module) for module in self._old.module_list()}
+        restrict_exactness(new.modules, known)
         new_ones = [one for one, module in planned_modules(new.strata, new.modules) if id(module) not in known]
         strata, opened = gaining(new.strata, come, self._compiled, lambda one: one in new_ones)
         _refuse_sequences(opened)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 from everlog.datalog.equalities import eliminate_equalities
 from everlog.datalog.extremes import CANDIDATES, is_choice
-from everlog.datalog.stratify import Stratum, stratify
+from everlog.datalog.restratify import restratified
+from everlog.datalog.stratify import Stratum
 from everlog.datalog.substitution import REMEMBERED, canonical_rule, pattern
 from everlog.datalog.syntax import HIDDEN, Atom, Rule
 from everlog.engine.algebra import Region, Rules
@@ -20,6 +21,9 @@ from everlog.planning.hidden_predicates import STEPS, rewrite_negation
 from everlog.planning.modules.module_choice import LeftOut, Verdicts
 from everlog.planning.modules.module_rules import KINDS, Module, meets, modules_of, sequence
 from everlog.planning.modules.step_relations import Stepped, along_steps, steps_of
+
+_STRATA: Final = 256
+"""So many strata are remembered: most are as they were when a rule comes or goes."""
 
 Stratification = Literal["levels", "single"]
 
@@ -73,6 +77,8 @@ class CompiledStratum:
 
 
 def _without(rules: Sequence[Rule], others: Sequence[Rule]) -> list[Rule]:
+    if not others:
+        return list(rules)
     left = set(rules).difference(others)
     return [rule for rule in rules if rule in left]
 
@@ -205,13 +211,13 @@ def _planned(
     known = {one.source.rules: one for one in earlier if one.source is not None}
 
     def strata_of(others: Sequence[Rule]) -> Sequence[Stratum]:
-        return _strata((*others, *sequences), stratification)
+        return restratified((*others, *sequences), stratification, is_grouping)
 
     as_written = strata_of(rewritten)
     steps: dict[Rule, Stepped] = {}
     if not {"reach", "rch"}.isdisjoint(kinds):
         for stratum in as_written:
-            steps |= steps_of(_without(stratum.recursive, stratum.choosing), _inside(stratum))
+            steps |= _steps(stratum.recursive, stratum.choosing, stratum.patterns)
     taken_back: list[LeftOut] = []
     while True:
         strata = strata_of(along_steps(rewritten, steps)) if steps else as_written
@@ -234,10 +240,12 @@ def _planned(
         steps = {rule: one for rule, one in steps.items() if one.rule not in idle}
 
 
-@lru_cache(4)
-def _strata(rules: tuple[Rule, ...], mode: Stratification) -> tuple[Stratum, ...]:
-    """The strata of some rules; who gives up a change of rules, and starts again, asks for the same ones."""
-    return stratify(rules, mode=mode, apart=is_grouping)
+@lru_cache(_STRATA)
+def _steps(
+    recursive: tuple[Rule, ...], choosing: tuple[Rule, ...], patterns: tuple[Atom, ...]
+) -> Mapping[Rule, Stepped]:
+    """What recursive rules of a stratum with some patterns become that may go along relations of steps."""
+    return steps_of(_without(recursive, choosing), _among(patterns))
 
 
 def _is_hidden(rule: Rule) -> bool:
@@ -284,7 +292,13 @@ def _beside(stratum: Stratum, sequences: Mapping[Rule, Module]) -> Iterator[Modu
 
 def _inside(stratum: Stratum) -> Callable[[Atom], bool]:
     """Whether an atom belongs to a stratum."""
-    mine = {pattern(atom) for atom in stratum.patterns}
+    return _among(stratum.patterns)
+
+
+@lru_cache(_STRATA)
+def _among(patterns: tuple[Atom, ...]) -> Callable[[Atom], bool]:
+    """Whether an atom is one of some, up to the names of variables."""
+    mine = frozenset(map(pattern, patterns))
     return lambda atom: pattern(atom) in mine
 
 

@@ -18,7 +18,8 @@ from functools import lru_cache
 from typing import Final, TypeAlias
 
 from everlog.datalog.literal_guards import guarded, is_literal
-from everlog.datalog.syntax import TRIPLE, Atom, Constant, Rule, Term, Variable
+from everlog.datalog.substitution import REMEMBERED
+from everlog.datalog.syntax import TRIPLE, Atom, BodyLiteral, Constant, Rule, Term, Variable
 
 Place: TypeAlias = tuple[str, Constant | None, int]
 """A predicate, the property if its facts are triples, and which argument, counted from 0."""
@@ -38,20 +39,16 @@ class LiteralFlow:
         self._heads: dict[tuple[str, Constant | None], list[Rule]] = {}
         for rule in rules:
             self._heads.setdefault((rule.head.predicate, _property(rule.head, _NO_TERMS)), []).append(rule)
-        self._guards = [
-            (number, literal, _places(rule, variable, _NO_TERMS))
-            for number, rule in enumerate(rules)
-            for literal in rule.body
-            if (variable := guarded(literal)) is not None
-        ]
-        self._feeds: dict[Place, list[_Feed]] = {}
+        self._guards = [(number, *guard) for number, rule in enumerate(rules) for guard in _guards(rule)]
+        self._feeds: dict[Place, Sequence[_Feed]] = {}
         waiting = [place for _, _, places in self._guards for place in places or ()]
         while waiting:
             place = waiting.pop()
             if place not in self._feeds:
-                self._feeds[place] = list(self._feeding(place))
+                self._feeds[place] = self._feeding(place)
                 waiting += [other for feed in self._feeds[place] for other in feed]
         self._made: dict[frozenset[int], tuple[Rule, ...]] = {}
+        self._known: dict[frozenset[Place], tuple[Rule, ...]] = {}
 
     @property
     def asked(self) -> frozenset[Place]:
@@ -63,15 +60,25 @@ class LiteralFlow:
 
         The same places give the same value.
         """
+        known = self._known.get(literals)
+        if known is None:
+            known = self._known[literals] = self._without(self._idle(literals))
+        return known
+
+    def _idle(self, literals: frozenset[Place]) -> frozenset[int]:
+        """The conditions that always hold."""
         reached = self._reached(literals)
-        idle = frozenset(
+        return frozenset(
             at for at, (_, _, places) in enumerate(self._guards) if places and not reached.issuperset(places)
         )
+
+    def _without(self, idle: frozenset[int]) -> tuple[Rule, ...]:
+        """The rules without some conditions."""
         if idle not in self._made:
             rules = list(self._rules)
             for number, literal, _ in (self._guards[at] for at in idle):
                 rule = rules[number]
-                rules[number] = replace(rule, body=tuple(one for one in rule.body if one != literal))
+                rules[number] = _without(rule, literal)
             self._made[idle] = tuple(rules)
         return self._made[idle]
 
@@ -88,20 +95,41 @@ class LiteralFlow:
                 return reached
             reached |= more
 
-    def _feeding(self, place: Place) -> Iterator[_Feed]:
+    def _feeding(self, place: Place) -> Sequence[_Feed]:
         """How rules may bring literals to a place."""
-        predicate, property, argument = place
+        predicate, property, _ = place
         keys = [(predicate, property)] if property is None else [(predicate, property), (predicate, None)]
-        for rule in (rule for key in keys for rule in self._heads.get(key, ())):
-            verb = rule.head.terms[_PROPERTY] if property is not None else None
-            fixed = {verb: property} if isinstance(verb, Variable) and property is not None else _NO_TERMS
-            term = rule.head.terms[argument]
-            term = fixed.get(term, term) if isinstance(term, Variable) else term
-            if isinstance(term, Constant):
-                if is_literal(term.value):
-                    yield ()
-            elif term not in map(guarded, rule.body):
-                yield _places(rule, term, fixed) or ()
+        return _feeds(place, tuple([rule for key in keys for rule in self._heads.get(key, ())]))
+
+
+@lru_cache(REMEMBERED)
+def _guards(rule: Rule) -> tuple[tuple[BodyLiteral, _Feed | None], ...]:
+    """The conditions of a rule that a variable is no literal, and where else the rule has that."""
+    found = ((literal, guarded(literal)) for literal in rule.body)
+    return tuple((literal, _places(rule, one, _NO_TERMS)) for literal, one in found if one is not None)
+
+
+@lru_cache(REMEMBERED)
+def _without(rule: Rule, literal: BodyLiteral) -> Rule:
+    return replace(rule, body=tuple(one for one in rule.body if one != literal))
+
+
+@lru_cache(REMEMBERED)
+def _feeds(place: Place, rules: tuple[Rule, ...]) -> tuple[_Feed, ...]:
+    """How rules whose heads may be of a place bring literals there."""
+    _, property, argument = place
+    found: list[_Feed] = []
+    for rule in rules:
+        verb = rule.head.terms[_PROPERTY] if property is not None else None
+        fixed = {verb: property} if isinstance(verb, Variable) and property is not None else _NO_TERMS
+        term = rule.head.terms[argument]
+        term = fixed.get(term, term) if isinstance(term, Variable) else term
+        if isinstance(term, Constant):
+            if is_literal(term.value):
+                found.append(())
+        elif term not in map(guarded, rule.body):
+            found.append(_places(rule, term, fixed) or ())
+    return tuple(dict.fromkeys(found))
 
 
 def _places(rule: Rule, variable: Variable, fixed: Mapping[Variable, Constant]) -> _Feed | None:
@@ -133,7 +161,7 @@ def _property(atom: Atom, fixed: Mapping[Variable, Constant]) -> Constant | None
 @lru_cache(maxsize=16)
 def literal_flow(rules: tuple[Rule, ...]) -> LiteralFlow | None:
     """How literals get to the conditions of a program; None if it has no conditions about them."""
-    if all(guarded(literal) is None for rule in rules for literal in rule.body):
+    if not any(map(_guards, rules)):
         return None
     return LiteralFlow(rules)
 

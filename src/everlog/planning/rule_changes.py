@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
+from functools import cache
 from typing import Final, NamedTuple
 
 from everlog.datalog.substitution import pattern
@@ -168,7 +169,10 @@ def decided_verdicts(
 def decided_trees(strata: Sequence[CompiledStratum], decomposing: Decomposing) -> Decomposing:
     """The decompositions that rules of some strata have, or none, and what somebody else says of other rules."""
     trees = {tree.rule: (tree, stratum) for stratum in strata for tree in stratum.trees}
-    known = {rule for stratum in strata for rule in stratum.rules.rules}
+
+    @cache
+    def known() -> frozenset[Rule]:
+        return frozenset(rule for stratum in strata for rule in stratum.rules.rules)
 
     def decided(rule: Rule, inside: Callable[[Atom], bool]) -> JoinTree | None:
         if rule in trees:
@@ -176,6 +180,6 @@ def decided_trees(strata: Sequence[CompiledStratum], decomposing: Decomposing) -
             mine = set(map(pattern, stratum.region.patterns))
             if all(inside(atom) == (pattern(atom) in mine) for atom in rule.positive):
                 return tree
-        return None if rule in known else decomposing(rule, inside)
+        return None if rule in known() else decomposing(rule, inside)
 
     return decided

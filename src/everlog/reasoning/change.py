@@ -36,14 +36,18 @@ class TooCostly(Exception):
 
 @dataclass(frozen=True)
 class Allowance:
-    """What an update may take. It is given up when it exceeds both, or the instances that are too many at once."""
+    """What an update may take. It is given up when it exceeds both, or what is too much of one of them."""
 
     instances: int
     seconds: float
     waited: float = 1.0
     """Of what something took: how many times as long by the clock as on processors, at least 1; others work there, too."""
+    whole: float = math.inf
+    """Of computing everything anew: the processor's seconds with all that is done around it, where that is known."""
     worked: bool = False
     """Whether seconds are those of the processor, so that it does not matter what others do."""
+    too_long: float = math.inf
+    """More seconds than these are given up however few instances there were."""
     too_many: int = sys.maxsize
     """More instances than these are given up whatever they have taken so far: their heads would be entered at once."""
 
@@ -61,7 +65,8 @@ class Allowance:
                 return
             if watch is not None:
                 watch()
-            if considered > self.instances and passing() - begun > self.seconds:
+            taken = passing() - begun
+            if taken > self.too_long or (considered > self.instances and taken > self.seconds):
                 raise TooCostly
 
         engine.guard = check

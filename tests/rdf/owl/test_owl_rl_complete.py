@@ -16,6 +16,7 @@ from pyoxigraph import BlankNode, Literal, NamedNode
 import everlog
 from everlog.datalog.ntriples import write_term
 from everlog.datalog.values import Value, identity, normalise
+from support.ontology_texts import PREFIXES
 from support.rl_cases import Case, follows, read_cases
 
 # All cases are materialised together, once, by the worker that has these tests.
@@ -82,6 +83,23 @@ def test_functional_syntax_is_rdf_as_well() -> None:
     kb.materialise()
     assert kb.query("[<http://ex.org/x>, a, <http://ex.org/D>]")
     assert kb.query("violation(?rule, <http://ex.org/x>)") == [("prp-npa1: a negative assertion does not hold",)]
+
+
+def test_a_cell_of_a_list_with_two_names_is_one_cell() -> None:
+    """Its member is not different from itself, nor is its class disjoint with itself."""
+    kinds = {"AllDifferent": ":x :p :y", "AllDisjointClasses": ":a a :x", "AllDisjointProperties": ":a :x :b"}
+    text = "".join(
+        f"[] a owl:{kind} ; owl:members [ rdf:first :z ; rdf:rest :{kind} ] . "
+        f":{kind} rdf:first :x ; rdf:rest (:y) ; owl:sameAs :also{kind} . {use} .\n"
+        for kind, use in kinds.items()
+    )
+    kb = everlog.KnowledgeBase(everlog.ontology(text=PREFIXES + text, profile="RL", complete=True), engine="memory")
+    kb.materialise()
+    assert not kb.contradictions()
+    for way in ("owl:differentFrom", "owl:disjointWith", "owl:propertyDisjointWith"):
+        assert kb.query(f"[<http://ex.org/x>, {way}, <http://ex.org/z>]")
+        assert not kb.query(f"[<http://ex.org/x>, {way}, <http://ex.org/x>]")
+    assert kb.query("[<http://ex.org/AllDifferent>, rdf:first, ?x], [<http://ex.org/alsoAllDifferent>, rdf:first, ?x]")
 
 
 # Of each datatype: forms of one value, other values, and what is no value.

@@ -14,7 +14,7 @@ import pytest
 import everlog
 from everlog.datalog.ntriples import write_term
 from everlog.datalog.values import identity
-from everlog.rdf.owl.few_terms import FEW, MOST_LITERALS, MOST_TERMS
+from everlog.rdf.owl.few_terms import FEW, MOST_LITERALS, MOST_TERMS, TOO_MANY
 from support.rl_cases import Case, follows, is_literal, read_cases
 
 # Documents are materialised once, by the worker that has these tests.
@@ -75,3 +75,20 @@ def test_nothing_is_said_of_the_terms_of_a_large_document() -> None:
     program = everlog.ontology(text=text, profile="RL", complete=True)
     assert FEW not in {fact.predicate for fact in program.facts}
     assert FEW not in {atom.predicate for rule in program.rules for atom in rule.positive}
+    assert [said for said in program.warnings if "all_pairs=True" in said] == [TOO_MANY]
+
+
+def test_everything_is_said_of_a_large_document_if_it_is_asked_for() -> None:
+    literals = " , ".join(
+        f'"{number}"^^<http://www.w3.org/2001/XMLSchema#integer>' for number in range(MOST_LITERALS + 1)
+    )
+    text = f"<http://ex.org/x> <http://ex.org/p> {literals} ."
+    differ = '["0"^^xsd:integer, owl:differentFrom, "1"^^xsd:integer]'
+    for all_pairs in (False, True):
+        program = everlog.ontology(text=text, profile="RL", complete=True, all_pairs=all_pairs)
+        assert (TOO_MANY in program.warnings) != all_pairs
+        kb = everlog.KnowledgeBase(program, engine="memory", workers=1)
+        kb.materialise()
+        assert bool(kb.query(differ)) == all_pairs
+    with pytest.raises(everlog.EverlogError, match="complete=True, too"):
+        everlog.ontology(text=text, profile="RL", all_pairs=True)

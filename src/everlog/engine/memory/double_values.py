@@ -37,7 +37,8 @@ class DoubleValues(Values):
         return None if found is None or (found < 0).any() else found
 
     def added_by_id(self) -> NDArray[np.float64]:
-        kinds, payload, *_ = self._dictionary.arrays()
+        # Behind the last id there may be anything, also what is no double.
+        kinds, payload = (column[: len(self._dictionary)] for column in self._dictionary.arrays()[:2])
         doubles = np.where(kinds == FLOAT, payload.view(np.float64), 0.0)
         found: NDArray[np.float64] = np.where(kinds == INT, payload, doubles)
         return self._sign * found

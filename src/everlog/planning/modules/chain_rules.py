@@ -8,7 +8,7 @@ relation above itself stays with the other rules.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from everlog.datalog.substitution import REMEMBERED
@@ -114,7 +114,19 @@ def regular(rules: Iterable[ChainRule]) -> tuple[list[ChainRule], list[Relation]
 
 def chains(rules: Sequence[ChainRule], inside: Callable[[Atom], bool]) -> tuple[Chains, tuple[ChainRule, ...]] | None:
     """The automata of some rules, and those rules that are in them; None if there is nothing, or too much."""
-    taken, order = regular(rules)
+    known = _automata(tuple(one.rule for one in rules))
+    if known is None:
+        return None
+    plan, taken = known
+    mine = {one.head for one in taken}
+    found = tuple(relation_key(atom) in mine or inside(atom) for atom in plan.letters)
+    return replace(plan, inside=found), taken
+
+
+@lru_cache(REMEMBERED)
+def _automata(rules: tuple[Rule, ...]) -> tuple[Chains, tuple[ChainRule, ...]] | None:
+    """The same, where nobody has said yet which letters are relations of the stratum."""
+    taken, order = regular(one for rule in rules if (one := chain_rule(rule)) is not None)
     if not taken:
         return None
     words: dict[Relation, list[Word[Relation]]] = {}
@@ -135,7 +147,7 @@ def chains(rules: Sequence[ChainRule], inside: Callable[[Atom], bool]) -> tuple[
     plan = Chains(
         tuple(atoms[relation] for relation in order),
         tuple(atoms.values()),
-        tuple(relation in words or inside(atom) for relation, atom in atoms.items()),
+        (),
         tuple(tuple(map(numbered, made[relation].moves)) for relation in order),
         tuple(made[relation].finals for relation in order),
     )

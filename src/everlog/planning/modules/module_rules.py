@@ -139,19 +139,41 @@ def modules_of(rules: Sequence[Rule], inside: Callable[[Atom], bool], kinds: Col
     for rule in rules:
         _look(rule, found, inside)
     candidates = [module for one in found.values() if is_binary(one.atom) and (module := _module(one)) is not None]
-    modules = []
+    modules, heads = [], Heads(rules)
     for module in candidates:
-        fed = any(meets(rule.head, module.atom) and rule not in module.rules for rule in rules)
+        fed = any(rule not in module.rules for rule in heads.deriving(module.atom))
         if module.kind in kinds and (not fed or module.kind != "reach"):
             modules.append(replace(module, grounded=not fed))
     if "rch" in kinds:
-        more = list(_chained(rules, modules, inside))
+        more = list(_chained(rules, modules, inside, heads))
         theirs = {rule for module in more for rule in module.rules}
         modules = [*(module for module in modules if theirs.isdisjoint(module.rules)), *more]
     return modules
 
 
-def _chained(rules: Sequence[Rule], modules: Sequence[Module], inside: Callable[[Atom], bool]) -> Iterator[Module]:
+class Heads:
+    """Rules by what their heads say."""
+
+    def __init__(self, rules: Iterable[Rule]) -> None:
+        self._rules: dict[tuple[str, Term | None], list[Rule]] = {}
+        for rule in rules:
+            self._rules.setdefault(_about(rule.head), []).append(rule)
+
+    def deriving(self, relation: Atom) -> Iterator[Rule]:
+        """The rules that may derive facts of a predicate, or triples with a property."""
+        known = dict.fromkeys((_about(relation), (relation.predicate, None)))
+        return (rule for key in known for rule in self._rules.get(key, ()) if meets(rule.head, relation))
+
+
+def _about(atom: Atom) -> tuple[str, Term | None]:
+    """A predicate, and the property of triples if there is one."""
+    verb = atom.terms[1] if atom.predicate == TRIPLE and len(atom.terms) == 3 else None
+    return atom.predicate, verb if isinstance(verb, Constant) else None
+
+
+def _chained(
+    rules: Sequence[Rule], modules: Sequence[Module], inside: Callable[[Atom], bool], heads: Heads
+) -> Iterator[Module]:
     """Modules of chain rules, for relations that other modules cannot have with all their recursive chain rules."""
     by_head: dict[Relation, list[ChainRule]] = {}
     for rule in rules:
@@ -177,7 +199,7 @@ def _chained(rules: Sequence[Rule], modules: Sequence[Module], inside: Callable[
             continue
         plan, taken = planned
         own, relations = {one.rule for one in taken}, plan.letters_inside(True)
-        fed = any(rule not in own and any(meets(rule.head, atom) for atom in relations) for rule in rules)
+        fed = any(rule not in own for atom in relations for rule in heads.deriving(atom))
         ordered = tuple(rule for rule in rules if rule in own)
         yield Module("rch", ordered, plan.heads[0], plan.heads[0], grounded=not fed, chains=plan)
 

@@ -49,6 +49,8 @@ class Options:
     """Take the ontology's triples as facts and add the rules scm-*, which derive more of them."""
     complete: bool = False
     """All rules of OWL 2 RL/RDF, over the ontology's triples as facts; of the profile `RL` alone."""
+    all_pairs: bool = False
+    """With that, conclusions about every two terms, however many terms there are."""
     definitions: bool = False
     """Keep rules about names that the translation made up, also if nothing derives them."""
 
@@ -111,17 +113,19 @@ class _Translator:
 
     def _complete(self) -> Translation:
         """The rules of OWL 2 RL/RDF, whatever the axioms are, and these as facts. SWRL's rules are rules, too."""
-        from everlog.rdf.owl.few_terms import few_terms
+        from everlog.rdf.owl.few_terms import TOO_MANY, few_terms
         from everlog.rdf.owl.rl_axioms import rl_axioms
         from everlog.rdf.owl.rl_rules import rl_rules
 
         for axiom in self._ontology.axioms:
             if isinstance(axiom, owl.SwrlRule):
                 self._axiom(axiom)
-        few = few_terms(self._ontology.triples)
+        few = few_terms(self._ontology.triples, self._options.all_pairs)
+        if few is None:
+            self._warnings.append(TOO_MANY)
         for name, rule in rl_rules(few=bool(few)):
             self._add(rule, name)
-        self._facts.update(dict.fromkeys((*rl_axioms(), *few)))
+        self._facts.update(dict.fromkeys((*rl_axioms(), *(few or ()))))
         self._facts.update((Atom("triple", statement), None) for statement in self._ontology.triples)
         return self._found(self._ontology.missing)
 

@@ -11,7 +11,7 @@ Whatever is in owl:Nothing, or related by the empty properties, contradicts the 
 every class as well, and related by every property, which would take long and say nothing.
 
 Rules named `and …` are in no table. They hold in the RDF-based semantics and cost little. Those with `rl_few` would have
-too many conclusions, and are about the terms of small documents alone (few_terms.py).
+too many conclusions, and are about the terms of small documents alone, unless more is asked for (few_terms.py).
 """
 
 from __future__ import annotations
@@ -395,8 +395,8 @@ rl_least_of(?c, ?p, ?n, ?d) :- rl_exact(?c, ?p, ?n, ?d) .
 rl_length(rdf:nil, 0) :- [?x, ?p, rdf:nil] .
 rl_length(?l, ?n) :- rl_length(?m, ?k), [?l, rdf:rest, ?m], ?k < 32, BIND(?k + 1 AS ?n) .
 rl_two(?l, ?x, ?y) :-
-    rl_apart(?l), rl_length(?l, ?n), rl_cell(?l, ?c), rl_cell(?l, ?d), FILTER(!SAMETERM(?c, ?d)),
-    [?c, rdf:first, ?x], [?d, rdf:first, ?y] .
+    rl_apart(?l), rl_length(?l, ?n), rl_cell(?l, ?c), rl_length(?c, ?i), rl_cell(?l, ?d), rl_length(?d, ?k), ?i != ?k,
+    FILTER(!SAMETERM(?c, ?d)), [?c, rdf:first, ?x], [?d, rdf:first, ?y] .
 rl_apart(?l) :- [?a, a, owl:AllDifferent], [?a, owl:members, ?l] .
 rl_apart(?l) :- [?a, a, owl:AllDifferent], [?a, owl:distinctMembers, ?l] .
 rl_apart(?l) :- [?a, a, owl:AllDisjointClasses], [?a, owl:members, ?l] .
@@ -450,9 +450,7 @@ false(?x) :- [?p, a, owl:AsymmetricProperty], [?x, ?p, ?y], [?y, ?p, ?x] .
 # prp-pdw: disjoint properties have a pair in common
 false(?x) :- [?p, owl:propertyDisjointWith, ?q], [?x, ?p, ?y], [?x, ?q, ?y] .
 # prp-adp: disjoint properties have a pair in common
-false(?x) :-
-    [?a, a, owl:AllDisjointProperties], [?a, owl:members, ?l], rl_cell(?l, ?c), rl_cell(?l, ?d),
-    FILTER(!SAMETERM(?c, ?d)), [?c, rdf:first, ?p], [?d, rdf:first, ?q], [?x, ?p, ?y], [?x, ?q, ?y] .
+false(?x) :- rl_both(?c, ?d, ?x), rl_on(?c, ?d) .
 # prp-npa1: a negative assertion does not hold
 false(?x) :-
     [?n, owl:sourceIndividual, ?x], [?n, owl:assertionProperty, ?p], [?n, owl:targetIndividual, ?y], [?x, ?p, ?y] .
@@ -471,9 +469,7 @@ false(?x) :- rl_most_of(?c, ?p, ?n, owl:Thing), ?n = 0, [?x, a, ?c], [?x, ?p, ?y
 # cax-dw: disjoint classes have something in common
 false(?x) :- [?c, owl:disjointWith, ?d], [?x, a, ?c], [?x, a, ?d] .
 # cax-adc: disjoint classes have something in common
-false(?x) :-
-    [?a, a, owl:AllDisjointClasses], [?a, owl:members, ?l], rl_cell(?l, ?c), rl_cell(?l, ?d),
-    FILTER(!SAMETERM(?c, ?d)), [?c, rdf:first, ?e], [?d, rdf:first, ?f], [?x, a, ?e], [?x, a, ?f] .
+false(?x) :- rl_common(?c, ?d, ?x), rl_on(?c, ?d) .
 # dt-not-type: a literal is no value of its datatype
 false(?v) :- rl_kind(?v, <urn:everlog:kind:ill-typed>) .
 # and a literal is of a datatype that its value is not in
@@ -487,9 +483,24 @@ false(?x) :- [?x, owl:bottomObjectProperty, ?y] .
 false(?x) :- [?x, owl:bottomDataProperty, ?y] .
 """
 
-_TWICE = """
-# members of a list that stand there twice, perhaps by two names, since a cell has all names of its member
-rl_twice(?l, ?x) :- rl_cell(?l, ?c), [?c, rdf:first, ?x], rl_cell(?l, ?d), [?d, rdf:first, ?x], FILTER(!SAMETERM(?c, ?d)) .
+_CELLS = """
+# what may stand in two cells of a list: one member, perhaps by two names, since a cell has all names of its member
+rl_again(?l, ?c, ?d, ?x) :-
+    rl_cell(?l, ?c), [?c, rdf:first, ?x], rl_cell(?l, ?d), [?d, rdf:first, ?x], FILTER(!SAMETERM(?c, ?d)) .
+# or properties with a pair in common
+rl_both(?c, ?d, ?x) :-
+    [?a, a, owl:AllDisjointProperties], [?a, owl:members, ?l], rl_cell(?l, ?c), rl_cell(?l, ?d),
+    FILTER(!SAMETERM(?c, ?d)), [?c, rdf:first, ?p], [?d, rdf:first, ?q], [?x, ?p, ?y], [?x, ?q, ?y] .
+# or classes with something in common
+rl_common(?c, ?d, ?x) :-
+    [?a, a, owl:AllDisjointClasses], [?a, owl:members, ?l], rl_cell(?l, ?c), rl_cell(?l, ?d),
+    FILTER(!SAMETERM(?c, ?d)), [?c, rdf:first, ?e], [?d, rdf:first, ?f], [?x, a, ?e], [?x, a, ?f] .
+# two cells that have two names, and not one cell that has both: the list goes on from one to the other
+rl_on(?c, ?e) :- rl_again(?l, ?c, ?d, ?x), [?c, rdf:rest, ?e] .
+rl_on(?c, ?e) :- rl_both(?c, ?d, ?x), [?c, rdf:rest, ?e] .
+rl_on(?c, ?e) :- rl_common(?c, ?d, ?x), [?c, rdf:rest, ?e] .
+rl_on(?c, ?f) :- rl_on(?c, ?e), [?e, rdf:rest, ?f] .
+rl_twice(?l, ?x) :- rl_again(?l, ?c, ?d, ?x), rl_on(?c, ?d) .
 """
 
 
@@ -500,7 +511,7 @@ def _contradictions() -> Iterator[tuple[str, Rule]]:
 
 @cache
 def rl_rules(few: bool) -> tuple[tuple[str, Rule], ...]:
-    """All rules, each with its name; those about the terms of a small document if there are `few`."""
-    texts = [_EQUALITY, _REFLEXIVITY, _LISTS, _PROPERTIES, _CLASSES, _CLASS_AXIOMS, _DATATYPES, _SCHEMA, _TWICE]
+    """All rules, each with its name; those about every two of some terms if there are such (`few_terms.py`)."""
+    texts = [_EQUALITY, _REFLEXIVITY, _LISTS, _PROPERTIES, _CLASSES, _CLASS_AXIOMS, _DATATYPES, _SCHEMA, _CELLS]
     texts += [_FEW] if few else []
     return (*(pair for text in texts for pair in named_rules(text)), *_contradictions())

@@ -97,11 +97,16 @@ def make_modules(
     return found
 
 
-def restrict_exactness(modules: Modules) -> None:
-    """A fact that another module derives as well may be back by that one, of which the oracle knows nothing."""
+def restrict_exactness(modules: Modules, known: abc.Container[int] = ()) -> None:
+    """A fact that another module derives as well may be back by that one, of which the oracle knows nothing.
+
+    Of modules that are known, by `id`, it has been said what they are beside each other.
+    """
     for beside in modules.values():
+        new = [module for module in beside if id(module) not in known]
         for module in beside:
-            module.exact &= not any(_meet(module, other) for other in beside if other is not module)
+            others = new if id(module) in known else beside
+            module.exact &= not any(_meet(module, other) for other in others if other is not module)
 
 
 def planned_modules(strata: abc.Sequence[CompiledStratum], modules: Modules) -> list[tuple[Planned, Module]]:

@@ -232,6 +232,9 @@ class ComputedFacts(MemoryFacts):
         found = self._parts.get(table)
         return 0 if found is None else found.size
 
+    def __len__(self) -> int:
+        return sum([rows.size for rows in self._parts.values()])
+
     def view(self, table: Table) -> TableView:
         found = self._parts.get(table)
         if found is None:
