@@ -51,6 +51,19 @@ GRAPH_PAIRS = 20_000_000
 `DRIVER_FACTS` edges, wherever these are: rounds of jobs would take a hundred times as long. Paths that connect more pairs
 than this are left to Spark: these are 320 MB."""
 
+ANSWERS = 500_000
+"""Runs in Spark are asked for the facts that few bindings meet if they have up to this many: 16 MB of triples."""
+
+REMEMBERED_ANSWERS = 2_000_000
+"""More questions and answers than this are forgotten, for each run and way in which it is asked."""
+
+ASKED_BEFORE_SORTED = 3
+"""A run in Spark that so many jobs have asked for a few facts is copied to sorted files, which are asked without a job.
+That takes a little longer than as many jobs."""
+
+SORTED_BLOCK_ROWS = 2_000_000
+"""So many rows of a sorted file are in one block: a task holds these, 64 MB of triples, and sorts them."""
+
 BROADCAST_LOOK_UP_FACTS = 20_000
 """Up to this many facts are broadcast to rows that are looked up among them."""
 

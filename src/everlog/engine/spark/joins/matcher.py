@@ -10,9 +10,10 @@ from collections.abc import Sequence
 from everlog.datalog.syntax import Atom, Comparison, Constant
 from everlog.engine.algebra import Bindings, FactSet, Labelled, Matcher
 from everlog.engine.spark.engine import SparkEngine
+from everlog.engine.spark.facts.questions import TooMany
 from everlog.engine.spark.facts.sets import ComputedFacts, SparkFacts, as_spark_facts
 from everlog.engine.spark.joins.conjunction import Conjunction, Literal
-from everlog.engine.spark.joins.driver_rules import DriverConjunction, DriverDelivery, TooMany
+from everlog.engine.spark.joins.driver_rules import DriverConjunction, DriverDelivery
 from everlog.engine.spark.joins.instances import Delivery
 from everlog.engine.spark.joins.join_order import in_order
 from everlog.engine.spark.joins.patterns import Compared, Parameters, Pattern
