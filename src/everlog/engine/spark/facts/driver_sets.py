@@ -59,6 +59,10 @@ class Driver:
         """Whether so many facts are few enough to be fetched, or to be asked for one by one."""
         return rows <= min(tuning.FETCHED_FACTS, tuning.DRIVER_FACTS)
 
+    def local_if_few(self, facts: SparkFacts) -> DriverFacts | None:
+        """The facts of a set on the driver, if they are so few that it asks Spark for what they meet."""
+        return facts.local() if self.fetches(facts.at_most()) else None
+
     def has(self, sets: Iterable[SparkFacts]) -> bool:
         """Whether the driver has all that some sets are made of, and none of them may have many facts."""
         return all(facts.on_driver and self.keeps(facts.at_most()) for facts in sets)

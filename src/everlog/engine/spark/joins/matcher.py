@@ -40,11 +40,18 @@ class SparkMatcher(Matcher):
 
         positive = in_order(None, [one for one in matched if not one.negative], at_most)
         negative = [one for one in matched if one.negative]
-        if self._engine.driver.has(one.view for one in matched):
+        driver, found = self._engine.driver, list[DriverConjunction]()
+
+        def evaluate() -> None:
             on_driver = DriverDelivery(self._engine).conjunction(parameters, shaping.variables.values())
+            on_driver.evaluate(positive, negative, tests)
+            found.append(on_driver)
+
+        # Few facts that the first literal has are enough: the driver asks Spark for what they meet.
+        if driver.has(one.view for one in matched) or (positive and driver.local_if_few(positive[0].view) is not None):
             try:
-                on_driver.evaluate(positive, negative, tests)
-                return SparkBindings(self._engine, shaping, on_driver)
+                driver.questions.inquire([evaluate])
+                return SparkBindings(self._engine, shaping, found[0])
             except TooMany:
                 pass
         conjunction = Conjunction(self._engine, parameters, shaping.variables.values())

@@ -121,7 +121,7 @@ class SparkRules(Rules):
         Few facts that drive the joins are enough: the driver asks Spark for what they meet.
         """
         driver = self._engine.driver
-        few = driving is not None and driver.fetches(driving.at_most()) and driving.local() is not None
+        few = driving is not None and driver.local_if_few(driving) is not None
         if few or driver.has(others if driving is None else [driving, *others]):
             on_driver = DriverDelivery(self._engine, excluding, proving)
             try:
