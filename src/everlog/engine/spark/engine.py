@@ -84,6 +84,10 @@ _OWN_SETTINGS: Final = {
 }
 
 
+_FOLLOWING: Final = 3
+"""Of so many times the facts that come in there is room for what follows from them, before others have to be moved."""
+
+
 class SparkEngine(Engine):
     """Facts in DataFrames.
 
@@ -125,7 +129,7 @@ class SparkEngine(Engine):
         self._texts: Table | None = None
         self._chosen_terms: dict[Callable[[Table], str], Table] = {}
         self._twins: Twins | None = None
-        self._cut: Cut = cut_named(self.spark, cut, scratch, lambda: self.partitions)
+        self._cut: Cut = cut_named(self.spark, cut, scratch, lambda: self.partitions, self._has_many)
         self._prefix = f"everlog_{uuid4().hex[:8]}"
         self._names = counting_up()
         self._estimates = Estimates(self.spark, self._prefix)
@@ -262,10 +266,10 @@ class SparkEngine(Engine):
     def annotation(self, sparse: bool = False) -> SparkAnnotation:
         return SparkAnnotation(self)
 
-    def facts(self, frames: Mapping[str, DataFrame], apart: FactSet | None = None) -> ComputedFacts:
+    def facts(self, frames: Mapping[str, DataFrame], apart: FactSet | None = None, expected: int = 0) -> ComputedFacts:
         """A set of facts by predicate, from the columns `a0`, `a1`, … of ids; a nullary fact is there if a row is.
 
-        None of them is in the set `apart`, as the caller knows.
+        None of them is in the set `apart`, as the caller knows. About so many are `expected`.
         """
         if not frames:
             return self.empty()
@@ -277,7 +281,8 @@ class SparkEngine(Engine):
             parts.append(select(fact_columns([number, *ids], self.width), f"{views[predicate]} l"))
         rows = union(parts)
         known = frozenset[int]() if apart is None else as_spark_facts(apart).covered()
-        self._partition(self._most_partitions)  # nobody knows yet how many facts there are
+        # Where nobody knows yet how many facts there are, they may be many; what follows from them may be more.
+        self._partition(max(self._most_partitions, self._worthwhile(_FOLLOWING * expected)))
         found = self.computed(DISTINCT, known, rows)
         if self._is_beside and 8 * self._worthwhile() <= self.partitions:
             self._partition(self._worthwhile())
@@ -493,10 +498,16 @@ class SparkEngine(Engine):
 
     def _worthwhile(self, more: int = 0) -> int:
         """As many partitions as the facts are worth, in large steps: runs with others have to be moved for a join."""
-        wanted = 1
-        while wanted * tuning.FACTS_PER_PARTITION < sum(self._sizes.values()) + more:
+        wanted, most, facts = 1, self._most_partitions, sum(self._sizes.values()) + more
+        while wanted * tuning.FACTS_PER_PARTITION < facts:
             wanted *= 4
-        return min(wanted, self._most_partitions)
+        while most * tuning.FULL_PARTITION_FACTS < facts:
+            most *= 4
+        return min(wanted, most)
+
+    def _has_many(self) -> bool:
+        """Whether there are more facts than Java should have as objects."""
+        return sum(self._sizes.values()) > tuning.HEAP_FACTS
 
     def _partition(self, number: int) -> None:
         """Lets the next jobs have so many partitions; a task costs about the same however little it does."""

@@ -88,6 +88,12 @@ FACTS_PER_PARTITION = 50_000
 """For this many facts there is a partition, but never more of them than the session has: a task costs about the same
 however little it does."""
 
+FULL_PARTITION_FACTS = 4_000_000
+"""While partitions have up to this many facts, there are as many as the session has; a hash table of more does not fit."""
+
+HEAP_FACTS = 2_000_000
+"""Up to this many facts, of all sets together, Java has as objects; more are on disk, and come as columns."""
+
 INTERPRETED_FACTS = 200_000
 """While an engine has up to this many facts, Spark generates no code for its jobs: compiling takes longer."""
 
