@@ -2,8 +2,8 @@
 
 * `local_checkpoint` keeps rows in the executors. It is the fastest, and an executor that dies takes its rows with it. Where
   facts are many, it does as `persist`: rows as objects fill the heap, and Java looks through all of them again and again.
-* `persist` keeps columns in the executors' memory, which takes a third of it, and the rows on their disks. It is no safer:
-  Spark would have to remember how rows were made, and as rounds build on rounds, their plans would double each time.
+* `persist` keeps rows on the executors' disks, and columns beside them, which are read several times as fast. It is no
+  safer: Spark would have to remember how rows were made, and as rounds build on rounds, their plans would double each time.
 * `parquet` writes files to a scratch folder that the caller gives, and keeps what is read from there as columns: whatever
   dies, the files are still there.
 
@@ -91,7 +91,7 @@ class LocalCheckpoint(Cut):
 
 
 class Persist(Cut):
-    """Columns in the executors, and rows on their disks."""
+    """Rows and columns on the executors' disks."""
 
     def _kept(self, frame: DataFrame) -> DataFrame:
         return _on_disk(frame)
@@ -99,7 +99,7 @@ class Persist(Cut):
 
 def _on_disk(frame: DataFrame) -> DataFrame:
     """The rows of a frame on the disks of executors, from where they come as columns, once they are wanted."""
-    return frame.localCheckpoint(storageLevel=StorageLevel.DISK_ONLY).persist()
+    return frame.localCheckpoint(storageLevel=StorageLevel.DISK_ONLY).persist(StorageLevel.DISK_ONLY)
 
 
 class Parquet(Cut):
