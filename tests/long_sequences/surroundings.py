@@ -38,6 +38,7 @@ SURROUNDINGS: Final = {
     "settles anew": 0.2,
     "wonders": 0.2,
     "by jobs": 0.1,
+    "in files": 0.1,
     "in halves": 0.2,
     "looks around": 0.2,
     "foresees": 0.1,
@@ -129,6 +130,14 @@ def surrounded(names: tuple[str, ...]) -> Iterator[None]:
                 patch.setattr(spark_tuning, "BROADCAST_LOOK_UP_FACTS", 3)
                 patch.setattr(spark_tuning, "SETTLED_FACTS", 6)
                 patch.setattr(spark_tuning, "DRIVER_TERMS", 5)
+                patch.setattr(spark_tuning, "HEAP_FACTS", 30)
+            elif name == "in files":  # a handful of facts asks sets that are not on the driver, soon without a job
+                patch.setattr(spark_tuning, "DRIVER_FACTS", 8)
+                patch.setattr(spark_tuning, "GONE_SHARE", 1)
+                patch.setattr(spark_tuning, "ASKED_BEFORE_SORTED", 1)
+                patch.setattr(spark_tuning, "BROADCAST_JOIN_FACTS", 2)
+                patch.setattr(spark_tuning, "SORTED_BLOCK_ROWS", 3)
+                patch.setattr(spark_tuning, "REMEMBERED_ANSWERS", 3)
             elif name == "looks around":  # facts in other names are looked for, whatever the sizes of classes
                 patch.setattr(tuning, "IMAGE_COST", 1e9)
             elif name == "in halves":  # bindings and terms of the Spark engine's driver come a few at a time

@@ -13,6 +13,7 @@ from everlog.datalog.reader import parse_program
 from everlog.datalog.syntax import Atom, Comparison, Rule, Variable
 from everlog.engine.algebra import FactSet, Region
 from everlog.engine.spark import tuning
+from everlog.engine.spark.facts.sets import as_spark_facts
 from everlog.engine.spark.joins.rules import SparkRules
 from oracles import naive
 from oracles.naive import Facts as FactsOf
@@ -155,6 +156,35 @@ def test_bindings_are_extended_half_by_half(
     counted = asked.rules.apply_counted(asked.positive, asked.negative, some=asked.some)
     assert asked.facts.multiplicities(counted) == asked.heads
     assert asked.facts.engine.driver_applications == 2
+
+
+@pytest.mark.parametrize("sizes", ["far"], indirect=True)
+@pytest.mark.parametrize("conditions", [1, 2])
+def test_few_facts_ask_for_what_they_meet(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch, conditions: int
+) -> None:
+    """The driver asks Spark for what few facts meet in sets that are not there, by jobs at first, and then in files."""
+    asked = Asked(spark, 301 + conditions, conditions)
+    few = max(len(P) + len(N) for P, N in asked.question.conditions)
+    monkeypatch.setattr(tuning, "DRIVER_FACTS", few)
+    monkeypatch.setattr(tuning, "BROADCAST_JOIN_FACTS", 2)
+    monkeypatch.setattr(tuning, "ASKED_BEFORE_SORTED", 1)
+    monkeypatch.setattr(tuning, "SORTED_BLOCK_ROWS", 3)
+    facts, heads = asked.facts, asked.heads
+    many = [facts.engine.computed(as_spark_facts(one).computed().table()) for one in (asked.positive, asked.negative)]
+    assert not any(one.on_driver for one in many)
+    for _ in range(2):
+        assert facts.facts_in(asked.rules.apply(*many, some=asked.some)) == heads.keys()
+        assert asked.derived() == heads.total()
+    assert facts.engine.driver_applications == 2
+    assert any(run.files for one in many for run in one.runs)
+    # A few facts go, and nothing is copied: what is asked for later is without them.
+    monkeypatch.setattr(tuning, "DRIVER_FACTS", 2)
+    monkeypatch.setattr(tuning, "GONE_SHARE", 0)
+    gone = frozenset(sorted(asked.question.positive, key=repr)[:2])
+    left = many[0].minus(facts.stored(gone)).computed()
+    assert [run.source for run in left.runs] == [*many[0].runs]
+    assert facts.facts_in(left) == asked.question.positive - gone
 
 
 def test_one_of_many_matches_is_proof_enough(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:

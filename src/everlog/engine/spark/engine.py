@@ -33,17 +33,28 @@ from everlog.engine.algebra import Engine, FactSet, Region
 from everlog.engine.spark import tuning
 from everlog.engine.spark.facts import driver_facts, fact_schema
 from everlog.engine.spark.facts.annotations import SparkAnnotation, SparkCounted
-from everlog.engine.spark.facts.driver_facts import DriverFacts
+from everlog.engine.spark.facts.driver_facts import DriverFacts, together
 from everlog.engine.spark.facts.driver_sets import Driver
 from everlog.engine.spark.facts.estimates import Estimates
 from everlog.engine.spark.facts.fact_schema import COUNT, RELATION
 from everlog.engine.spark.facts.lineage import Cut, CutName, cut_named
 from everlog.engine.spark.facts.region_filters import RegionFilter
-from everlog.engine.spark.facts.runs import CLASSES, Run, class_of, columns_of, local_run, merged_length, total
+from everlog.engine.spark.facts.runs import (
+    CLASSES,
+    Run,
+    class_of,
+    columns_of,
+    local_run,
+    merged_length,
+    remaining,
+    total,
+)
 from everlog.engine.spark.facts.sets import EVERYTHING, ComputedFacts, SparkFacts, Wanted, as_spark_facts, computed
+from everlog.engine.spark.facts.sorted_files import SortedFiles, sorted_files
 from everlog.engine.spark.facts.sql_text import (
     DISTINCT,
     Table,
+    absent,
     fact_columns,
     own_keys,
     partitioned_union,
@@ -71,6 +82,10 @@ _OWN_SETTINGS: Final = {
     # Its inference of filters fails on unions of views that share columns (key not found in rewriteConstraints).
     "spark.sql.constraintPropagation.enabled": "false",
 }
+
+
+_FOLLOWING: Final = 3
+"""Of so many times the facts that come in there is room for what follows from them, before others have to be moved."""
 
 
 class SparkEngine(Engine):
@@ -114,7 +129,7 @@ class SparkEngine(Engine):
         self._texts: Table | None = None
         self._chosen_terms: dict[Callable[[Table], str], Table] = {}
         self._twins: Twins | None = None
-        self._cut: Cut = cut_named(self.spark, cut, scratch, lambda: self.partitions)
+        self._cut: Cut = cut_named(self.spark, cut, scratch, lambda: self.partitions, self._has_many)
         self._prefix = f"everlog_{uuid4().hex[:8]}"
         self._names = counting_up()
         self._estimates = Estimates(self.spark, self._prefix)
@@ -122,6 +137,8 @@ class SparkEngine(Engine):
         self._views: set[Table] = set()
         self._sizes: dict[Table, int] = {}
         self._generated = True
+        self._finds_files = True
+        """Whether the driver finds files that tasks write."""
         self._forgotten: list[Table] = []
         self._terms = terms
         self._known_terms: DataFrame | None = None
@@ -249,10 +266,10 @@ class SparkEngine(Engine):
     def annotation(self, sparse: bool = False) -> SparkAnnotation:
         return SparkAnnotation(self)
 
-    def facts(self, frames: Mapping[str, DataFrame], apart: FactSet | None = None) -> ComputedFacts:
+    def facts(self, frames: Mapping[str, DataFrame], apart: FactSet | None = None, expected: int = 0) -> ComputedFacts:
         """A set of facts by predicate, from the columns `a0`, `a1`, … of ids; a nullary fact is there if a row is.
 
-        None of them is in the set `apart`, as the caller knows.
+        None of them is in the set `apart`, as the caller knows. About so many are `expected`.
         """
         if not frames:
             return self.empty()
@@ -264,7 +281,8 @@ class SparkEngine(Engine):
             parts.append(select(fact_columns([number, *ids], self.width), f"{views[predicate]} l"))
         rows = union(parts)
         known = frozenset[int]() if apart is None else as_spark_facts(apart).covered()
-        self._partition(self._most_partitions)  # nobody knows yet how many facts there are
+        # Where nobody knows yet how many facts there are, they may be many; what follows from them may be more.
+        self._partition(max(self._most_partitions, self._worthwhile(_FOLLOWING * expected)))
         found = self.computed(DISTINCT, known, rows)
         if self._is_beside and 8 * self._worthwhile() <= self.partitions:
             self._partition(self._worthwhile())
@@ -359,18 +377,28 @@ class SparkEngine(Engine):
         """How many facts of each predicate there are."""
         names = {number: predicate for predicate, (number, _) in self._relations.items()}
         here = as_spark_facts(facts)
-        if self.driver.has([here]) or here.local() is not None:
-            sizes = np.zeros(len(self.arities), np.int64)
-            for run in here.computed().runs:
-                for few, sign in ((run.whole, 1), (run.gone, -1)):
-                    if few is not None:
-                        sizes += sign * np.bincount(few.rows[:, 0], minlength=len(self.arities))
-            return {names[number]: int(sizes[number]) for number in np.flatnonzero(sizes).tolist()}
-        table = as_spark_facts(facts).table()
+        if not isinstance(here, ComputedFacts) and not self.driver.has([here]) and here.local() is None:
+            return {names[number]: n for number, n in self._counted(here.table()).items()}
+        sizes = np.zeros(len(self.arities), np.int64)
+        for run in here.computed().runs:
+            if run.whole is not None:
+                sizes += _sizes(run.whole, len(sizes))
+            else:
+                there = run.asked
+                if there.sizes is None:
+                    there.sizes = self._counted(self.table_of(there))
+                for number, n in there.sizes.items():
+                    sizes[number] += n
+            if run.gone is not None:
+                sizes -= _sizes(run.gone, len(sizes))
+        return {names[number]: int(sizes[number]) for number in np.flatnonzero(sizes).tolist()}
+
+    def _counted(self, table: Table | None) -> dict[int, int]:
+        """How many facts of each relation a table has, by the relation's number."""
         if table is None:
             return {}
         rows = self.spark.sql(f"SELECT {RELATION}, count(*) FROM {table} GROUP BY {RELATION}").collect()
-        return {names[number]: n for number, n in rows}
+        return {number: n for number, n in rows}
 
     def region_filter(self, region: Region) -> RegionFilter:
         if region not in self._regions:
@@ -470,10 +498,16 @@ class SparkEngine(Engine):
 
     def _worthwhile(self, more: int = 0) -> int:
         """As many partitions as the facts are worth, in large steps: runs with others have to be moved for a join."""
-        wanted = 1
-        while wanted * tuning.FACTS_PER_PARTITION < sum(self._sizes.values()) + more:
+        wanted, most, facts = 1, self._most_partitions, sum(self._sizes.values()) + more
+        while wanted * tuning.FACTS_PER_PARTITION < facts:
             wanted *= 4
-        return min(wanted, self._most_partitions)
+        while most * tuning.FULL_PARTITION_FACTS < facts:
+            most *= 4
+        return min(wanted, most)
+
+    def _has_many(self) -> bool:
+        """Whether there are more facts than Java should have as objects."""
+        return sum(self._sizes.values()) > tuning.HEAP_FACTS
 
     def _partition(self, number: int) -> None:
         """Lets the next jobs have so many partitions; a task costs about the same however little it does."""
@@ -556,6 +590,36 @@ class SparkEngine(Engine):
             run.name = run.source.name
         return run
 
+    def remaining(self, run: Run, gone: DriverFacts, apart: frozenset[int]) -> Run:
+        """A run without some of its facts. Few of many that are in Spark stay there, and are passed over."""
+        if run.near:
+            return remaining(run, gone, apart)
+        known = gone if run.gone is None else together([run.gone, gone])
+        there, rows = run.asked, run.rows - len(gone)
+        passed_over = local_run(known)
+        keys, sought = own_keys(len(run.columns) - 1), self.table_of(passed_over)
+        table = absent(there.view(), keys, sought, 0, None, self.width)
+        if tuning.GONE_SHARE * len(known) > rows or not self.driver.fetches(len(known)):
+            return self.run(table, run.apart | apart)
+        left = Run(table, run.columns, rows, run.classes, run.apart | apart, source=there, sum=rows, gone=known)
+        left.passed_over = passed_over
+        return left
+
+    def sorted_copy(self, run: Run, order: Sequence[int]) -> SortedFiles | None:
+        """Sorted files with a run in Spark and the numbers beside its facts; None if the driver would not find them."""
+        if not self._finds_files:
+            return None
+        look()
+        names = fact_schema.columns(self.width)
+        count = COUNT if COUNT in run.columns else f"1L AS {COUNT}"
+        frame = self.spark.sql(f"SELECT {', '.join(names)}, {count} FROM {self.table_of(run)}")
+        files = sorted_files(frame, [*order, len(names)], self._new_folder())
+        if files is None:
+            self._finds_files = False
+        else:
+            run.files.append(files)
+        return files
+
     def fetched(self, query: str, names: Sequence[str], at_most: int) -> pa.Table:
         """Some columns of numbers that a query gives, at most so many rows, as a table of this process."""
         schema = pa.schema([(name, pa.int64()) for name in names])
@@ -568,9 +632,7 @@ class SparkEngine(Engine):
         made: list[Path] = []
 
         def folder() -> Path:
-            if self._scratch is not None:
-                Path(self._scratch).mkdir(parents=True, exist_ok=True)
-            made.append(Path(tempfile.mkdtemp(prefix="everlog-", dir=self._scratch)))
+            made.append(self._new_folder())
             return made[-1]
 
         try:
@@ -578,6 +640,11 @@ class SparkEngine(Engine):
         finally:
             for one in made:
                 shutil.rmtree(one, ignore_errors=True)
+
+    def _new_folder(self) -> Path:
+        if self._scratch is not None:
+            Path(self._scratch).mkdir(parents=True, exist_ok=True)
+        return Path(tempfile.mkdtemp(prefix="everlog-", dir=self._scratch))
 
     def _local(self, names: Sequence[str], columns: Sequence[NDArray[np.int64]]) -> DataFrame:
         """A few rows from the driver, which Spark broadcasts without a job."""
@@ -651,6 +718,11 @@ def _beside(spark: SparkSession, partitions: int) -> SparkSession:
         session.conf.set(key, value)
     session.conf.set("spark.sql.shuffle.partitions", str(partitions))
     return session
+
+
+def _sizes(facts: DriverFacts, relations: int) -> NDArray[np.int64]:
+    """How many facts of each relation there are."""
+    return np.bincount(facts.rows[:, 0], minlength=relations)
 
 
 def _arity(frame: DataFrame) -> int:

@@ -145,7 +145,7 @@ class SparkBackend(Backend[FactSet, SparkListed, FactSet]):
         if not add:
             return [*found, self._engine.facts(self.terms.dictionary.find(read))]
         encoded = self.terms.encode(read)
-        found.append(self._engine.facts(encoded.facts))
+        found.append(self._engine.facts(encoded.facts, expected=sum(read.sizes.values())))
         encoded.release()
         return found
 
@@ -174,7 +174,8 @@ class SparkBackend(Backend[FactSet, SparkListed, FactSet]):
             )
             for predicate, rows in found.items()
         }
-        return self._engine.facts({name: to_spark(self.spark, table) for name, table in tables.items()})
+        frames = {name: to_spark(self.spark, table) for name, table in tables.items()}
+        return self._engine.facts(frames, expected=size)
 
     def entered(self, batches: Sequence[FactSet], excluding: FactSet | None = None) -> FactSet:
         nothing: FactSet = self._engine.empty()

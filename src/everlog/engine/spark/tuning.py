@@ -51,6 +51,19 @@ GRAPH_PAIRS = 20_000_000
 `DRIVER_FACTS` edges, wherever these are: rounds of jobs would take a hundred times as long. Paths that connect more pairs
 than this are left to Spark: these are 320 MB."""
 
+ANSWERS = 500_000
+"""Runs in Spark are asked for the facts that few bindings meet if they have up to this many: 16 MB of triples."""
+
+REMEMBERED_ANSWERS = 2_000_000
+"""More questions and answers than this are forgotten, for each run and way in which it is asked."""
+
+ASKED_BEFORE_SORTED = 3
+"""A run in Spark that so many jobs have asked for a few facts is copied to sorted files, which are asked without a job.
+That takes a little longer than as many jobs."""
+
+SORTED_BLOCK_ROWS = 2_000_000
+"""So many rows of a sorted file are in one block: a task holds these, 64 MB of triples, and sorts them."""
+
 BROADCAST_LOOK_UP_FACTS = 20_000
 """Up to this many facts are broadcast to rows that are looked up among them."""
 
@@ -74,6 +87,12 @@ few shares many may go to one place."""
 FACTS_PER_PARTITION = 50_000
 """For this many facts there is a partition, but never more of them than the session has: a task costs about the same
 however little it does."""
+
+FULL_PARTITION_FACTS = 4_000_000
+"""While partitions have up to this many facts, there are as many as the session has; a hash table of more does not fit."""
+
+HEAP_FACTS = 2_000_000
+"""Up to this many facts, of all sets together, Java has as objects; more are on disk, and come as columns."""
 
 INTERPRETED_FACTS = 200_000
 """While an engine has up to this many facts, Spark generates no code for its jobs: compiling takes longer."""

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from everlog.engine.spark import tuning
@@ -224,6 +225,14 @@ class DriverFacts:
         """Facts of both, whose numbers are added, those of the second with a sign."""
         changed = other.with_numbers(other.numbers_in(self) + sign * other.numbers)
         return together([changed, self - other])
+
+
+def matrix(table: pa.Table) -> Rows:
+    """A table of numbers as rows."""
+    found = np.empty((table.num_rows, table.num_columns), np.int64)
+    for place, column in enumerate(table.columns):
+        found[:, place] = column.to_numpy()
+    return found
 
 
 def widened(rows: Rows, columns: int) -> Rows:

@@ -18,11 +18,11 @@ from pyspark.sql import DataFrame
 
 from everlog.engine.spark import tuning
 from everlog.engine.spark.facts import fact_schema
-from everlog.engine.spark.facts.driver_facts import DriverFacts, Rows, together
+from everlog.engine.spark.facts.driver_facts import DriverFacts, matrix, together
 from everlog.engine.spark.facts.driver_terms import DriverTerms
 from everlog.engine.spark.facts.fact_schema import COUNT
+from everlog.engine.spark.facts.questions import Questions
 from everlog.engine.spark.facts.runs import Run, local_run, total
-from everlog.engine.spark.facts.sql_text import own_keys, same, select, union
 
 if TYPE_CHECKING:
     from everlog.engine.spark.engine import SparkEngine
@@ -43,6 +43,7 @@ class Driver:
     def __init__(self, engine: SparkEngine) -> None:
         self._engine = engine
         self.terms = DriverTerms(engine)
+        self.questions = Questions(engine)
         self.grouped: WeakKeyDictionary[SparkFacts, dict[tuple[int, ...], Numbered]] = WeakKeyDictionary()
         """Groups of sets, as long as somebody has these, by a relation and the places of arguments."""
 
@@ -57,6 +58,10 @@ class Driver:
     def fetches(self, rows: int) -> bool:
         """Whether so many facts are few enough to be fetched, or to be asked for one by one."""
         return rows <= min(tuning.FETCHED_FACTS, tuning.DRIVER_FACTS)
+
+    def local_if_few(self, facts: SparkFacts) -> DriverFacts | None:
+        """The facts of a set on the driver, if they are so few that it asks Spark for what they meet."""
+        return facts.local() if self.fetches(facts.at_most()) else None
 
     def has(self, sets: Iterable[SparkFacts]) -> bool:
         """Whether the driver has all that some sets are made of, and none of them may have many facts."""
@@ -85,6 +90,7 @@ class Driver:
         if local is None:
             query = f"SELECT {', '.join(run.columns)} FROM {run.name}"
             local = run.whole = self._facts(self._engine.fetched(query, run.columns, run.rows))
+            run.gone = None
         return local
 
     def computed(self, frame: DataFrame) -> DriverFacts | None:
@@ -106,55 +112,12 @@ class Driver:
                     mine, there = mine[left], there[left]
                 found.append(DriverFacts(rest.rows[mine], run.whole.numbers_at(there)))
                 rest = rest.without(mine)
-        self._ask(rest, far)
-        for run in far:
-            assert run.known is not None
-            numbers = rest.numbers_in(run.known)
-            found.append(DriverFacts(rest.rows[numbers != 0], numbers[numbers != 0]))
+        if far and len(rest):
+            found.append(self.questions.among(rest, far))
         return together(found)
-
-    def _ask(self, facts: DriverFacts, runs: Sequence[Run]) -> None:
-        """Asks Spark, by one job, which of some facts some runs have, and notes the answers in `known` of these runs."""
-        unknown = np.zeros(len(facts), np.bool_)
-        for run in runs:
-            unknown |= True if run.known is None else facts.places_in(run.known) < 0
-        asked = facts.chosen(unknown).with_numbers(0)
-        answers = dict.fromkeys(map(id, runs), asked)
-        there = [run for run in runs if run.may_have(asked).any()]
-        if there:
-            found = self._found(asked, there)
-            for number, run in enumerate(there):
-                mine = found[found[:, -1] == number]
-                answers[id(run)] = asked.with_numbers(asked.numbers_in(DriverFacts(mine[:, :-2], mine[:, -2])))
-        for run in runs:
-            old, told = run.known, answers[id(run)]
-            if old is not None and len(old) > tuning.BROADCAST_LOOK_UP_FACTS:
-                old = old & facts  # all else is forgotten, but not what is asked for now
-            run.known = told if old is None else together([told, old - told])
-
-    def _found(self, asked: DriverFacts, runs: Sequence[Run]) -> Rows:
-        """What some runs have of some facts: rows with the number beside each fact, and that of the run."""
-        width = self._engine.width
-        names = fact_schema.columns(width)
-        parts = []
-        for number, run in enumerate(runs):
-            count = COUNT if COUNT in run.columns else f"1L AS {COUNT}"
-            parts.append(select([f"{number}L AS run", *names, count], self._engine.table_of(run)))
-        sought = local_run(asked.with_numbers(None))
-        joined = f"{union(parts)} s JOIN {self._engine.table_of(sought)} l ON {same(own_keys(width))}"
-        query = select([*(f"s.{name}" for name in names), f"s.{COUNT}", "s.run"], joined, hint="BROADCAST(l)")
-        return _matrix(self._engine.spark.sql(f"SELECT * FROM {query}").toArrow())
 
     def _facts(self, table: pa.Table) -> DriverFacts:
         """The facts in a table, perhaps with a column of numbers."""
         columns = [name for name in fact_schema.columns(self._engine.width) if name in table.column_names]
-        rows = _matrix(table.select(columns))
+        rows = matrix(table.select(columns))
         return DriverFacts(rows, table.column(COUNT).to_numpy() if COUNT in table.column_names else None)
-
-
-def _matrix(table: pa.Table) -> Rows:
-    """A table of numbers as rows."""
-    found = np.empty((table.num_rows, table.num_columns), np.int64)
-    for place, column in enumerate(table.columns):
-        found[:, place] = column.to_numpy()
-    return found

@@ -1,8 +1,9 @@
 """Cutting lineage: a DataFrame is computed, and what is left of its plan is a leaf.
 
-* `local_checkpoint` keeps rows in the executors. It is the fastest, and an executor that dies takes its rows with it.
-* `persist` keeps columns in the executors' memory, which takes a third of it, and the rows on their disks. It is no safer:
-  Spark would have to remember how rows were made, and as rounds build on rounds, their plans would double each time.
+* `local_checkpoint` keeps rows in the executors. It is the fastest, and an executor that dies takes its rows with it. Where
+  facts are many, it does as `persist`: rows as objects fill the heap, and Java looks through all of them again and again.
+* `persist` keeps rows on the executors' disks, and columns beside them, which are read several times as fast. It is no
+  safer: Spark would have to remember how rows were made, and as rounds build on rounds, their plans would double each time.
 * `parquet` writes files to a scratch folder that the caller gives, and keeps what is read from there as columns: whatever
   dies, the files are still there.
 
@@ -48,9 +49,12 @@ class Cut(ABC):
         frame.unpersist()
 
 
-def cut_named(spark: SparkSession, name: str, scratch: str | None, partitions: Callable[[], int]) -> Cut:
+def cut_named(
+    spark: SparkSession, name: str, scratch: str | None, partitions: Callable[[], int], many: Callable[[], bool]
+) -> Cut:
+    """A way by its name; `partitions` tells how many there are, and `many` whether the engine has many facts."""
     if name == "local_checkpoint":
-        return LocalCheckpoint()
+        return LocalCheckpoint(many)
     if name == "persist":
         return Persist()
     if name != "parquet":
@@ -66,26 +70,36 @@ class LocalCheckpoint(Cut):
     Those that are settled are there a second time, as columns: Spark has no other way to learn the size of a checkpoint.
     """
 
-    def __init__(self) -> None:
-        self._settled: WeakSet[DataFrame] = WeakSet()
+    def __init__(self, many: Callable[[], bool]) -> None:
+        self._many = many
+        self._in_columns: WeakSet[DataFrame] = WeakSet()
 
     def _kept(self, frame: DataFrame) -> DataFrame:
-        return frame.localCheckpoint()
+        if not self._many():
+            return frame.localCheckpoint()
+        kept = _on_disk(frame)
+        self._in_columns.add(kept)
+        return kept
 
     def settled(self, frame: DataFrame) -> DataFrame:
-        self._settled.add(frame.persist())
+        self._in_columns.add(frame.persist())
         return super().settled(frame)
 
     def forget(self, frame: DataFrame) -> None:
-        if frame in self._settled:
+        if frame in self._in_columns:
             super().forget(frame)
 
 
 class Persist(Cut):
-    """Columns in the executors, and rows on their disks."""
+    """Rows and columns on the executors' disks."""
 
     def _kept(self, frame: DataFrame) -> DataFrame:
-        return frame.localCheckpoint(storageLevel=StorageLevel.DISK_ONLY).persist()
+        return _on_disk(frame)
+
+
+def _on_disk(frame: DataFrame) -> DataFrame:
+    """The rows of a frame on the disks of executors, from where they come as columns, once they are wanted."""
+    return frame.localCheckpoint(storageLevel=StorageLevel.DISK_ONLY).persist(StorageLevel.DISK_ONLY)
 
 
 class Parquet(Cut):

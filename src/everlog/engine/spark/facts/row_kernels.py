@@ -242,3 +242,45 @@ def classes(rows, most):
             found[column] |= np.int64(1) << (rows[row, column] % most)
             row += 1
     return found
+
+
+# Sorted rows
+
+
+@inlined
+def _order(rows, row, keys, key):
+    """Below 0 if a row comes before a key, 0 if it begins with it, above 0 if it comes after it."""
+    order = 0
+    for place in range(keys.shape[1]):
+        if order == 0:
+            if rows[row, place] < keys[key, place]:
+                order = -1
+            elif rows[row, place] > keys[key, place]:
+                order = 1
+    return order
+
+
+@kernel
+def ranges(rows, keys, starts, stops):
+    """For each key, which comes after those before it, where the rows that begin with it start and stop."""
+    least = 0
+    for key in range(len(keys)):
+        below, above = least, len(rows)
+        while below < above:
+            middle = (below + above) // 2
+            if _order(rows, middle, keys, key) < 0:
+                below = middle + 1
+            else:
+                above = middle
+        least = below
+        # Few rows have a key, as a rule: steps become larger.
+        starts[key], step, above = below, 1, below
+        while above < len(rows) and _order(rows, above, keys, key) == 0:
+            below, above, step = above, min(above + step, len(rows)), 2 * step
+        while below < above:
+            middle = (below + above) // 2
+            if _order(rows, middle, keys, key) == 0:
+                below = middle + 1
+            else:
+                above = middle
+        stops[key] = below

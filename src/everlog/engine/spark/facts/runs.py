@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import reduce
 from itertools import count
 from operator import or_
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 from everlog.engine.spark import tuning
 from everlog.engine.spark.facts import fact_schema
 from everlog.engine.spark.facts import row_kernels as kernels
-from everlog.engine.spark.facts.driver_facts import DriverFacts, together, widened
+from everlog.engine.spark.facts.driver_facts import DriverFacts, Rows, together, widened
 from everlog.engine.spark.facts.fact_schema import COUNT, PADDING
+from everlog.engine.spark.facts.sorted_files import SortedFiles
 from everlog.engine.spark.facts.sql_text import Table, select
 
 CLASSES: Final = 63
@@ -39,6 +40,13 @@ def class_of(id: int) -> int:
 
 def classes_of(ids: Iterable[int]) -> int:
     return reduce(or_, map(class_of, ids), 0)
+
+
+class Answers(NamedTuple):
+    """Keys that a run was asked for, and the facts that have them."""
+
+    keys: DriverFacts
+    facts: DriverFacts
 
 
 @dataclass(eq=False)
@@ -61,13 +69,27 @@ class Run:
     whole: DriverFacts | None = None
     """The facts with their numbers, once the driver has them; perhaps with some that are gone."""
     gone: DriverFacts | None = None
-    """Facts among these that are not of the run: few of many, for which no others are copied, and no index made anew."""
-    known: DriverFacts | None = None
-    """Facts that a run in Spark was asked for, with the number beside each, or 0 if it does not have the fact."""
+    """Facts among these, or among those of the source in Spark, that are not of the run: few of many, for which no others
+    are copied, and no index made anew."""
+    answers: dict[tuple[int, ...], Answers] = field(default_factory=dict)
+    """What a run in Spark has told when it was asked for facts by some of their columns."""
+    files: list[SortedFiles] = field(default_factory=list)
+    """Sorted copies of a run in Spark."""
+    times_asked: int = 0
+    """How many jobs have asked a run in Spark."""
+    passed_over: Run | None = None
+    """The facts of the source that are gone, where the query for this run names them."""
+    sizes: Mapping[int, int] | None = None
+    """How many facts of each relation a run in Spark has, once somebody has asked."""
     hubs: frozenset[tuple[int, str, int]] | None = None
     """Relations, columns and values that very many facts have, once somebody has asked."""
     from_driver: dict[int, Table] = field(default_factory=dict)
     """The names, by width, under which Spark finds what the driver has."""
+
+    @property
+    def asked(self) -> Run:
+        """The run in Spark that is asked instead of this one, which has its facts but for those that are gone."""
+        return self if self.gone is None or self.source is None else self.source
 
     @property
     def near(self) -> bool:
@@ -99,11 +121,12 @@ class Run:
             for other in others
         )
 
-    def may_have(self, facts: DriverFacts) -> NDArray[np.bool_]:
-        """Which of some facts the run may have, by the classes of their ids."""
-        found = np.ones(len(facts), np.bool_)
-        for column, ids in zip(fact_schema.columns(facts.rows.shape[1] - 1), facts.rows.T, strict=True):
-            found &= ((self._classes(column) >> (ids % CLASSES)) & 1).astype(np.bool_)
+    def may_have(self, places: Sequence[int], keys: Rows) -> NDArray[np.bool_]:
+        """For which keys there may be facts that have them at some places, by the classes of their ids."""
+        found = np.ones(len(keys), np.bool_)
+        for place, ids in zip(places, keys.T, strict=True):
+            classes = self._classes(fact_schema.columns(place)[place])
+            found &= ((classes >> (ids % CLASSES)) & 1).astype(np.bool_)
         return found
 
     def _classes(self, column: str) -> int:

@@ -7,7 +7,8 @@ Spark is: `I - Δ` is `I` without the runs of `Δ`, and `I |= Δ` is free when `
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -16,7 +17,8 @@ from numpy.typing import NDArray
 from everlog.engine.algebra import FactSet, Region
 from everlog.engine.spark import tuning
 from everlog.engine.spark.facts.driver_facts import DriverFacts, Rows, each_once
-from everlog.engine.spark.facts.runs import Run, local_run, remaining, total
+from everlog.engine.spark.facts.questions import Unanswered
+from everlog.engine.spark.facts.runs import Run, local_run, total
 from everlog.engine.spark.facts.sql_text import Keys, Table, absent, own_keys, partitioned_union, present, union
 
 if TYPE_CHECKING:
@@ -40,14 +42,22 @@ def computed(facts: FactSet) -> ComputedFacts:
 
 
 class Part(NamedTuple):
-    """Facts on the driver, of which those count that are in some sets, and outside of others."""
+    """Facts of which those count that are in some sets, and outside of others; the driver has them, or asks Spark."""
 
-    facts: DriverFacts
+    facts: DriverFacts | None
     tests: tuple[tuple[SparkFacts, bool], ...] = ()
+    ask: Callable[[Sequence[int], Rows], DriverFacts] | None = None
+
+    def having(self, places: Sequence[int], keys: Rows) -> DriverFacts:
+        """Facts on the driver, among them all that have some keys at some places."""
+        if self.facts is not None:
+            return self.facts
+        assert self.ask is not None, "facts are somewhere"
+        return self.ask(places, keys)
 
     def tested(self, test: SparkFacts, inside: bool) -> Part:
         """Those that pass one more test."""
-        return Part(self.facts, (*self.tests, (test, inside)))
+        return self._replace(tests=(*self.tests, (test, inside)))
 
     def without(self, engine: SparkEngine, gone: DriverFacts | None) -> Part:
         """Those that are not gone."""
@@ -60,6 +70,19 @@ class Part(NamedTuple):
         for test, inside in self.tests if len(rows) else ():
             found &= (DriverFacts(rows).places_in(test.among(some)) >= 0) == inside
         return found
+
+
+def pieces_having(parts: Sequence[Part], places: Sequence[int], keys: Rows) -> list[DriverFacts]:
+    """What `having` gives, part by part; all parts are asked before anybody waits for an answer."""
+    found, unanswered = [], False
+    for part in parts:
+        try:
+            found.append(part.having(places, keys))
+        except Unanswered:
+            unanswered = True
+    if unanswered:
+        raise Unanswered
+    return found
 
 
 class SparkFacts(FactSet):
@@ -234,7 +257,9 @@ class ComputedFacts(SparkFacts):
         return [run.local for run in self.runs if run.local is not None]
 
     def parts(self) -> Sequence[Part]:
-        return [Part(run.whole).without(self.engine, run.gone) for run in self.runs if run.whole is not None]
+        ask = self.engine.driver.questions.having
+        parts = (Part(run.whole) if run.near else Part(None, ask=partial(ask, run.asked)) for run in self.runs)
+        return [part.without(self.engine, run.gone) for part, run in zip(parts, self.runs, strict=True)]
 
     def among(self, facts: DriverFacts) -> DriverFacts:
         return self.engine.driver.numbers(facts, self.runs).with_numbers(None)
@@ -393,25 +418,33 @@ class View(SparkFacts):
         found = self.right.among(facts) if len(facts) else facts
         return facts - found if self.operator == "-" else found
 
+    def _run_by_run(self, left: ComputedFacts) -> ComputedFacts | None:
+        """`left - right` where runs stay what they are but for a few facts; None if they cannot."""
+        driver, apart = self.engine.driver, self.right.covered()
+        if not left.on_driver:
+            few = self.right.local() if self.right.on_driver and driver.fetches(self.right.at_most()) else None
+            if few is None or driver.fetches(left.at_most()):
+                return None
+            driver.numbers(few, left.runs)  # all runs are asked at once
+        elif not self._is_settled():
+            return None
+        return ComputedFacts(self.engine, [self._outside(run, apart) for run in left.runs])
+
     def _outside(self, run: Run, apart: frozenset[int]) -> Run:
-        """The facts of a run of the left set, on the driver, that are not in the right set; the run itself, if all are."""
-        few = self.right.local() if run.rows > self.right.at_most() else None
+        """The facts of a run of the left set that are not in the right set; the run itself, if all are."""
+        few = self.right.local() if run.rows > self.right.at_most() or not run.near else None
         if few is not None:
             gone = self.engine.driver.numbers(few, [run]).with_numbers(None)
-            return remaining(run, gone, apart) if len(gone) else run
+            return self.engine.remaining(run, gone, apart) if len(gone) else run
         assert run.local is not None
         found = run.local - self.right.among(run.local)
         return run if found is run.local else local_run(found.with_numbers(None), run.apart | apart)
 
     def computed(self) -> ComputedFacts:
+        if self._computed is None and self.operator == "-" and isinstance(self.left, ComputedFacts):
+            self._computed = self._run_by_run(self.left)
         if self._computed is None:
             apart = self.right.covered() if self.operator == "-" else frozenset[int]()
-            if self.operator == "-" and isinstance(self.left, ComputedFacts) and self._is_settled():
-                self._computed = ComputedFacts(self.engine, [self._outside(run, apart) for run in self.left.runs])
-                return self._computed
-            local = self.local()
-            if local is None:
-                self._computed = self.engine.computed(self.table(), apart)
-            else:
-                self._computed = self.engine.local(local, apart)
+            local, engine = self.local(), self.engine
+            self._computed = engine.computed(self.table(), apart) if local is None else engine.local(local, apart)
         return self._computed

@@ -24,8 +24,9 @@ from everlog.engine.spark.engine import SparkEngine
 from everlog.engine.spark.facts.annotations import SparkCounted, positive
 from everlog.engine.spark.facts.driver_facts import DriverFacts, Rows, each_once, widened
 from everlog.engine.spark.facts.driver_terms import DriverTerms
+from everlog.engine.spark.facts.questions import TooMany
 from everlog.engine.spark.facts.region_filters import RegionFilter
-from everlog.engine.spark.facts.sets import ComputedFacts, Part, SparkFacts
+from everlog.engine.spark.facts.sets import ComputedFacts, Part, SparkFacts, pieces_having
 from everlog.engine.spark.joins.conjunction import Literal
 from everlog.engine.spark.joins.patterns import Compared, Computed, Parameters, Pattern, Term
 from everlog.expressions.evaluation import evaluate
@@ -35,10 +36,6 @@ _Ids = NDArray[np.int64]
 _RULE: Final = 1 << 62
 """Stands among the terms for the number of the rule, where a shape has several."""
 _ALL: Final = slice(None)
-
-
-class TooMany(Exception):
-    """More bindings than the driver should look at."""
 
 
 class _Crowded(Exception):
@@ -110,7 +107,7 @@ class DriverConjunction:
 
     def _next(self, left: Sequence[Literal]) -> int:
         """Which literal to match next: the first one, unless it has many matches and another one has fewer."""
-        if len(left) == 1:
+        if len(left) == 1 or not all(literal.view.on_driver for literal in left):
             return 0
         numbers = [self._matches(left[0])]
         if numbers[0] > tuning.DRIVER_MATCHES + self.size:
@@ -123,7 +120,7 @@ class DriverConjunction:
         places = self._bound(terms)
         step = max(1, self.size // tuning.DRIVER_SAMPLE)
         some = self._keys([terms[place] for place in places], slice(None, None, step))
-        parts = (part.facts for part in self._tables.parts(literal.view, self.size))
+        parts = pieces_having(self._tables.parts(literal.view, self.size), places, some)
         pieces = (piece for piece in parts if piece.rows.shape[1] >= len(terms))
         return step * sum(piece.index(places).count(some, tuning.DRIVER_BINDINGS) for piece in pieces)
 
@@ -157,7 +154,7 @@ class DriverConjunction:
         for part in known:
             if not len(found):
                 break
-            piece = part.facts
+            piece = part.having(range(width + 1), found)
             asked: NDArray[np.intp] | slice = _ALL
             if piece.rows.shape[1] == width + 1 and (piece.is_indexed(places) or len(found) >= len(piece)):
                 possible = piece.index(places).has(heads)
@@ -208,9 +205,9 @@ class DriverConjunction:
     def _found(self, literal: Literal) -> NDArray[np.bool_]:
         """Which bindings make a fact of a set of a literal's pattern."""
         asked = DriverFacts(self._keys((literal.pattern.relation, *literal.pattern.terms)))
-        found = np.zeros(self.size, np.bool_)
-        for part in self._tables.parts(literal.view, self.size):
-            there = np.flatnonzero(asked.places_in(part.facts) >= 0)
+        parts, found = self._tables.parts(literal.view, self.size), np.zeros(self.size, np.bool_)
+        for part, piece in zip(parts, pieces_having(parts, range(asked.rows.shape[1]), asked.rows), strict=True):
+            there = np.flatnonzero(asked.places_in(piece) >= 0)
             found[there[part.passing(asked.rows[there])]] = True
         return found
 
@@ -230,8 +227,8 @@ class DriverConjunction:
             return
         old: list[_Ids] = [np.empty(0, np.int64)]
         new: dict[int, list[_Ids]] = {place: [np.empty(0, np.int64)] for place in wanted}
-        for part in self._tables.parts(literal.view, self.size):
-            piece = part.facts
+        parts = self._tables.parts(literal.view, self.size)
+        for part, piece in zip(parts, pieces_having(parts, places, keys), strict=True):
             if piece.rows.shape[1] < len(terms):
                 continue
             found = piece.index(places).all(keys, room)
@@ -259,8 +256,9 @@ class DriverConjunction:
     ) -> NDArray[np.bool_]:
         """Which bindings have a match, of which one is looked for, and others where that does not count."""
         found = np.zeros(self.size, np.bool_)
-        for part in self._tables.parts(literal.view, self.size):
-            piece, asked = part.facts, np.flatnonzero(~found)
+        parts = self._tables.parts(literal.view, self.size)
+        for part, piece in zip(parts, pieces_having(parts, places, keys), strict=True):
+            asked = np.flatnonzero(~found)
             if piece.rows.shape[1] < width or not len(asked):
                 continue
             index = piece.index(places)
@@ -357,7 +355,7 @@ class DriverTables:
         """
         if facts in self._parts:
             return self._parts[facts]
-        if tuning.MANY_TIMES * asked < facts.at_most():
+        if not facts.on_driver or tuning.MANY_TIMES * asked < facts.at_most():
             return facts.parts()
         self._parts[facts] = [Part(piece) for piece in facts.computed().pieces()]
         return self._parts[facts]

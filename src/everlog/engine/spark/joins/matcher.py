@@ -10,9 +10,10 @@ from collections.abc import Sequence
 from everlog.datalog.syntax import Atom, Comparison, Constant
 from everlog.engine.algebra import Bindings, FactSet, Labelled, Matcher
 from everlog.engine.spark.engine import SparkEngine
+from everlog.engine.spark.facts.questions import TooMany
 from everlog.engine.spark.facts.sets import ComputedFacts, SparkFacts, as_spark_facts
 from everlog.engine.spark.joins.conjunction import Conjunction, Literal
-from everlog.engine.spark.joins.driver_rules import DriverConjunction, DriverDelivery, TooMany
+from everlog.engine.spark.joins.driver_rules import DriverConjunction, DriverDelivery
 from everlog.engine.spark.joins.instances import Delivery
 from everlog.engine.spark.joins.join_order import in_order
 from everlog.engine.spark.joins.patterns import Compared, Parameters, Pattern
@@ -39,11 +40,18 @@ class SparkMatcher(Matcher):
 
         positive = in_order(None, [one for one in matched if not one.negative], at_most)
         negative = [one for one in matched if one.negative]
-        if self._engine.driver.has(one.view for one in matched):
+        driver, found = self._engine.driver, list[DriverConjunction]()
+
+        def evaluate() -> None:
             on_driver = DriverDelivery(self._engine).conjunction(parameters, shaping.variables.values())
+            on_driver.evaluate(positive, negative, tests)
+            found.append(on_driver)
+
+        # Few facts that the first literal has are enough: the driver asks Spark for what they meet.
+        if driver.has(one.view for one in matched) or (positive and driver.local_if_few(positive[0].view) is not None):
             try:
-                on_driver.evaluate(positive, negative, tests)
-                return SparkBindings(self._engine, shaping, on_driver)
+                driver.questions.inquire([evaluate])
+                return SparkBindings(self._engine, shaping, found[0])
             except TooMany:
                 pass
         conjunction = Conjunction(self._engine, parameters, shaping.variables.values())

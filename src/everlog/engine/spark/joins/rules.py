@@ -8,15 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from everlog.datalog.syntax import Rule
 from everlog.engine.algebra import FactSet, Region, Rules, Some
 from everlog.engine.spark.engine import SparkEngine
 from everlog.engine.spark.facts.annotations import SparkCounted
+from everlog.engine.spark.facts.questions import TooMany
 from everlog.engine.spark.facts.sets import ComputedFacts, SparkFacts, as_spark_facts, computed
 from everlog.engine.spark.joins.conjunction import Literal
-from everlog.engine.spark.joins.driver_rules import DriverDelivery, TooMany
+from everlog.engine.spark.joins.driver_rules import DriverDelivery
 from everlog.engine.spark.joins.instances import Delivery
 from everlog.engine.spark.joins.join_order import in_order
 from everlog.engine.spark.joins.patterns import Parameters, Pattern, Shape
@@ -66,13 +68,13 @@ class SparkRules(Rules):
     def premises(self, heads: FactSet, positive: FactSet, negative: FactSet, region: Region) -> ComputedFacts:
         asked, true, false = computed(heads), as_spark_facts(positive), as_spark_facts(negative)
 
-        def fill(delivery: Any) -> None:
+        def work(delivery: Any) -> Iterator[Callable[[], None]]:
             for shape, parameters in self.shapes:
                 needed = {term for pattern in shape.positive for term in (pattern.relation, *pattern.terms)}
-                call = _Call(delivery.conjunction, shape, parameters, true, false, asked, needed, None)
-                delivery.take(call.evaluated(None, None), shape.positive)
+                call = _Call(delivery, shape, parameters, true, false, asked, needed, None)
+                yield partial(call.deliver, shape.positive)
 
-        return self._delivered(fill, [asked, true, false]).facts_within(self._engine.region_filter(region))
+        return self._delivered(work, asked, [true, false]).facts_within(self._engine.region_filter(region))
 
     def _instances(
         self,
@@ -92,42 +94,44 @@ class SparkRules(Rules):
             some[0] = (some[0][0].computed(), some[0][1].computed())
             kept_out = as_spark_facts(true - some[0][0]), as_spark_facts(false | some[0][1])
 
-        def fill(delivery: Any) -> None:
+        def work(delivery: Any) -> Iterator[Callable[[], None]]:
             for shape, parameters in self.shapes:
                 needed = {shape.head.relation, *shape.head.terms}
                 if len(some) > 1:
                     literals = (*shape.positive, *shape.negative)
                     needed.update(term for one in literals for term in (one.relation, *one.terms))
-                call = _Call(delivery.conjunction, shape, parameters, true, false, asked, needed, kept_out)
+                call = _Call(delivery, shape, parameters, true, false, asked, needed, kept_out, some)
                 for place in call.places(some[0]) if some else [None]:
-                    found = call.evaluated(some[0] if some else None, place)
-                    for P, N in some[1:]:
-                        found.any_of(
-                            [*(Literal(one, P) for one in shape.positive), *(Literal(one, N) for one in shape.negative)]
-                        )
-                    delivery.take(found, [shape.head])
+                    yield partial(call.deliver, [shape.head], place)
 
-        sets = [true, false, *(facts for one in some for facts in one)]
-        met = sets if asked is None else [*sets, asked]
-        return self._delivered(fill, met, excluding, proving=asked is not None)
+        sets = [true, false, *(facts for one in some[1:] for facts in one)]
+        driving = asked if asked is not None else some[0][0] | some[0][1] if some else None
+        return self._delivered(work, driving, sets, excluding, proving=asked is not None)
 
     def _delivered(
         self,
-        fill: Callable[[Any], None],
-        sets: Sequence[SparkFacts],
+        work: Callable[[Any], Iterator[Callable[[], None]]],
+        driving: SparkFacts | None,
+        others: Sequence[SparkFacts],
         excluding: SparkFacts | None = None,
         proving: bool = False,
     ) -> Delivery | DriverDelivery:
-        """A delivery, filled: on the driver if all that the rules can meet is there."""
-        if self._engine.driver.has(sets):
+        """A delivery, after the work for it: on the driver if all that the rules can meet is there.
+
+        Few facts that drive the joins are enough: the driver asks Spark for what they meet.
+        """
+        driver = self._engine.driver
+        few = driving is not None and driver.local_if_few(driving) is not None
+        if few or driver.has(others if driving is None else [driving, *others]):
             on_driver = DriverDelivery(self._engine, excluding, proving)
             try:
-                fill(on_driver)
+                driver.questions.inquire(work(on_driver))
                 return on_driver
             except TooMany:
                 pass
         on_spark = Delivery(self._engine, excluding)
-        fill(on_spark)
+        for task in work(on_spark):
+            task()
         return on_spark
 
 
@@ -135,7 +139,7 @@ class SparkRules(Rules):
 class _Call:
     """The evaluation of one shape: its literals with their views."""
 
-    conjunction: Callable[[Parameters, set[int]], Any]
+    delivery: Any
     shape: Shape
     parameters: Parameters
     positive: SparkFacts
@@ -144,6 +148,15 @@ class _Call:
     needed: set[int]
     kept_out: _Some | None
     """The views of literals before the one that is matched in `some`, with that kept out of them; one for all shapes."""
+    some: Sequence[_Some] = ()
+
+    def deliver(self, patterns: Sequence[Pattern], place: int | None = None) -> None:
+        """Finds the instances and hands them over, with the patterns of which facts are wanted."""
+        found = self.evaluated(self.some[0] if self.some else None, place)
+        for P, N in self.some[1:]:
+            positive = (Literal(one, P) for one in self.shape.positive)
+            found.any_of([*positive, *(Literal(one, N) for one in self.shape.negative)])
+        self.delivery.take(found, patterns)
 
     def places(self, some: _Some) -> Iterator[int]:
         """The literals, positive ones first, that a fact of `some` can match."""
@@ -167,7 +180,7 @@ class _Call:
         negative = [one for one in literals if one.negative]
         if self.asked is not None:
             driver = Literal(shape.head, self.asked)
-        conjunction = self.conjunction(self.parameters, self.needed)
+        conjunction = self.delivery.conjunction(self.parameters, self.needed)
         giving = [one.giving for one in shape.computations]
         ordered = in_order(driver, positive, self._at_most, giving)
         conjunction.evaluate(ordered, negative, [*shape.comparisons, *shape.computations])

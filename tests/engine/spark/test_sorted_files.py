@@ -1,0 +1,35 @@
+"""Rows in sorted blocks of files: those that have a key are found, by any columns that the order begins with."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import pyarrow as pa
+
+from everlog.engine.spark.facts.sorted_files import SortedFiles, _written
+
+
+def test_rows_that_have_some_keys(tmp_path: Path) -> None:
+    random = Random(3)
+    for _ in range(30):
+        order = random.sample(range(3), 3)
+        rows = sorted({tuple(random.randrange(-1, 4) for _ in range(3)) for _ in range(random.randrange(40))})
+        random.shuffle(rows)
+        parts = [rows[start : start + 5] for start in range(0, len(rows), 5)]
+        batches = [pa.record_batch([*map(pa.array, zip(*part, strict=True))], ["p", "a0", "n"]) for part in parts]
+        paths = [
+            path for batch in _written(str(tmp_path), order, 12, iter(batches)) for path in batch["path"].to_pylist()
+        ]
+        assert len(paths) == -(-len(rows) // 15)
+        files = SortedFiles(order, [np.load(path, mmap_mode="c").view(np.ndarray) for path in paths])
+        for number in (1, 2, 3):
+            places = random.sample(order[:number], number)
+            assert files.serves(places) and not files.serves([*places[:-1], 7])
+            keys = {tuple(random.randrange(-2, 5) for _ in places) for _ in range(random.randrange(9))}
+            wanted = {row for row in rows if tuple(row[place] for place in places) in keys}
+            asked = np.array(sorted(keys, key=str), np.int64).reshape(len(keys), number)
+            found = files.having(places, asked, len(wanted))
+            assert found is not None and sorted(map(tuple, found.tolist())) == sorted(wanted)
+            assert not wanted or files.having(places, asked, len(wanted) - 1) is None
