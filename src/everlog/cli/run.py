@@ -11,7 +11,6 @@ import typer
 from everlog.cli import ontologies, options
 from everlog.cli.first_facts import print_first
 from everlog.cli.report_lines import finish
-from everlog.errors import EverlogError
 from everlog.knowledge.progress_display import ProgressDisplay
 from everlog.store.publish import OutcomeFormat
 
@@ -45,14 +44,13 @@ def run(
         ),
     ] = None,
     form: Annotated[
-        OutcomeFormat | None,
+        OutcomeFormat,
         typer.Option(
             "--format",
             help="How --out has triples: triples.nt or triples.ttl; with facts, <predicate>.facts instead of .csv, as "
             "Soufflé has them, and triples.nt.",
-            show_default="nt",
         ),
-    ] = None,
+    ] = "nt",
     stats: options.StatsOption = None,
     profile_rules: options.ProfileRulesOption = False,
     profile_page: options.ProfilePageOption = None,
@@ -79,10 +77,6 @@ def run(
     Nothing is written on failure.
     """
     started = perf_counter()
-    if form is not None and out is None:
-        raise EverlogError(
-            f"--format {form} is for files, and what is on the screen has none: give a folder with --out"
-        )
     rules, remarks = ontologies.with_ontologies(
         program, ontology, profile, owl_thing, sameas_rules, with_schema, complete, all_pairs, equality, shapes
     )
@@ -144,7 +138,7 @@ def run(
                     filed = kb.filed(
                         [predicate for predicate in dict.fromkeys(found) if kb.size(predicate)], Path(scratch)
                     )
-                    warnings += publish_outcome(spark, wanted, filed, folder, form or "nt", known)
+                    warnings += publish_outcome(spark, wanted, filed, folder, form, known)
         shown = (
             []
             if out is not None
