@@ -2,7 +2,8 @@
 
 Lists are walked cell by cell, from those that an axiom begins with, so that they may have any length and a cell belongs to
 few of them (`rl_cell`). A chain is followed from its end (`rl_path`), a key is compared from its end (`rl_agree`), and so
-is a conjunction (`rl_in_all`). `rl_alias` is owl:sameAs between two names: replacing a name by itself says nothing.
+is a conjunction (`rl_in_all`). What a property has to lead to is found before what leads there (`rl_filler`). `rl_alias` is
+owl:sameAs between two names: replacing a name by itself says nothing.
 
 Literals are subjects here, as in the W3C's rules. What they are is computed (`DATA_KIND`, `DATA_VALUE`: value_spaces.py).
 Of dt-diff only that is derived which can matter: differences of literals that have other names, and contradictions.
@@ -154,7 +155,8 @@ rl_in_all(?l, ?x) :- rl_conjunction(?l), [?l, rdf:rest, ?m], rl_in_all(?m, ?x), 
 # cls-uni
 [?x, a, ?c] :- [?c, owl:unionOf, ?l], rl_member(?l, ?d), [?x, a, ?d] .
 # cls-svf1
-[?x, a, ?c] :- rl_some(?c, ?p, ?d), [?x, ?p, ?y], [?y, a, ?d] .
+[?x, a, ?c] :- rl_filler(?p, ?y, ?c), [?x, ?p, ?y] .
+rl_filler(?p, ?y, ?c) :- rl_some(?c, ?p, ?d), [?y, a, ?d] .
 # cls-svf2
 [?x, a, ?c] :- rl_some(?c, ?p, owl:Thing), [?x, ?p, ?y] .
 # cls-avf
