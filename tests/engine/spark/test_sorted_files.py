@@ -15,7 +15,8 @@ def test_rows_that_have_some_keys(tmp_path: Path) -> None:
     random = Random(3)
     for _ in range(30):
         order = random.sample(range(3), 3)
-        rows = sorted({tuple(random.randrange(-1, 4) for _ in range(3)) for _ in range(random.randrange(40))})
+        values = [-1, 0, 1, random.choice([2, 2**30]), random.choice([3, 2**62])]
+        rows = sorted({tuple(random.choices(values, k=3)) for _ in range(random.randrange(40))})
         random.shuffle(rows)
         parts = [rows[start : start + 5] for start in range(0, len(rows), 5)]
         batches = [pa.record_batch([*map(pa.array, zip(*part, strict=True))], ["p", "a0", "n"]) for part in parts]
@@ -27,7 +28,7 @@ def test_rows_that_have_some_keys(tmp_path: Path) -> None:
         for number in (1, 2, 3):
             places = random.sample(order[:number], number)
             assert files.serves(places) and not files.serves([*places[:-1], 7])
-            keys = {tuple(random.randrange(-2, 5) for _ in places) for _ in range(random.randrange(9))}
+            keys = {tuple(random.choices([*values, -2, 5], k=number)) for _ in range(random.randrange(9))}
             wanted = {row for row in rows if tuple(row[place] for place in places) in keys}
             asked = np.array(sorted(keys, key=str), np.int64).reshape(len(keys), number)
             found = files.having(places, asked, len(wanted))

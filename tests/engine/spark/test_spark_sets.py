@@ -162,6 +162,17 @@ def test_runs_are_merged_before_their_number_hurts(spark: SparkSession) -> None:
     assert facts.facts_in(found) == {naive.fact("e", x, x + 1) for x in range(12)}
 
 
+def test_narrow_facts_are_no_instances_of_wider_atoms(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not even of one whose last column is only compared with another."""
+    monkeypatch.setattr(tuning, "DRIVER_FACTS", 30)
+    facts = Facts(spark, range(4))
+    pairs = frozenset(naive.fact("e", x, x) for x in range(4))
+    narrow = facts.stored(pairs)
+    atoms = (Atom("t", (Variable("x"), Variable("y"), Variable("x"))), Atom("e", (Variable("x"), Variable("x"))))
+    assert facts.facts_in(narrow.within(Region(atoms[:1]))) == frozenset()
+    assert facts.facts_in(narrow.within(Region(atoms))) == pairs
+
+
 def test_what_a_large_run_was_asked_is_forgotten_but_for_what_is_asked_again(
     spark: SparkSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:

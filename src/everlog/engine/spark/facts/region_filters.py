@@ -7,7 +7,7 @@ and variables, and the same constants but for the last one, become one test of t
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from itertools import product
+from itertools import chain, product
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -74,7 +74,7 @@ class Tests:
         for (bound, last, twins), values in self._groups.items():
             tests = [*((_place(column), {id}) for column, id in bound), (_place(last), values)]
             alike = [(_place(column), _place(other)) for column, other in twins]
-            if max(place for place, _ in (*tests, *alike)) >= facts.rows.shape[1]:
+            if max(*(place for place, _ in tests), *chain.from_iterable(alike), 0) >= facts.rows.shape[1]:
                 continue  # facts of that relation are wider
             numbers: NDArray[np.int64] | None = None  # all of them
             if len(tests) > 1:
