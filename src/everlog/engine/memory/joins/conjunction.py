@@ -81,11 +81,11 @@ class Conjunction:
             literals, places = [self._engine.literal(Atom(UNIT, ()), {})], [-1]
         # Heads that are asked about resemble the facts that rules derive: where some values have many, so have they.
         alike = extra is not None and not extra.negative and small in (None, size)
-        shared = shared or SharedViews()
+        shared = SharedViews() if shared is None else shared
         magnitudes: list[int] = []
         for literal, place in zip(literals, places, strict=True):
             tables = literal.tables()
-            facts = sum([shared.sight(views[place], table).at_most for table in tables])
+            facts = sum([shared[views[place]][table].at_most for table in tables])
             if not facts:
                 return None
             if len(literals) > 1:
@@ -126,7 +126,7 @@ class _Matched:
         every = literal.tables()
         self._view = view
         self._variables = literal.variables()
-        facts = [shared.sight(view, table).at_most for table in every]
+        facts = [shared[view][table].at_most for table in every]
         self.facts = sum(facts)
         """About how many facts there are to be looked at."""
         self._tables: Sequence[Table] = every

@@ -118,14 +118,14 @@ class Call:
         self._driven = driven
         self._views = [views[place] for place in plan.used]
         self.driver = self._views[0]
-        self._shared = shared or SharedViews()
+        self._shared = SharedViews() if shared is None else shared
         self._spans = spans
         self._known: list[TableView | None] = []
         """By literal, where its table is known beforehand."""
         if spans is None:
-            sight = self._shared.sight
+            sights = self._shared
             for place, table in plan.tables:
-                known = None if table is None else sight(self._views[place], table)
+                known = None if table is None else sights[self._views[place]][table]
                 self._known.append(None if known is None or known.is_closed else known.view)
 
     def closed(self, place: int, table: Table) -> MemoryFacts | None:
@@ -137,7 +137,7 @@ class Call:
         """The view of a literal (0 is the driver) on one table."""
         if self._spans is not None:
             return self._spans[place, table]
-        return self._known[place] or self._shared.sight(self._views[place], table).view
+        return self._known[place] or self._shared[self._views[place]][table].view
 
     def driving(self) -> Sequence[Driving]:
         """The rows that drive it, table by table."""
@@ -651,7 +651,7 @@ def _ended(
 def _runs(table: Table, index: Index, access: Access, block: Ids, n: int, hi: int) -> Sequence[Run]:
     """Runs of a table, below a row, with all rows that some bindings meet."""
     place = access.seeking
-    if place >= 0 and table.looks_for(access.columns, n, hi):
+    if place >= 0 and hi >= tuning.SOUGHT_ROWS and table.looks_for(access.columns, n, hi):
         return (table.sought_run(access.columns, place, block[access.sources[place], :n], hi),)
     return index.runs(hi)
 

@@ -75,7 +75,7 @@ class _Way:
         """
         key = [0 if head is None else 1, *more]
         for at, table in self._sized:
-            sight = shared.sight(views[at], table)
+            sight = shared[views[at]][table]
             if not sight.at_most:
                 return None
             key.append(sight.magnitude)

@@ -39,19 +39,23 @@ class Sight:
         return found
 
 
-class SharedViews:
-    """The sets that calls which are prepared together have to do with, each with what is known of it by table."""
+class Sights(dict[Table, Sight]):
+    """A set of facts by table, as far as somebody has asked: to ask again calls nothing."""
 
-    def __init__(self) -> None:
-        self._sights: dict[MemoryFacts, dict[Table, Sight]] = {}
+    def __init__(self, facts: MemoryFacts) -> None:
+        super().__init__()
+        self._facts = facts
 
-    def sight(self, facts: MemoryFacts, table: Table) -> Sight:
-        sights = self._sights.get(facts)
-        if sights is None:
-            sights = self._sights[facts] = {}
-        found = sights.get(table)
-        if found is None:
-            found = sights[table] = Sight(facts, table)
+    def __missing__(self, table: Table) -> Sight:
+        found = self[table] = Sight(self._facts, table)
+        return found
+
+
+class SharedViews(dict[MemoryFacts, Sights]):
+    """The sets that calls which are prepared together have to do with."""
+
+    def __missing__(self, facts: MemoryFacts) -> Sights:
+        found = self[facts] = Sights(facts)
         return found
 
 

@@ -48,7 +48,7 @@ class Heads:
         with self._lock:
             found = self._entries.get(table)
             if found is None:
-                excluding = None if self._excluding is None else self.shared.sight(self._excluding, table).view
+                excluding = None if self._excluding is None else self.shared[self._excluding][table].view
                 found = self._entries[table] = Entry(table, self._engine.workers, excluding, table in self._apart)
             return found
 
