@@ -9,12 +9,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import Any, Final
 
 from benchmarks.datalog import Measured, shown
 from benchmarks.outcome import SystemRuns
 
 Cell = Callable[[SystemRuns], str]
+
+_GROWN: Final = 1.5
+"""If the facts in the end become less than so many times as many, their growth says nothing about times."""
 
 
 def line_text(one: Measured) -> str:
@@ -116,7 +119,7 @@ def _power(found: Sequence[Measured], system: str) -> str:
         for runs in one.result.systems
         if runs.system == system and runs.status == "ok"
     ]
-    if len(known) < 2 or known[0][0] >= known[-1][0] or not known[0][1]:
+    if len(known) < 2 or known[-1][0] < _GROWN * known[0][0] or not known[0][1]:
         return "–"
     (few, first), (many, last) = known[0], known[-1]
     return f"{math.log(last / first) / math.log(many / few):.2f}"

@@ -116,6 +116,8 @@ def test_tables_have_times_memory_and_growth() -> None:
     assert "| tc, small | 6 | 42 | 50 | 50 | 50 |" in text
     assert "| tc | 1.00 | 2.00 | – |" in text
     assert line_text(large).endswith("clingo > 60")
+    as_many = replace(large, result=replace(large.result, systems=(_runs("everlog", 5.0), _runs("duckdb", 9.0))))
+    assert "| tc | – | – | – |" in tables([small, as_many])
 
 
 def test_a_row_without_two_peers_or_with_a_disagreement_has_no_times() -> None:
