@@ -64,8 +64,8 @@ class MemoryEngine(Engine):
         self._pool_of = 0
         """The process that has its threads."""
         self._workers = [Worker(number) for number in range(self.workers)]
-        self._nullary: dict[str, tuple[Relation, ComputedFacts]] = {}
-        """The facts of nullary predicates that were asked for."""
+        self._nullary: dict[str, tuple[Relation, Mapping[Table, Rows]]] = {}
+        """The rows of facts of nullary predicates that were asked for; sets of them would have the engine in a circle."""
         self._regions: WeakKeyDictionary[Region, RegionFilter] = WeakKeyDictionary()
         self._region_literals: dict[Atom, Literal] = {}
         self.remembered: WeakKeyDictionary[MemoryFacts, dict[object, object]] = WeakKeyDictionary()
@@ -193,11 +193,12 @@ class MemoryEngine(Engine):
 
     def insert_nullary(self, predicate: str) -> ComputedFacts:
         """The set of the one fact of a nullary predicate."""
-        relation, facts = self._nullary.get(predicate, (None, None))
-        if facts is None or relation is not self._relations.get(predicate):
+        relation, rows = self._nullary.get(predicate, (None, None))
+        if rows is None or relation is not self._relations.get(predicate):
             facts = self.insert(predicate, np.empty((0, 1), np.int32))
-            self._nullary[predicate] = self._relations[predicate], facts
-        return facts
+            rows = {table: facts.rows(table) for table in facts.tables()}
+            self._nullary[predicate] = self._relations[predicate], rows
+        return ComputedFacts(self.within, rows)
 
     def present(self, predicate: str, facts: Ids) -> ComputedFacts:
         """The set of those of some facts that have a row; nothing is stored."""
