@@ -18,10 +18,10 @@ from pyspark.sql import DataFrame
 
 from everlog.engine.spark import tuning
 from everlog.engine.spark.facts import fact_schema
+from everlog.engine.spark.facts.asked_runs import Questions
 from everlog.engine.spark.facts.driver_facts import DriverFacts, matrix, together
 from everlog.engine.spark.facts.driver_terms import DriverTerms
 from everlog.engine.spark.facts.fact_schema import COUNT
-from everlog.engine.spark.facts.questions import Questions
 from everlog.engine.spark.facts.runs import Run, local_run, total
 
 if TYPE_CHECKING:

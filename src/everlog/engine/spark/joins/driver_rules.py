@@ -22,9 +22,9 @@ from everlog.datalog.values import Value
 from everlog.engine.spark import tuning
 from everlog.engine.spark.engine import SparkEngine
 from everlog.engine.spark.facts.annotations import SparkCounted, positive
+from everlog.engine.spark.facts.asked_runs import TooMany
 from everlog.engine.spark.facts.driver_facts import DriverFacts, Rows, each_once, widened
 from everlog.engine.spark.facts.driver_terms import DriverTerms
-from everlog.engine.spark.facts.questions import TooMany
 from everlog.engine.spark.facts.region_filters import RegionFilter
 from everlog.engine.spark.facts.sets import ComputedFacts, Part, SparkFacts, pieces_having
 from everlog.engine.spark.joins.conjunction import Literal

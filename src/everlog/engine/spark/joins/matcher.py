@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from everlog.datalog.syntax import Atom, Comparison, Constant
 from everlog.engine.algebra import Bindings, FactSet, Labelled, Matcher
 from everlog.engine.spark.engine import SparkEngine
-from everlog.engine.spark.facts.questions import TooMany
+from everlog.engine.spark.facts.asked_runs import TooMany
 from everlog.engine.spark.facts.sets import ComputedFacts, SparkFacts, as_spark_facts
 from everlog.engine.spark.joins.conjunction import Conjunction, Literal
 from everlog.engine.spark.joins.driver_rules import DriverConjunction, DriverDelivery

@@ -15,7 +15,7 @@ from everlog.datalog.syntax import Rule
 from everlog.engine.algebra import FactSet, Region, Rules, Some
 from everlog.engine.spark.engine import SparkEngine
 from everlog.engine.spark.facts.annotations import SparkCounted
-from everlog.engine.spark.facts.questions import TooMany
+from everlog.engine.spark.facts.asked_runs import TooMany
 from everlog.engine.spark.facts.sets import ComputedFacts, SparkFacts, as_spark_facts, computed
 from everlog.engine.spark.joins.conjunction import Literal
 from everlog.engine.spark.joins.driver_rules import DriverDelivery
