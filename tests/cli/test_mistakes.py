@@ -55,7 +55,6 @@ MISTAKES = {
         "run --ontology x.owl --profile RL --all-pairs",
         "give --profile RL and --complete, too",
     ),
-    "a format of no files": ("run reach.dlog --format ttl", "give a folder with --out"),
     "rows that only go": ("stream nowhere --delete-source edge=full --op op", "--op and --feed are about rows"),
     "two kinds of export": ("export nowhere --out x --all --derived", "exclude each other"),
     "export to nowhere": ("export nowhere", "--out"),
