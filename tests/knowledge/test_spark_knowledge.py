@@ -136,3 +136,14 @@ def test_names_and_widths_of_dataframes_are_checked(spark: SparkSession, engine:
         with pytest.raises(EverlogError, match=message):
             kb.add({predicate: pairs})
     assert kb.predicates() == ["p", "q"]
+
+
+def test_views_that_the_driver_does_not_keep_are_asked(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The driver has what a view is made of, and yet a job computes it, since together it is too much."""
+    monkeypatch.setattr(tuning, "DRIVER_FACTS", 2)
+    text = "reach(?x, ?y) :- edge(?x, ?y) . reach(?x, ?z) :- reach(?x, ?y), edge(?y, ?z) ."
+    kb = KnowledgeBase(text, engine="spark", spark=spark, modules="off")
+    kb.add({"edge": [(0, 1), (1, 2)]})
+    kb.materialise()
+    kb.update(add={"edge": [(2, 3)]}, delete={"edge": [(0, 1)]})
+    assert sorted(kb.rows("reach")) == [(1, 2), (1, 3), (2, 3)]

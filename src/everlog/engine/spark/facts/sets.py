@@ -128,7 +128,7 @@ class SparkFacts(FactSet):
 
         What is made of a run, such as an index, lasts.
         """
-        return [Part(facts) for facts in self.computed().pieces()]
+        return self.computed().parts()
 
     def covered(self) -> frozenset[int]:
         """The numbers of runs whose facts the set certainly has."""

@@ -357,7 +357,8 @@ class DriverTables:
             return self._parts[facts]
         if not facts.on_driver or tuning.MANY_TIMES * asked < facts.at_most():
             return facts.parts()
-        self._parts[facts] = [Part(piece) for piece in facts.computed().pieces()]
+        found = facts.computed()  # which Spark does where the driver does not keep so many
+        self._parts[facts] = [Part(piece) for piece in found.pieces()] if found.on_driver else found.parts()
         return self._parts[facts]
 
 
