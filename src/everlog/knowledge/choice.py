@@ -40,7 +40,7 @@ _COUNTED_SECONDS = 0.6
 _ADDING_SECONDS = 1.0
 _WAITING_SECONDS = 0.6
 _RULES_SECONDS = 0.04
-_RULES_TOO_LONG = 0.06
+_RULES_TOO_LONG = 0.075
 """The shares of what computing everything anew takes that an update may take: without counts, with them, if it only adds
 facts, without negation, the same where modules wait for rules, and if rules come or go, with many instances or with few."""
 
