@@ -140,6 +140,21 @@ def test_updates_change_what_follows(name: str, tmp_path: Path) -> None:
             kb = opened if step == 5 else kb
 
 
+def test_another_module_of_the_relation_is_not_closed_by_its_closure(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neighbours and paths are of one relation; after a compaction both had its closure, and deletions were lost."""
+    monkeypatch.setattr(tuning, "ROWS_WORTH_COMPACTING", 0)
+    neighbours = "r(?x, ?y) :- n(?x), n(?y), ?x < ?y, NOT EXISTS ?z IN (n(?z), ?x < ?z, ?z < ?y) ."
+    kb = KnowledgeBase(f"{neighbours} r(?x, ?y) :- e(?x, ?z), r(?z, ?y) .", stratification="single", workers=1)
+    passing = {"k": [(number,) for number in range(40)]}
+    kb.add({"r": [(3, 3), (5, 5)], "e": [(4, 5)], **passing})
+    kb.materialise()
+    engine = kb.reasoner.engine
+    kb.update(delete=passing)
+    assert kb.reasoner.engine is not engine and isinstance(kb.reasoner.I, ClosedFacts)
+    kb.update(delete={"r": [(3, 3)]}, algorithm="fbf")
+    assert sorted(kb.rows("r")) == [(4, 5), (5, 5)]
+
+
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_rules_above_follow_it(name: str, seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -288,17 +288,17 @@ class Materialisation:
         """
         kept, backbones = self.kept, self.backbones()
         found = recovered(kept.names() | ({BACKBONE} if backbones else set()), I)
-        closures = I.closures
-        if closures.keys() <= {module.atom for module in backbones if module.closing is not None}:
+        closures, closing = I.closures, [module for module in backbones if module.closing is not None]
+        if closures.keys() <= {module.atom for module in closing}:
             I = I.base
-            for module in backbones:
+            for module in closing:
                 module.closed = closures.get(module.atom)
         I |= found.hidden
         for kind, counts in found.counts.items():
             getattr(kept, kind).add(counts)
         for number, X in found.backbones.items():
             backbones[number].X |= X
-        again = [module for module in backbones if module.atom.predicate in closed and len(module.atom.terms) == 2]
+        again = [module for module in closing if module.atom.predicate in closed and len(module.atom.terms) == 2]
         if {module.atom.predicate for module in again} != set(closed):
             return False
         for module in again:
