@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 from collections.abc import Iterator, Mapping, Sequence
@@ -33,6 +34,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         elif any(one[-1].scope == "module" for one in fixtures.values()):
             item.add_marker(pytest.mark.xdist_group(str(item.path.relative_to(ROOT))))
     items.sort(key=lambda item: item.get_closest_marker("own_process") is None)
+
+
+def pytest_collection_finish() -> None:
+    """Leaves what was imported and collected out of garbage collections, which come seldom: a tenth of the time is saved."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
+
+
+def pytest_unconfigure() -> None:
+    gc.unfreeze()  # libraries look at the end whether their objects are gone
 
 
 def fixtures_of(item: pytest.Item) -> Mapping[str, Sequence[pytest.FixtureDef[Any]]]:

@@ -99,10 +99,10 @@ def test_chains_and_keys(spark: SparkSession, tmp_path: Path, monkeypatch: pytes
 def test_without_counts(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
     """With every set in jobs, and triples."""
     monkeypatch.setattr(tuning, "DRIVER_FACTS", 0)
-    given = sequence(3, 1, "triples", "reach after negation", "seq fed by what follows")
+    given = sequence(3, 1, "triples", "seq fed by what follows")
     rules, explicit = given.case.program.rules, given.explicit()
     kb = KnowledgeBase(given.case.program, engine="spark", spark=spark, algorithm="dred")
     kb.add(rows_of(given.case.facts))
-    assert [one["kind"] for one in kb.materialise().modules] == ["tc", "stc", "seq", "reach"]
+    assert [one["kind"] for one in kb.materialise().modules] == ["tc", "stc", "seq"]
     kb.update(add=rows_of(given.updates[0].add), delete=rows_of(given.updates[0].delete))
     assert all_facts(kb) == naive.materialise(rules, explicit[1])

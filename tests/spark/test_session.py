@@ -89,7 +89,8 @@ def test_local_settings() -> None:
     assert local_settings("local[*]")["spark.sql.shuffle.partitions"] == str(len(os.sched_getaffinity(0)))
     assert local_settings("local")["spark.sql.shuffle.partitions"] == "1"
     assert local_settings("local", brief=True).keys() - local_settings("local").keys() == {
-        "spark.driver.extraJavaOptions"
+        "spark.driver.extraJavaOptions",
+        "spark.python.sql.dataFrameDebugging.enabled",
     }
 
 

@@ -44,6 +44,12 @@ By itself this compiler has a fifth of the room for code that both have together
 then on Java would throw code away and compile it again.
 """
 
+_BRIEF: Final = {
+    "spark.driver.extraJavaOptions": BRIEF_JAVA,
+    # By itself PySpark notes for each column of a query which line of Python has named it, asking Java several times.
+    "spark.python.sql.dataFrameDebugging.enabled": "false",
+}
+
 
 class NoSession(EverlogError):
     """A Spark session that cannot be had."""
@@ -126,7 +132,7 @@ def local_settings(master: str, brief: bool = False) -> dict[str, str]:
         "spark.sql.inMemoryColumnarStorage.compressed": "false",
         # A hash table begins with a page, however few rows it gets; by itself Spark takes up to 64 MiB.
         "spark.buffer.pageSize": "2m",
-        **({"spark.driver.extraJavaOptions": BRIEF_JAVA} if brief else {}),
+        **(_BRIEF if brief else {}),
     }
 
 

@@ -126,9 +126,10 @@ def test_cliques(spark: SparkSession, monkeypatch: pytest.MonkeyPatch, large: bo
     apart = {(x, y) for x, y in everything if y not in before.get(x, ())}
     first = side.of(X)
     assert side.pairs(cliques.joined(first, side.of(more), side.of(known))) == apart - known
-    assert side.pairs(cliques.joined(side.of([]), first, side.of([]))) == {
-        (x, y) for x, together in before.items() for y in together
-    }
+    if not large:
+        assert side.pairs(cliques.joined(side.of([]), first, side.of([]))) == {
+            (x, y) for x, together in before.items() for y in together
+        }
     assert side.pairs(cliques.outside(first, side.of(known))) == {
         (x, y) for x, y in known if y not in before.get(x, ())
     }
@@ -253,8 +254,9 @@ def test_chains(spark: SparkSession, monkeypatch: pytest.MonkeyPatch, large: boo
         }
         assert of(near, atom) == {pair for pair in known if pair[0] in sources} != known
         assert of(found, atom) == {pair for pair in pairs if pair[0] in sources} - (edges if number == 0 else set())
-    everything = chains.facts(X, T, X)
-    assert of(everything, EDGE) == accepted[0] - edges and of(everything, OTHER) == accepted[1]
+    if not large:  # `through` goes by the same jobs
+        everything = chains.facts(X, T, X)
+        assert of(everything, EDGE) == accepted[0] - edges and of(everything, OTHER) == accepted[1]
     assert accepted[0] > edges and known & accepted[0] and known & accepted[1] and of(found, EDGE)
 
 
