@@ -39,13 +39,6 @@ MANY_TIMES = 8
 other, and a view of it that bindings, so much fewer, meet is not computed for them. To delete 1,000 of 400,000 rows takes
 0.06 s then, and took 0.9."""
 
-SCANS = 16
-SCANNED_SAMPLE = 20_000
-"""The first times that few keys are asked for in some columns of a run on the driver, all of its rows are looked at; then an
-index is made. That is so many times where each row has a key of its own, and less often where several share one, as far
-as so many of the rows tell: a look takes 4 to 15 ns a row, an index 20 where there are few keys, and 90 where there are
-many."""
-
 GONE_SHARE = 16
 """Facts that go from a run on the driver are noted beside it until they are one in so many: all others would be copied, and
 their hash tables made anew."""
