@@ -11,6 +11,7 @@ import pytest
 from everlog.engine.spark import tuning
 from everlog.engine.spark.facts.driver_facts import DriverFacts, Index, each_once
 from everlog.engine.spark.facts.runs import local_run, remaining
+from everlog.engine.spark.joins.seen_heads import SeenHeads
 
 SIZES = (0, 1, 63, 64, 65, 200, 3_000)
 """Some of them are just below and just above what loops look at together."""
@@ -57,6 +58,21 @@ def test_each_row_is_there_once_and_counted(size: int) -> None:
     assert found.tuples() == list(expected)
     assert dict(zip(counted.tuples(), counted.numbers.tolist(), strict=True)) == expected
     assert DriverFacts(rows).places_in(found).min(initial=0) >= 0
+
+
+@pytest.mark.parametrize("values", [70, 400])
+def test_bits_tell_what_heads_have_seen(values: int) -> None:
+    random, seen = np.random.default_rng(values), SeenHeads()
+    known = set[tuple[tuple[int, ...], int]]()
+    for size in (60, 300, 900):
+        heads = [(number % 3, 7) for number in random.integers(0, 9, 4).tolist()]
+        rules, ids = random.integers(0, 4, size), random.integers(0, values * size // 60, size)
+        facts = [(heads[rule], id) for rule, id in zip(rules.tolist(), ids.tolist(), strict=True)]
+        new = seen.new(heads, rules, ids)
+        assert new is not None
+        assert [facts[place] for place in new] == [one for one in dict.fromkeys(facts) if one not in known]
+        known.update(facts)
+    assert seen.new([(5, 7)], rules, ids * 10**9) is None  # their bits would be more than they are
 
 
 @pytest.mark.parametrize("share", [0, 16, 10**9], ids=["noted", "noted while few", "copied"])

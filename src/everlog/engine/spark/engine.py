@@ -537,9 +537,14 @@ class SparkEngine(Engine):
             yield kept
 
     def compacted(self, runs: Sequence[Run]) -> Sequence[Run]:
-        """Runs in which the newest are merged where they are many: joins with a set have an input for each."""
-        length = merged_length([run.rows for run in runs], tuning.RUNS_BEFORE_MERGE)
-        return [*runs[:-length], self._merged(runs[-length:])] if length else runs
+        """Runs in which some are merged where they are many: joins with a set have an input for each.
+
+        In Spark these are the newest. On the driver they are the smallest: what is large has indexes, a merger has none.
+        """
+        near = all(run.near for run in runs)
+        ordered = sorted(runs, key=lambda run: -run.rows) if near else runs
+        length = merged_length([run.rows for run in ordered], tuning.RUNS_BEFORE_MERGE)
+        return [*ordered[:-length], self._merged(ordered[-length:])] if length else runs
 
     def _merged(self, runs: Sequence[Run]) -> Run:
         few = self.driver.merged(runs)

@@ -7,7 +7,7 @@ with more arguments has become known in between; what is missing is padding.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -24,6 +24,11 @@ Rows: TypeAlias = NDArray[np.int64]
 
 _Matches: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int64]]
 """Numbers of keys and of rows, pair by pair."""
+
+_NONE: Final[_Matches] = np.empty(0, np.int64), np.empty(0, np.int64)
+
+_Slots: TypeAlias = tuple[NDArray[np.int32], NDArray[np.int32]]
+"""A hash table of rows: where each slot leads to, and each row."""
 
 
 class Index:
@@ -59,6 +64,8 @@ class Index:
         """The keys that rows have, and these rows, pair by pair; None if there are more than so many."""
         found = self._find(keys)
         number = kernels.count_matches(self._order, found, most)
+        if not number:
+            return _NONE
         if number > most:
             return None
         left, right = np.empty(number, np.int64), np.empty(number, np.int64)
@@ -67,11 +74,14 @@ class Index:
 
 
 class RowIndex:
-    """Rows by all of their columns, each of them once."""
+    """Rows by all of their columns, each of them once; the table of the rows may be there already."""
 
-    def __init__(self, rows: Rows) -> None:
-        self._table = rows, np.arange(rows.shape[1]), *_slots(len(rows))
-        aside(len(rows), kernels.chain, *self._table)
+    def __init__(self, rows: Rows, slots: _Slots | None = None) -> None:
+        places = np.arange(rows.shape[1])
+        if slots is None:
+            slots = _slots(len(rows))
+            aside(len(rows), kernels.chain, rows, places, *slots)
+        self._table = rows, places, *slots
 
     def has(self, keys: Rows) -> NDArray[np.bool_]:
         return self.one(keys) >= 0
@@ -90,11 +100,52 @@ class RowIndex:
         return None if len(there) > most else (there, found[there])
 
 
+class Lookup:
+    """Facts by some of their columns: an index, made when somebody asks for what may be there."""
+
+    def __init__(self, facts: DriverFacts, places: Sequence[int], index: Index | RowIndex | None = None) -> None:
+        self._facts, self._places, self._made = facts, tuple(places), index
+
+    @property
+    def is_made(self) -> bool:
+        """Whether there is an index."""
+        return self._made is not None
+
+    @property
+    def _index(self) -> Index | RowIndex:
+        if self._made is None:
+            rows = self._facts.rows
+            self._made = RowIndex(rows) if len(self._places) == rows.shape[1] else Index(rows, self._places)
+        return self._made
+
+    def _may_have(self, keys: Rows) -> bool:
+        """Whether facts may have some of the keys; of many keys, as of those that an index tells about, nobody asks."""
+        if self._made is not None or tuning.MANY_TIMES * len(keys) > len(self._facts):
+            return True
+        return bool(self._facts.may_have(self._places, keys).any())
+
+    def has(self, keys: Rows) -> NDArray[np.bool_]:
+        """Which keys some row has."""
+        return self._index.has(keys) if self._may_have(keys) else np.zeros(len(keys), np.bool_)
+
+    def one(self, keys: Rows) -> NDArray[np.int64]:
+        """For each key a row that has it, or -1."""
+        return self._index.one(keys) if self._may_have(keys) else np.full(len(keys), -1, np.int64)
+
+    def count(self, keys: Rows, most: int) -> int:
+        """How many pairs of a key and a row that has it there are; if more than so many, a number above that."""
+        return self._index.count(keys, most) if self._may_have(keys) else 0
+
+    def all(self, keys: Rows, most: int) -> _Matches | None:
+        """The keys that rows have, and these rows, pair by pair; None if there are more than so many."""
+        return self._index.all(keys, most) if self._may_have(keys) else _NONE
+
+
 def _empty(numbers: int) -> NDArray[np.int32]:
     return np.empty(numbers, np.int32)
 
 
-def _slots(rows: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+def _slots(rows: int) -> _Slots:
     """An empty hash table for so many rows, with two to four slots for each: with half as many, looking up takes half again
     as long."""
     return np.full(2 << max(4, rows.bit_length()), -1, np.int32), _empty(rows)
@@ -106,7 +157,8 @@ class DriverFacts:
     def __init__(self, rows: Rows, numbers: NDArray[np.int64] | None = None) -> None:
         self.rows = np.ascontiguousarray(rows)
         self._numbers = numbers
-        self._indexes: dict[tuple[int, ...], Index | RowIndex] = {}
+        self._indexes: dict[tuple[int, ...], Lookup] = {}
+        self._classes: list[NDArray[np.int64]] = []
 
     @property
     def numbers(self) -> NDArray[np.int64]:
@@ -129,20 +181,32 @@ class DriverFacts:
         """The same facts with other numbers, or one number, or none."""
         given = np.full(len(self), numbers, np.int64) if isinstance(numbers, int) else numbers
         found = DriverFacts(self.rows, given)
-        found._indexes = self._indexes
+        found._indexes, found._classes = self._indexes, self._classes
         return found
 
-    def index(self, places: Sequence[int]) -> Index | RowIndex:
+    def index(self, places: Sequence[int]) -> Lookup:
         """The facts by some of their columns."""
         key = tuple(places)
         if key not in self._indexes:
-            whole = len(key) == self.rows.shape[1]
-            self._indexes[key] = RowIndex(self.rows) if whole else Index(self.rows, key)
+            self._indexes[key] = Lookup(self, key)
         return self._indexes[key]
 
     def is_indexed(self, places: Sequence[int]) -> bool:
-        """Whether somebody has asked for the facts by these columns before."""
-        return tuple(places) in self._indexes
+        """Whether there is an index of the facts by these columns."""
+        return tuple(places) in self._indexes and self._indexes[tuple(places)].is_made
+
+    def classes(self) -> NDArray[np.int64]:
+        """The classes of the ids of each column (see `runs.py`)."""
+        if not self._classes:
+            self._classes.append(aside(len(self), kernels.classes, self.rows))
+        return self._classes[0]
+
+    def may_have(self, places: Sequence[int], keys: Rows) -> NDArray[np.bool_]:
+        """Which keys facts may have at some places, by the classes of their ids."""
+        found = np.ones(len(keys), np.bool_)
+        for place, ids in zip(places, keys.T, strict=True):
+            found &= ((self.classes()[place] >> (ids % kernels.CLASSES)) & 1).astype(np.bool_)
+        return found
 
     def padded(self, width: int) -> Rows:
         """The rows with so many columns for arguments; facts have no more."""
@@ -255,11 +319,18 @@ def together(sets: Iterable[DriverFacts]) -> DriverFacts:
 def each_once(rows: Rows, counted: bool = False) -> DriverFacts:
     """The facts that are rows, perhaps several times; `counted`, with how often they are."""
     given = np.ascontiguousarray(rows)
+    columns = np.arange(given.shape[1])
     first, group = np.empty(len(given), np.int64), np.empty(len(given), np.int64)
     heads, nexts = _slots(len(given))
-    kinds = aside(len(given), kernels.distinct, given, np.arange(given.shape[1]), heads, nexts, first, group)
+    kinds = aside(len(given), kernels.distinct, given, columns, heads, nexts, first, group)
     numbers = np.bincount(group, minlength=kinds).astype(np.int64) if counted else None
-    return DriverFacts(given if kinds == len(given) else given[first[:kinds]], numbers)
+    found = DriverFacts(given if kinds == len(given) else given.take(first[:kinds], axis=0), numbers)
+    if 2 * kinds > len(given):  # else its slots are too many to be kept
+        if kinds < len(given):
+            aside(len(heads), kernels.renumbered, heads, nexts, first[:kinds], group)
+        slots = heads, nexts if kinds == len(given) else nexts[:kinds].copy()
+        found._indexes[tuple(columns.tolist())] = Lookup(found, range(len(columns)), RowIndex(found.rows, slots))
+    return found
 
 
 def listed(facts: Iterable[Sequence[int]], width: int) -> DriverFacts:

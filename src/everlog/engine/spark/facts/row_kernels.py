@@ -17,6 +17,9 @@ import numpy as np
 from everlog.engine.memory.kernels.decorators import inlined, kernel
 from everlog.engine.memory.kernels.prefetching import prefetch
 
+CLASSES: Final = 63
+"""Ids are classed by their remainder, so that a set of classes is a positive bigint."""
+
 _AT_A_TIME: Final = 64
 """So many keys are looked for side by side."""
 
@@ -110,6 +113,17 @@ def distinct(rows, places, heads, nexts, first, group):
             else:
                 group[row] = group[known]
     return kinds
+
+
+@kernel
+def renumbered(heads, nexts, first, group):
+    """Lets a table of the first rows of all kinds lead to the numbers of these kinds instead."""
+    for slot in range(len(heads)):
+        if heads[slot] >= 0:
+            heads[slot] = group[heads[slot]]
+    for kind in range(len(first)):  # no kind comes before its number
+        known = nexts[first[kind]]
+        nexts[kind] = group[known] if known >= 0 else known
 
 
 # Rows by some of their columns
@@ -233,15 +247,31 @@ def all_matches(order, found, left, right):
 
 
 @kernel
-def classes(rows, most):
-    """For each column a bit for each remainder, of so many, that its ids have; when all are there, it looks no further."""
+def classes(rows):
+    """For each column a bit for each remainder that its ids have; when all are there, it looks no further."""
     found = np.zeros(rows.shape[1], np.int64)
     for column in range(rows.shape[1]):
-        row, every = 0, (np.int64(1) << most) - 1
+        row, last, every = 0, np.int64(-1), (np.int64(1) << CLASSES) - 1
         while row < len(rows) and found[column] != every:
-            found[column] |= np.int64(1) << (rows[row, column] % most)
+            if rows[row, column] != last or not row:
+                last = rows[row, column]
+                found[column] |= np.int64(1) << (last % CLASSES)
             row += 1
     return found
+
+
+@kernel
+def unseen(ids, rules, groups, bits, out):
+    """Writes the places of ids that were not noted before, for the group of their rule, and notes them; gives how many."""
+    number = 0
+    for place in range(len(ids)):
+        group, word = groups[rules[place]], ids[place] >> 6
+        bit = np.uint64(1) << np.uint64(ids[place] & 63)
+        if bits[group, word] & bit == np.uint64(0):
+            bits[group, word] |= bit
+            out[number] = place
+            number += 1
+    return number
 
 
 # Sorted rows

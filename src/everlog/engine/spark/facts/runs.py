@@ -24,8 +24,7 @@ from everlog.engine.spark.facts.fact_schema import COUNT, PADDING
 from everlog.engine.spark.facts.sorted_files import SortedFiles
 from everlog.engine.spark.facts.sql_text import Table, select
 
-CLASSES: Final = 63
-"""Ids are classed by their remainder, so that a set of classes is a positive bigint."""
+CLASSES: Final = kernels.CLASSES
 
 _numbers = count()
 
@@ -136,7 +135,7 @@ class Run:
 def local_run(facts: DriverFacts, apart: frozenset[int] = frozenset(), counted: bool = False) -> Run:
     """A run of facts on the driver; `counted` if their numbers matter."""
     columns = tuple(fact_schema.columns(facts.rows.shape[1] - 1))
-    classes = dict(zip(columns, kernels.classes(facts.rows, CLASSES).tolist(), strict=True))
+    classes = dict(zip(columns, facts.classes().tolist(), strict=True))
     named = (*columns, COUNT) if counted else columns
     return Run(None, named, len(facts), classes, apart, sum=facts.total, whole=facts)
 

@@ -25,10 +25,12 @@ from everlog.engine.spark.facts.annotations import SparkCounted, positive
 from everlog.engine.spark.facts.asked_runs import TooMany
 from everlog.engine.spark.facts.driver_facts import DriverFacts, Rows, each_once, widened
 from everlog.engine.spark.facts.driver_terms import DriverTerms
+from everlog.engine.spark.facts.fact_schema import PADDING
 from everlog.engine.spark.facts.region_filters import RegionFilter
 from everlog.engine.spark.facts.sets import ComputedFacts, Part, SparkFacts, pieces_having
 from everlog.engine.spark.joins.conjunction import Literal
 from everlog.engine.spark.joins.patterns import Compared, Computed, Parameters, Pattern, Term
+from everlog.engine.spark.joins.seen_heads import SeenHeads
 from everlog.expressions.evaluation import evaluate
 from everlog.expressions.evaluation import holds as holds_in
 
@@ -141,6 +143,22 @@ class DriverConjunction:
     def facts(self, pattern: Pattern, width: int) -> Rows:
         """The facts that bindings make of a pattern, one for each."""
         return widened(self._keys((pattern.relation, *pattern.terms)), width + 1)
+
+    def once(self, pattern: Pattern, seen: SeenHeads) -> DriverConjunction:
+        """Those bindings that make a fact of a pattern which others have not made; all, unless it has one variable."""
+        if len({*pattern.variables()}) != 1:
+            return self
+        terms = (pattern.relation, *pattern.terms)
+        (variable,) = {*pattern.variables()}
+        heads = [tuple(rule[~term] if term < 0 else PADDING for term in terms) for rule in self._given.tolist()]
+        rules = self._columns.get(_RULE)
+        new = seen.new(heads, np.zeros(self.size, np.int64) if rules is None else rules, self._columns[variable])
+        if new is None:
+            return self
+        some = copy(self)
+        some._columns = {term: column for term, column in self._columns.items() if term in (_RULE, variable)}
+        some._take(new)
+        return some
 
     def facts_outside(self, pattern: Pattern, width: int, known: Iterable[Part]) -> Rows:
         """Those of these facts that some sets do not have.
@@ -372,6 +390,7 @@ class DriverDelivery:
         self._tables = DriverTables(engine.driver.terms, lambda: engine.twins().local)
         self._found: list[Rows] = [np.empty((0, engine.width + 1), np.int64)]
         self._instances = 0
+        self._seen = SeenHeads()
 
     def conjunction(self, parameters: Parameters, needed: Iterable[Term]) -> DriverConjunction:
         return DriverConjunction(parameters, needed, self._tables, self._proving)
@@ -379,7 +398,11 @@ class DriverDelivery:
     def take(self, instances: DriverConjunction, patterns: Sequence[Pattern]) -> None:
         self._instances += instances.size
         width, known = self._engine.width, self._known or ()
-        self._found += [instances.facts_outside(pattern, width, known) for pattern in patterns]
+        for pattern in patterns:
+            # Where it does not matter how often a fact is found, it goes before a row is made of it. Nothing is asked after
+            # that, since all that is known is on the driver; so no task begins again that has noted what it found.
+            some = instances if self._known is None else instances.once(pattern, self._seen)
+            self._found.append(some.facts_outside(pattern, width, known))
 
     def facts(self, counting: bool = True) -> ComputedFacts:
         self._count(counting)
