@@ -226,6 +226,9 @@ CLOSED_AGAIN_SHARE = 4
 PREPARED_VALUES = 1 << 20
 """So many values of a column are prepared at a time, since that takes room."""
 
+CHECKED_VALUES = 1 << 12
+"""So many terms are read behind one that has to be, since Python reads few at a time at a greater cost."""
+
 LOOKED_UP_VALUES = 1 << 18
 """So many values are looked up before somebody may give up."""
 

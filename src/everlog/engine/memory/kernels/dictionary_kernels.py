@@ -23,7 +23,19 @@ from everlog.datalog.values import XSD
 from everlog.engine.memory.kernels.decorators import kernel
 from everlog.engine.memory.kernels.prefetching import prefetch
 from everlog.engine.memory.kernels.publishing import publish
-from everlog.engine.memory.term_kinds import BLANK, BOOL, DATETIME, FIRST_TEXT, FLOAT, INT, IRI, LITERAL, STRING, UNREAD
+from everlog.engine.memory.term_kinds import (
+    BLANK,
+    BOOL,
+    DATETIME,
+    FIRST_TEXT,
+    FLOAT,
+    INT,
+    IRI,
+    LITERAL,
+    STRING,
+    UNCHECKED,
+    UNREAD,
+)
 
 if TYPE_CHECKING:
     from everlog.engine.memory.dictionary import Order
@@ -86,15 +98,20 @@ def _hash_number(kind: int, key: int) -> np.uint64:
 
 
 @kernel
+def _word(data: Bytes, at: np.uint64) -> np.uint64:
+    """Eight bytes as a number. Unsigned places spare the test for a negative index, and the eight loads become one."""
+    word = np.uint64(0)
+    for k in range(8):
+        word |= np.uint64(data[at + np.uint64(k)]) << np.uint64(8 * k)
+    return word
+
+
+@kernel
 def _hash_text(kind: int, data: Bytes, start: int, length: int) -> np.uint64:
     h = np.uint64(kind) * _MULTIPLIER + np.uint64(length)
-    # Unsigned positions spare the test for a negative index, and the eight loads become one.
     at = np.uint64(start)
     for _ in range(length >> 3):
-        word = np.uint64(0)
-        for k in range(8):
-            word |= np.uint64(data[at + np.uint64(k)]) << np.uint64(8 * k)
-        h = (h ^ word) * _FINAL_1
+        h = (h ^ _word(data, at)) * _FINAL_1
         h ^= h >> np.uint64(32)
         at += np.uint64(8)
     word = np.uint64(0)
@@ -107,12 +124,22 @@ def _hash_text(kind: int, data: Bytes, start: int, length: int) -> np.uint64:
 @kernel
 def _same_bytes(a: Bytes, a_start: int, b: Bytes, b_start: int, length: int) -> bool:
     i, j = np.uint64(a_start), np.uint64(b_start)
-    for _ in range(length):
+    for _ in range(length >> 3):
+        if _word(a, i) != _word(b, j):
+            return False
+        i += np.uint64(8)
+        j += np.uint64(8)
+    for _ in range(length & 7):
         if a[i] != b[j]:
             return False
         i += np.uint64(1)
         j += np.uint64(1)
     return True
+
+
+@kernel
+def _kind_looked_for(kind: int) -> int:
+    return IRI if kind == UNCHECKED else kind
 
 
 @kernel
@@ -134,7 +161,8 @@ def encode(
     """Write the ids of the probes from row `start` on into `ids`; return the row that finds no room, or their number.
 
     A probe's key is its payload or, for text, where it starts in `data`. With `add`, an unknown value gets the next id;
-    without, -1. The state is consistent whenever the kernel returns: the caller makes room and calls again.
+    without, -1. The state is consistent whenever the kernel returns: the caller makes room and calls again. At a row that
+    is unchecked, unknown and not surely an IRI it ends, too, and returns the number `~row`.
     """
     mask = np.uint64(slots.size - 1)
     hashes = np.empty(_BLOCK, dtype=np.uint64)
@@ -146,7 +174,7 @@ def encode(
             # reads, without a branch on what it reads, the cells that its probes will most likely need.
             block = min(_BLOCK, probe_kinds.size - row)
             for i in range(block):
-                kind, key = probe_kinds[row + i], probe_keys[row + i]
+                kind, key = _kind_looked_for(probe_kinds[row + i]), probe_keys[row + i]
                 is_text = kind >= FIRST_TEXT
                 h = _hash_text(kind, data, key, probe_lengths[row + i]) if is_text else _hash_number(kind, key)
                 hashes[i] = h & _LOW
@@ -154,7 +182,7 @@ def encode(
                 hints[i] = np.int64(slots[hashes[i] & mask] & _LOW)
             for i in range(block):
                 hints[i] = payload[max(hints[i] - 1, 0)] + kinds[max(hints[i] - 1, 0)]
-        kind, key, length = probe_kinds[row], probe_keys[row], probe_lengths[row]
+        kind, key, length = _kind_looked_for(probe_kinds[row]), probe_keys[row], probe_lengths[row]
         is_text = kind >= FIRST_TEXT
         h = hashes[at]
         slot = h & mask
@@ -173,6 +201,8 @@ def encode(
                         break
             slot = (slot + np.uint64(1)) & mask
             entry = slots[slot]
+        if found < 0 and probe_kinds[row] == UNCHECKED and not _is_plain_iri(data, key, key + length):
+            return ~row
         if found < 0 and add:
             found = used[0]
             if found == kinds.size:
@@ -354,8 +384,13 @@ def _read_integer(data: Bytes, start: int, stop: int) -> tuple[bool, int]:
 
 
 @kernel
-def scan_ntriples(begins: Longs, sizes: Ints, data: Bytes, kinds: Bytes, keys: Longs, lengths: Ints) -> int:
-    """Turn N-Triples terms that need no decoding into probes, mark the others `UNREAD`; return how many those are."""
+def scan_ntriples(
+    begins: Longs, sizes: Ints, data: Bytes, checked: bool, kinds: Bytes, keys: Longs, lengths: Ints
+) -> int:
+    """Turn N-Triples terms that need no decoding into probes, mark the others `UNREAD`; return how many those are.
+
+    Unless they are to be `checked`, IRIs are `UNCHECKED`: most are known, as a rule, and then they are as they should be.
+    """
     unread = 0
     for row in range(begins.size):
         start, size = int(begins[row]), int(sizes[row])
@@ -363,8 +398,8 @@ def scan_ntriples(begins: Longs, sizes: Ints, data: Bytes, kinds: Bytes, keys: L
         kind, key, length = UNREAD, start, size
         first, last = (data[start], data[stop - 1]) if size >= 3 else (np.uint8(0), np.uint8(0))
         if first == _LESS and last == _GREATER:
-            if _is_plain_iri(data, start + 1, stop - 1):
-                kind, key, length = IRI, start + 1, size - 2
+            if not checked or _is_plain_iri(data, start + 1, stop - 1):
+                kind, key, length = IRI if checked else UNCHECKED, start + 1, size - 2
         elif first == _UNDERSCORE and data[start + 1] == _COLON:
             if _IS_LABEL[data[start + 2]]:
                 kind, key, length = BLANK, start + 2, size - 2
