@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from everlog.datalog.values import XSD
-from everlog.engine.memory.kernels.decorators import kernel
+from everlog.engine.memory.kernels.decorators import inlined, kernel
 from everlog.engine.memory.kernels.prefetching import prefetch
 from everlog.engine.memory.kernels.publishing import publish
 from everlog.engine.memory.term_kinds import (
@@ -137,6 +137,14 @@ def _same_bytes(a: Bytes, a_start: int, b: Bytes, b_start: int, length: int) -> 
     return True
 
 
+@inlined
+def _copy(source: Bytes, start: int, target: Bytes, at: int, length: int) -> None:
+    # Of a sum of integers the compiler does not know that it is no place counted from the end, and copies byte by byte.
+    given, taken = source[start : start + length], target[at : at + length]
+    for i in range(length):
+        taken[i] = given[i]
+
+
 @kernel
 def _kind_looked_for(kind: int) -> int:
     return IRI if kind == UNCHECKED else kind
@@ -211,8 +219,7 @@ def encode(
                 begin = used[1]
                 if begin + length > text.size:
                     return row
-                for i in range(length):
-                    text[begin + i] = data[key + i]
+                _copy(data, key, text, begin, length)
                 used[1] = begin + length
                 payload[found] = begin
             else:
@@ -287,11 +294,8 @@ def copy_text(ids: Ints, payload: Longs, lengths: Ints, text: Bytes, out: Bytes)
     """Write the texts of `ids` one after another into `out`."""
     at = 0
     for row in range(ids.size):
-        begin, length = payload[ids[row]], lengths[ids[row]]
-        # Of a sum of integers the compiler does not know that it is no place counted from the end, and copies byte by byte.
-        source, target = text[begin : begin + length], out[at : at + length]
-        for i in range(length):
-            target[i] = source[i]
+        length = lengths[ids[row]]
+        _copy(text, payload[ids[row]], out, at, length)
         at += length
 
 
