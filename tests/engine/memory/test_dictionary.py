@@ -231,9 +231,9 @@ def test_columns_and_chunks_that_share_a_dictionary_look_it_up_once(monkeypatch:
     d, lists, looked_up = Dictionary(), KnownLists(), list[int]()
     look_up = d._look_up_from
 
-    def noted(row: int, probes: Any, add: bool, ids: Ids) -> int:
+    def noted(row: int, probes: Any, add: bool, ids: Ids, checked: bool = True) -> int:
         looked_up.append(len(ids))
-        return look_up(row, probes, add, ids)
+        return look_up(row, probes, add, ids, checked)
 
     monkeypatch.setattr(d, "_look_up_from", noted)
     terms = pa.array(["<a:b>", "<a:c>"])

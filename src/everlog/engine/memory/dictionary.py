@@ -459,11 +459,11 @@ class Dictionary:
         n = len(chunk)
         ids: Ids = np.empty(n, dtype=np.int32)
         probes = _ntriples_probes(chunk, checked=False)
-        row = self._look_up_from(0, probes, add, ids)
+        row = self._look_up_from(0, probes, add, ids, checked=False)
         while row < n:
             some = chunk.slice(row, tuning.CHECKED_VALUES)
             ids[row : row + len(some)] = self._look_up(_ntriples_probes(some, checked=True), add)
-            row = self._look_up_from(row + len(some), probes, add, ids)
+            row = self._look_up_from(row + len(some), probes, add, ids, checked=False)
         return ids
 
     def _look_up(self, probes: _Probes, add: bool = True) -> Ids:
@@ -471,7 +471,7 @@ class Dictionary:
         self._look_up_from(0, probes, add, ids)
         return ids
 
-    def _look_up_from(self, row: int, probes: _Probes, add: bool, ids: Ids) -> int:
+    def _look_up_from(self, row: int, probes: _Probes, add: bool, ids: Ids, checked: bool = True) -> int:
         """Looks probes up from a row on; gives the first one that has to be checked, or how many there are."""
         kinds, keys, lengths, data = probes
         encode, end = _kernels().encode, row
@@ -480,7 +480,7 @@ class Dictionary:
                 look()
                 end = min(end + tuning.LOOKED_UP_VALUES, kinds.size)
             piece = kinds[:end], keys[:end], lengths[:end]
-            row = encode(*piece, data, row, add, ids, *self.arrays(), self._slots, self._used)
+            row = encode(*piece, data, row, add, checked, ids, *self.arrays(), self._slots, self._used)
             if row < 0:
                 return int(~row)
             if row < end:

@@ -21,9 +21,6 @@ FIRST_TEXT: Final = STRING
 UNREAD: Final = 7
 """N-Triples text that the fast path leaves to Python; no value has this kind."""
 
-UNCHECKED: Final = 11
-"""What stands in brackets, which is an IRI if it is known as one, and is looked at otherwise; no value has this kind."""
-
 DATETIME: Final = 8
 DATE: Final = 9
 TIME: Final = 10

@@ -33,7 +33,6 @@ from everlog.engine.memory.term_kinds import (
     IRI,
     LITERAL,
     STRING,
-    UNCHECKED,
     UNREAD,
 )
 
@@ -146,11 +145,6 @@ def _copy(source: Bytes, start: int, target: Bytes, at: int, length: int) -> Non
 
 
 @kernel
-def _kind_looked_for(kind: int) -> int:
-    return IRI if kind == UNCHECKED else kind
-
-
-@kernel
 def encode(
     probe_kinds: Bytes,
     probe_keys: Longs,
@@ -158,6 +152,7 @@ def encode(
     data: Bytes,
     start: int,
     add: bool,
+    checked: bool,
     ids: Ints,
     kinds: Bytes,
     payload: Longs,
@@ -169,8 +164,8 @@ def encode(
     """Write the ids of the probes from row `start` on into `ids`; return the row that finds no room, or their number.
 
     A probe's key is its payload or, for text, where it starts in `data`. With `add`, an unknown value gets the next id;
-    without, -1. The state is consistent whenever the kernel returns: the caller makes room and calls again. At a row that
-    is unchecked, unknown and not surely an IRI it ends, too, and returns the number `~row`.
+    without, -1. The state is consistent whenever the kernel returns: the caller makes room and calls again. If probes are
+    not `checked`, it ends, too, at one that is taken for an IRI, is unknown, and may be none; it returns `~row` then.
     """
     mask = np.uint64(slots.size - 1)
     hashes = np.empty(_BLOCK, dtype=np.uint64)
@@ -182,7 +177,7 @@ def encode(
             # reads, without a branch on what it reads, the cells that its probes will most likely need.
             block = min(_BLOCK, probe_kinds.size - row)
             for i in range(block):
-                kind, key = _kind_looked_for(probe_kinds[row + i]), probe_keys[row + i]
+                kind, key = probe_kinds[row + i], probe_keys[row + i]
                 is_text = kind >= FIRST_TEXT
                 h = _hash_text(kind, data, key, probe_lengths[row + i]) if is_text else _hash_number(kind, key)
                 hashes[i] = h & _LOW
@@ -190,7 +185,7 @@ def encode(
                 hints[i] = np.int64(slots[hashes[i] & mask] & _LOW)
             for i in range(block):
                 hints[i] = payload[max(hints[i] - 1, 0)] + kinds[max(hints[i] - 1, 0)]
-        kind, key, length = _kind_looked_for(probe_kinds[row]), probe_keys[row], probe_lengths[row]
+        kind, key, length = probe_kinds[row], probe_keys[row], probe_lengths[row]
         is_text = kind >= FIRST_TEXT
         h = hashes[at]
         slot = h & mask
@@ -209,7 +204,7 @@ def encode(
                         break
             slot = (slot + np.uint64(1)) & mask
             entry = slots[slot]
-        if found < 0 and probe_kinds[row] == UNCHECKED and not _is_plain_iri(data, key, key + length):
+        if found < 0 and not checked and kind == IRI and not _is_plain_iri(data, key, key + length):
             return ~row
         if found < 0 and add:
             found = used[0]
@@ -393,7 +388,7 @@ def scan_ntriples(
 ) -> int:
     """Turn N-Triples terms that need no decoding into probes, mark the others `UNREAD`; return how many those are.
 
-    Unless they are to be `checked`, IRIs are `UNCHECKED`: most are known, as a rule, and then they are as they should be.
+    Unless they are to be `checked`, all in brackets are taken for IRIs: most are known, as a rule, and then they are some.
     """
     unread = 0
     for row in range(begins.size):
@@ -403,7 +398,7 @@ def scan_ntriples(
         first, last = (data[start], data[stop - 1]) if size >= 3 else (np.uint8(0), np.uint8(0))
         if first == _LESS and last == _GREATER:
             if not checked or _is_plain_iri(data, start + 1, stop - 1):
-                kind, key, length = IRI if checked else UNCHECKED, start + 1, size - 2
+                kind, key, length = IRI, start + 1, size - 2
         elif first == _UNDERSCORE and data[start + 1] == _COLON:
             if _IS_LABEL[data[start + 2]]:
                 kind, key, length = BLANK, start + 2, size - 2
