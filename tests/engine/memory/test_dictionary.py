@@ -17,7 +17,6 @@ from pyoxigraph import BlankNode, Literal, NamedNode, RdfFormat, parse
 from everlog.datalog.comparing import holds
 from everlog.datalog.ntriples import read_term, write_term
 from everlog.datalog.values import XSD, Value, identity, normalise
-from everlog.engine.memory import tuning
 from everlog.engine.memory.dictionary import NTRIPLES_METADATA, Dictionary, Ids, KnownLists
 from everlog.engine.memory.term_kinds import FLOAT, INT
 from everlog.errors import EverlogError, UnsupportedValue
@@ -332,8 +331,7 @@ def test_the_fast_path_reads_what_the_slow_path_reads(text: str) -> None:
         assert d.find_value(expected) == 0
 
 
-def test_iris_that_only_python_can_read_keep_their_places(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tuning, "CHECKED_VALUES", 2)
+def test_iris_that_only_python_can_read_keep_their_places() -> None:
     random = np.random.default_rng(0)
     distinct = [
         *(f"<a:{n}>" for n in range(9)),

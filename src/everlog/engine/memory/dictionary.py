@@ -455,15 +455,15 @@ class Dictionary:
         return self._look_up(_column_probes(chunk), add)
 
     def _ntriples_looked_up(self, chunk: pa.Array, add: bool) -> Ids:
-        """IRIs are looked at when they are not known; where one may be none, it is read with some of those behind it."""
+        """IRIs are looked at when they are not known; from one on that may be none, all that are unknown are read first."""
         n = len(chunk)
         ids: Ids = np.empty(n, dtype=np.int32)
         probes = _ntriples_probes(chunk, checked=False)
         row = self._look_up_from(0, probes, add, ids, checked=False)
-        while row < n:
-            some = chunk.slice(row, tuning.CHECKED_VALUES)
-            ids[row : row + len(some)] = self._look_up(_ntriples_probes(some, checked=True), add)
-            row = self._look_up_from(row + len(some), probes, add, ids, checked=False)
+        if row < n:
+            self._look_up_from(row, probes, False, ids)
+            unknown = row + np.flatnonzero(ids[row:] < 0)
+            ids[unknown] = self._look_up(_ntriples_probes(chunk.take(pa.array(unknown)), checked=True), add)
         return ids
 
     def _look_up(self, probes: _Probes, add: bool = True) -> Ids:
@@ -472,7 +472,7 @@ class Dictionary:
         return ids
 
     def _look_up_from(self, row: int, probes: _Probes, add: bool, ids: Ids, checked: bool = True) -> int:
-        """Looks probes up from a row on; gives the first one that has to be checked, or how many there are."""
+        """Looks probes up from a row on; gives the first one that has to be checked, if any has, or how many there are."""
         kinds, keys, lengths, data = probes
         encode, end = _kernels().encode, row
         while row < kinds.size:

@@ -73,7 +73,7 @@ FEW_VALUES = 1 << 9
 pandas, which takes as long as all the rest of such a little work."""
 
 LONG_RUN = 16
-"""Where runs of equal values have so many facts on average, facts are told apart by runs, and not sorted."""
+"""Where runs of equal values have so many facts on average, facts are told apart by runs, and not row by row."""
 
 ENTERED_FACTS = 1 << 19
 """So many facts that a user hands over are entered before somebody may give up."""
@@ -225,9 +225,6 @@ CLOSED_AGAIN_SHARE = 4
 
 PREPARED_VALUES = 1 << 20
 """So many values of a column are prepared at a time, since that takes room."""
-
-CHECKED_VALUES = 1 << 12
-"""So many terms are read behind one that has to be, since Python reads few at a time at a greater cost."""
 
 LOOKED_UP_VALUES = 1 << 18
 """So many values are looked up before somebody may give up."""
