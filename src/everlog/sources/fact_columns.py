@@ -20,7 +20,7 @@ from everlog.wording import counted
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from everlog.engine.memory.dictionary import Dictionary
+    from everlog.engine.memory.dictionary import Dictionary, KnownLists
     from everlog.engine.memory.facts.table import Ids
 
 
@@ -33,11 +33,11 @@ class Column:
     data: Sequence[object] | pa.ChunkedArray
     field: pa.Field | None = None
 
-    def encoded(self, dictionary: Dictionary) -> Ids:
-        """The ids of the values, or `UnsupportedValue`."""
+    def encoded(self, dictionary: Dictionary, lists: KnownLists | None = None) -> Ids:
+        """The ids of the values, or `UnsupportedValue`; columns that are encoded together have the same `lists`."""
         try:
             if self.field is not None:
-                return dictionary.encode_field(self.field, self.data)
+                return dictionary.encode_field(self.field, self.data, lists)
             return dictionary.encode_values(self.data)
         except UnsupportedValue as error:
             raise UnsupportedValue(f"{self.predicate}, argument {self.number + 1}: {error}") from None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import subprocess
 import sys
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -16,7 +17,7 @@ from pyoxigraph import BlankNode, Literal, NamedNode, RdfFormat, parse
 from everlog.datalog.comparing import holds
 from everlog.datalog.ntriples import read_term, write_term
 from everlog.datalog.values import XSD, Value, identity, normalise
-from everlog.engine.memory.dictionary import Dictionary, Ids
+from everlog.engine.memory.dictionary import NTRIPLES_METADATA, Dictionary, Ids, KnownLists
 from everlog.engine.memory.term_kinds import FLOAT, INT
 from everlog.errors import EverlogError, UnsupportedValue
 
@@ -225,6 +226,25 @@ def test_slices_chunks_and_dictionaries_read_like_the_plain_column(
         assert d.encode_column(column.slice(start, stop - start)).tolist() == expected[start:stop]
 
 
+def test_columns_and_chunks_that_share_a_dictionary_look_it_up_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    d, lists, looked_up = Dictionary(), KnownLists(), list[int]()
+    look_up = d._look_up_from
+
+    def noted(row: int, probes: Any, add: bool, ids: Ids, checked: bool = True) -> int:
+        looked_up.append(len(ids))
+        return look_up(row, probes, add, ids, checked)
+
+    monkeypatch.setattr(d, "_look_up_from", noted)
+    terms = pa.array(["<a:b>", "<a:c>"])
+    chunks = [pa.DictionaryArray.from_arrays(pa.array(places), pa.array(terms)) for places in ([0, 1], [1, 1], [0])]
+    ntriples, plain = pa.field("a", chunks[0].type, metadata=NTRIPLES_METADATA), pa.field("b", chunks[0].type)
+    found = [d.encode_field(field, pa.chunked_array(chunks), lists) for field in (plain, plain, ntriples, plain)]
+    assert [ids.tolist() for ids in found] == [[0, 1, 1, 1, 0]] * 2 + [[2, 3, 3, 3, 2], [0, 1, 1, 1, 0]]
+    assert looked_up == [2, 2, 2]
+    floats = [pa.array([number, number]).dictionary_encode() for number in (0.0, -0.0)]
+    assert d.encode_column(pa.chunked_array(floats)).tolist() == [4, 4, 5, 5]
+
+
 def test_a_small_slice_of_a_large_dictionary_adds_only_its_rows() -> None:
     d = Dictionary()
     column = pa.array([str(i) for i in range(1000)]).dictionary_encode()
@@ -309,6 +329,28 @@ def test_the_fast_path_reads_what_the_slow_path_reads(text: str) -> None:
     else:
         assert identity(d.value(d.encode_ntriples(pa.array([text]))[0])) == identity(expected)
         assert d.find_value(expected) == 0
+
+
+def test_iris_that_only_python_can_read_keep_their_places() -> None:
+    random = np.random.default_rng(0)
+    distinct = [
+        *(f"<a:{n}>" for n in range(9)),
+        *(f"<http://é:80/%4{n}>" for n in range(9)),
+        r"<a:\u00e9>",
+        "<a:é>",
+        '"a"',
+    ]
+    for _ in range(50):
+        d, texts = Dictionary(), random.choice(distinct, 12).tolist()
+        known = d.encode_ntriples(pa.array(texts[:3])).tolist()
+        first = list(dict.fromkeys(map(read_term, texts)))
+        expected = [first.index(read_term(text)) for text in texts]
+        looked_for = [place if place <= max(known) else -1 for place in expected]
+        assert d.find_ntriples(pa.array(texts)).tolist() == looked_for
+        assert d.encode_ntriples(pa.array(texts)).tolist() == expected
+    with pytest.raises(UnsupportedValue, match="is not an N-Triples term"):
+        d.encode_ntriples(pa.array(["<a:new>", "<http://a b>"]))
+    assert d.find_value(NamedNode("a:new")) == len(d) - 1
 
 
 def test_ntriples_come_in_every_layout() -> None:

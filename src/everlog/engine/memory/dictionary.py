@@ -89,6 +89,10 @@ _ORDERING = lasting(Lock())
 """Held while a thread reads literals for all that compare."""
 
 
+_LookUp: TypeAlias = Callable[[pa.Array, bool], Ids]
+"""Gives the ids of values in an array, which are added, or -1 for those that are unknown."""
+
+
 class Order(NamedTuple):
     """What `dictionary_kernels.compare` reads; arrays may be longer than the dictionary.
 
@@ -108,6 +112,23 @@ class _Probes(NamedTuple):
     keys: NDArray[np.int64]
     lengths: NDArray[np.int32]
     data: NDArray[np.uint8]
+
+
+class KnownLists:
+    """The dictionary of Arrow's that was encoded last, with its ids: chunks and columns of a table often share one."""
+
+    def __init__(self) -> None:
+        self._last: tuple[_LookUp, pa.Array, Ids] | None = None
+
+    def ids(self, look_up: _LookUp, distinct: pa.Array) -> Ids | None:
+        """The ids of a dictionary, if it is the last one and was read in the same way."""
+        if self._last is None or self._last[0] != look_up or not self._last[1].equals(distinct):
+            return None
+        return self._last[2]
+
+    def learn(self, look_up: _LookUp, distinct: pa.Array, ids: Ids) -> None:
+        if not pa.types.is_floating(distinct.type):  # of which Arrow calls 0.0 and -0.0 equal
+            self._last = look_up, distinct, ids
 
 
 class Dictionary:
@@ -228,26 +249,27 @@ class Dictionary:
 
     # Columns in
 
-    def encode_field(self, field: pa.Field, column: pa.Array | pa.ChunkedArray) -> Ids:
+    def encode_field(self, field: pa.Field, column: pa.Array | pa.ChunkedArray, lists: KnownLists | None = None) -> Ids:
         """The ids of an Arrow column, read as its field's metadata say: as N-Triples terms or as plain values."""
         metadata = field.metadata or {}
         is_ntriples = all(metadata.get(key) == value for key, value in NTRIPLES_METADATA.items())
-        return self.encode_ntriples(column) if is_ntriples else self.encode_column(column)
+        look_up = self._ntriples_looked_up if is_ntriples else self._column_looked_up
+        return self._encode_chunks(column, look_up, lists=lists)
 
     def encode_column(self, column: pa.Array | pa.ChunkedArray) -> Ids:
         """The ids of an Arrow column of integers, floats, booleans, strings, dates, timestamps or decimals.
 
         It may be dictionary-encoded. All values of a dictionary-encoded chunk's dictionary may get ids, used or not.
         """
-        return self._encode_chunks(column, _column_probes)
+        return self._encode_chunks(column, self._column_looked_up)
 
     def encode_ntriples(self, column: pa.Array | pa.ChunkedArray) -> Ids:
         """The ids of an Arrow column of N-Triples terms: `"5"^^<…#integer>` is the int 5, `<a:b>` an IRI."""
-        return self._encode_chunks(column, _ntriples_probes)
+        return self._encode_chunks(column, self._ntriples_looked_up)
 
     def find_ntriples(self, column: pa.Array | pa.ChunkedArray) -> Ids:
         """The ids of an Arrow column of N-Triples terms, -1 for those that are unknown; nothing is added."""
-        return self._encode_chunks(column, _ntriples_probes, add=False)
+        return self._encode_chunks(column, self._ntriples_looked_up, add=False)
 
     def encode_values(self, values: Sequence[object]) -> Ids:
         """The ids of a column of Python values."""
@@ -278,7 +300,7 @@ class Dictionary:
 
     def find_column(self, column: pa.Array) -> Ids:
         """The ids of an Arrow column of plain values, -1 for those that are unknown; nothing is added."""
-        return self._encode_chunks(column, _column_probes, add=False)
+        return self._encode_chunks(column, self._column_looked_up, add=False)
 
     def find_numbers(self, numbers: NDArray[Any]) -> tuple[Ids, bool]:
         """The ids of integers, doubles or booleans, -1 for those that are unknown, and whether there are such.
@@ -397,41 +419,73 @@ class Dictionary:
     # Looking up and growing
 
     def _encode_chunks(
-        self, column: pa.Array | pa.ChunkedArray, probes_of: Callable[[pa.Array], _Probes], add: bool = True
+        self,
+        column: pa.Array | pa.ChunkedArray,
+        look_up: _LookUp,
+        add: bool = True,
+        lists: KnownLists | None = None,
     ) -> Ids:
         if column.null_count:
             raise _nulls(column.null_count)
         chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
+        lists = KnownLists() if lists is None else lists
         ids: Ids = np.empty(len(column), dtype=np.int32)
         at = 0
         for chunk in _pieces(chunks):
-            ids[at : at + len(chunk)] = self._encode_chunk(chunk, probes_of, add)
+            ids[at : at + len(chunk)] = self._encode_chunk(chunk, look_up, add, lists)
             at += len(chunk)
         return ids
 
-    def _encode_chunk(self, chunk: pa.Array, probes_of: Callable[[pa.Array], _Probes], add: bool) -> Ids:
+    def _encode_chunk(self, chunk: pa.Array, look_up: _LookUp, add: bool, lists: KnownLists) -> Ids:
         if isinstance(chunk, pa.DictionaryArray):
-            if len(chunk.dictionary) > len(chunk) or chunk.dictionary.null_count:
-                return self._encode_chunk(chunk.dictionary_decode(), probes_of, add)
-            ids: Ids = self._encode_chunk(chunk.dictionary, probes_of, add)[chunk.indices.to_numpy()]
+            distinct = chunk.dictionary
+            known = lists.ids(look_up, distinct)
+            if known is None:
+                if len(distinct) > len(chunk) or distinct.null_count:
+                    return self._encode_chunk(chunk.dictionary_decode(), look_up, add, lists)
+                known = self._encode_chunk(distinct, look_up, add, lists)
+                lists.learn(look_up, distinct, known)
+            ids: Ids = known[chunk.indices.to_numpy()]
             return ids
         if chunk.null_count:
             raise _nulls(chunk.null_count)
-        return self._look_up(probes_of(chunk), add) if len(chunk) else np.empty(0, dtype=np.int32)
+        return look_up(chunk, add) if len(chunk) else np.empty(0, dtype=np.int32)
+
+    def _column_looked_up(self, chunk: pa.Array, add: bool) -> Ids:
+        return self._look_up(_column_probes(chunk), add)
+
+    def _ntriples_looked_up(self, chunk: pa.Array, add: bool) -> Ids:
+        """IRIs are looked at when they are not known; from one on that may be none, all that are unknown are read first."""
+        n = len(chunk)
+        ids: Ids = np.empty(n, dtype=np.int32)
+        probes = _ntriples_probes(chunk, checked=False)
+        row = self._look_up_from(0, probes, add, ids, checked=False)
+        if row < n:
+            self._look_up_from(row, probes, False, ids)
+            unknown = row + np.flatnonzero(ids[row:] < 0)
+            ids[unknown] = self._look_up(_ntriples_probes(chunk.take(pa.array(unknown)), checked=True), add)
+        return ids
 
     def _look_up(self, probes: _Probes, add: bool = True) -> Ids:
+        ids: Ids = np.empty(probes.kinds.size, dtype=np.int32)
+        self._look_up_from(0, probes, add, ids)
+        return ids
+
+    def _look_up_from(self, row: int, probes: _Probes, add: bool, ids: Ids, checked: bool = True) -> int:
+        """Looks probes up from a row on; gives the first one that has to be checked, if any has, or how many there are."""
         kinds, keys, lengths, data = probes
-        ids: Ids = np.empty(kinds.size, dtype=np.int32)
-        encode, row, end = _kernels().encode, 0, 0
+        encode, end = _kernels().encode, row
         while row < kinds.size:
             if row == end:
                 look()
                 end = min(end + tuning.LOOKED_UP_VALUES, kinds.size)
             piece = kinds[:end], keys[:end], lengths[:end]
-            row = encode(*piece, data, row, add, ids, *self.arrays(), self._slots, self._used)
+            row = encode(*piece, data, row, add, checked, ids, *self.arrays(), self._slots, self._used)
+            if row < 0:
+                return int(~row)
             if row < end:
                 self._make_room(int(lengths[row]) if kinds[row] >= FIRST_TEXT else 0)
-        return ids
+        return row
 
     def _capacity(self, slots: int) -> int:
         """How many ids this many slots serve; beyond five eighths, probing walks too far."""
@@ -599,12 +653,12 @@ def _column_probes(chunk: pa.Array) -> _Probes:
     return _frozen_probes(np.full(len(chunk), kind, dtype=np.uint8), keys, lengths, data)
 
 
-def _ntriples_probes(chunk: pa.Array) -> _Probes:
+def _ntriples_probes(chunk: pa.Array, checked: bool) -> _Probes:
     if _kind_of_type(chunk.type) != STRING:
         raise UnsupportedValue(f"a column of type {chunk.type} cannot hold N-Triples terms, which are text")
     begins, sizes, data = _spans(chunk)
     kinds, keys, lengths = (np.empty(len(chunk), dtype=dtype) for dtype in (np.uint8, np.int64, np.int32))
-    if _kernels().scan_ntriples(begins, sizes, data, kinds, keys, lengths):
+    if _kernels().scan_ntriples(begins, sizes, data, checked, kinds, keys, lengths):
         rows = np.flatnonzero(kinds == UNREAD)
         encoded = chunk.take(pa.array(rows)).cast(_LARGE).dictionary_encode()
         read = _probes(read_term(text) for text in _python_strings(encoded.dictionary))
@@ -633,7 +687,12 @@ def _spans(chunk: pa.Array) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArr
     if width is np.int64 and (longest := int(lengths.max(initial=0))) > _MAX_TEXT:
         raise _too_long(longest)
     text = np.frombuffer(data, dtype=np.uint8) if data is not None and data.size else np.empty(0, dtype=np.uint8)
-    return _frozen(bounds[:-1], np.int64), _frozen(lengths, np.int32), _frozen(text, np.uint8)
+    first = bounds[0]  # a slice of a long column has the text of all of it
+    return (
+        _frozen(bounds[:-1] - first, np.int64),
+        _frozen(lengths, np.int32),
+        _frozen(text[first : bounds[-1]], np.uint8),
+    )
 
 
 def _numbers(kind: int, payload: Any) -> Any:

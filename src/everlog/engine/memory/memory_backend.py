@@ -38,7 +38,7 @@ from everlog.engine.backend import (
 from everlog.engine.kept_kinds import CLASSES
 from everlog.engine.memory import clashes, kept_relations, names, tuning
 from everlog.engine.memory.classes import MemoryClasses
-from everlog.engine.memory.dictionary import NTRIPLES_METADATA, Dictionary
+from everlog.engine.memory.dictionary import NTRIPLES_METADATA, Dictionary, KnownLists
 from everlog.engine.memory.engine import MemoryEngine
 from everlog.engine.memory.facts.closed_facts import ClosedFacts
 from everlog.engine.memory.facts.rows import Rows
@@ -163,7 +163,11 @@ class MemoryBackend(Backend[MemoryBatch, Ids, ByPredicate]):
     def _ids(self, facts: Columns) -> Ids:
         if not facts.columns:
             return np.empty((0, min(facts.height, 1)), np.int32)
-        return np.array([column.encoded(self._engine.dictionary) for column in facts.columns], np.int32)
+        ids: Ids = np.empty((len(facts.columns), facts.height), np.int32)
+        lists = KnownLists()
+        for place, column in enumerate(facts.columns):
+            ids[place] = column.encoded(self._engine.dictionary, lists)
+        return ids
 
     def entered(self, batches: Iterable[MemoryBatch], excluding: FactSet | None = None) -> FactSet:
         known = None if excluding is None else as_memory_facts(excluding)

@@ -73,7 +73,7 @@ FEW_VALUES = 1 << 9
 pandas, which takes as long as all the rest of such a little work."""
 
 LONG_RUN = 16
-"""Where runs of equal values have so many facts on average, facts are told apart by runs, and not sorted."""
+"""Where runs of equal values have so many facts on average, facts are told apart by runs, and not row by row."""
 
 ENTERED_FACTS = 1 << 19
 """So many facts that a user hands over are entered before somebody may give up."""

@@ -9,11 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from threading import Lock
+from typing import Final
 
 import numpy as np
 
 from everlog.engine.memory import tuning
 from everlog.engine.memory.facts.table import Ids, Positions, Table
+from everlog.engine.memory.kernels import table_kernels as kernels
+from everlog.interrupts import aside
+
+_FIRST: Final = np.zeros(1, np.int64)
+"""The one column that is grouped by."""
 
 
 class Relation:
@@ -40,7 +46,7 @@ class Relation:
         """The positions whose ids decide about the table, most important first."""
         return ()
 
-    def split(self, facts: Ids) -> Iterator[tuple[Table, Ids, Positions]]:
+    def split(self, facts: Ids) -> Iterator[tuple[Table, Ids, Positions | Ids]]:
         """The facts (one per column of the array) as tuples of their tables, with their places in the array."""
         yield self._table, facts, np.arange(facts.shape[1])
 
@@ -83,7 +89,7 @@ class Triples(Relation):
     def deciding(self) -> tuple[int, ...]:
         return (1, 2)
 
-    def split(self, facts: Ids) -> Iterator[tuple[Table, Ids, Positions]]:
+    def split(self, facts: Ids) -> Iterator[tuple[Table, Ids, Positions | Ids]]:
         for prop, places in grouped(facts[1]):
             if prop != self._rdf_type:
                 yield self._made(prop), np.stack([facts[0, places], facts[2, places]]), places
@@ -100,8 +106,8 @@ def _having(tables: Mapping[int, Table], key: int | None) -> tuple[Table, ...]:
     return (tables[key],) if key in tables else ()
 
 
-def grouped(column: Ids) -> Iterator[tuple[int, Positions]]:
-    """The places of a column by its values, in order; where equal values mostly stand together, only runs are sorted."""
+def grouped(column: Ids) -> Iterator[tuple[int, Positions | Ids]]:
+    """The places of a column by its values, in order; where equal values mostly stand together, by runs of them."""
     if not len(column):
         return
     starts = _runs(column)
@@ -111,9 +117,13 @@ def grouped(column: Ids) -> Iterator[tuple[int, Positions]]:
         for runs in np.split(order, _runs(column[starts[order]])[1:]):
             yield int(column[starts[runs[0]]]), np.concatenate([np.arange(starts[run], ends[run]) for run in runs])
         return
-    order = np.argsort(column, kind="stable")
-    for places in np.split(order, _runs(column[order])[1:]):
-        yield int(column[places[0]]), places
+    run = aside(
+        len(column), kernels.build_run, np.require(column[None], np.int32, ["C", "W"]), _FIRST, 0, len(column), -1
+    )
+    starts, places = run[3], run[4]
+    values = column[places[starts[:-1]]]
+    for group in np.argsort(values).tolist():
+        yield int(values[group]), places[starts[group] : starts[group + 1]]
 
 
 def _runs(column: Ids) -> Positions:

@@ -20,10 +20,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from everlog.datalog.values import XSD
-from everlog.engine.memory.kernels.decorators import kernel
+from everlog.engine.memory.kernels.decorators import inlined, kernel
 from everlog.engine.memory.kernels.prefetching import prefetch
 from everlog.engine.memory.kernels.publishing import publish
-from everlog.engine.memory.term_kinds import BLANK, BOOL, DATETIME, FIRST_TEXT, FLOAT, INT, IRI, LITERAL, STRING, UNREAD
+from everlog.engine.memory.term_kinds import (
+    BLANK,
+    BOOL,
+    DATETIME,
+    FIRST_TEXT,
+    FLOAT,
+    INT,
+    IRI,
+    LITERAL,
+    STRING,
+    UNREAD,
+)
 
 if TYPE_CHECKING:
     from everlog.engine.memory.dictionary import Order
@@ -86,15 +97,20 @@ def _hash_number(kind: int, key: int) -> np.uint64:
 
 
 @kernel
+def _word(data: Bytes, at: np.uint64) -> np.uint64:
+    """Eight bytes as a number. Unsigned places spare the test for a negative index, and the eight loads become one."""
+    word = np.uint64(0)
+    for k in range(8):
+        word |= np.uint64(data[at + np.uint64(k)]) << np.uint64(8 * k)
+    return word
+
+
+@kernel
 def _hash_text(kind: int, data: Bytes, start: int, length: int) -> np.uint64:
     h = np.uint64(kind) * _MULTIPLIER + np.uint64(length)
-    # Unsigned positions spare the test for a negative index, and the eight loads become one.
     at = np.uint64(start)
     for _ in range(length >> 3):
-        word = np.uint64(0)
-        for k in range(8):
-            word |= np.uint64(data[at + np.uint64(k)]) << np.uint64(8 * k)
-        h = (h ^ word) * _FINAL_1
+        h = (h ^ _word(data, at)) * _FINAL_1
         h ^= h >> np.uint64(32)
         at += np.uint64(8)
     word = np.uint64(0)
@@ -107,12 +123,25 @@ def _hash_text(kind: int, data: Bytes, start: int, length: int) -> np.uint64:
 @kernel
 def _same_bytes(a: Bytes, a_start: int, b: Bytes, b_start: int, length: int) -> bool:
     i, j = np.uint64(a_start), np.uint64(b_start)
-    for _ in range(length):
+    for _ in range(length >> 3):
+        if _word(a, i) != _word(b, j):
+            return False
+        i += np.uint64(8)
+        j += np.uint64(8)
+    for _ in range(length & 7):
         if a[i] != b[j]:
             return False
         i += np.uint64(1)
         j += np.uint64(1)
     return True
+
+
+@inlined
+def _copy(source: Bytes, start: int, target: Bytes, at: int, length: int) -> None:
+    # Of a sum of integers the compiler does not know that it is no place counted from the end, and copies byte by byte.
+    given, taken = source[start : start + length], target[at : at + length]
+    for i in range(length):
+        taken[i] = given[i]
 
 
 @kernel
@@ -123,6 +152,7 @@ def encode(
     data: Bytes,
     start: int,
     add: bool,
+    checked: bool,
     ids: Ints,
     kinds: Bytes,
     payload: Longs,
@@ -134,7 +164,8 @@ def encode(
     """Write the ids of the probes from row `start` on into `ids`; return the row that finds no room, or their number.
 
     A probe's key is its payload or, for text, where it starts in `data`. With `add`, an unknown value gets the next id;
-    without, -1. The state is consistent whenever the kernel returns: the caller makes room and calls again.
+    without, -1. The state is consistent whenever the kernel returns: the caller makes room and calls again. If probes are
+    not `checked`, it ends, too, at one that is taken for an IRI, is unknown, and may be none; it returns `~row` then.
     """
     mask = np.uint64(slots.size - 1)
     hashes = np.empty(_BLOCK, dtype=np.uint64)
@@ -173,6 +204,8 @@ def encode(
                         break
             slot = (slot + np.uint64(1)) & mask
             entry = slots[slot]
+        if found < 0 and not checked and kind == IRI and not _is_plain_iri(data, key, key + length):
+            return ~row
         if found < 0 and add:
             found = used[0]
             if found == kinds.size:
@@ -181,8 +214,7 @@ def encode(
                 begin = used[1]
                 if begin + length > text.size:
                     return row
-                for i in range(length):
-                    text[begin + i] = data[key + i]
+                _copy(data, key, text, begin, length)
                 used[1] = begin + length
                 payload[found] = begin
             else:
@@ -257,11 +289,8 @@ def copy_text(ids: Ints, payload: Longs, lengths: Ints, text: Bytes, out: Bytes)
     """Write the texts of `ids` one after another into `out`."""
     at = 0
     for row in range(ids.size):
-        begin, length = payload[ids[row]], lengths[ids[row]]
-        # Of a sum of integers the compiler does not know that it is no place counted from the end, and copies byte by byte.
-        source, target = text[begin : begin + length], out[at : at + length]
-        for i in range(length):
-            target[i] = source[i]
+        length = lengths[ids[row]]
+        _copy(text, payload[ids[row]], out, at, length)
         at += length
 
 
@@ -354,8 +383,13 @@ def _read_integer(data: Bytes, start: int, stop: int) -> tuple[bool, int]:
 
 
 @kernel
-def scan_ntriples(begins: Longs, sizes: Ints, data: Bytes, kinds: Bytes, keys: Longs, lengths: Ints) -> int:
-    """Turn N-Triples terms that need no decoding into probes, mark the others `UNREAD`; return how many those are."""
+def scan_ntriples(
+    begins: Longs, sizes: Ints, data: Bytes, checked: bool, kinds: Bytes, keys: Longs, lengths: Ints
+) -> int:
+    """Turn N-Triples terms that need no decoding into probes, mark the others `UNREAD`; return how many those are.
+
+    Unless they are to be `checked`, all in brackets are taken for IRIs: most are known, as a rule, and then they are some.
+    """
     unread = 0
     for row in range(begins.size):
         start, size = int(begins[row]), int(sizes[row])
@@ -363,7 +397,7 @@ def scan_ntriples(begins: Longs, sizes: Ints, data: Bytes, kinds: Bytes, keys: L
         kind, key, length = UNREAD, start, size
         first, last = (data[start], data[stop - 1]) if size >= 3 else (np.uint8(0), np.uint8(0))
         if first == _LESS and last == _GREATER:
-            if _is_plain_iri(data, start + 1, stop - 1):
+            if not checked or _is_plain_iri(data, start + 1, stop - 1):
                 kind, key, length = IRI, start + 1, size - 2
         elif first == _UNDERSCORE and data[start + 1] == _COLON:
             if _IS_LABEL[data[start + 2]]:
