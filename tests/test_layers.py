@@ -14,6 +14,7 @@ FACADE = "everlog"
 LAYERS = [
     ["errors", "clock", "wording"],
     ["interrupts"],
+    ["garbage"],
     ["datalog", "expressions"],
     ["engine", "rdf", "souffle"],  # of the engine, what all engines share: the algebra
     ["planning"],

@@ -35,6 +35,7 @@ from everlog.datalog.syntax import HIDDEN, TRIPLE, Atom, Constant, Program, Rule
 from everlog.datalog.values import Value
 from everlog.engine.backend import Batch, Progress, Which
 from everlog.errors import ArityMistake, EverlogError
+from everlog.garbage import few_collections
 from everlog.knowledge.answer_rows import Answers
 from everlog.knowledge.engine_choice import Engine, budget_bytes, choose_engine, needed_by_facts, needed_by_read
 from everlog.knowledge.goals import WORTH_SORTING, answer_variables, in_order
@@ -284,7 +285,14 @@ class KnowledgeBase:
         if self._choice.name == "spark":
             return self._during_jobs(doing, changes)
         # Where constants are rewritten, classes and facts change one after the other.
-        return self._guarded.during(doing, changes, readable=self.settings.equality != "rewrite")
+        guarded = self._guarded.during(doing, changes, readable=self.settings.equality != "rewrite")
+        return self._during_changes(guarded) if changes else guarded
+
+    @staticmethod
+    @contextmanager
+    def _during_changes(guarded: AbstractContextManager[None]) -> Iterator[None]:
+        with guarded, few_collections():
+            yield
 
     @contextmanager
     def _during_jobs(self, doing: str, changes: bool) -> Iterator[None]:
