@@ -73,12 +73,19 @@ def python_handles_interrupts() -> Iterator[None]:
 def spark() -> Iterator[SparkSession]:
     """A local Spark session with two cores and two shuffle partitions, one for all tests of a worker.
 
-    Queries are not planned again while they run, which takes a quarter of the time of one over a handful of rows. Tests
-    that start processes of their own have Spark as users have it.
+    Over a handful of rows, to plan queries again while they run takes a quarter of their time, to compile them a twentieth,
+    and as much to collect garbage in a small heap. Tests that start processes of their own have Spark as users have it.
     """
-    from everlog.spark.session import start_session
+    from everlog.spark.session import BRIEF_JAVA, start_session
 
-    conf = {"spark.driver.memory": "2g", "spark.sql.shuffle.partitions": "2", "spark.sql.adaptive.enabled": "false"}
+    conf = {
+        "spark.driver.memory": "2g",
+        "spark.driver.extraJavaOptions": f"{BRIEF_JAVA} -Xms1600m -Xmn900m",
+        "spark.sql.shuffle.partitions": "2",
+        "spark.sql.adaptive.enabled": "false",
+        "spark.sql.codegen.wholeStage": "false",
+        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    }
     session = start_session(master="local[2]", conf=conf, brief=True)
     yield session
     session.stop()
