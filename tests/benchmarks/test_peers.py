@@ -6,7 +6,7 @@ import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
@@ -16,11 +16,12 @@ from benchmarks.data import data_file
 from benchmarks.job import Job, open_job
 from benchmarks.peers import ALWAYS, PEERS
 from benchmarks.process import Limits, run_module
-from benchmarks.runner import Request, run
 from benchmarks.worker import answer
 from benchmarks.workload import BenchmarkMistake, Instance, Workload
 from benchmarks.workloads import GENERATED, KNOWLEDGE, PAPERS, WORKLOADS, workload
-from everlog.spark.session import BRIEF_JAVA
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 NAMES = [each.name for each in WORKLOADS if each not in (*GENERATED, *KNOWLEDGE, *PAPERS)]
 
@@ -55,17 +56,27 @@ def test_a_system_counts_what_the_naive_evaluator_counts(
     assert found["load_seconds"] >= 0 < found["reasoning_seconds"]
 
 
-@pytest.mark.own_process
 def test_spark_has_the_query_of_a_linear_program(
-    naive: Callable[[Instance], dict[str, int]], monkeypatch: pytest.MonkeyPatch
+    spark: SparkSession,
+    naive: Callable[[Instance], dict[str, int]],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """In a process of its own, since it starts a session of its own and ends it."""
-    monkeypatch.setenv("SPARK_SUBMIT_OPTS", BRIEF_JAVA)  # it does not live long
+    """In a session beside that of the tests, which it does not end."""
+
+    def started(conf: dict[str, str]) -> SparkSession:
+        session = spark.newSession()
+        for key, value in conf.items():
+            session.conf.set(key, value)
+        monkeypatch.setattr(session, "stop", lambda: None)
+        return session
+
+    monkeypatch.setattr("everlog.spark.session.start_session", started)
+    monkeypatch.setattr("benchmarks.peers.spark._wait_for_java", lambda: None)
     size = {"nodes": 8, "edges": 8}  # each step on a path is a job
-    (runs,) = run(Request("dag-sparse", size, ("spark",), 1, 120.0)).systems
-    assert runs.status == "ok", runs.last.reason
-    assert runs.last.facts == naive(workload("dag-sparse").instance(**size))
-    assert runs.peak_bytes > 200e6, "Java is counted"
+    found = answered(prepared(tmp_path, "dag-sparse", size, "spark"), "spark")
+    assert found["status"] == "ok", found.get("reason")
+    assert found["facts"] == naive(workload("dag-sparse").instance(**size))
 
 
 @pytest.mark.parametrize("name", ["dag-nonlinear", "andersen", "pc"])

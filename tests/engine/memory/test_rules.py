@@ -141,9 +141,9 @@ def test_a_repeated_atom_in_the_delta_is_one_instance() -> None:
 
 
 def test_many_rules_and_one_new_fact(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of twenty thousand rules only those are looked at that the fact, or the head asked for, can match."""
+    """Of thousands of rules only those are looked at that the fact, or the head asked for, can match."""
     x = Variable("x")
-    rules = [Rule(Atom(f"p{i + 1}", (x,)), (Atom(f"p{i}", (x,)),)) for i in range(20_000)]
+    rules = [Rule(Atom(f"p{i + 1}", (x,)), (Atom(f"p{i}", (x,)),)) for i in range(5_000)]
     engine = MemoryEngine(workers=1)
     (stratum,) = compile_program(rules, MemoryCompiler(engine), "single")
     looked_at: list[Rule] = []
@@ -154,9 +154,9 @@ def test_many_rules_and_one_new_fact(monkeypatch: pytest.MonkeyPatch) -> None:
         return way(rule, place)
 
     monkeypatch.setattr(CompiledRule, "way", noted)
-    delta = stored(engine, [naive.fact("p7000", "a")])
+    delta = stored(engine, [naive.fact("p3000", "a")])
     found = stratum.rules.apply(delta, some=[(delta, engine.empty())])
-    assert facts_in(engine, found) == {naive.fact("p7001", "a")}
-    assert looked_at == [rules[7000]]
-    assert facts_in(engine, stratum.rules.provable(found, delta)) == {naive.fact("p7001", "a")}
-    assert looked_at == [rules[7000], rules[7000]]
+    assert facts_in(engine, found) == {naive.fact("p3001", "a")}
+    assert looked_at == [rules[3000]]
+    assert facts_in(engine, stratum.rules.provable(found, delta)) == {naive.fact("p3001", "a")}
+    assert looked_at == [rules[3000], rules[3000]]
