@@ -366,9 +366,13 @@ def _equality(arguments: argparse.Namespace) -> int:
 
 def _spark(arguments: argparse.Namespace) -> int:
     from benchmarks.spark import run_spark
+    from benchmarks.spark_files import Files
 
     rows = None if arguments.rows is None else list(filter(None, arguments.rows.split(",")))
-    run_spark(rows, arguments.repeat or 3, None, lambda line: print(line, flush=True))
+    asked = dict(map(_assignment, arguments.set))
+    sizes = [_integer("universities", text) for text in asked.get("universities", "10").split(",")]
+    files = Files(sizes, Path(asked["data"]) if "data" in asked else None)
+    run_spark(rows, arguments.repeat or 3, files, lambda line: print(line, flush=True), asked.get("heap"))
     return 0
 
 

@@ -8,6 +8,7 @@
 * `dbpedia`: thousands of rules over generated triples: seconds by round, shapes of rules, and joins in the largest plan.
 * `components` and `hub`: see `spark_graphs.py`.
 * `many`: a million and ten million triples of this process, with the memory engine beside it; see `spark_many.py`.
+* `files`: generated universities from files, all of it by jobs, at sizes that are asked for; see `spark_files.py`.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
+from functools import partial
 from random import Random
 from statistics import median
 from time import perf_counter, sleep, time
@@ -22,6 +24,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from benchmarks.data import data_file
 from benchmarks.driver_memory import DriverMemory
+from benchmarks.spark_files import Files, run_files
 from benchmarks.spark_graphs import nothing_on_the_driver, run_components, run_hub
 from benchmarks.spark_many import run_many
 from benchmarks.workload import BenchmarkMistake
@@ -44,19 +47,20 @@ _ROWS: Final = 20_000_000
 Line = Callable[[str], None]
 
 
-def run_spark(rows: Sequence[str] | None, repeat: int, master: str | None, say: Line) -> None:
-    """Runs some rows of the benchmark, or all, and says what was measured."""
+def run_spark(rows: Sequence[str] | None, repeat: int, files: Files, say: Line, heap: str | None = None) -> None:
+    """Runs some rows of the benchmark, or all, and says what was measured. Java has a `heap` of that size, as `2g`."""
     from everlog.spark.session import start_session
 
-    unknown = set(rows or ()) - set(ROWS)
+    known = {**ROWS, "files": partial(run_files, files)}
+    unknown = set(rows or ()) - set(known)
     if unknown:
-        raise BenchmarkMistake(f"there is no row {', '.join(sorted(unknown))}; there are: {', '.join(ROWS)}")
-    spark = start_session(master=master or "local[*]", events=True)
+        raise BenchmarkMistake(f"there is no row {', '.join(sorted(unknown))}; there are: {', '.join(known)}")
+    spark = start_session(master="local[*]", events=True, conf={"spark.driver.memory": heap} if heap else {})
     say(f"Spark {spark.version}, {spark.conf.get('spark.master')}, medians of {repeat} runs after one to warm up")
     try:
         _materialised(spark, REACH, {"edge": [(number, number + 1) for number in range(4)]})
-        for name in rows or ROWS:
-            ROWS[name](spark, repeat, say)
+        for name in rows or known:
+            known[name](spark, repeat, say)
     finally:
         spark.stop()
 
