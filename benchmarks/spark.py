@@ -45,13 +45,14 @@ _ROWS: Final = 20_000_000
 """The rows that the recursive CTE may make."""
 
 Line = Callable[[str], None]
+Row = Callable[["SparkSession", int, Line], None]
 
 
 def run_spark(rows: Sequence[str] | None, repeat: int, files: Files, say: Line, heap: str | None = None) -> None:
     """Runs some rows of the benchmark, or all, and says what was measured. Java has a `heap` of that size, as `2g`."""
     from everlog.spark.session import start_session
 
-    known = {**ROWS, "files": partial(run_files, files)}
+    known: dict[str, Row] = {**ROWS, "files": partial(run_files, files)}
     unknown = set(rows or ()) - set(known)
     if unknown:
         raise BenchmarkMistake(f"there is no row {', '.join(sorted(unknown))}; there are: {', '.join(known)}")
@@ -261,7 +262,7 @@ def generated_triples(spark: SparkSession, program: Program, size: int) -> Any:
     )
 
 
-ROWS: Final[dict[str, Callable[[SparkSession, int, Line], None]]] = {
+ROWS: Final[dict[str, Row]] = {
     "dag": _dag,
     "chain": _chain,
     "long": _long,

@@ -105,12 +105,8 @@ def _some_triples(folder: Path, random: Random) -> pa.Table:
             source.readline()  # the rest of a line
             if line := source.readline():
                 lines.add(line)
-    parsed = [*parse(b"".join(sorted(lines)), RdfFormat.N_TRIPLES)]
-    columns = [
-        [str(one.subject) for one in parsed],
-        [str(one.predicate) for one in parsed],
-        [str(one.object) for one in parsed],
-    ]
+    parsed = [(one.subject, one.predicate, one.object) for one in parse(b"".join(sorted(lines)), RdfFormat.N_TRIPLES)]
+    columns = [[str(term) for term in column] for column in zip(*parsed, strict=True)]
     fields = [pa.field(f"a{place}", pa.string(), metadata=NTRIPLES) for place in range(3)]
     return pa.Table.from_arrays(list(map(pa.array, columns)), schema=pa.schema(fields))
 
