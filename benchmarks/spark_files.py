@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -114,4 +114,8 @@ def _some_triples(folder: Path, random: Random) -> pa.Table:
 def _on_disk(spark: SparkSession) -> int:
     """The bytes in the folder that Spark has for blocks and shuffles."""
     root = Path(spark.conf.get("spark.local.dir", tempfile.gettempdir()) or tempfile.gettempdir())
-    return sum(file.stat().st_size for file in root.glob("blockmgr-*/*/*") if file.is_file())
+    size = 0
+    for file in root.glob("blockmgr-*/*/*"):
+        with suppress(FileNotFoundError):  # Spark has removed it
+            size += file.stat().st_size
+    return size
