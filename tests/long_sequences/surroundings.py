@@ -66,9 +66,7 @@ def surrounded(names: tuple[str, ...]) -> Iterator[None]:
                 patch.setattr(tuning, "LONG_RUN", 1)
                 patch.setattr(spark_tuning, "MANY_TIMES", 0)
                 patch.setattr(spark_tuning, "GONE_SHARE", 0)
-            elif (
-                name == "haunted"
-            ):  # where a dictionary has no terms yet, there are numbers that nobody can compute with
+            elif name == "haunted":  # a dictionary has odd numbers where it has no terms yet
                 patch.setattr(engine, "Dictionary", _Haunted)
                 stack.enter_context(catch_warnings())
                 simplefilter("error", RuntimeWarning)
@@ -112,9 +110,7 @@ def surrounded(names: tuple[str, ...]) -> Iterator[None]:
                 patch.setattr(choice, "_SPENT", 0.0)
             elif name == "counts nodes":  # those of the nodes of decompositions
                 patch.setattr(hypertree, "_DEAR", 1e9)
-            elif (
-                name == "decomposes"
-            ):  # `auto` decomposes rules that join a few facts, and decides anew as these change
+            elif name == "decomposes":  # `auto` decomposes rules that join a few facts, and decides anew
                 patch.setattr(decomposing, "IN_MEMORY", decomposing.Worth(cheaper=1.0, much=12.0, kept=1.5))
             elif name == "settles anew":  # best facts that are deleted are not taken away one by one
                 patch.setattr(minima, "_FEW", 0)

@@ -35,9 +35,8 @@ class Nodes(NamedTuple):
             return found
         found = np.empty_like(bits)
         rows = max(1, tuning.WORDS_AT_A_TIME // max(1, bits.shape[1]))
-        for lo in range(
-            0, len(bits), rows
-        ):  # a few at a time, which the cache holds, and without room for all once more
+        # A few at a time, which the cache holds, and without room for all once more.
+        for lo in range(0, len(bits), rows):
             look()
             piece = np.invert(old_bits[lo : lo + rows], out=found[lo : lo + rows])
             piece &= bits[lo : lo + rows]
