@@ -23,8 +23,7 @@ import pyarrow as pa
 
 from benchmarks.data import data_file
 from benchmarks.driver_memory import heap_bytes, resident_bytes
-from benchmarks.generators.universities import write_universities
-from benchmarks.lubm_data import measured
+from benchmarks.lubm_data import measured, write_lubm
 from benchmarks.process_tree import processor_seconds
 from benchmarks.workloads.lubm import NTRIPLES
 from everlog import KnowledgeBase
@@ -55,8 +54,8 @@ def run_files(files: Files, spark: SparkSession, repeat: int, say: Line) -> None
     with tempfile.TemporaryDirectory(prefix="everlog-bench-") as scratch, _little_on_the_driver():
         for number in files.universities:
             folder = (files.data or Path(scratch)) / f"universities-{number}"
-            if not (folder / "_SUCCESS").exists():
-                write_universities(spark, number, folder, 0)
+            if not folder.is_dir():
+                write_lubm(number, 0, folder)
             _told(spark, folder, number, repeat, say)
 
 
