@@ -66,6 +66,8 @@ def surrounded(names: tuple[str, ...]) -> Iterator[None]:
                 patch.setattr(tuning, "LONG_RUN", 1)
                 patch.setattr(spark_tuning, "MANY_TIMES", 0)
                 patch.setattr(spark_tuning, "GONE_SHARE", 0)
+                patch.setattr(spark_tuning, "DENSE_ROWS", 1)
+                patch.setattr(spark_tuning, "DENSE_LEADS", 1)
             elif name == "haunted":  # a dictionary has odd numbers where it has no terms yet
                 patch.setattr(engine, "Dictionary", _Haunted)
                 stack.enter_context(catch_warnings())

@@ -39,6 +39,12 @@ MANY_TIMES = 8
 other, and a view of it that bindings, so much fewer, meet is not computed for them. To delete 1,000 of 400,000 rows takes
 0.06 s then, and took 0.9."""
 
+DENSE_ROWS = 1_000
+DENSE_LEADS = 128
+"""A column leads to so many rows and more by its ids, without a hash table (`dense_index.py`), if a sample of it has so
+many ids or more, and the other columns that are asked for have few values. LUBM over ten million triples took 3.2 to 3.5 s
+of the processor with hash tables alone, and 2.7 with these; a first deletion 0.9 to 1.0 s, and 0.4."""
+
 GONE_SHARE = 16
 """Facts that go from a run on the driver are noted beside it until they are one in so many: all others would be copied, and
 their hash tables made anew."""

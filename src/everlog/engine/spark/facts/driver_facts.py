@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from everlog.engine.spark import tuning
 from everlog.engine.spark.facts import row_kernels as kernels
+from everlog.engine.spark.facts.dense_index import DenseIndex
 from everlog.engine.spark.facts.fact_schema import PADDING
 from everlog.interrupts import aside
 
@@ -31,20 +32,28 @@ _Slots: TypeAlias = tuple[NDArray[np.int32], NDArray[np.int32]]
 """A hash table of rows: where each slot leads to, and each row."""
 
 
-class Index:
-    """Rows by some of their columns: those with the same key stand together in an order."""
+class _HashTable:
+    """Rows in an order in which those with the same key stand together, the last of them as its complement."""
 
     def __init__(self, rows: Rows, places: Sequence[int]) -> None:
-        columns, groups, self._order = np.array(places, np.int64), np.empty(len(rows), np.int32), _empty(len(rows))
+        columns, groups, self.order = np.array(places, np.int64), np.empty(len(rows), np.int32), _empty(len(rows))
         heads, keys = aside(len(rows), kernels.grouped, rows, columns, groups)
-        aside(len(rows), kernels.ordered, groups, keys, heads, self._order)
-        self._table = rows, columns, heads, self._order
+        aside(len(rows), kernels.ordered, groups, keys, heads, self.order)
+        self._table = rows, columns, heads, self.order
 
-    def _find(self, keys: Rows) -> NDArray[np.int32]:
+    def find(self, keys: Rows) -> NDArray[np.int32]:
         """For each key where its rows begin in the order, or -1."""
         found = _empty(len(keys))
         aside(len(keys), kernels.find, *self._table, np.ascontiguousarray(keys), np.arange(keys.shape[1]), found)
         return found
+
+
+class Index:
+    """Rows by some of their columns: those with the same key stand together in an order."""
+
+    def __init__(self, rows: Rows, places: Sequence[int]) -> None:
+        table = DenseIndex.of(rows, places) or _HashTable(rows, places)
+        self._order, self._find = table.order, table.find
 
     def has(self, keys: Rows) -> NDArray[np.bool_]:
         """Which keys some row has."""

@@ -23,6 +23,9 @@ CLASSES: Final = 63
 _AT_A_TIME: Final = 64
 """So many keys are looked for side by side."""
 
+_SHORT: Final = 24
+"""Up to so many rows are sorted by putting one after the other into its place."""
+
 
 @inlined
 def _hash(rows, row, places):
@@ -244,6 +247,113 @@ def all_matches(order, found, left, right):
                 at += 1
             left[number], right[number] = key, ~order[at]
             number += 1
+
+
+# Rows by a column of dense ids, and by others
+
+
+@kernel
+def told_apart(rows, rest, lead, slots, firsts, kinds, leads):
+    """Writes the kind of each row, its lead from that of the first row on, and the first row of each kind.
+
+    Gives the number of kinds, -1 if there is no room for all of them, and the least and the greatest id of the lead.
+    """
+    number = 0
+    least = most = rows[0, lead]
+    for row in range(len(rows)):
+        least, most = min(least, rows[row, lead]), max(most, rows[row, lead])
+        slot = _slot(_hash(rows, row, rest), slots)
+        while slots[slot] >= 0 and not _agree(rows, firsts[slots[slot]], rest, rows, row, rest):
+            slot = (slot + 1) & (len(slots) - 1)
+        if slots[slot] < 0:
+            if number == len(firsts):
+                return -1, least, most
+            slots[slot], firsts[number] = number, row
+            number += 1
+        kinds[row], leads[row] = slots[slot], rows[row, lead] - rows[0, lead]
+    return number, least, most
+
+
+@kernel
+def arranged(leads, least, kinds, number, starts, order, sorted_kinds):
+    """Writes the order of rows and their kinds in it, and where the rows of each id of the lead start in it."""
+    for id in leads:
+        starts[id - least + 2] += 1
+    most = 0
+    for place in range(1, len(starts)):
+        most = max(most, starts[place])
+        starts[place] += starts[place - 1]
+    for row in range(len(leads)):
+        id = leads[row] - least + 1
+        order[starts[id]], sorted_kinds[starts[id]] = row, kinds[row]
+        starts[id] += 1  # in the end it is where the next one starts
+    some_rows, some_kinds = np.empty(most, np.int32), np.empty(most, np.uint8)
+    ends = np.empty(number + 1, np.int64)
+    for id in range(len(starts) - 2):
+        begin, end = starts[id], starts[id + 1]
+        is_sorted = True
+        for place in range(begin + 1, end):
+            is_sorted &= sorted_kinds[place - 1] <= sorted_kinds[place]
+        if not is_sorted and end - begin <= _SHORT:
+            for place in range(begin + 1, end):
+                row, kind, at = order[place], sorted_kinds[place], place
+                while at > begin and sorted_kinds[at - 1] > kind:
+                    order[at], sorted_kinds[at] = order[at - 1], sorted_kinds[at - 1]
+                    at -= 1
+                order[at], sorted_kinds[at] = row, kind
+        elif not is_sorted:
+            ends[:] = 0
+            for place in range(begin, end):
+                some_rows[place - begin], some_kinds[place - begin] = order[place], sorted_kinds[place]
+                ends[sorted_kinds[place] + 1] += 1
+            ends[0] = begin
+            for kind in range(number):
+                ends[kind + 1] += ends[kind]
+            for place in range(end - begin):
+                kind = some_kinds[place]
+                order[ends[kind]], sorted_kinds[ends[kind]] = some_rows[place], kind
+                ends[kind] += 1
+        for place in range(begin, end):
+            if place + 1 == end or sorted_kinds[place + 1] != sorted_kinds[place]:
+                order[place] = ~order[place]
+
+
+@kernel
+def find_dense(rows, rest, slots, firsts, least, starts, sorted_kinds, keys, columns, lead, out):
+    """For each key where its rows begin in the order, or -1."""
+    wanted = np.empty(_AT_A_TIME, np.int64)
+    kind, asked = -1, -1
+    for start in range(0, len(keys), _AT_A_TIME):
+        stop = min(start + _AT_A_TIME, len(keys))
+        for key in range(start, stop):
+            if asked < 0 or not _agree(keys, asked, columns, keys, key, columns):
+                slot = _slot(_hash(keys, key, columns), slots)
+                while slots[slot] >= 0 and not _agree(rows, firsts[slots[slot]], rest, keys, key, columns):
+                    slot = (slot + 1) & (len(slots) - 1)
+                kind, asked = slots[slot], key
+            id = keys[key, lead] - least
+            wanted[key - start] = kind if 0 <= id < len(starts) - 2 else -1
+            if wanted[key - start] >= 0:
+                prefetch(starts, id)
+        for key in range(start, stop):
+            if wanted[key - start] >= 0:
+                prefetch(sorted_kinds, starts[keys[key, lead] - least])
+        for key in range(start, stop):
+            out[key] = -1
+            if wanted[key - start] >= 0:
+                id = keys[key, lead] - least
+                below, above = starts[id], starts[id + 1]
+                while below < above:
+                    middle = (below + above) // 2
+                    if sorted_kinds[middle] < wanted[key - start]:
+                        below = middle + 1
+                    else:
+                        above = middle
+                if below < starts[id + 1] and sorted_kinds[below] == wanted[key - start]:
+                    out[key] = below
+
+
+# Ids
 
 
 @kernel
