@@ -14,8 +14,10 @@ from everlog.datalog.syntax import Atom, Constant, Variable
 from everlog.engine.memory.memory_backend import MemoryBackend
 from everlog.errors import EverlogError
 from everlog.knowledge.base import KnowledgeBase
+from everlog.knowledge.engine_choice import Engine
 from everlog.knowledge.reasoner import Reasoner
 from everlog.knowledge.saved_kinds import module_key
+from support.compacting import compact
 from support.kept_state import counts, stages, trace
 
 PROGRAM = parse_program(
@@ -57,8 +59,7 @@ def restored(kb: KnowledgeBase, stored: dict[str, set[tuple[int, ...]]], algorit
     I |= derived
     kept = {name: np.array(sorted(rows), np.int32).T.copy() for name, rows in stored.items()}
     after = KnowledgeBase(PROGRAM, algorithm=algorithm, workers=1)
-    after._reasoner = Reasoner(backend, E, I, lambda: kept, before.kept_kinds())
-    after.arities, after._materialised = dict(kb.arities), True
+    after.restore(Reasoner(backend, E, I, lambda: kept, before.kept_kinds()), kb.arities, Engine("memory"))
     return after
 
 
@@ -138,7 +139,7 @@ def test_counting_without_counts_is_refused_where_modules_are_stored() -> None:
     kb.add({"t": [(number, number + 1) for number in range(9)]})
     kb.materialise()
     assert [module.kind for module in kb.reasoner.materialisation.module_list()] == ["tc"]
-    kb._reasoner = kb.reasoner.compacted()
+    compact(kb)
     with pytest.raises(EverlogError, match="needs counts that are not kept"):
         kb.update(delete={"t": [(3, 4)]}, algorithm="counting")
     assert kb.update(delete={"t": [(3, 4)]}).deleted == 24
@@ -165,7 +166,7 @@ def test_rules_about_equality_are_made_for_new_predicates_after_a_state_was_rest
     kb = KnowledgeBase(parse_program("?x = ?y :- same(?x, ?y) ."), equality="axioms", workers=1)
     kb.add({"same": [("a", "b")]})
     kb.materialise()
-    kb._reasoner = kb.reasoner.compacted()
+    compact(kb)
     kb.update(add={"p": [("a",)]})
     assert sorted(kb.rows("p")) == [("a",), ("b",)]
     kb.update(add={"q": [("b", "c")], "same": [("c", "d")]})
@@ -197,7 +198,7 @@ def test_an_update_that_fails_brings_back_the_iterations_of_the_trace() -> None:
             kb.update(delete={"e": [(2, 3)]}, progress=progress)
         except _Failure:
             assert columns(kb.reasoner.kept()) == before
-            kb._reasoner = kb.reasoner.compacted()
+            compact(kb)
         else:
             break
     assert call > 5
@@ -215,7 +216,7 @@ def test_the_algorithm_of_an_update_does_not_decide_about_the_modules_of_a_store
     kb = KnowledgeBase(parse_program(NEXT), algorithm="dred", modules="seq", workers=1)
     kb.add({"b": [(3,), (5,), (7,)]})
     kb.materialise()
-    kb._reasoner = kb.reasoner.compacted()
+    compact(kb)
     with pytest.raises(EverlogError, match="needs counts that are not kept"):
         kb.update(algorithm="counting")
     report = kb.update(delete={"b": [(3,)]}, algorithm="auto")
@@ -227,7 +228,7 @@ def test_a_state_of_other_modules_is_computed_anew_where_they_stand_for_negation
     kb = KnowledgeBase(parse_program(NEXT), algorithm="dred", modules="seq", workers=1)
     kb.add({"b": [(3,), (5,), (7,)]})
     kb.materialise()
-    kb._reasoner = kb.reasoner.compacted()
+    compact(kb)
     kb.settings = KnowledgeBase(parse_program(NEXT), algorithm="dred", modules="off").settings
     report = kb.update(delete={"b": [(3,)]})
     assert "other modules" in report.reasons[0]
@@ -247,7 +248,7 @@ def test_extra_facts_about_classes_after_a_stored_state_was_asked_for_counting()
     kb.add({"triple": [(d, p, a), (d, p, b)], "u": [(d,)]})
     kb.materialise()
     kb.update()
-    kb._reasoner = kb.reasoner.compacted()
+    compact(kb)
     with pytest.raises(EverlogError, match="needs counts"):
         kb.update(delete={"triple": [(d, p, a)]}, algorithm="counting")
     kb.update(delete={"triple": [(d, p, a)]}, algorithm="auto")
@@ -269,7 +270,7 @@ def test_rules_are_decomposed_as_they_were_when_derivations_were_counted(monkeyp
         kb.add({"e": cycle, "f": [(1, 3)]})
         kb.materialise()
         stored = columns(kb.reasoner.kept())
-        kb._reasoner = kb.reasoner.compacted()
+        compact(kb)
         monkeypatch.setattr(decomposing, "IN_MEMORY", decomposing.Worth(cheaper=0.0, much=later))
         kb.update(add={"e": [(5, 6)]})
         added = columns(kb.reasoner.kept())

@@ -23,6 +23,7 @@ from long_sequences.scenarios import Compaction, Event, Life, Storing, Update, s
 from long_sequences.surroundings import surrounded
 from oracles import clingo_oracle, computing, equality, naive
 from oracles.naive import Facts
+from support.compacting import compact
 from support.equalities import r_materialisation, rows
 from support.maintenance import check_backbones
 
@@ -111,7 +112,7 @@ class Follower:
     def _happens(self, event: Event, when: str) -> None:
         if isinstance(event, Compaction):
             if not self._is_on_spark():
-                self.kb._reasoner = self.kb.reasoner.compacted()  # type: ignore[attr-defined]
+                compact(self.kb)
                 self.tally.compactions += 1
                 self._check(when)
         elif isinstance(event, Storing):

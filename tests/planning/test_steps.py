@@ -56,7 +56,7 @@ def test_joins_that_are_too_wide_are_left_to_rules() -> None:
         report = kb.materialise()
         assert [module["kind"] for module in report.modules] == kinds
         assert bool(report.left_out) is not bool(kinds)
-        rules = {rule for stratum in kb._reasoner.materialisation.strata for rule in stratum.rules.rules}
+        rules = {rule for stratum in kb.reasoner.materialisation.strata for rule in stratum.rules.rules}
         assert any(rule.head.predicate.startswith(STEPS) for rule in rules) is bool(kinds), (
             "else the rule is as written"
         )

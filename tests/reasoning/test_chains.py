@@ -22,6 +22,7 @@ from everlog.planning.modules.chain_rules import chain_rule, regular
 from everlog.planning.modules.module_rules import KINDS
 from oracles.exchange import facts_of
 from support.chain_programs import CHAINS
+from support.compacting import compact
 from support.maintenance import check_backbones
 from support.module_programs import PROGRAMS, some_facts
 
@@ -260,7 +261,7 @@ def test_backbones_are_kept(name: str) -> None:
         kb = KnowledgeBase(program, stratification="single", workers=1, modules=modules)
         kb.add(some_facts(random, 20, 6))
         before = kb.materialise().modules
-        kb._reasoner = kb.reasoner.compacted()  # type: ignore[attr-defined]
+        compact(kb)
         for _ in range(3):
             report = kb.update(add=some_facts(random, 4, 6), delete=some_facts(random, 6, 6), algorithm="dred")
             assert facts_of(kb) == truth(program, kb), (name, modules)
