@@ -5,6 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pytest
+
+from everlog.store import term_dictionary
 from everlog.store.term_dictionary import Encoded, StoredDictionary
 from support.reads import read_of
 
@@ -68,7 +71,9 @@ def test_round_trip_of_nasty_terms(spark: SparkSession, tmp_path: Path) -> None:
         assert rows(dictionary.decode(encoded.facts[predicate])) == expected
 
 
-def test_ids_never_change(spark: SparkSession, tmp_path: Path) -> None:
+@pytest.mark.parametrize("held", [1, 1_000_000], ids=["many terms for a task", "few"])
+def test_ids_never_change(spark: SparkSession, tmp_path: Path, held: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(term_dictionary, "TERMS_PER_PARTITION", held)
     first = dictionary_of(spark, 0).encode(given(spark, p=[("<a:a>", "<a:b>")]), tmp_path / "first")
     known = dictionary_of(spark, 2, tmp_path / "first")
     facts = given(spark, p=[("<a:b>", "<a:c>"), ("<a:d>", "<a:a>"), ("<a:b>", "<a:c>")])

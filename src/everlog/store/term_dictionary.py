@@ -19,6 +19,7 @@ from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from everlog.spark.parallelism import tasks_at_once
 from everlog.store.parquet_files import count_rows, reader
 
 if TYPE_CHECKING:
@@ -32,6 +33,10 @@ FEW: Final = 200_000
 
 _BROADCAST: Final = 20_000_000
 """Up to this many terms of blocks, their ids are sent to all tasks."""
+
+TERMS_PER_PARTITION: Final = 1_000_000
+"""So many terms of blocks, of some 100 bytes, a task holds in a hash table, or sorts. With ten times as many, in a heap of
+two gigabytes, one of two tasks took all memory, and the other one failed."""
 
 NUMBER: Final = "predicate"
 """The column with the number of the predicate, where facts of several predicates are in one DataFrame."""
@@ -78,12 +83,19 @@ class StoredDictionary:
 
     def encode(self, read: Read, folder: Path) -> Encoded:
         """What was read as ids; terms that have none get the next ones, and are written to a new folder."""
+        from pyspark import StorageLevel
+
         from everlog.sources.blocks import terms_of_blocks
 
         blocks = read.numbered_blocks()
-        pieces = terms_of_blocks(blocks).persist()
-        terms = pieces.select("text").distinct()
-        known = self._known(terms).select("text", "id").persist()
+        partitions = -(-read.terms[0] // TERMS_PER_PARTITION)
+        are_many = partitions > tasks_at_once(self._spark)
+        # Memory that is taken by what is kept is not there for the job which computes it.
+        level = StorageLevel.DISK_ONLY if are_many else StorageLevel.MEMORY_AND_DISK_DESER
+        pieces = terms_of_blocks(blocks).persist(level)
+        terms = pieces.select("text")
+        terms = terms.repartition(partitions, "text").distinct() if are_many else terms.distinct()
+        known = self._known(terms).select("text", "id").persist(level)
         written = self._write_new(terms, known, folder)
         ids = _facts(read, blocks, pieces, self._meant(written, known))
         return Encoded(ids, tuple(read.arities), read.arities, written, self.size + count_rows(folder), (pieces, known))
