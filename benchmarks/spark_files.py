@@ -9,6 +9,7 @@ the processors of all processes, with the jobs, the heap of Java, and the bytes 
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Callable, Sequence
 from contextlib import contextmanager, suppress
@@ -54,7 +55,7 @@ def run_files(files: Files, spark: SparkSession, repeat: int, say: Line) -> None
     with tempfile.TemporaryDirectory(prefix="everlog-bench-") as scratch, _little_on_the_driver():
         for number in files.universities:
             folder = (files.data or Path(scratch)) / f"universities-{number}"
-            if not folder.is_dir():
+            if not any(folder.glob("*.nt")):
                 write_lubm(number, 0, folder)
             _told(spark, folder, number, repeat, say)
 
@@ -111,10 +112,13 @@ def _some_triples(folder: Path, random: Random) -> pa.Table:
 
 
 def _on_disk(spark: SparkSession) -> int:
-    """The bytes in the folder that Spark has for blocks and shuffles."""
-    root = Path(spark.conf.get("spark.local.dir", tempfile.gettempdir()) or tempfile.gettempdir())
+    """The bytes in the folders that Spark has for blocks and shuffles."""
+    java: Any = spark._jvm
+    folders = java.org.apache.spark.SparkEnv.get().blockManager().diskBlockManager().localDirs()
     size = 0
-    for file in root.glob("blockmgr-*/*/*"):
-        with suppress(FileNotFoundError):  # Spark has removed it
-            size += file.stat().st_size
+    for folder in (file.getPath() for file in folders):
+        for place, _, names in os.walk(folder):
+            for name in names:
+                with suppress(FileNotFoundError):  # Spark has removed it
+                    size += Path(place, name).stat().st_size
     return size

@@ -358,6 +358,7 @@ def test_ntriples_come_in_every_layout() -> None:
     texts = ['"a"', "<a:b>", "_:b", f'"5"^^<{XSD}integer>', r'"\n"', '"a"']
     plain = pa.array(texts)
     for column in (
+        plain.cast(pa.string_view()),
         plain,
         plain.cast(pa.large_string()),
         plain.dictionary_encode(),

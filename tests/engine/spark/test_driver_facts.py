@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from collections import Counter, defaultdict
 from itertools import combinations
 
@@ -83,6 +85,25 @@ def test_each_row_is_there_once_and_counted(size: int) -> None:
     assert found.tuples() == list(expected)
     assert dict(zip(counted.tuples(), counted.numbers.tolist(), strict=True)) == expected
     assert DriverFacts(rows).places_in(found).min(initial=0) >= 0
+
+
+def test_facts_that_nobody_has_are_freed_at_once() -> None:
+    facts = each_once(np.arange(300).reshape(-1, 3))
+    facts.index([1]).has(np.array([[4]]))
+    freed = weakref.ref(facts)
+    gc.disable()
+    try:
+        del facts
+        assert freed() is None
+    finally:
+        gc.enable()
+
+
+def test_many_heads_and_a_large_id_are_not_too_many_bits() -> None:
+    seen = SeenHeads()
+    assert seen.new([(1,)], np.zeros(1_000, np.int64), np.arange(1_000) * 60) is not None
+    heads = [(number,) for number in range(2, 902)]
+    assert seen.new(heads, np.arange(2_000) % 900, np.zeros(2_000, np.int64)) is None
 
 
 @pytest.mark.parametrize("values", [70, 400])

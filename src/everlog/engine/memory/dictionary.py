@@ -456,6 +456,8 @@ class Dictionary:
 
     def _ntriples_looked_up(self, chunk: pa.Array, add: bool) -> Ids:
         """IRIs are looked at when they are not known; from one on that may be none, all that are unknown are read first."""
+        if pa.types.is_string_view(chunk.type):  # of which Arrow cannot take some
+            chunk = chunk.cast(_LARGE)
         n = len(chunk)
         ids: Ids = np.empty(n, dtype=np.int32)
         probes = _ntriples_probes(chunk, checked=False)

@@ -38,7 +38,7 @@ class DenseIndex:
     @classmethod
     def of(cls, rows: _Ids, places: Sequence[int]) -> DenseIndex | None:
         """An index of rows by some of their columns, if these are such columns."""
-        if len(rows) < tuning.DENSE_ROWS:
+        if not places or len(rows) < tuning.DENSE_ROWS:
             return None
         sample = rows[:: max(1, len(rows) // _SAMPLE)]
         different = [len(np.unique(sample[:, place])) for place in places]

@@ -109,11 +109,33 @@ class RowIndex:
         return None if len(there) > most else (there, found[there])
 
 
-class Lookup:
-    """Facts by some of their columns: an index, made when somebody asks for what may be there."""
+class _Classes:
+    """For each column of rows the classes of its ids (see `runs.py`), once somebody asks."""
 
-    def __init__(self, facts: DriverFacts, places: Sequence[int], index: Index | RowIndex | None = None) -> None:
-        self._facts, self._places, self._made = facts, tuple(places), index
+    def __init__(self, rows: Rows) -> None:
+        self._rows = rows
+        self._found: NDArray[np.int64] | None = None
+
+    def found(self) -> NDArray[np.int64]:
+        if self._found is None:
+            self._found = aside(len(self._rows), kernels.classes, self._rows)
+        return self._found
+
+    def may_have(self, places: Sequence[int], keys: Rows) -> NDArray[np.bool_]:
+        """Which keys rows may have at some places."""
+        found = np.ones(len(keys), np.bool_)
+        for place, ids in zip(places, keys.T, strict=True):
+            found &= ((self.found()[place] >> (ids % kernels.CLASSES)) & 1).astype(np.bool_)
+        return found
+
+
+class Lookup:
+    """Rows by some of their columns: an index, made when somebody asks for what may be there."""
+
+    def __init__(
+        self, rows: Rows, classes: _Classes, places: Sequence[int], index: Index | RowIndex | None = None
+    ) -> None:
+        self._rows, self._classes, self._places, self._made = rows, classes, tuple(places), index
 
     @property
     def is_made(self) -> bool:
@@ -123,15 +145,15 @@ class Lookup:
     @property
     def _index(self) -> Index | RowIndex:
         if self._made is None:
-            rows = self._facts.rows
-            self._made = RowIndex(rows) if len(self._places) == rows.shape[1] else Index(rows, self._places)
+            whole = len(self._places) == self._rows.shape[1]
+            self._made = RowIndex(self._rows) if whole else Index(self._rows, self._places)
         return self._made
 
     def _may_have(self, keys: Rows) -> bool:
-        """Whether facts may have some of the keys; of many keys, as of those that an index tells about, nobody asks."""
-        if self._made is not None or tuning.MANY_TIMES * len(keys) > len(self._facts):
+        """Whether rows may have some of the keys; of many keys, as of those that an index tells about, nobody asks."""
+        if self._made is not None or tuning.MANY_TIMES * len(keys) > len(self._rows):
             return True
-        return bool(self._facts.may_have(self._places, keys).any())
+        return bool(self._classes.may_have(self._places, keys).any())
 
     def has(self, keys: Rows) -> NDArray[np.bool_]:
         """Which keys some row has."""
@@ -166,8 +188,9 @@ class DriverFacts:
     def __init__(self, rows: Rows, numbers: NDArray[np.int64] | None = None) -> None:
         self.rows = np.ascontiguousarray(rows)
         self._numbers = numbers
+        # What is found here once knows the rows, and not this object: Python frees large arrays at once, but no cycles.
         self._indexes: dict[tuple[int, ...], Lookup] = {}
-        self._classes: list[NDArray[np.int64]] = []
+        self._classes = _Classes(self.rows)
 
     @property
     def numbers(self) -> NDArray[np.int64]:
@@ -197,7 +220,7 @@ class DriverFacts:
         """The facts by some of their columns."""
         key = tuple(places)
         if key not in self._indexes:
-            self._indexes[key] = Lookup(self, key)
+            self._indexes[key] = Lookup(self.rows, self._classes, key)
         return self._indexes[key]
 
     def is_indexed(self, places: Sequence[int]) -> bool:
@@ -206,16 +229,11 @@ class DriverFacts:
 
     def classes(self) -> NDArray[np.int64]:
         """The classes of the ids of each column (see `runs.py`)."""
-        if not self._classes:
-            self._classes.append(aside(len(self), kernels.classes, self.rows))
-        return self._classes[0]
+        return self._classes.found()
 
     def may_have(self, places: Sequence[int], keys: Rows) -> NDArray[np.bool_]:
         """Which keys facts may have at some places, by the classes of their ids."""
-        found = np.ones(len(keys), np.bool_)
-        for place, ids in zip(places, keys.T, strict=True):
-            found &= ((self.classes()[place] >> (ids % kernels.CLASSES)) & 1).astype(np.bool_)
-        return found
+        return self._classes.may_have(places, keys)
 
     def padded(self, width: int) -> Rows:
         """The rows with so many columns for arguments; facts have no more."""
@@ -338,7 +356,8 @@ def each_once(rows: Rows, counted: bool = False) -> DriverFacts:
         if kinds < len(given):
             aside(len(heads), kernels.renumbered, heads, nexts, first[:kinds], group)
         slots = heads, nexts if kinds == len(given) else nexts[:kinds].copy()
-        found._indexes[tuple(columns.tolist())] = Lookup(found, range(len(columns)), RowIndex(found.rows, slots))
+        places = tuple(columns.tolist())
+        found._indexes[places] = Lookup(found.rows, found._classes, places, RowIndex(found.rows, slots))
     return found
 
 

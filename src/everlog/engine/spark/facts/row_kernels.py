@@ -2,8 +2,8 @@
 
 Rows are int64 arrays of shape (rows, columns). `places` are the columns that count; keys are rows of as many columns as
 there are places. Whole rows are in a table whose slots lead from row to row (`heads`, `nexts`). For rows by some of their
-columns there is an `order` in which those with the same key stand together, the last of them as its complement, and
-`heads` tells where these begin.
+columns there is an `order` in which those with the same key stand together, the last of them as its complement; where these
+begin, `heads` tells by the hash of the key, or `starts` by an id of the key.
 
 Loops look at a few keys at a time, and say which places of the arrays they will want: they would wait for memory else.
 """
@@ -22,6 +22,9 @@ CLASSES: Final = 63
 
 _AT_A_TIME: Final = 64
 """So many keys are looked for side by side."""
+
+WORD: Final = 64
+"""So many bits are in one number."""
 
 _SHORT: Final = 24
 """Up to so many rows are sorted by putting one after the other into its place."""
@@ -276,7 +279,10 @@ def told_apart(rows, rest, lead, slots, firsts, kinds, leads):
 
 @kernel
 def arranged(leads, least, kinds, number, starts, order, sorted_kinds):
-    """Writes the order of rows and their kinds in it, and where the rows of each id of the lead start in it."""
+    """Writes the order of rows and their kinds in it, and where the rows of each id of the lead start in it.
+
+    The rows of an id are sorted by their kinds, and the last of each kind stands as its complement.
+    """
     for id in leads:
         starts[id - least + 2] += 1
     most = 0
@@ -375,8 +381,8 @@ def unseen(ids, rules, groups, bits, out):
     """Writes the places of ids that were not noted before, for the group of their rule, and notes them; gives how many."""
     number = 0
     for place in range(len(ids)):
-        group, word = groups[rules[place]], ids[place] >> 6
-        bit = np.uint64(1) << np.uint64(ids[place] & 63)
+        group, word = groups[rules[place]], ids[place] // WORD
+        bit = np.uint64(1) << np.uint64(ids[place] % WORD)
         if bits[group, word] & bit == np.uint64(0):
             bits[group, word] |= bit
             out[number] = place

@@ -179,7 +179,7 @@ def total(runs: Iterable[Run]) -> int:
 
 
 def merged_length(sizes: Sequence[int], most: int) -> int:
-    """How many of the newest runs become one when there are `most` or more, given the sizes of all, the newest last.
+    """How many of the last runs become one when there are `most` or more, given the sizes of all.
 
     What stays is larger than all that follows it together, so that facts are copied a few times only.
     """

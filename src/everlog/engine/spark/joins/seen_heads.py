@@ -6,15 +6,12 @@ What rules about classes derive, they derive several times, as a rule. A bit tel
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from everlog.engine.spark.facts import row_kernels as kernels
 from everlog.interrupts import aside
-
-_BITS: Final = 64
 
 
 class SeenHeads:
@@ -33,13 +30,14 @@ class SeenHeads:
         """
         numbers = dict(self._numbers)
         groups = np.array([numbers.setdefault(head, len(numbers)) for head in heads], np.int64)
-        words = int(ids.max(initial=0)) // _BITS + 1
-        if len(numbers) * words > len(ids) or int(ids.min(initial=0)) < 0:
+        known = self._bits
+        words = max(int(ids.max(initial=0)) // kernels.WORD + 1, known.shape[1])
+        grow = len(numbers) > len(known) or words > known.shape[1]
+        if (grow and len(numbers) * words > len(ids)) or int(ids.min(initial=0)) < 0:
             return None
         self._numbers = numbers
-        if len(numbers) > len(self._bits) or words > self._bits.shape[1]:
-            known = self._bits
-            self._bits = np.zeros((len(numbers), max(words, known.shape[1])), np.uint64)
+        if grow:
+            self._bits = np.zeros((len(numbers), words), np.uint64)
             self._bits[: len(known), : known.shape[1]] = known
         out = np.empty(len(ids), np.int64)
         return out[: aside(len(ids), kernels.unseen, ids, rules, groups, self._bits, out)]
