@@ -14,6 +14,7 @@
 from __future__ import annotations
 
 import json
+import tempfile
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from functools import partial
@@ -56,14 +57,16 @@ def run_spark(rows: Sequence[str] | None, repeat: int, files: Files, say: Line, 
     unknown = set(rows or ()) - set(known)
     if unknown:
         raise BenchmarkMistake(f"there is no row {', '.join(sorted(unknown))}; there are: {', '.join(known)}")
-    spark = start_session(master="local[*]", events=True, conf={"spark.driver.memory": heap} if heap else {})
-    say(f"Spark {spark.version}, {spark.conf.get('spark.master')}, medians of {repeat} runs after one to warm up")
-    try:
-        _materialised(spark, REACH, {"edge": [(number, number + 1) for number in range(4)]})
-        for name in rows or known:
-            known[name](spark, repeat, say)
-    finally:
-        spark.stop()
+    with tempfile.TemporaryDirectory(prefix="everlog-bench-") as blocks:
+        conf = {"spark.local.dir": blocks, **({"spark.driver.memory": heap} if heap else {})}
+        spark = start_session(master="local[*]", events=True, conf=conf)
+        say(f"Spark {spark.version}, {spark.conf.get('spark.master')}, medians of {repeat} runs after one to warm up")
+        try:
+            _materialised(spark, REACH, {"edge": [(number, number + 1) for number in range(4)]})
+            for name in rows or known:
+                known[name](spark, repeat, say)
+        finally:
+            spark.stop()
 
 
 def _materialised(

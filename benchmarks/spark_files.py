@@ -112,13 +112,10 @@ def _some_triples(folder: Path, random: Random) -> pa.Table:
 
 
 def _on_disk(spark: SparkSession) -> int:
-    """The bytes in the folders that Spark has for blocks and shuffles."""
-    java: Any = spark._jvm
-    folders = java.org.apache.spark.SparkEnv.get().blockManager().diskBlockManager().localDirs()
+    """The bytes in the folder that this session has for blocks and shuffles."""
     size = 0
-    for folder in (file.getPath() for file in folders):
-        for place, _, names in os.walk(folder):
-            for name in names:
-                with suppress(FileNotFoundError):  # Spark has removed it
-                    size += Path(place, name).stat().st_size
+    for place, _, names in os.walk(spark.conf.get("spark.local.dir") or ""):
+        for name in names:
+            with suppress(FileNotFoundError):  # Spark has removed it
+                size += Path(place, name).stat().st_size
     return size

@@ -132,7 +132,7 @@ def surrounded(names: tuple[str, ...]) -> Iterator[None]:
             elif name == "in files":  # a handful of facts asks sets that are not on the driver, soon without a job
                 patch.setattr(spark_tuning, "DRIVER_FACTS", 2)
                 patch.setattr(spark_tuning, "GONE_SHARE", 1)
-                patch.setattr(spark_tuning, "ASKED_BEFORE_SORTED", 1)
+                patch.setattr(spark_tuning, "ASKED_BEFORE_SORTED", 0)
                 patch.setattr(spark_tuning, "BROADCAST_JOIN_FACTS", 2)
                 patch.setattr(spark_tuning, "SORTED_BLOCK_ROWS", 3)
                 patch.setattr(spark_tuning, "REMEMBERED_ANSWERS", 3)
