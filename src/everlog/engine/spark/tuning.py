@@ -65,8 +65,8 @@ REMEMBERED_ANSWERS = 2_000_000
 
 ASKED_BEFORE_SORTED = 1
 """A run in Spark that so many jobs have asked for a few facts is copied to sorted files, which are asked without a job.
-That takes as long as three jobs or four; a first update asks eight times. With 3, the first deletion of 1,000 of ten million
-triples of LUBM took 23 s, and 18 s with 1, where starting takes 91 to 96."""
+That takes as long as three jobs or four; a first update asks eight times. With 3, the first deletion of 1,000 of ten
+million triples of LUBM took 23 s, and 18 s with 1, where starting takes 91 to 96."""
 
 SORTED_BLOCK_ROWS = 2_000_000
 """So many rows of a sorted file are in one block: a task holds these, 64 MB of triples, and sorts them."""
