@@ -118,10 +118,11 @@ def differences(
     """What facts had before and what they have afterwards, where that differs; None if these facts may be many."""
     changed = together([])
     others = [run for run in (*before.runs, *after.runs) if run not in before.runs or run not in after.runs]
-    for one in [before.overlay(), after.overlay(), *(engine.driver.rows([run]) for run in others)]:
-        changed = changed if one is None else changed | one.with_numbers(None)
-    if not all(run.near for run in others):
+    theirs = [engine.driver.rows([run]) for run in others]
+    if any(one is None for one in theirs):
         return None
+    for one in [before.overlay(), after.overlay(), *theirs]:
+        changed = changed if one is None else changed | one.with_numbers(None)
     old, new = (changed.numbers_in(values.of(engine, changed)) for values in (before, after))
     left, right = (changed.with_numbers(values).chosen((old != new) & (values != 0)) for values in (old, new))
     return left, right
