@@ -1,8 +1,8 @@
 """Rows by a column of dense ids, the lead, and by other columns that have few different values, the rest.
 
 As triples by subject and property, or by property and object: nearly every row may have a key of its own, and a hash table
-of ten million of them takes half a second. Here a number tells for each id of the lead where its rows begin. They stand
-there kind by kind, that is by the number of what they have in the rest, of which alone there is a hash table, a small one.
+of all keys is large. Here a number tells for each id of the lead where its rows begin. They stand there kind by kind, that
+is by the number of what they have in the rest, of which alone there is a hash table, a small one.
 """
 
 from __future__ import annotations
