@@ -231,10 +231,6 @@ class DriverFacts:
         """The classes of the ids of each column (see `runs.py`)."""
         return self._classes.found()
 
-    def may_have(self, places: Sequence[int], keys: Rows) -> NDArray[np.bool_]:
-        """Which keys facts may have at some places, by the classes of their ids."""
-        return self._classes.may_have(places, keys)
-
     def padded(self, width: int) -> Rows:
         """The rows with so many columns for arguments; facts have no more."""
         return widened(self.rows, width + 1)
