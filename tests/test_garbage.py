@@ -40,8 +40,11 @@ def test_any_threshold_that_python_takes_comes_back(old: int) -> None:
     gc.set_threshold(700, 10, old)
     with few_collections():
         assert gc.get_threshold() == (700, 10, old)
+    assert gc.get_threshold() == (700, 10, old)
     gc.set_threshold(700, 10, 7)
-    test_they_are_rare_until_the_last_block_ends()
+    with few_collections():
+        assert gc.get_threshold() == (700, 10, 700)
+    assert gc.get_threshold() == (700, 10, 7)
 
 
 def test_a_fork_has_no_block_of_a_thread_that_it_does_not_have() -> None:
