@@ -130,6 +130,8 @@ def local_settings(master: str, brief: bool = False) -> dict[str, str]:
         "spark.cleaner.periodicGC.interval": "1min",
         # Rows that are kept are read once or twice: compressing them takes longer than that.
         "spark.sql.inMemoryColumnarStorage.compressed": "false",
+        # What a task writes for more partitions than this, it sorts; for each of fewer it opens a file. Spark's is 200.
+        "spark.shuffle.sort.bypassMergeThreshold": "8",
         # A hash table begins with a page, however few rows it gets; by itself Spark takes up to 64 MiB.
         "spark.buffer.pageSize": "2m",
         **(_BRIEF if brief else {}),

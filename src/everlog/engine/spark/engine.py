@@ -505,6 +505,11 @@ class SparkEngine(Engine):
             most *= 4
         return min(wanted, most)
 
+    @property
+    def tasks(self) -> int:
+        """By so many tasks a job reads what it joins, at most: each writes a piece for every partition."""
+        return max(self.partitions, tuning.TASKS_SHARE * self._most_partitions)
+
     def _has_many(self) -> bool:
         """Whether there are more facts than Java should have as objects."""
         return sum(self._sizes.values()) > tuning.HEAP_FACTS

@@ -45,6 +45,10 @@ DENSE_LEADS = 128
 many ids or more, and the other columns that are asked for have few values. LUBM over ten million triples took 3.2 to 3.5 s
 of the processor with hash tables alone, and 2.7 with these; a first deletion 0.9 to 1.0 s, and 0.4."""
 
+SHARE_ROWS = 1 << 17
+MOST_SHARES = 8
+"""Of long loops over rows of the driver each thread has so many rows at least, and there are at most so many threads."""
+
 GONE_SHARE = 16
 """Facts that go from a run on the driver are noted beside it until they are one in so many: all others would be copied, and
 their hash tables made anew."""
@@ -97,6 +101,11 @@ however little it does."""
 
 FULL_PARTITION_FACTS = 4_000_000
 """While partitions have up to this many facts, there are as many as the session has; a hash table of more does not fit."""
+
+TASKS_SHARE = 16
+"""For each partition that the session has, so many tasks read what a round joins, or one for each partition where these are
+more. With a task for each partition of each run that a rule meets, LUBM over ten million triples took 228 s in 128
+partitions, and 139 with this and with tasks that sort what they write (`session.py`); in eight it takes 95."""
 
 HEAP_FACTS = 2_000_000
 """Up to this many facts, of all sets together, Java has as objects; more are on disk, and come as columns."""

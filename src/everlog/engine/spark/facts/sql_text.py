@@ -33,17 +33,17 @@ def select(columns: Iterable[str], tables: str, conditions: Iterable[str] = (), 
     return f"(SELECT {hinted}{', '.join(columns)} FROM {tables}{f' WHERE {where}' if where else ''})"
 
 
-def union(tables: Sequence[Table]) -> Table:
-    """All rows of some tables with the same columns.
+def union(tables: Sequence[Table], tasks: int = _ANY_NUMBER) -> Table:
+    """All rows of some tables with the same columns, read by at most so many tasks.
 
     Spark takes a union for partitioned as its parts are, if these are partitioned alike, and plans without moving rows what
     is above it. Then it finds shuffles that it has twice, has one take the place of the other, and if that is one of a
     part, it does not see any more that the parts are alike, and puts their partitions one after the other: joins above
     fail, and rows that are to be told apart are not brought together. So it is told that nothing is known: the hint asks
-    for at most so many partitions, which costs nothing.
+    for at most so many partitions, of which a task may then have several.
     """
     together = partitioned_union(tables)
-    return together if len(tables) == 1 else select(["*"], together, hint=f"COALESCE({_ANY_NUMBER})")
+    return together if len(tables) == 1 else select(["*"], together, hint=f"COALESCE({tasks})")
 
 
 def partitioned_union(tables: Sequence[Table]) -> Table:

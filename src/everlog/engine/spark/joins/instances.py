@@ -67,7 +67,7 @@ class Delivery:
             return self._engine.empty()
         facts = place.inside(select([f"inline({_FACTS})"], "{rows}"), own_keys(width), EVERYTHING, None)
         found = select(["DISTINCT *"], facts)
-        return self._engine.computed(found, rows=union(parts), counting=True, few=self._are_few())
+        return self._engine.computed(found, rows=union(parts, self._engine.tasks), counting=True, few=self._are_few())
 
     def _rows(self) -> Table | None:
         """A row for each instance, with its one fact."""
@@ -76,7 +76,7 @@ class Delivery:
             select(fact_columns(instances.keys(pattern), width), f"{table} l")
             for instances, table, (pattern,) in self._found
         ]
-        return union(parts) if parts else None
+        return union(parts, self._engine.tasks) if parts else None
 
     def _are_few(self) -> bool:
         """Whether the facts that the joins start from are few: then what they lead to is expected to be, too."""
