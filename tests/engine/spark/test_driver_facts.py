@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import weakref
 from collections import Counter, defaultdict
 from itertools import combinations
@@ -12,7 +13,8 @@ import pytest
 
 from everlog.engine.spark import tuning
 from everlog.engine.spark.facts.dense_index import DenseIndex
-from everlog.engine.spark.facts.driver_facts import DriverFacts, Index, each_once
+from everlog.engine.spark.facts.driver_facts import DriverFacts, each_once
+from everlog.engine.spark.facts.row_indexes import Index
 from everlog.engine.spark.facts.runs import local_run, remaining
 from everlog.engine.spark.joins.seen_heads import SeenHeads
 
@@ -20,6 +22,14 @@ SIZES = (0, 1, 63, 64, 65, 200, 3_000)
 """Some of them are just below and just above what loops look at together."""
 
 
+@pytest.fixture(params=[1, 3], ids=["alone", "shared"])
+def threads(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """How many threads share long loops, which all are here."""
+    monkeypatch.setattr(tuning, "SHARE_ROWS", 1)
+    monkeypatch.setattr(os, "cpu_count", lambda: request.param)
+
+
+@pytest.mark.usefixtures("threads")
 @pytest.mark.parametrize("dense", [1, 10**9], ids=["dense", "hashed"])
 @pytest.mark.parametrize("values", [2, 40, 10**12])
 @pytest.mark.parametrize("size", SIZES)
@@ -56,6 +66,7 @@ def test_rows_with_one_key_stand_in_their_order(size: int) -> None:
     assert found[1].tolist() == [row for key in range(7) for row in range(key, size, 7)]
 
 
+@pytest.mark.usefixtures("threads")
 @pytest.mark.parametrize("kinds", [1, 100, 256, 257, 1_000])
 @pytest.mark.parametrize("spread", [1, 3, 2**31, 2**40])
 def test_dense_ids_lead_to_rows_as_hash_tables_do(kinds: int, spread: int, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,8 +20,9 @@ from everlog.engine.algebra import Classes, FactSet, Images, Region
 from everlog.engine.rule_constants import Vocabularies
 from everlog.engine.spark.engine import SparkEngine
 from everlog.engine.spark.facts import fact_schema
-from everlog.engine.spark.facts.driver_facts import DriverFacts, Rows, each_once
+from everlog.engine.spark.facts.driver_facts import DriverFacts, each_once
 from everlog.engine.spark.facts.fact_schema import RELATION
+from everlog.engine.spark.facts.row_indexes import Rows
 from everlog.engine.spark.facts.runs import Run, class_of
 from everlog.engine.spark.facts.sets import EVERYTHING, ComputedFacts, SparkFacts, as_spark_facts, computed
 from everlog.engine.spark.facts.sql_text import Table, select

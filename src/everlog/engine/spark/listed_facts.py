@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 from pyspark.sql import DataFrame
 
-from everlog.engine.spark.facts.driver_facts import Rows
+from everlog.engine.spark.facts.row_indexes import Rows
 
 
 class SparkListed:

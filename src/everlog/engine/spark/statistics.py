@@ -15,8 +15,9 @@ from everlog.datalog.syntax import TRIPLE, Atom, Constant, Variable
 from everlog.engine.algebra import FactSet
 from everlog.engine.spark.engine import SparkEngine
 from everlog.engine.spark.facts import fact_schema
-from everlog.engine.spark.facts.driver_facts import DriverFacts, Rows
+from everlog.engine.spark.facts.driver_facts import DriverFacts
 from everlog.engine.spark.facts.fact_schema import PADDING, RELATION
+from everlog.engine.spark.facts.row_indexes import Rows
 from everlog.engine.spark.facts.sets import as_spark_facts, computed
 from everlog.planning.decomposition.cardinality import Estimate
 from everlog.planning.decomposition.size_estimates import Explicit

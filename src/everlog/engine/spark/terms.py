@@ -23,7 +23,7 @@ from everlog.datalog.values import Value
 from everlog.engine.group_numbers import distinct_numbers
 from everlog.engine.memory.dictionary import Dictionary, Ids
 from everlog.engine.spark import tuning
-from everlog.engine.spark.facts.driver_facts import Rows
+from everlog.engine.spark.facts.row_indexes import Rows
 from everlog.engine.spark.near_terms import NearTerms
 from everlog.interrupts import look
 from everlog.sources.read_facts import Read

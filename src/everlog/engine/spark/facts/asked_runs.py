@@ -15,8 +15,9 @@ import numpy as np
 
 from everlog.engine.spark import tuning
 from everlog.engine.spark.facts import fact_schema
-from everlog.engine.spark.facts.driver_facts import DriverFacts, Rows, each_once, matrix, together, widened
+from everlog.engine.spark.facts.driver_facts import DriverFacts, each_once, matrix, together, widened
 from everlog.engine.spark.facts.fact_schema import COUNT
+from everlog.engine.spark.facts.row_indexes import Rows
 from everlog.engine.spark.facts.runs import Answers, Run
 from everlog.engine.spark.facts.sorted_files import SortedFiles
 from everlog.engine.spark.facts.sql_text import Keys, Table, any_present, partitioned_union, select

@@ -7,7 +7,7 @@ with more arguments has become known in between; what is missing is padding.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Final, TypeAlias
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -15,171 +15,9 @@ from numpy.typing import NDArray
 
 from everlog.engine.spark import tuning
 from everlog.engine.spark.facts import row_kernels as kernels
-from everlog.engine.spark.facts.dense_index import DenseIndex
 from everlog.engine.spark.facts.fact_schema import PADDING
+from everlog.engine.spark.facts.row_indexes import Lookup, RowClasses, RowIndex, Rows, empty_slots
 from everlog.interrupts import aside
-
-Rows: TypeAlias = NDArray[np.int64]
-"""An array of shape (rows, columns)."""
-
-
-_Matches: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int64]]
-"""Numbers of keys and of rows, pair by pair."""
-
-_NONE: Final[_Matches] = np.empty(0, np.int64), np.empty(0, np.int64)
-
-_Slots: TypeAlias = tuple[NDArray[np.int32], NDArray[np.int32]]
-"""A hash table of rows: where each slot leads to, and each row."""
-
-
-class _HashTable:
-    """Rows in an order in which those with the same key stand together, the last of them as its complement."""
-
-    def __init__(self, rows: Rows, places: Sequence[int]) -> None:
-        columns, groups, self.order = np.array(places, np.int64), np.empty(len(rows), np.int32), _empty(len(rows))
-        heads, keys = aside(len(rows), kernels.grouped, rows, columns, groups)
-        aside(len(rows), kernels.ordered, groups, keys, heads, self.order)
-        self._table = rows, columns, heads, self.order
-
-    def find(self, keys: Rows) -> NDArray[np.int32]:
-        """For each key where its rows begin in the order, or -1."""
-        found = _empty(len(keys))
-        aside(len(keys), kernels.find, *self._table, np.ascontiguousarray(keys), np.arange(keys.shape[1]), found)
-        return found
-
-
-class Index:
-    """Rows by some of their columns: those with the same key stand together in an order."""
-
-    def __init__(self, rows: Rows, places: Sequence[int]) -> None:
-        table = DenseIndex.of(rows, places) or _HashTable(rows, places)
-        self._order, self._find = table.order, table.find
-
-    def has(self, keys: Rows) -> NDArray[np.bool_]:
-        """Which keys some row has."""
-        return self._find(keys) >= 0
-
-    def one(self, keys: Rows) -> NDArray[np.int64]:
-        """For each key a row that has it, or -1."""
-        found = self._find(keys)
-        rows = self._order[found] if len(self._order) else found
-        return np.where(found < 0, -1, np.maximum(rows, ~rows)).astype(np.int64)
-
-    def count(self, keys: Rows, most: int) -> int:
-        """How many pairs of a key and a row that has it there are; if more than so many, a number above that."""
-        return int(kernels.count_matches(self._order, self._find(keys), most))
-
-    def all(self, keys: Rows, most: int) -> _Matches | None:
-        """The keys that rows have, and these rows, pair by pair; None if there are more than so many."""
-        found = self._find(keys)
-        number = kernels.count_matches(self._order, found, most)
-        if not number:
-            return _NONE
-        if number > most:
-            return None
-        left, right = np.empty(number, np.int64), np.empty(number, np.int64)
-        aside(len(keys) + number, kernels.all_matches, self._order, found, left, right)
-        return left, right
-
-
-class RowIndex:
-    """Rows by all of their columns, each of them once; the table of the rows may be there already."""
-
-    def __init__(self, rows: Rows, slots: _Slots | None = None) -> None:
-        places = np.arange(rows.shape[1])
-        if slots is None:
-            slots = _slots(len(rows))
-            aside(len(rows), kernels.chain, rows, places, *slots)
-        self._table = rows, places, *slots
-
-    def has(self, keys: Rows) -> NDArray[np.bool_]:
-        return self.one(keys) >= 0
-
-    def one(self, keys: Rows) -> NDArray[np.int64]:
-        found = np.empty(len(keys), np.int64)
-        aside(len(keys), kernels.one_match, *self._table, np.ascontiguousarray(keys), found)
-        return found
-
-    def count(self, keys: Rows, most: int) -> int:
-        return int(np.count_nonzero(self.has(keys)))
-
-    def all(self, keys: Rows, most: int) -> _Matches | None:
-        found = self.one(keys)
-        there = np.flatnonzero(found >= 0)
-        return None if len(there) > most else (there, found[there])
-
-
-class _Classes:
-    """For each column of rows the classes of its ids (see `runs.py`), once somebody asks."""
-
-    def __init__(self, rows: Rows) -> None:
-        self._rows = rows
-        self._found: NDArray[np.int64] | None = None
-
-    def found(self) -> NDArray[np.int64]:
-        if self._found is None:
-            self._found = aside(len(self._rows), kernels.classes, self._rows)
-        return self._found
-
-    def may_have(self, places: Sequence[int], keys: Rows) -> NDArray[np.bool_]:
-        """Which keys rows may have at some places."""
-        found = np.ones(len(keys), np.bool_)
-        for place, ids in zip(places, keys.T, strict=True):
-            found &= ((self.found()[place] >> (ids % kernels.CLASSES)) & 1).astype(np.bool_)
-        return found
-
-
-class Lookup:
-    """Rows by some of their columns: an index, made when somebody asks for what may be there."""
-
-    def __init__(
-        self, rows: Rows, classes: _Classes, places: Sequence[int], index: Index | RowIndex | None = None
-    ) -> None:
-        self._rows, self._classes, self._places, self._made = rows, classes, tuple(places), index
-
-    @property
-    def is_made(self) -> bool:
-        """Whether there is an index."""
-        return self._made is not None
-
-    @property
-    def _index(self) -> Index | RowIndex:
-        if self._made is None:
-            whole = len(self._places) == self._rows.shape[1]
-            self._made = RowIndex(self._rows) if whole else Index(self._rows, self._places)
-        return self._made
-
-    def _may_have(self, keys: Rows) -> bool:
-        """Whether rows may have some of the keys; of many keys, as of those that an index tells about, nobody asks."""
-        if self._made is not None or tuning.MANY_TIMES * len(keys) > len(self._rows):
-            return True
-        return bool(self._classes.may_have(self._places, keys).any())
-
-    def has(self, keys: Rows) -> NDArray[np.bool_]:
-        """Which keys some row has."""
-        return self._index.has(keys) if self._may_have(keys) else np.zeros(len(keys), np.bool_)
-
-    def one(self, keys: Rows) -> NDArray[np.int64]:
-        """For each key a row that has it, or -1."""
-        return self._index.one(keys) if self._may_have(keys) else np.full(len(keys), -1, np.int64)
-
-    def count(self, keys: Rows, most: int) -> int:
-        """How many pairs of a key and a row that has it there are; if more than so many, a number above that."""
-        return self._index.count(keys, most) if self._may_have(keys) else 0
-
-    def all(self, keys: Rows, most: int) -> _Matches | None:
-        """The keys that rows have, and these rows, pair by pair; None if there are more than so many."""
-        return self._index.all(keys, most) if self._may_have(keys) else _NONE
-
-
-def _empty(numbers: int) -> NDArray[np.int32]:
-    return np.empty(numbers, np.int32)
-
-
-def _slots(rows: int) -> _Slots:
-    """An empty hash table for so many rows, with two to four slots for each: with half as many, looking up takes half again
-    as long."""
-    return np.full(2 << max(4, rows.bit_length()), -1, np.int32), _empty(rows)
 
 
 class DriverFacts:
@@ -190,7 +28,7 @@ class DriverFacts:
         self._numbers = numbers
         # What is found here once knows the rows, and not this object: Python frees large arrays at once, but no cycles.
         self._indexes: dict[tuple[int, ...], Lookup] = {}
-        self._classes = _Classes(self.rows)
+        self._classes = RowClasses(self.rows)
 
     @property
     def numbers(self) -> NDArray[np.int64]:
@@ -344,7 +182,7 @@ def each_once(rows: Rows, counted: bool = False) -> DriverFacts:
     given = np.ascontiguousarray(rows)
     columns = np.arange(given.shape[1])
     first, group = np.empty(len(given), np.int64), np.empty(len(given), np.int64)
-    heads, nexts = _slots(len(given))
+    heads, nexts = empty_slots(len(given))
     kinds = aside(len(given), kernels.distinct, given, columns, heads, nexts, first, group)
     numbers = np.bincount(group, minlength=kinds).astype(np.int64) if counted else None
     found = DriverFacts(given if kinds == len(given) else given.take(first[:kinds], axis=0), numbers)

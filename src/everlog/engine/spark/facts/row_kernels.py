@@ -238,17 +238,17 @@ def count_matches(order, found, most):
 
 
 @kernel
-def all_matches(order, found, left, right):
-    """Writes the number of each place, and these rows, pair by pair."""
+def all_matches(order, found, first, left, right):
+    """Writes the number of each place, from `first` on, and these rows, pair by pair."""
     number = 0
     for key in range(len(found)):
         at = found[key]
         if at >= 0:
             while order[at] >= 0:
-                left[number], right[number] = key, order[at]
+                left[number], right[number] = first + key, order[at]
                 number += 1
                 at += 1
-            left[number], right[number] = key, ~order[at]
+            left[number], right[number] = first + key, ~order[at]
             number += 1
 
 
@@ -256,8 +256,8 @@ def all_matches(order, found, left, right):
 
 
 @kernel
-def told_apart(rows, rest, lead, slots, firsts, kinds, leads):
-    """Writes the kind of each row, its lead from that of the first row on, and the first row of each kind.
+def told_apart(rows, first, rest, lead, slots, firsts, kinds, leads):
+    """Writes the kind of each row, its lead from `first` on, and the first row of each kind.
 
     Gives the number of kinds, -1 if there is no room for all of them, and the least and the greatest id of the lead.
     """
@@ -273,29 +273,54 @@ def told_apart(rows, rest, lead, slots, firsts, kinds, leads):
                 return -1, least, most
             slots[slot], firsts[number] = number, row
             number += 1
-        kinds[row], leads[row] = slots[slot], rows[row, lead] - rows[0, lead]
+        kinds[row], leads[row] = slots[slot], rows[row, lead] - first
     return number, least, most
 
 
 @kernel
-def arranged(leads, least, kinds, number, starts, order, sorted_kinds):
-    """Writes the order of rows and their kinds in it, and where the rows of each id of the lead start in it.
+def renamed(kinds, names):
+    """Writes for each kind the name that it has."""
+    for row in range(len(kinds)):
+        kinds[row] = names[kinds[row]]
 
-    The rows of an id are sorted by their kinds, and the last of each kind stands as its complement.
-    """
+
+@kernel
+def counted(leads, least, counts):
+    """Counts the rows of each id of the lead."""
     for id in leads:
-        starts[id - least + 2] += 1
-    most = 0
-    for place in range(1, len(starts)):
-        most = max(most, starts[place])
-        starts[place] += starts[place - 1]
+        counts[id - least] += 1
+
+
+@kernel
+def begun(counts, starts):
+    """Writes where the rows of each id start in an order, and over how many rows of it each share of the rows has, where
+    those of the share start; gives the greatest number of rows of an id."""
+    most = at = 0
+    for id in range(counts.shape[1]):
+        starts[id] = at
+        for share in range(len(counts)):
+            number, counts[share, id] = counts[share, id], at
+            at += number
+        most = max(most, at - starts[id])
+    starts[counts.shape[1]] = at
+    return most
+
+
+@kernel
+def arranged(leads, first, least, kinds, places, order, sorted_kinds):
+    """Writes the rows of a share, numbered from `first` on, and their kinds into the places of the ids of the lead."""
     for row in range(len(leads)):
-        id = leads[row] - least + 1
-        order[starts[id]], sorted_kinds[starts[id]] = row, kinds[row]
-        starts[id] += 1  # in the end it is where the next one starts
+        id = leads[row] - least
+        order[places[id]], sorted_kinds[places[id]] = first + row, kinds[row]
+        places[id] += 1
+
+
+@kernel
+def sorted_by_kind(starts, number, most, order, sorted_kinds):
+    """Sorts the rows of each id, at most so many, by their kinds, and has the last of each kind stand as its complement."""
     some_rows, some_kinds = np.empty(most, np.int32), np.empty(most, np.uint8)
     ends = np.empty(number + 1, np.int64)
-    for id in range(len(starts) - 2):
+    for id in range(len(starts) - 1):
         begin, end = starts[id], starts[id + 1]
         is_sorted = True
         for place in range(begin + 1, end):
@@ -338,7 +363,7 @@ def find_dense(rows, rest, slots, firsts, least, starts, sorted_kinds, keys, col
                     slot = (slot + 1) & (len(slots) - 1)
                 kind, asked = slots[slot], key
             id = keys[key, lead] - least
-            wanted[key - start] = kind if 0 <= id < len(starts) - 2 else -1
+            wanted[key - start] = kind if 0 <= id < len(starts) - 1 else -1
             if wanted[key - start] >= 0:
                 prefetch(starts, id)
         for key in range(start, stop):

@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 from everlog.engine.spark import tuning
 from everlog.engine.spark.facts import fact_schema
 from everlog.engine.spark.facts import row_kernels as kernels
-from everlog.engine.spark.facts.driver_facts import DriverFacts, Rows, together, widened
+from everlog.engine.spark.facts.driver_facts import DriverFacts, together, widened
 from everlog.engine.spark.facts.fact_schema import COUNT, PADDING
+from everlog.engine.spark.facts.row_indexes import Rows
 from everlog.engine.spark.facts.sorted_files import SortedFiles
 from everlog.engine.spark.facts.sql_text import Table, select
 

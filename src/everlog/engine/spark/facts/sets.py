@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from everlog.engine.algebra import FactSet, Region
 from everlog.engine.spark import tuning
 from everlog.engine.spark.facts.asked_runs import Unanswered
-from everlog.engine.spark.facts.driver_facts import DriverFacts, Rows, each_once
+from everlog.engine.spark.facts.driver_facts import DriverFacts, each_once
+from everlog.engine.spark.facts.row_indexes import Rows
 from everlog.engine.spark.facts.runs import Run, local_run, total
 from everlog.engine.spark.facts.sql_text import Keys, Table, absent, own_keys, partitioned_union, present, union
 

@@ -8,8 +8,9 @@ import numpy as np
 
 from everlog.datalog.syntax import Atom, Constant
 from everlog.engine.spark.engine import SparkEngine
-from everlog.engine.spark.facts.driver_facts import DriverFacts, Rows, each_once, widened
+from everlog.engine.spark.facts.driver_facts import DriverFacts, each_once, widened
 from everlog.engine.spark.facts.fact_schema import RELATION
+from everlog.engine.spark.facts.row_indexes import Rows
 from everlog.engine.spark.facts.runs import class_of
 from everlog.engine.spark.facts.sets import ComputedFacts, SparkFacts
 from everlog.engine.spark.facts.sql_text import Table, fact_columns, select

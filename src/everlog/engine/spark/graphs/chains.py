@@ -21,7 +21,7 @@ from everlog.engine.algebra import Chains, FactSet, Moves
 from everlog.engine.recent_results import Recent
 from everlog.engine.spark import tuning
 from everlog.engine.spark.engine import SparkEngine
-from everlog.engine.spark.facts.driver_facts import Rows
+from everlog.engine.spark.facts.row_indexes import Rows
 from everlog.engine.spark.facts.sets import ComputedFacts, computed
 from everlog.engine.spark.facts.sql_text import Table, broadcast, select, union
 from everlog.engine.spark.graphs.atom_columns import AtomColumns

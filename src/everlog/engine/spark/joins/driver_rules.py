@@ -23,10 +23,11 @@ from everlog.engine.spark import tuning
 from everlog.engine.spark.engine import SparkEngine
 from everlog.engine.spark.facts.annotations import SparkCounted, positive
 from everlog.engine.spark.facts.asked_runs import TooMany
-from everlog.engine.spark.facts.driver_facts import DriverFacts, Rows, each_once, widened
+from everlog.engine.spark.facts.driver_facts import DriverFacts, each_once, widened
 from everlog.engine.spark.facts.driver_terms import DriverTerms
 from everlog.engine.spark.facts.fact_schema import PADDING
 from everlog.engine.spark.facts.region_filters import RegionFilter
+from everlog.engine.spark.facts.row_indexes import Rows
 from everlog.engine.spark.facts.sets import ComputedFacts, Part, SparkFacts, pieces_having
 from everlog.engine.spark.joins.conjunction import Literal
 from everlog.engine.spark.joins.patterns import Compared, Computed, Parameters, Pattern, Term
