@@ -8,23 +8,24 @@ from random import Random
 import numpy as np
 import pyarrow as pa
 
-from everlog.engine.spark.facts.sorted_files import SortedFiles, _written
+from everlog.engine.spark.facts.sorted_blocks import Column, PackedBlock, WideBlock
+from everlog.engine.spark.facts.sorted_files import SortedFiles, _read, _written
 
 
 def test_rows_that_have_some_keys(tmp_path: Path) -> None:
-    random = Random(3)
+    random, seen = Random(3), set[type]()
     for _ in range(30):
         order = random.sample(range(3), 3)
-        values = [-1, 0, 1, random.choice([2, 2**30]), random.choice([3, 2**62])]
+        values = [-1, 0, 1, random.choice([2, 2**19, 2**30]), random.choice([3, 2**62])]
         rows = sorted({tuple(random.choices(values, k=3)) for _ in range(random.randrange(40))})
         random.shuffle(rows)
         parts = [rows[start : start + 5] for start in range(0, len(rows), 5)]
         batches = [pa.record_batch([*map(pa.array, zip(*part, strict=True))], ["p", "a0", "n"]) for part in parts]
-        paths = [
-            path for batch in _written(str(tmp_path), order, 12, iter(batches)) for path in batch["path"].to_pylist()
-        ]
-        assert len(paths) == -(-len(rows) // 15)
-        files = SortedFiles(order, [np.load(path, mmap_mode="c").view(np.ndarray) for path in paths])
+        written = [one for batch in _written(str(tmp_path), order, 12, iter(batches)) for one in batch.to_pylist()]
+        assert len(written) == -(-len(rows) // 15)
+        blocks = [_read(one["path"], list(map(Column, one["least"], one["bits"]))) for one in written]
+        seen.update(map(type, blocks))
+        files = SortedFiles(order, blocks)
         for number in (1, 2, 3):
             places = random.sample(order[:number], number)
             assert files.serves(places) and not files.serves([*places[:-1], 7])
@@ -34,3 +35,4 @@ def test_rows_that_have_some_keys(tmp_path: Path) -> None:
             found = files.having(places, asked, len(wanted))
             assert found is not None and sorted(map(tuple, found.tolist())) == sorted(wanted)
             assert not wanted or files.having(places, asked, len(wanted) - 1) is None
+    assert seen == {PackedBlock, WideBlock}

@@ -17,24 +17,22 @@ from weakref import finalize
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from everlog.engine.spark import tuning
-from everlog.engine.spark.facts import row_kernels as kernels
-from everlog.engine.spark.facts.driver_facts import Rows
+from everlog.engine.spark.facts.row_indexes import Rows
+from everlog.engine.spark.facts.sorted_blocks import Block, Column, block_of, in_order
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-_PATH: Final = "path"
-_BITS: Final = 63
-"""So many bits a number has that is not negative."""
+_SCHEMA: Final = "path string, least array<bigint>, bits array<bigint>"
+"""A file, and for each column of a block of numbers what it adds to them."""
 
 
 class SortedFiles:
     """The rows of a run, in blocks; their columns stand in an order of places."""
 
-    def __init__(self, order: Sequence[int], blocks: Sequence[Rows]) -> None:
+    def __init__(self, order: Sequence[int], blocks: Sequence[Block]) -> None:
         self._order, self._blocks = tuple(order), blocks
         self.width = len(self._order) - 2
         """The most arguments that a fact has in them; a column of numbers is the last one."""
@@ -50,14 +48,13 @@ class SortedFiles:
         sought = np.ascontiguousarray(sought[np.lexsort(sought.T[::-1])])
         found = []
         for block in self._blocks:
-            starts, stops = np.empty(len(sought), np.int64), np.empty(len(sought), np.int64)
-            kernels.ranges(block, sought, starts, stops)
+            starts, stops = block.ranges(sought)
             sizes = stops - starts
             most -= int(sizes.sum())
             if most < 0:
                 return None
             offsets = np.repeat(starts - np.concatenate([[0], np.cumsum(sizes)[:-1]]), sizes)
-            found.append(block.take(offsets + np.arange(len(offsets)), axis=0))
+            found.append(block.rows(offsets + np.arange(len(offsets))))
         rows = np.concatenate(found) if found else np.empty((0, len(self._order)), np.int64)
         return rows[:, np.argsort(self._order)]
 
@@ -69,20 +66,24 @@ def sorted_files(frame: DataFrame, order: Sequence[int], folder: Path) -> Sorted
     """
     folder.mkdir(parents=True, exist_ok=True)
     write = partial(_written, str(folder), list(order), tuning.SORTED_BLOCK_ROWS)
-    paths = [Path(path) for (path,) in frame.mapInArrow(write, f"{_PATH} string").collect()]
-    if not all(path.is_file() for path in paths):
+    written = frame.mapInArrow(write, _SCHEMA).collect()
+    if not all(Path(path).is_file() for path, _, _ in written):
         shutil.rmtree(folder, ignore_errors=True)
         return None
-    # Private maps are like other arrays to what is compiled; nobody writes.
-    found = SortedFiles(order, [np.load(path, mmap_mode="c").view(np.ndarray) for path in paths])
+    found = SortedFiles(order, [_read(path, list(map(Column, least, bits))) for path, least, bits in written])
     finalize(found, shutil.rmtree, folder, ignore_errors=True)
     return found
+
+
+def _read(path: str, columns: Sequence[Column]) -> Block:
+    """A block that was written; private maps are like other arrays to what is compiled, and nobody writes to them."""
+    return block_of(np.load(path, mmap_mode="c").view(np.ndarray), columns)
 
 
 def _written(
     folder: str, order: Sequence[int], most: int, batches: Iterator[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
-    """Writes blocks of rows, in a task; gives the names of the files."""
+    """Writes blocks of rows, in a task; gives the names of the files, and what the columns of each add."""
     block, rows = list[pa.RecordBatch](), 0
     for batch in batches:
         block.append(batch)
@@ -96,28 +97,9 @@ def _written(
 
 def _block(folder: str, order: Sequence[int], batches: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
     table = pa.Table.from_batches(batches)
-    columns = [table.column(place).to_numpy() for place in order]
+    array, columns = in_order([table.column(place).to_numpy() for place in order])
     path = f"{folder}/{uuid4().hex}.npy"
-    np.save(path, _sorted(columns))
-    return pa.RecordBatch.from_pydict({_PATH: [path]})
-
-
-def _sorted(columns: Sequence[NDArray[np.int64]]) -> Rows:
-    """Some columns as rows in order; numbers that fit into one are sorted as one, which takes a fifth of the time."""
-    rows = np.empty((len(columns[0]), len(columns)), np.int64)
-    least = [int(column.min()) for column in columns]
-    bits = [(int(column.max()) - low).bit_length() for column, low in zip(columns, least, strict=True)]
-    if sum(bits) > _BITS:
-        places = np.lexsort(columns[::-1])
-        for number, column in enumerate(columns):
-            rows[:, number] = column[places]
-        return rows
-    packed = np.zeros(len(rows), np.int64)
-    for column, low, room in zip(columns, least, bits, strict=True):
-        packed <<= room
-        packed |= column - low
-    packed.sort()
-    for number in reversed(range(len(columns))):
-        rows[:, number] = (packed & ((1 << bits[number]) - 1)) + least[number]
-        packed >>= bits[number]
-    return rows
+    np.save(path, array)
+    numbers = pa.list_(pa.int64())
+    added = [pa.array([[column[place] for column in columns]], numbers) for place in range(2)]
+    return pa.record_batch([pa.array([path]), *added], ["path", "least", "bits"])
