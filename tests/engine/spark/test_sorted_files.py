@@ -7,14 +7,17 @@ from random import Random
 
 import numpy as np
 import pyarrow as pa
+import pytest
 
-from everlog.engine.spark.facts.sorted_blocks import Column, PackedBlock, WideBlock
+from everlog.engine.spark.facts import sorted_blocks
+from everlog.engine.spark.facts.sorted_blocks import PackedBlock, WideBlock
 from everlog.engine.spark.facts.sorted_files import SortedFiles, _read, _written
 
 
-def test_rows_that_have_some_keys(tmp_path: Path) -> None:
-    random, seen = Random(3), set[type]()
-    for _ in range(30):
+def test_rows_that_have_some_keys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    random, seen = Random(3), set[tuple[type, bool]]()
+    for turn in range(60):
+        monkeypatch.setattr(sorted_blocks, "_FEW", 1_000 if turn % 2 else 0)
         order = random.sample(range(3), 3)
         values = [-1, 0, 1, random.choice([2, 2**19, 2**30]), random.choice([3, 2**62])]
         rows = sorted({tuple(random.choices(values, k=3)) for _ in range(random.randrange(40))})
@@ -23,8 +26,9 @@ def test_rows_that_have_some_keys(tmp_path: Path) -> None:
         batches = [pa.record_batch([*map(pa.array, zip(*part, strict=True))], ["p", "a0", "n"]) for part in parts]
         written = [one for batch in _written(str(tmp_path), order, 12, iter(batches)) for one in batch.to_pylist()]
         assert len(written) == -(-len(rows) // 15)
-        blocks = [_read(one["path"], list(map(Column, one["least"], one["bits"]))) for one in written]
-        seen.update(map(type, blocks))
+        columns = [[(*column.values(),) for column in one["columns"]] for one in written]
+        blocks = [_read(one["path"], some) for one, some in zip(written, columns, strict=True)]
+        seen.update((type(block), any(few for *_, few in some)) for block, some in zip(blocks, columns, strict=True))
         files = SortedFiles(order, blocks)
         for number in (1, 2, 3):
             places = random.sample(order[:number], number)
@@ -35,4 +39,4 @@ def test_rows_that_have_some_keys(tmp_path: Path) -> None:
             found = files.having(places, asked, len(wanted))
             assert found is not None and sorted(map(tuple, found.tolist())) == sorted(wanted)
             assert not wanted or files.having(places, asked, len(wanted) - 1) is None
-    assert seen == {PackedBlock, WideBlock}
+    assert seen == {(PackedBlock, False), (PackedBlock, True), (WideBlock, False)}

@@ -11,7 +11,7 @@ import shutil
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 from uuid import uuid4
 from weakref import finalize
 
@@ -25,8 +25,13 @@ from everlog.engine.spark.facts.sorted_blocks import Block, Column, block_of, in
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-_SCHEMA: Final = "path string, least array<bigint>, bits array<bigint>"
+_SCHEMA: Final = "path string, columns array<struct<bits bigint, numbers array<bigint>, few boolean>>"
 """A file, and for each column of a block of numbers what it adds to them."""
+
+_COLUMNS: Final = pa.field(
+    "columns",
+    pa.list_(pa.struct([("bits", pa.int64()), ("numbers", pa.list_(pa.int64())), ("few", pa.bool_())])),
+)
 
 
 class SortedFiles:
@@ -67,17 +72,18 @@ def sorted_files(frame: DataFrame, order: Sequence[int], folder: Path) -> Sorted
     folder.mkdir(parents=True, exist_ok=True)
     write = partial(_written, str(folder), list(order), tuning.SORTED_BLOCK_ROWS)
     written = frame.mapInArrow(write, _SCHEMA).collect()
-    if not all(Path(path).is_file() for path, _, _ in written):
+    if not all(Path(path).is_file() for path, _ in written):
         shutil.rmtree(folder, ignore_errors=True)
         return None
-    found = SortedFiles(order, [_read(path, list(map(Column, least, bits))) for path, least, bits in written])
+    found = SortedFiles(order, [_read(path, columns) for path, columns in written])
     finalize(found, shutil.rmtree, folder, ignore_errors=True)
     return found
 
 
-def _read(path: str, columns: Sequence[Column]) -> Block:
+def _read(path: str, columns: Sequence[Sequence[Any]]) -> Block:
     """A block that was written; private maps are like other arrays to what is compiled, and nobody writes to them."""
-    return block_of(np.load(path, mmap_mode="c").view(np.ndarray), columns)
+    added = [Column(bits, np.array(numbers, np.int64), few) for bits, numbers, few in columns]
+    return block_of(np.load(path, mmap_mode="c").view(np.ndarray), added)
 
 
 def _written(
@@ -100,6 +106,6 @@ def _block(folder: str, order: Sequence[int], batches: Sequence[pa.RecordBatch])
     array, columns = in_order([table.column(place).to_numpy() for place in order])
     path = f"{folder}/{uuid4().hex}.npy"
     np.save(path, array)
-    numbers = pa.list_(pa.int64())
-    added = [pa.array([[column[place] for column in columns]], numbers) for place in range(2)]
-    return pa.record_batch([pa.array([path]), *added], ["path", "least", "bits"])
+    return pa.RecordBatch.from_pylist(
+        [{"path": path, "columns": [one._asdict() for one in columns]}], pa.schema([("path", pa.string()), _COLUMNS])
+    )
