@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import os
 import weakref
 from collections import Counter, defaultdict
 from itertools import combinations
@@ -12,6 +11,7 @@ import numpy as np
 import pytest
 
 from everlog.engine.spark import tuning
+from everlog.engine.spark.facts import shares
 from everlog.engine.spark.facts.dense_index import DenseIndex
 from everlog.engine.spark.facts.driver_facts import DriverFacts, each_once
 from everlog.engine.spark.facts.row_indexes import Index
@@ -26,7 +26,7 @@ SIZES = (0, 1, 63, 64, 65, 200, 3_000)
 def threads(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """How many threads share long loops, which all are here."""
     monkeypatch.setattr(tuning, "SHARE_ROWS", 1)
-    monkeypatch.setattr(os, "cpu_count", lambda: request.param)
+    monkeypatch.setattr(shares, "PROCESSORS", request.param)
 
 
 @pytest.mark.usefixtures("threads")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from itertools import chain, product
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from everlog.engine.algebra import Region
 from everlog.engine.spark.facts import fact_schema
 from everlog.engine.spark.facts.driver_facts import DriverFacts
 from everlog.engine.spark.facts.fact_schema import RELATION
+from everlog.engine.spark.facts.row_indexes import column_of
 from everlog.engine.spark.facts.runs import Run, classes_of
 from everlog.engine.spark.facts.sets import ComputedFacts, SparkFacts, Tested, Wanted
 from everlog.engine.spark.facts.sql_text import Keys, Table, padded, select
@@ -25,7 +26,6 @@ from everlog.engine.spark.facts.sql_text import Keys, Table, padded, select
 if TYPE_CHECKING:
     from everlog.engine.spark.engine import SparkEngine
 
-_ALL: Final = slice(None)
 Twins = tuple[tuple[str, str], ...]
 """Pairs of columns that must be equal, since an atom has one variable in both."""
 
@@ -81,7 +81,7 @@ class Tests:
                 numbers, tests = _having(facts, *tests[:2]), tests[2:]
             mine = np.ones(len(facts) if numbers is None else len(numbers), np.bool_)
             for place, ids in tests:
-                column = facts.rows[_ALL if numbers is None else numbers, place]
+                column = facts.rows[:, place] if numbers is None else column_of(facts.rows, numbers, place)
                 mine &= column == next(iter(ids)) if len(ids) == 1 else _among(column, ids)
             for place, other in alike:
                 some = facts.rows if numbers is None else facts.rows[numbers]

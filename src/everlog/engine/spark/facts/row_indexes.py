@@ -187,3 +187,11 @@ def empty_slots(rows: int) -> Slots:
     """An empty hash table for so many rows, with two to four slots for each: with half as many, looking up takes half again
     as long."""
     return np.full(2 << max(4, rows.bit_length()), -1, np.int32), _empty(rows)
+
+
+def column_of(rows: Rows, numbers: NDArray[np.int64], column: int) -> NDArray[np.int64]:
+    """A column of the rows with some numbers."""
+    found = np.empty(len(numbers), np.int64)
+    calls = [(rows, numbers[one], column, found[one]) for one in shares(len(numbers))]
+    shared_out(len(numbers), kernels.taken, calls)
+    return found

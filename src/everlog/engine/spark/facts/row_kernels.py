@@ -132,6 +132,17 @@ def renumbered(heads, nexts, first, group):
         nexts[kind] = group[known] if known >= 0 else known
 
 
+@kernel
+def taken(rows, numbers, column, out):
+    """Writes a column of the rows with some numbers."""
+    for start in range(0, len(numbers), _AT_A_TIME):
+        stop = min(start + _AT_A_TIME, len(numbers))
+        for place in range(start, stop):
+            prefetch(rows, numbers[place] * rows.shape[1] + column)
+        for place in range(start, stop):
+            out[place] = rows[numbers[place], column]
+
+
 # Rows by some of their columns
 
 

@@ -27,7 +27,7 @@ from everlog.engine.spark.facts.driver_facts import DriverFacts, each_once, wide
 from everlog.engine.spark.facts.driver_terms import DriverTerms
 from everlog.engine.spark.facts.fact_schema import PADDING
 from everlog.engine.spark.facts.region_filters import RegionFilter
-from everlog.engine.spark.facts.row_indexes import Rows
+from everlog.engine.spark.facts.row_indexes import Rows, column_of
 from everlog.engine.spark.facts.sets import ComputedFacts, Part, SparkFacts, pieces_having
 from everlog.engine.spark.joins.conjunction import Literal
 from everlog.engine.spark.joins.patterns import Compared, Computed, Parameters, Pattern, Term
@@ -260,7 +260,7 @@ class DriverConjunction:
             room -= len(bindings)
             old.append(bindings)
             for place, columns in new.items():
-                columns.append(piece.rows[rows, place])
+                columns.append(column_of(piece.rows, rows, place))
         facts = {place: np.concatenate(columns) for place, columns in new.items()}
         self._columns = {term: column for term, column in self._columns.items() if term in keep}
         self._take(np.concatenate(old))
