@@ -111,7 +111,7 @@ def too_large(key, weight, most):
     return key > 0 and weight > most - key
 
 
-@inlined
+@kernel
 def wider(column, more):
     """A column with room for at least so many more."""
     found = np.empty(2 * len(column) + more, column.dtype)

@@ -16,6 +16,7 @@ import numpy as np
 
 from everlog.engine.memory.kernels.decorators import inlined, kernel
 from everlog.engine.memory.kernels.dictionary_kernels import compare
+from everlog.engine.memory.kernels.prefetching import prefetch
 from everlog.engine.memory.term_kinds import BLANK, INT, STRING
 
 ROW_ID = -1
@@ -631,15 +632,26 @@ def build_run(cols, key_cols, lo, hi, covered):
 
 
 @inlined
-def _group(key, block, i, sources, consts, base, keys, groups, starts, rows, cols, key_cols):
-    """The group of a key in a run, or -1."""
+def _seek(key, base, keys, groups):
+    """Has the place of a key in a run brought near, and returns it: where `_group` begins to look."""
     if keys.shape[0] == 0:
         at = key - base
-        if at < 0 or at >= groups.shape[0]:
+        prefetch(groups, at if 0 <= at < groups.shape[0] else 0)
+        return np.uint64(at)
+    h = _mix(key) & np.uint64(keys.shape[0] - 1)
+    prefetch(keys, h)
+    prefetch(groups, h)
+    return h
+
+
+@inlined
+def _group(key, h, block, i, sources, consts, keys, groups, starts, rows, cols, key_cols):
+    """The group of a key in a run, or -1; `h` is its place (`_seek`)."""
+    if keys.shape[0] == 0:
+        if h >= np.uint64(groups.shape[0]):
             return np.int64(-1)
-        return np.int64(groups[at])
+        return np.int64(groups[h])
     limit = np.uint64(keys.shape[0] - 1)
-    h = _mix(key) & limit
     while True:
         there = keys[h]
         if there == _NO_KEY:
@@ -666,7 +678,9 @@ def rows_with(values, base, keys, groups, starts, rows, cols, key_cols, out):
     sources = np.empty(1, np.int64)
     n = 0
     for i in range(values.shape[0]):
-        g = _group(np.int64(values[i]), cols, 0, sources, values, base, keys, groups, starts, rows, cols, key_cols)
+        key = np.int64(values[i])
+        h = _seek(key, base, keys, groups)
+        g = _group(key, h, cols, 0, sources, values, keys, groups, starts, rows, cols, key_cols)
         if g >= 0:
             for at in range(starts[g], starts[g + 1]):
                 if n < out.shape[0]:
@@ -683,7 +697,8 @@ def add_sizes(block, n, sources, consts, base, keys, groups, starts, rows, cols,
     """Adds to `sizes` how many rows of a run have the key of each binding."""
     for i in range(n):
         key = _source_key(block, i, sources, consts)
-        g = _group(key, block, i, sources, consts, base, keys, groups, starts, rows, cols, key_cols)
+        h = _seek(key, base, keys, groups)
+        g = _group(key, h, block, i, sources, consts, keys, groups, starts, rows, cols, key_cols)
         if g >= 0:
             sizes[i] += starts[g + 1] - starts[g]
 
@@ -808,59 +823,71 @@ def expand(
     room = out.shape[1]
     kept = carry.shape[0]
     left = np.int64(_AT_A_TIME)
+    ahead = np.empty(_AHEAD, np.int64)
+    places = np.empty(_AHEAD, np.uint64)
     while i < n:
-        key = _source_key(block, i, sources, consts)
-        g = _group(key, block, i, sources, consts, base, keys, groups, starts, rows, cols, key_cols)
-        if g >= 0:
-            p = starts[g] if at < 0 else at
-            end = starts[g + 1]
-            if plain:
-                stop = end if end - p <= room - k else p + room - k
-                if kept == 1 and fresh.shape[0] == 1:
-                    value = block[carry[0], i]
-                    for t in range(stop - p):
-                        out[0, k + t] = value
-                        out[1, k + t] = payload[p + t]
-                else:
-                    for s in range(kept):
-                        value = block[carry[s], i]
+        # A look into the run waits for memory: a few at a time, they wait together.
+        size = min(_AHEAD, n - i)
+        for j in range(size):
+            ahead[j] = _source_key(block, i + j, sources, consts)
+            places[j] = _seek(ahead[j], base, keys, groups)
+        for j in range(size):
+            g = _group(ahead[j], places[j], block, i + j, sources, consts, keys, groups, starts, rows, cols, key_cols)
+            ahead[j] = g
+            if g >= 0:
+                prefetch(starts, g)
+        for j in range(size):
+            g = ahead[j]
+            if g >= 0:
+                p = starts[g] if at < 0 else at
+                end = starts[g + 1]
+                if plain:
+                    stop = end if end - p <= room - k else p + room - k
+                    if kept == 1 and fresh.shape[0] == 1:
+                        value = block[carry[0], i]
                         for t in range(stop - p):
-                            out[s, k + t] = value
-                    for s in range(kept, kept + fresh.shape[0]):
-                        for t in range(stop - p):
-                            out[s, k + t] = payload[p + t]
-                k += stop - p
-                p = stop
-            else:
-                first = p
-                last = end if end - p <= left else p + left
-                while p < last and k < room:
-                    row = np.int64(rows[p])
-                    p += 1
-                    if not _passes(row, bounds, care, want, mask, ann):
-                        continue
-                    good = True
-                    for j in range(twins.shape[0]):
-                        if cols[twins[j, 0], row] != cols[twins[j, 1], row]:
-                            good = False
-                            break
-                    if good:
+                            out[0, k + t] = value
+                            out[1, k + t] = payload[p + t]
+                    else:
                         for s in range(kept):
-                            out[s, k] = block[carry[s], i]
-                        if covered:
-                            out[kept, k] = payload[p - 1]
-                        else:
-                            for s in range(fresh.shape[0]):
-                                if fresh[s] >= 0:
-                                    out[kept + s, k] = cols[fresh[s], row]
-                        k += 1
-                left -= p - first
-            if p < end:
-                return i, p, k
-        at = np.int64(-1)
-        i += 1
-        if k == room or left <= 0:
-            break
+                            value = block[carry[s], i]
+                            for t in range(stop - p):
+                                out[s, k + t] = value
+                        for s in range(kept, kept + fresh.shape[0]):
+                            for t in range(stop - p):
+                                out[s, k + t] = payload[p + t]
+                    k += stop - p
+                    p = stop
+                else:
+                    first = p
+                    last = end if end - p <= left else p + left
+                    while p < last and k < room:
+                        row = np.int64(rows[p])
+                        p += 1
+                        if not _passes(row, bounds, care, want, mask, ann):
+                            continue
+                        good = True
+                        for c in range(twins.shape[0]):
+                            if cols[twins[c, 0], row] != cols[twins[c, 1], row]:
+                                good = False
+                                break
+                        if good:
+                            for s in range(kept):
+                                out[s, k] = block[carry[s], i]
+                            if covered:
+                                out[kept, k] = payload[p - 1]
+                            else:
+                                for s in range(fresh.shape[0]):
+                                    if fresh[s] >= 0:
+                                        out[kept + s, k] = cols[fresh[s], row]
+                            k += 1
+                    left -= p - first
+                if p < end:
+                    return i, p, k
+            at = np.int64(-1)
+            i += 1
+            if k == room or left <= 0:
+                return i, np.int64(-1), k
     return i, np.int64(-1), k
 
 
