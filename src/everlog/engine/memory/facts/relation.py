@@ -118,7 +118,7 @@ def grouped(column: Ids) -> Iterator[tuple[int, Positions | Ids]]:
             yield int(column[starts[runs[0]]]), np.concatenate([np.arange(starts[run], ends[run]) for run in runs])
         return
     run = aside(
-        len(column), kernels.build_run, np.require(column[None], np.int32, ["C", "W"]), _FIRST, 0, len(column), -1
+        len(column), kernels.build_run, np.require(column[None], np.int32, ["C", "W"]), _FIRST, 0, len(column), -1, 0
     )
     starts, places = run[3], run[4]
     values = column[places[starts[:-1]]]

@@ -27,6 +27,9 @@ PATIENCE: Final = 60.0
 
 _NAP: Final = 0.01
 
+_HOW: Final = sha256(Path(__file__).with_name("decorators.py").read_bytes()).hexdigest()
+"""How kernels are compiled: what was compiled otherwise is of an older source."""
+
 
 class SignatureFiles(IndexDataCacheFile):
     """What was compiled of one kernel, in a folder: what Numba asks is `load` and `save`, by arguments and processor."""
@@ -68,7 +71,7 @@ class SignatureFiles(IndexDataCacheFile):
 
     @property
     def _source(self) -> str:
-        return _digest((self._version, self._source_stamp))
+        return _digest((self._version, self._source_stamp, _HOW))
 
     def _name(self, key: Hashable) -> str:
         return f"{self._kernel}.{self._source}.{_digest(key)}.nbc"

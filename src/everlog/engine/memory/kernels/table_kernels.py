@@ -509,125 +509,170 @@ def find_rows(tuples, n, slots, cols, out):
 # ---------------------------------------------------------------------------------------- secondary indexes
 
 
+@inlined
+def _row_key(cols, key_cols, row):
+    """The key that a row has in some columns; the same as `_source_key` of its values there."""
+    width = key_cols.shape[0]
+    if width == 2:
+        return (np.int64(cols[key_cols[0], row]) << 32) | np.int64(cols[key_cols[1], row])
+    if width == 1:
+        return np.int64(cols[key_cols[0], row])
+    hashed = np.uint64(width)
+    for c in range(width):
+        hashed = _fold(hashed, cols[key_cols[c], row])
+    return np.int64(hashed >> np.uint64(2))
+
+
+@inlined
+def _number_rows(cols, key_cols, lo, row, hi, keys, groups, leaders, counts, used, ids, ahead, places):
+    """Gives each of the rows `row..hi` the number of its group, and counts them; `used` groups have a number so far.
+
+    Stops where there might be too little room for groups; returns the row, and how many groups have numbers then.
+    """
+    width = key_cols.shape[0]
+    limit = np.uint64(keys.shape[0] - 1)
+    while row < hi:
+        size = min(_AHEAD, hi - row)
+        if 2 * (used + size) > keys.shape[0]:
+            break
+        for j in range(size):
+            ahead[j] = _row_key(cols, key_cols, row + j)
+            places[j] = _mix(ahead[j]) & limit
+            prefetch(keys, places[j])
+            prefetch(groups, places[j])
+        for j in range(size):
+            key, h = ahead[j], places[j]
+            g = np.int64(-1)
+            while g < 0:
+                there = keys[h]
+                if there == _NO_KEY:
+                    g = used
+                    keys[h] = key
+                    groups[h] = used
+                    leaders[used] = row + j
+                    counts[used] = 0
+                    used += 1
+                elif there == key:
+                    g = np.int64(groups[h])
+                    for c in range(width if width > 2 else 0):
+                        if cols[key_cols[c], leaders[g]] != cols[key_cols[c], row + j]:
+                            g = np.int64(-1)
+                            break
+                h = (h + np.uint64(1)) & limit
+            ids[row + j - lo] = g
+            counts[g] += 1
+        row += size
+    return row, used
+
+
+@inlined
+def _move_groups(cols, key_cols, leaders, used, keys, groups):
+    """Enters groups, by the rows that they began with, into a larger table."""
+    limit = np.uint64(keys.shape[0] - 1)
+    for g in range(used):
+        key = _row_key(cols, key_cols, leaders[g])
+        h = _mix(key) & limit
+        while keys[h] != _NO_KEY:
+            h = (h + np.uint64(1)) & limit
+        keys[h] = key
+        groups[h] = g
+
+
+@inlined
+def _number_near(values, base, lo, hi, groups, counts, ids):
+    """Numbers groups as `_number_rows` does, where a group stands at its value; how many there are."""
+    used = 0
+    for row in range(lo, hi):
+        at = np.int64(values[row]) - base
+        g = groups[at]
+        if g < 0:
+            g = used
+            groups[at] = g
+            counts[g] = 0
+            used += 1
+        ids[row - lo] = g
+        counts[g] += 1
+    return used
+
+
+@inlined
+def _list_groups(cols, covered, lo, ids, starts, cursor, rows, payload):
+    """Writes the rows from `lo` on into the places of their groups, and what they have in column `covered`, if any."""
+    for at in range(len(ids)):
+        g = ids[at]
+        place_ = cursor[g]
+        cursor[g] = place_ + 1
+        rows[place_] = lo + at
+        if covered >= 0:
+            payload[place_] = cols[covered, lo + at]
+
+
 @kernel
-def build_run(cols, key_cols, lo, hi, covered):
-    """Groups the rows `lo..hi` by some columns; the rows of a group stay in order.
+def build_run(cols, key_cols, lo, hi, covered, expected):
+    """Groups the rows `lo..hi` by some columns; the rows of a group stand in order.
 
     Returns (base, keys, groups, starts, rows, payload). Without `keys`, group numbers stand at `key - base` in `groups`;
-    otherwise at the key's slot of an open-addressing table. `payload` repeats column `covered` in the order of `rows`.
+    otherwise at the key's slot of an open-addressing table, which has room for the groups that are `expected`. `payload`
+    repeats column `covered` in the order of `rows`.
     """
     n = hi - lo
     width = key_cols.shape[0]
     ids = np.empty(n, np.int32)
     base = np.int64(0)
-    counts = np.zeros(1, np.int32)
     dense = False
     if width == 1 and n > 0:
-        least = most = np.int64(cols[key_cols[0], lo])
-        for r in range(lo + 1, hi):
-            least = min(least, np.int64(cols[key_cols[0], r]))
-            most = max(most, np.int64(cols[key_cols[0], r]))
+        values = cols[key_cols[0]]
+        least = most = np.int64(values[lo])
+        for row in range(lo + 1, hi):
+            least = min(least, np.int64(values[row]))
+            most = max(most, np.int64(values[row]))
         if most - least < 4 * n + 64:
             dense = True
             base = least
+    keys = np.empty(0, np.int64)
     if dense:
-        column = key_cols[0]
-        keys = np.empty(0, np.int64)
         groups = np.full(most - base + 1, -1, np.int32)
-        counts = np.zeros(groups.shape[0] if groups.shape[0] < n else n, np.int32)
-        used = 0
-        for r in range(lo, hi):
-            at = np.int64(cols[column, r]) - base
-            g = groups[at]
-            if g < 0:
-                g = used
-                groups[at] = g
-                used += 1
-            ids[r - lo] = g
-            counts[g] += 1
+        counts = np.empty(min(len(groups), n), np.int32)
+        used = _number_near(values, base, lo, hi, groups, counts, ids)
     elif width == 0:
-        keys = np.empty(0, np.int64)
         groups = np.zeros(1, np.int32)
+        counts = np.full(1, n, np.int32)
         used = 1
-        counts[0] = n
-        for r in range(n):
-            ids[r] = 0
+        ids[:] = 0
     else:
         capacity = 16
+        while capacity < 2 * min(n, max(expected, _AHEAD)):
+            capacity *= 2
         keys = np.full(capacity, _NO_KEY, np.int64)
         groups = np.empty(capacity, np.int32)
-        counts = np.zeros(capacity, np.int32)
-        leaders = np.empty(capacity, np.int64)
-        used = 0
-        for r in range(lo, hi):
-            if width == 1:
-                key = np.int64(cols[key_cols[0], r])
-            elif width == 2:
-                key = (np.int64(cols[key_cols[0], r]) << 32) | np.int64(cols[key_cols[1], r])
-            else:
-                hashed = np.uint64(width)
-                for c in range(width):
-                    hashed = _fold(hashed, cols[key_cols[c], r])
-                key = np.int64(hashed >> np.uint64(2))
-            if 2 * used >= capacity:
-                capacity *= 4
-                bigger = np.full(capacity, _NO_KEY, np.int64)
-                moved = np.empty(capacity, np.int32)
-                limit = np.uint64(capacity - 1)
-                for i in range(keys.shape[0]):
-                    if keys[i] != _NO_KEY:
-                        h = _mix(keys[i]) & limit
-                        while bigger[h] != _NO_KEY:
-                            h = (h + np.uint64(1)) & limit
-                        bigger[h] = keys[i]
-                        moved[h] = groups[i]
-                keys = bigger
-                groups = moved
-                more = np.zeros(capacity, np.int32)
-                further = np.empty(capacity, np.int64)
-                for g in range(used):
-                    more[g] = counts[g]
-                    further[g] = leaders[g]
-                counts = more
-                leaders = further
-            limit = np.uint64(capacity - 1)
-            h = _mix(key) & limit
-            while True:
-                there = keys[h]
-                if there == _NO_KEY:
-                    keys[h] = key
-                    groups[h] = used
-                    leaders[used] = r
-                    g = used
-                    used += 1
-                    break
-                if there == key:
-                    g = groups[h]
-                    same = True
-                    if width > 2:
-                        for c in range(width):
-                            if cols[key_cols[c], leaders[g]] != cols[key_cols[c], r]:
-                                same = False
-                                break
-                    if same:
-                        break
-                h = (h + np.uint64(1)) & limit
-            ids[r - lo] = g
-            counts[g] += 1
+        leaders = np.empty(capacity // 2, np.int32)
+        counts = np.empty(capacity // 2, np.int32)
+        ahead = np.empty(_AHEAD, np.int64)
+        places = np.empty(_AHEAD, np.uint64)
+        row, used = lo, 0
+        while True:
+            row, used = _number_rows(
+                cols, key_cols, lo, row, hi, keys, groups, leaders, counts, used, ids, ahead, places
+            )
+            if row == hi:
+                break
+            capacity *= 4
+            keys = np.full(capacity, _NO_KEY, np.int64)
+            groups = np.empty(capacity, np.int32)
+            more = np.empty(capacity // 2, np.int32)
+            more[:used] = leaders[:used]
+            leaders = more
+            more = np.empty(capacity // 2, np.int32)
+            more[:used] = counts[:used]
+            counts = more
+            _move_groups(cols, key_cols, leaders, used, keys, groups)
     starts = np.empty(used + 1, np.int64)
     starts[0] = 0
     for g in range(used):
         starts[g + 1] = starts[g] + counts[g]
-    cursor = starts[:used].copy()
     rows = np.empty(n, np.int32)
     payload = np.empty(n if covered >= 0 else 0, np.int32)
-    for r in range(lo, hi):
-        g = ids[r - lo]
-        at = cursor[g]
-        cursor[g] = at + 1
-        rows[at] = r
-        if covered >= 0:
-            payload[at] = cols[covered, r]
+    _list_groups(cols, covered, lo, ids, starts, starts[:used].copy(), rows, payload)
     return base, keys, groups, starts, rows, payload
 
 
