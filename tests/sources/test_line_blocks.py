@@ -8,6 +8,7 @@ import io
 from pathlib import Path
 
 import pyarrow as pa
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyoxigraph import RdfFormat, parse
@@ -157,6 +158,20 @@ def test_a_kernel_says_of_csv_what_is_said_line_by_line(tmp_path_factory, lines,
         by_line = read(file, 1 << 20, parser(delimiter, 2))
         assert sorted(by_kernel[0], key=str) == sorted(by_line[0], key=str)
         assert by_kernel[1] == by_line[1]
+
+
+@pytest.mark.parametrize("width", [1, 3, 1_200])
+def test_a_kernel_has_room_for_any_number_of_fields_and_of_odd_lines(tmp_path: Path, width: int) -> None:
+    """Of a line, too: a wide one has more fields than there is room for in the beginning."""
+    file = tmp_path / "a.csv"
+    records = [[f"f{(7 * number + place) % 6_000}" for place in range(width)] for number in range(6_000 // width + 2)]
+    odd = [["too", "many", *record] for record in records[:50]]
+    file.write_text("".join(",".join(record) + "\n" for pair in zip(records, odd, strict=False) for record in pair))
+    with file.open("a") as out:
+        out.writelines(",".join(record) + "\n" for record in records[50:])
+    found, mistakes = read(file, 1 << 20, CsvLines(",", width, few=0))
+    assert sorted(found) == sorted(tuple(field_term(field, quoted=False) for field in record) for record in records)
+    assert [line for line, _ in mistakes] == [2 * number + 2 for number in range(min(50, len(records)))]
 
 
 def test_packed_files_come_in_blocks_of_whole_lines(tmp_path: Path, monkeypatch) -> None:  # type: ignore[no-untyped-def]

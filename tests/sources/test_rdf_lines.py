@@ -90,6 +90,16 @@ def test_an_iri_is_judged_as_pyoxigraph_judges_it(iri: str) -> None:
     _check([f"{iri} <http://p> {iri} ."], RdfFormat.N_TRIPLES)
 
 
+@pytest.mark.parametrize("format", [RdfFormat.N_TRIPLES, RdfFormat.N_QUADS])
+def test_lines_have_more_terms_and_more_that_is_odd_than_there_was_room_for(format: RdfFormat) -> None:
+    graph = "" if format == RdfFormat.N_TRIPLES else " <http://g{}>"
+    plain = [
+        f'<http://s{number % 1_700}> <http://p{number}> "{number}"{graph.format(number)} .' for number in range(3_000)
+    ]
+    odd = [f'<http://s{number}> <http://q> "\\u00{number % 90 + 10}" .' for number in range(40)]
+    _check([line for pair in zip(plain, odd * 75, strict=True) for line in pair][:4_000], format)
+
+
 def test_most_lines_take_the_fast_way(monkeypatch: pytest.MonkeyPatch) -> None:
     from everlog.sources import rdf_lines as module
 

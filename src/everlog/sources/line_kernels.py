@@ -15,12 +15,14 @@ Lines end with LF, CR or both. Terms are numbered from 0 in the order in which t
 
 Bytes are looked at eight at a time, so that `data` is longer than what it holds (`SPARE`).
 
-Danger: `data` is a contiguous, writable array of uint8; anything else compiles another specialisation.
+Danger: `data` is a contiguous, writable array of uint8; anything else compiles another specialisation. Loops over lines
+make no arrays and stop where there is too little room, so that nothing in them counts who has the arrays (`_part`).
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, TypeAlias
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 
 import numpy as np
 from llvmlite import ir
@@ -54,6 +56,9 @@ _LF, _CR = 10, 13
 _LETTER, _SCHEME, _HOST, _SAFE, _LOWER, _ALNUM, _WORDY = 1, 2, 4, 8, 16, 32, 64
 _MINUS: Final = ord("-")
 
+_LINES, _ROWS, _PIECES, _ODD_LINES = range(4)
+"""What is counted: lines, those of them that are rows, distinct pieces, and odd lines."""
+
 
 def _class_table() -> NDArray[np.uint8]:
     table = np.zeros(256, dtype=np.uint8)
@@ -84,6 +89,21 @@ _ID = np.uint64(0xFFFFFFFF)
 _HIGH = np.uint64(32)
 
 
+_Loop = TypeVar("_Loop", bound=Callable[..., object])
+
+
+def _part(function: _Loop) -> _Loop:
+    """A part of a kernel that makes no arrays, and is spared Numba's counting of who has those that it is given."""
+    part: _Loop = njit(cache=True, nogil=True, _nrt=False)(function)  # type: ignore[call-overload]
+    return part
+
+
+def _inlined(function: _Loop) -> _Loop:
+    """A short part, which becomes part of the code that calls it."""
+    part: _Loop = njit(cache=True, nogil=True, forceinline=True, _nrt=False)(function)  # type: ignore[call-overload]
+    return part
+
+
 if TYPE_CHECKING:
 
     def _word(data: Bytes, at: int) -> np.uint64: ...
@@ -104,14 +124,14 @@ else:
         return types.uint64(data, types.int64), generate
 
 
-@njit(cache=True, nogil=True, forceinline=True)
+@_inlined
 def _holds(word: np.uint64, byte: np.uint64) -> np.uint64:
     """Has its first bit set, counted from the lowest, in the byte of a word that is the first to equal one."""
     different = word ^ (_ONES * byte)
     return (different - _ONES) & ~different & _TOPS
 
 
-@njit(cache=True, nogil=True, forceinline=True)
+@_inlined
 def _find(data: Bytes, at: int, end: int, byte: int) -> int:
     """The first place of a byte, or `end`."""
     while at < end:
@@ -123,7 +143,7 @@ def _find(data: Bytes, at: int, end: int, byte: int) -> int:
     return end
 
 
-@njit(cache=True, nogil=True, forceinline=True)
+@_inlined
 def _line_end(data: Bytes, at: int, end: int) -> int:
     """The first place of a line feed or carriage return, or `end`."""
     while at < end:
@@ -136,7 +156,7 @@ def _line_end(data: Bytes, at: int, end: int) -> int:
     return end
 
 
-@njit(cache=True, nogil=True)
+@_part
 def _begins(data: Bytes, at: int, end: int, text: Bytes) -> bool:
     if end - at < text.size:
         return False
@@ -146,7 +166,7 @@ def _begins(data: Bytes, at: int, end: int, text: Bytes) -> bool:
     return place == text.size
 
 
-@njit(cache=True, nogil=True)
+@_part
 def _is_iri(data: Bytes, at: int, end: int) -> bool:
     """Whether the bytes from `at` to `end` are a plain IRI in its brackets."""
     if end - at < 4 or data[at] != _LESS or data[end - 1] != _GREATER:
@@ -179,7 +199,7 @@ def _is_iri(data: Bytes, at: int, end: int) -> bool:
     return at == last
 
 
-@njit(cache=True, nogil=True)
+@_part
 def _after_character(data: Bytes, at: int, end: int) -> int:
     """The place behind a character of UTF-8 that begins with a byte above 127; -1 if it is none that a literal may hold."""
     first = data[at]
@@ -200,7 +220,7 @@ def _after_character(data: Bytes, at: int, end: int) -> int:
     return at + 1 + more
 
 
-@njit(cache=True, nogil=True)
+@_part
 def _is_literal(data: Bytes, at: int, end: int) -> bool:
     at += 1
     while at < end and data[at] != _QUOTE:
@@ -233,7 +253,7 @@ def _is_literal(data: Bytes, at: int, end: int) -> bool:
     return _is_iri(data, at, end)
 
 
-@njit(cache=True, nogil=True)
+@_part
 def _kind(data: Bytes, at: int, end: int) -> int:
     """What a piece is, or that it is odd."""
     if end - at < 2:
@@ -264,7 +284,7 @@ def _rebuilt(slots: NDArray[np.uint64]) -> NDArray[np.uint64]:
     return wide
 
 
-@njit(cache=True, nogil=True, forceinline=True)
+@_inlined
 def _same(data: Bytes, one: int, other: int, length: int) -> bool:
     place = 0
     while place + 8 <= length:
@@ -275,7 +295,7 @@ def _same(data: Bytes, one: int, other: int, length: int) -> bool:
     return rest == 0 or (_word(data, one + place) ^ _word(data, other + place)) << np.uint64(64 - 8 * rest) == 0
 
 
-@njit(cache=True, nogil=True, forceinline=True)
+@_inlined
 def _hashed(data: Bytes, at: int, end: int) -> np.uint64:
     """32 bits of hash."""
     h = np.uint64(end - at)
@@ -289,12 +309,11 @@ def _hashed(data: Bytes, at: int, end: int) -> np.uint64:
     return ((h * _PRIME) >> _HIGH) & _ID
 
 
-@njit(cache=True, nogil=True, forceinline=True)
+@_inlined
 def _known(
-    data: Bytes, at: int, until: int, hashed: np.uint64, seen: tuple[Slots, Longs, Ints]
+    data: Bytes, at: int, until: int, hashed: np.uint64, slots: Slots, starts: Longs, lengths: Ints
 ) -> tuple[int, np.uint64]:
     """The number of a piece that was seen before, or -1; and its slot, or one for it."""
-    slots, starts, lengths = seen
     mask = np.uint64(slots.size - 1)
     slot = hashed & mask
     while slots[slot]:
@@ -306,40 +325,54 @@ def _known(
     return -1, slot
 
 
-@njit(cache=True, nogil=True, forceinline=True)
-def _longer(
-    starts: Longs, lengths: Ints, kinds: NDArray[np.uint8], count: int
-) -> tuple[Longs, Ints, NDArray[np.uint8]]:
-    """Room for one more piece."""
-    if count < starts.size:
-        return starts, lengths, kinds
-    more = np.concatenate((starts, np.empty_like(starts)))
-    return more, np.concatenate((lengths, np.empty_like(lengths))), np.concatenate((kinds, np.empty_like(kinds)))
+@njit(cache=True, nogil=True)
+def _with_room(
+    slots: Slots, starts: Longs, lengths: Ints, kinds: NDArray[np.uint8], odd: Longs, known: Longs, more: int
+) -> tuple[Slots, Longs, Ints, NDArray[np.uint8], Longs]:
+    """Room for so many more pieces, and for another odd line."""
+    pieces = known[_PIECES] + more
+    if pieces > starts.size:
+        room = max(2 * starts.size, pieces)
+        wide_starts, wide_lengths = np.empty(room, np.int64), np.empty(room, np.int32)
+        wide_kinds = np.empty(room, np.uint8)
+        wide_starts[: starts.size], wide_lengths[: starts.size] = starts, lengths
+        wide_kinds[: starts.size] = kinds
+        starts, lengths, kinds = wide_starts, wide_lengths, wide_kinds
+    while pieces * 2 > slots.size:
+        slots = _rebuilt(slots)
+    if known[_ODD_LINES] == odd.shape[1]:
+        odd = np.concatenate((odd, np.empty_like(odd)), axis=1)
+    return slots, starts, lengths, kinds, odd
 
 
-@njit(cache=True, nogil=True, forceinline=True)
+@_inlined
 def _next_line(data: Bytes, end: int, size: int) -> int:
     """Where the line begins that follows the one which ends at a place."""
     return end + 2 if end + 1 < size and data[end] == _CR and data[end + 1] == _LF else end + 1
 
 
-@njit(cache=True, nogil=True)
-def parse_rdf(data: Bytes, size: int, quads: bool, lines: int) -> tuple[Ints, Longs, Ints, NDArray[np.uint8], Longs]:
-    """At most so many `lines` of N-Triples or N-Quads, in the first bytes: the numbers of their terms, and the terms.
+@_part
+def _rdf_lines(
+    data: Bytes,
+    begin: int,
+    size: int,
+    quads: bool,
+    rows: Ints,
+    slots: Slots,
+    starts: Longs,
+    lengths: Ints,
+    kinds: NDArray[np.uint8],
+    odd: Longs,
+    known: Longs,
+    pieces: Longs,
+) -> int:
+    """Reads lines as `parse_rdf` does, from a place on, until there is too little room; where it stopped.
 
-    Rows are subjects, predicates, objects and graphs, -1 where there is none. Of each term there is a place, a length and a
-    kind. Odd lines come as number, begin and end, in three rows.
+    `known` has what was counted so far; `pieces` is room for the places and numbers of one line's terms.
     """
-    rows = np.empty((4, lines), dtype=np.int32)
-    odd = np.empty((3, 16), dtype=np.int64)
-    starts, lengths = np.empty(1024, dtype=np.int64), np.empty(1024, dtype=np.int32)
-    kinds = np.empty(1024, dtype=np.uint8)
-    slots = np.zeros(4096, dtype=np.uint64)
-    count = terms = odds = number = 0
-    pieces = np.empty((4, 2), dtype=np.int64)
-    found = np.empty(4, dtype=np.int32)
-    begin = 0
-    while begin < size:
+    lines, count, terms, odds = known
+    most = min(starts.size, slots.size // 2) - 4
+    while begin < size and terms <= most and odds < odd.shape[1]:
         end = _line_end(data, begin, size)
         first = _find(data, begin, end, _SPACE)
         second = _find(data, first + 1, end, _SPACE)
@@ -358,33 +391,53 @@ def parse_rdf(data: Bytes, size: int, quads: bool, lines: int) -> tuple[Ints, Lo
                     pieces[2, 1] = last
                     pieces[3, 0], pieces[3, 1] = last + 1, stop
                     width = 4
-            found[3] = -1
+            pieces[3, 2] = -1
             for place in range(width):
-                at, until = pieces[place]
+                at, until = pieces[place, 0], pieces[place, 1]
                 hashed = _hashed(data, at, until)
-                id, slot = _known(data, at, until, hashed, (slots, starts, lengths))
+                id, slot = _known(data, at, until, hashed, slots, starts, lengths)
                 if id < 0:
-                    starts, lengths, kinds = _longer(starts, lengths, kinds, terms)
                     id = terms
                     starts[id], lengths[id], kinds[id] = at, until - at, _kind(data, at, until)
                     slots[slot] = (hashed << _HIGH) | np.uint64(id + 1)
                     terms += 1
-                    if terms * 2 > slots.size:
-                        slots = _rebuilt(slots)
-                found[place] = id
+                pieces[place, 2] = id
                 kind = kinds[id]
                 if kind == ODD or (place != 2 and kind == LITERAL) or (place == 1 and kind != IRI):
                     plain = False
                     break
         if plain:
             for place in range(4):
-                rows[place, count] = found[place]
+                rows[place, count] = pieces[place, 2]
             count += 1
         elif end > begin:
-            odd = _noted(odd, odds, number, begin, end)
+            odd[0, odds], odd[1, odds], odd[2, odds] = lines, begin, end
             odds += 1
-        number += 1
+        lines += 1
         begin = _next_line(data, end, size)
+    known[_LINES], known[_ROWS], known[_PIECES], known[_ODD_LINES] = lines, count, terms, odds
+    return begin
+
+
+@njit(cache=True, nogil=True)
+def parse_rdf(data: Bytes, size: int, quads: bool, lines: int) -> tuple[Ints, Longs, Ints, NDArray[np.uint8], Longs]:
+    """At most so many `lines` of N-Triples or N-Quads, in the first bytes: the numbers of their terms, and the terms.
+
+    Rows are subjects, predicates, objects and graphs, -1 where there is none. Of each term there is a place, a length and a
+    kind. Odd lines come as number, begin and end, in three rows.
+    """
+    rows = np.empty((4, lines), dtype=np.int32)
+    odd = np.empty((3, 16), dtype=np.int64)
+    starts, lengths = np.empty(1024, dtype=np.int64), np.empty(1024, dtype=np.int32)
+    kinds = np.empty(1024, dtype=np.uint8)
+    slots = np.zeros(4096, dtype=np.uint64)
+    known = np.zeros(4, dtype=np.int64)
+    pieces = np.empty((4, 3), dtype=np.int64)
+    begin = 0
+    while begin < size:
+        slots, starts, lengths, kinds, odd = _with_room(slots, starts, lengths, kinds, odd, known, 4)
+        begin = _rdf_lines(data, begin, size, quads, rows, slots, starts, lengths, kinds, odd, known, pieces)
+    count, terms, odds = known[_ROWS], known[_PIECES], known[_ODD_LINES]
     # Pieces that no row mentions may be anything, and are left out.
     mentioned = np.zeros(terms, dtype=np.bool_)
     for place in range(4):
@@ -406,16 +459,7 @@ def parse_rdf(data: Bytes, size: int, quads: bool, lines: int) -> tuple[Ints, Lo
     return rows[:, :count].copy(), starts[:kept], lengths[:kept], kinds[:kept], odd[:, :odds].copy()
 
 
-@njit(cache=True, nogil=True, forceinline=True)
-def _noted(odd: Longs, odds: int, number: int, begin: int, end: int) -> Longs:
-    """The odd lines with one more."""
-    if odds == odd.shape[1]:
-        odd = np.concatenate((odd, np.empty_like(odd)), axis=1)
-    odd[0, odds], odd[1, odds], odd[2, odds] = number, begin, end
-    return odd
-
-
-@njit(cache=True, nogil=True)
+@_part
 def _field_kind(data: Bytes, at: int, until: int) -> int:
     """What a field is, with the quotes around it if it has some."""
     if at == until:
@@ -438,7 +482,7 @@ def _field_kind(data: Bytes, at: int, until: int) -> int:
     return _kind(data, at, until)
 
 
-@njit(cache=True, nogil=True, forceinline=True)
+@_inlined
 def _field_end(data: Bytes, at: int, end: int, delimiter: int, quotes: bool) -> int:
     """Where a field ends that begins at a place, before `end`; -1 if its quotes are odd."""
     if not quotes or at == end or data[at] != _QUOTE:
@@ -451,6 +495,60 @@ def _field_end(data: Bytes, at: int, end: int, delimiter: int, quotes: bool) -> 
     if close + 1 == end or data[close + 1] == delimiter:
         return close + 1
     return -1
+
+
+@_part
+def _field_lines(
+    data: Bytes,
+    begin: int,
+    size: int,
+    delimiter: int,
+    quotes: bool,
+    header: Bytes,
+    rows: Ints,
+    numbers: Ints,
+    slots: Slots,
+    starts: Longs,
+    lengths: Ints,
+    kinds: NDArray[np.uint8],
+    odd: Longs,
+    known: Longs,
+) -> int:
+    """Reads lines as `cut_fields` does, from a place on, until there is too little room; where it stopped.
+
+    `known` has what was counted so far.
+    """
+    lines, count, fields, odds = known
+    width = rows.shape[0]
+    most = min(starts.size, slots.size // 2) - width
+    while begin < size and fields <= most and odds < odd.shape[1]:
+        end = _line_end(data, begin, size)
+        if header.size == 0 or end - begin != header.size or not _begins(data, begin, end, header):
+            at, place = begin, 0
+            while place < width:
+                until = _field_end(data, at, end, delimiter, quotes)
+                if until < 0 or (until == end) != (place == width - 1):
+                    break
+                hashed = _hashed(data, at, until)
+                id, slot = _known(data, at, until, hashed, slots, starts, lengths)
+                if id < 0:
+                    id = fields
+                    starts[id], lengths[id], kinds[id] = at, until - at, _field_kind(data, at, until)
+                    slots[slot] = (hashed << _HIGH) | np.uint64(id + 1)
+                    fields += 1
+                rows[place, count] = id
+                at = until + 1
+                place += 1
+            if place == width:
+                numbers[count] = lines
+                count += 1
+            else:
+                odd[0, odds], odd[1, odds], odd[2, odds] = lines, begin, end
+                odds += 1
+        lines += 1
+        begin = _next_line(data, end, size)
+    known[_LINES], known[_ROWS], known[_PIECES], known[_ODD_LINES] = lines, count, fields, odds
+    return begin
 
 
 @njit(cache=True, nogil=True)
@@ -468,36 +566,14 @@ def cut_fields(
     starts, lengths = np.empty(1024, dtype=np.int64), np.empty(1024, dtype=np.int32)
     kinds = np.empty(1024, dtype=np.uint8)
     slots = np.zeros(4096, dtype=np.uint64)
-    count = fields = odds = number = begin = 0
+    known = np.zeros(4, dtype=np.int64)
+    begin = 0
     while begin < size:
-        end = _line_end(data, begin, size)
-        if header.size == 0 or end - begin != header.size or not _begins(data, begin, end, header):
-            at, place = begin, 0
-            while place < width:
-                until = _field_end(data, at, end, delimiter, quotes)
-                if until < 0 or (until == end) != (place == width - 1):
-                    break
-                hashed = _hashed(data, at, until)
-                id, slot = _known(data, at, until, hashed, (slots, starts, lengths))
-                if id < 0:
-                    starts, lengths, kinds = _longer(starts, lengths, kinds, fields)
-                    id = fields
-                    starts[id], lengths[id], kinds[id] = at, until - at, _field_kind(data, at, until)
-                    slots[slot] = (hashed << _HIGH) | np.uint64(id + 1)
-                    fields += 1
-                    if fields * 2 > slots.size:
-                        slots = _rebuilt(slots)
-                rows[place, count] = id
-                at = until + 1
-                place += 1
-            if place == width:
-                numbers[count] = number
-                count += 1
-            else:
-                odd = _noted(odd, odds, number, begin, end)
-                odds += 1
-        number += 1
-        begin = _next_line(data, end, size)
+        slots, starts, lengths, kinds, odd = _with_room(slots, starts, lengths, kinds, odd, known, width)
+        begin = _field_lines(
+            data, begin, size, delimiter, quotes, header, rows, numbers, slots, starts, lengths, kinds, odd, known
+        )
+    count, fields, odds = known[_ROWS], known[_PIECES], known[_ODD_LINES]
     found = rows[:, :count].copy()
     return found, numbers[:count], starts[:fields], lengths[:fields], kinds[:fields], odd[:, :odds].copy()
 
