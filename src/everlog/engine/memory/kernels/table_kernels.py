@@ -429,12 +429,30 @@ def enter_sorted(cols, lo, leading, starts, tuples, n, slots):
 
 
 @inlined
-def _find_or_enter(tuples, i, slots, cols, n_rows, new, fresh):
+def _seek_rows(tuples, start, size, slots, cols, n_rows, keys, places):
+    """Has what tells the rows of some tuples brought near; `keys` and `places` get where `_find_or_enter` begins to look.
+
+    A look at a slot or a row waits for memory: a few at a time, they wait together.
+    """
+    limit = np.uint64(slots.shape[0] // 2 - 1)
+    two = np.uint64(2)
+    for j in range(size):
+        keys[j] = _tuple_key(tuples, start + j) + 1
+        places[j] = _spot(keys[j]) & limit
+        prefetch(slots, two * places[j])
+    if cols.shape[0] > 2:
+        for j in range(size):
+            row = slots[two * places[j] + np.uint64(1)]
+            if row < n_rows:
+                for c in range(cols.shape[0]):
+                    prefetch(cols, c * cols.shape[1] + row)
+
+
+@inlined
+def _find_or_enter(key, h, tuples, i, slots, cols, n_rows, new, fresh):
     """The row of a tuple; the next one, `n_rows + new`, if it was not there and is now. `fresh` has the new ones so far."""
     limit = np.uint64(slots.shape[0] // 2 - 1)
     one, two = np.uint64(1), np.uint64(2)
-    key = _tuple_key(tuples, i) + 1
-    h = _spot(key) & limit
     while True:
         at = two * h
         there = slots[at]
@@ -464,16 +482,20 @@ def absorb(tuples, n, slots, cols, n_rows, known, bounds, care, want, mask, ann,
     A tuple that is there, in a row below `known`, and not in the view, goes to `hits` once; its bit `seen` is set.
     Returns how many went to each.
     """
+    keys, places = np.empty(_AHEAD, np.int64), np.empty(_AHEAD, np.uint64)
     new = 0
     old = 0
-    for i in range(n):
-        row = _find_or_enter(tuples, i, slots, cols, n_rows, new, fresh)
-        if row == n_rows + new:
-            new += 1
-        elif row < known and not _passes(row, bounds, care, want, mask, ann) and (mask[row] & seen) == 0:
-            mask[row] |= seen
-            hits[old] = row
-            old += 1
+    for start in range(0, n, _AHEAD):
+        size = min(_AHEAD, n - start)
+        _seek_rows(tuples, start, size, slots, cols, n_rows, keys, places)
+        for j in range(size):
+            row = _find_or_enter(keys[j], places[j], tuples, start + j, slots, cols, n_rows, new, fresh)
+            if row == n_rows + new:
+                new += 1
+            elif row < known and not _passes(row, bounds, care, want, mask, ann) and (mask[row] & seen) == 0:
+                mask[row] |= seen
+                hits[old] = row
+                old += 1
     return new, old
 
 
@@ -483,16 +505,20 @@ def tally(tuples, n, slots, cols, n_rows, counts, fresh, touched):
 
     Returns how many tuples are new and how many rows were touched.
     """
+    keys, places = np.empty(_AHEAD, np.int64), np.empty(_AHEAD, np.uint64)
     new = 0
     first = 0
-    for i in range(n):
-        row = _find_or_enter(tuples, i, slots, cols, n_rows, new, fresh)
-        if row == n_rows + new:
-            new += 1
-        if counts[row] == 0:
-            touched[first] = row
-            first += 1
-        counts[row] += 1
+    for start in range(0, n, _AHEAD):
+        size = min(_AHEAD, n - start)
+        _seek_rows(tuples, start, size, slots, cols, n_rows, keys, places)
+        for j in range(size):
+            row = _find_or_enter(keys[j], places[j], tuples, start + j, slots, cols, n_rows, new, fresh)
+            if row == n_rows + new:
+                new += 1
+            if counts[row] == 0:
+                touched[first] = row
+                first += 1
+            counts[row] += 1
     return new, first
 
 
