@@ -254,13 +254,8 @@ def route(block, n, sources, consts, shards, out, counts):
 
 
 @inlined
-def _is_present(arity, first, second, groups, shards):
-    key, bit = _cell(arity, first, second)
-    part = groups.shape[0] // (2 * shards)
-    limit = np.uint64(part - 1)
-    hashed = _spot(key)
-    base = _shard_base(hashed, shards, part)
-    h = hashed & limit
+def _is_present(key, bit, h, base, groups, limit):
+    """Whether a tuple is there, by its group, its bit, and the place of its group in a shard that begins at `base`."""
     one, two = np.uint64(1), np.uint64(2)
     while True:
         at = two * (base + h)
@@ -276,16 +271,28 @@ def _is_present(arity, first, second, groups, shards):
 def probe_presence(block, n, sources, consts, groups, shards, negative):
     """Keeps, in place, the bindings whose fact is there (or, `negative`, is not). Returns how many stay."""
     arity = sources.shape[0]
+    part = groups.shape[0] // (2 * shards)
+    limit = np.uint64(part - 1)
+    keys, bits = np.empty(_AHEAD, np.int64), np.empty(_AHEAD, np.int64)
+    places, bases = np.empty(_AHEAD, np.uint64), np.empty(_AHEAD, np.uint64)
     k = 0
-    for i in range(n):
-        a, b = np.int32(0), np.int32(0)
-        if arity > 0:
-            a = block[sources[0], i] if sources[0] >= 0 else consts[~sources[0]]
-        if arity > 1:
-            b = block[sources[1], i] if sources[1] >= 0 else consts[~sources[1]]
-        if _is_present(arity, a, b, groups, shards) != negative:
-            _keep(block, i, k)
-            k += 1
+    for start in range(0, n, _AHEAD):
+        size = min(_AHEAD, n - start)
+        for j in range(size):
+            i = start + j
+            a, b = np.int32(0), np.int32(0)
+            if arity > 0:
+                a = block[sources[0], i] if sources[0] >= 0 else consts[~sources[0]]
+            if arity > 1:
+                b = block[sources[1], i] if sources[1] >= 0 else consts[~sources[1]]
+            keys[j], bits[j] = _cell(arity, a, b)
+            hashed = _spot(keys[j])
+            places[j], bases[j] = hashed & limit, _shard_base(hashed, shards, part)
+            prefetch(groups, np.uint64(2) * (bases[j] + places[j]))
+        for j in range(size):
+            if _is_present(keys[j], bits[j], places[j], bases[j], groups, limit) != negative:
+                _keep(block, start + j, k)
+                k += 1
     return k
 
 
@@ -319,10 +326,12 @@ def place(tuples, fresh, n, base, cols):
 
 
 @inlined
-def _find(key, tuples, i, sources, consts, direct, slots, cols):
-    """The row of a tuple or -1. The tuple is column `i` of `tuples` (`direct`) or what the sources take from it."""
+def _find(key, h, tuples, i, sources, consts, direct, slots, cols):
+    """The row of a tuple or -1. The tuple is column `i` of `tuples` (`direct`) or what the sources take from it.
+
+    `h` is the place where its key would be.
+    """
     limit = np.uint64(slots.shape[0] // 2 - 1)
-    h = _spot(key) & limit
     one, two = np.uint64(1), np.uint64(2)
     while True:
         there = slots[two * h]
@@ -527,9 +536,13 @@ def find_rows(tuples, n, slots, cols, out):
     """The row of every tuple, -1 where there is none."""
     nothing = np.zeros(0, np.int64)
     no_consts = np.zeros(0, np.int32)
-    for i in range(n):
-        key = _tuple_key(tuples, i) + 1
-        out[i] = _find(key, tuples, i, nothing, no_consts, True, slots, cols)
+    keys, places = np.empty(_AHEAD, np.int64), np.empty(_AHEAD, np.uint64)
+    for start in range(0, n, _AHEAD):
+        size = min(_AHEAD, n - start)
+        _seek_rows(tuples, start, size, slots, cols, cols.shape[1], keys, places)
+        for j in range(size):
+            i = start + j
+            out[i] = _find(keys[j], places[j], tuples, i, nothing, no_consts, True, slots, cols)
 
 
 # ---------------------------------------------------------------------------------------- secondary indexes
@@ -965,14 +978,21 @@ def expand(
 @kernel
 def probe(block, n, sources, consts, slots, cols, bounds, care, want, mask, ann, negative):
     """Keeps, in place, the bindings whose fact is in the view (or, `negative`, is not). Returns how many stay."""
+    limit = np.uint64(slots.shape[0] // 2 - 1)
+    keys, places = np.empty(_AHEAD, np.int64), np.empty(_AHEAD, np.uint64)
     k = 0
-    for i in range(n):
-        key = _source_key(block, i, sources, consts) + 1
-        row = _find(key, block, i, sources, consts, False, slots, cols)
-        there = row >= 0 and _passes(row, bounds, care, want, mask, ann)
-        if there != negative:
-            _keep(block, i, k)
-            k += 1
+    for start in range(0, n, _AHEAD):
+        size = min(_AHEAD, n - start)
+        for j in range(size):
+            keys[j] = _source_key(block, start + j, sources, consts) + 1
+            places[j] = _spot(keys[j]) & limit
+            prefetch(slots, np.uint64(2) * places[j])
+        for j in range(size):
+            row = _find(keys[j], places[j], block, start + j, sources, consts, False, slots, cols)
+            there = row >= 0 and _passes(row, bounds, care, want, mask, ann)
+            if there != negative:
+                _keep(block, start + j, k)
+                k += 1
     return k
 
 
