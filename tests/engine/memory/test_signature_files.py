@@ -8,6 +8,8 @@ from pathlib import Path
 from threading import Event, Thread
 from typing import Any
 
+import pytest
+
 from everlog.engine.memory.kernels import signature_files
 from everlog.engine.memory.kernels.signature_files import SignatureFiles, keep_in_signature_files
 from everlog.engine.memory.kernels.table_kernels import admit
@@ -95,6 +97,15 @@ def test_what_an_older_source_has_left_is_neither_found_nor_kept(tmp_path: Path)
     newer.save("key", "newer code")
     assert newer.load("key") == "newer code"
     assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_what_was_compiled_in_another_way_is_of_an_older_source(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as before:
+        before.setattr("everlog.engine.memory.kernels.signature_files._HOW", "with something else left out")
+        files(tmp_path).save("key", "older code")
+    assert files(tmp_path).load("key") is None
 
 
 def test_kernels_are_kept_so() -> None:
