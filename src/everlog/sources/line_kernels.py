@@ -327,10 +327,10 @@ def _known(
 
 @njit(cache=True, nogil=True)
 def _with_room(
-    slots: Slots, starts: Longs, lengths: Ints, kinds: NDArray[np.uint8], odd: Longs, known: Longs, more: int
+    slots: Slots, starts: Longs, lengths: Ints, kinds: NDArray[np.uint8], odd: Longs, counted: Longs, more: int
 ) -> tuple[Slots, Longs, Ints, NDArray[np.uint8], Longs]:
     """Room for so many more pieces, and for another odd line."""
-    pieces = known[_PIECES] + more
+    pieces = counted[_PIECES] + more
     if pieces > starts.size:
         room = max(2 * starts.size, pieces)
         wide_starts, wide_lengths = np.empty(room, np.int64), np.empty(room, np.int32)
@@ -340,7 +340,7 @@ def _with_room(
         starts, lengths, kinds = wide_starts, wide_lengths, wide_kinds
     while pieces * 2 > slots.size:
         slots = _rebuilt(slots)
-    if known[_ODD_LINES] == odd.shape[1]:
+    if counted[_ODD_LINES] == odd.shape[1]:
         odd = np.concatenate((odd, np.empty_like(odd)), axis=1)
     return slots, starts, lengths, kinds, odd
 
@@ -363,14 +363,14 @@ def _rdf_lines(
     lengths: Ints,
     kinds: NDArray[np.uint8],
     odd: Longs,
-    known: Longs,
+    counted: Longs,
     pieces: Longs,
 ) -> int:
     """Reads lines as `parse_rdf` does, from a place on, until there is too little room; where it stopped.
 
-    `known` has what was counted so far; `pieces` is room for the places and numbers of one line's terms.
+    `counted` has the numbers so far; `pieces` is room for the places and numbers of one line's terms.
     """
-    lines, count, terms, odds = known
+    lines, count, terms, odds = counted
     most = min(starts.size, slots.size // 2) - 4
     while begin < size and terms <= most and odds < odd.shape[1]:
         end = _line_end(data, begin, size)
@@ -415,7 +415,7 @@ def _rdf_lines(
             odds += 1
         lines += 1
         begin = _next_line(data, end, size)
-    known[_LINES], known[_ROWS], known[_PIECES], known[_ODD_LINES] = lines, count, terms, odds
+    counted[_LINES], counted[_ROWS], counted[_PIECES], counted[_ODD_LINES] = lines, count, terms, odds
     return begin
 
 
@@ -431,13 +431,13 @@ def parse_rdf(data: Bytes, size: int, quads: bool, lines: int) -> tuple[Ints, Lo
     starts, lengths = np.empty(1024, dtype=np.int64), np.empty(1024, dtype=np.int32)
     kinds = np.empty(1024, dtype=np.uint8)
     slots = np.zeros(4096, dtype=np.uint64)
-    known = np.zeros(4, dtype=np.int64)
+    counted = np.zeros(4, dtype=np.int64)
     pieces = np.empty((4, 3), dtype=np.int64)
     begin = 0
     while begin < size:
-        slots, starts, lengths, kinds, odd = _with_room(slots, starts, lengths, kinds, odd, known, 4)
-        begin = _rdf_lines(data, begin, size, quads, rows, slots, starts, lengths, kinds, odd, known, pieces)
-    count, terms, odds = known[_ROWS], known[_PIECES], known[_ODD_LINES]
+        slots, starts, lengths, kinds, odd = _with_room(slots, starts, lengths, kinds, odd, counted, 4)
+        begin = _rdf_lines(data, begin, size, quads, rows, slots, starts, lengths, kinds, odd, counted, pieces)
+    count, terms, odds = counted[_ROWS], counted[_PIECES], counted[_ODD_LINES]
     # Pieces that no row mentions may be anything, and are left out.
     mentioned = np.zeros(terms, dtype=np.bool_)
     for place in range(4):
@@ -512,13 +512,13 @@ def _field_lines(
     lengths: Ints,
     kinds: NDArray[np.uint8],
     odd: Longs,
-    known: Longs,
+    counted: Longs,
 ) -> int:
     """Reads lines as `cut_fields` does, from a place on, until there is too little room; where it stopped.
 
-    `known` has what was counted so far.
+    `counted` has the numbers so far.
     """
-    lines, count, fields, odds = known
+    lines, count, fields, odds = counted
     width = rows.shape[0]
     most = min(starts.size, slots.size // 2) - width
     while begin < size and fields <= most and odds < odd.shape[1]:
@@ -547,7 +547,7 @@ def _field_lines(
                 odds += 1
         lines += 1
         begin = _next_line(data, end, size)
-    known[_LINES], known[_ROWS], known[_PIECES], known[_ODD_LINES] = lines, count, fields, odds
+    counted[_LINES], counted[_ROWS], counted[_PIECES], counted[_ODD_LINES] = lines, count, fields, odds
     return begin
 
 
@@ -566,14 +566,14 @@ def cut_fields(
     starts, lengths = np.empty(1024, dtype=np.int64), np.empty(1024, dtype=np.int32)
     kinds = np.empty(1024, dtype=np.uint8)
     slots = np.zeros(4096, dtype=np.uint64)
-    known = np.zeros(4, dtype=np.int64)
+    counted = np.zeros(4, dtype=np.int64)
     begin = 0
     while begin < size:
-        slots, starts, lengths, kinds, odd = _with_room(slots, starts, lengths, kinds, odd, known, width)
+        slots, starts, lengths, kinds, odd = _with_room(slots, starts, lengths, kinds, odd, counted, width)
         begin = _field_lines(
-            data, begin, size, delimiter, quotes, header, rows, numbers, slots, starts, lengths, kinds, odd, known
+            data, begin, size, delimiter, quotes, header, rows, numbers, slots, starts, lengths, kinds, odd, counted
         )
-    count, fields, odds = known[_ROWS], known[_PIECES], known[_ODD_LINES]
+    count, fields, odds = counted[_ROWS], counted[_PIECES], counted[_ODD_LINES]
     found = rows[:, :count].copy()
     return found, numbers[:count], starts[:fields], lengths[:fields], kinds[:fields], odd[:, :odds].copy()
 

@@ -87,7 +87,7 @@ class Run(NamedTuple):
         return self.hi - self.lo
 
     @property
-    def groups_used(self) -> int:
+    def keys_used(self) -> int:
         """How many different keys there are."""
         return len(self.starts) - 1
 
@@ -116,7 +116,7 @@ class Index:
                 older = list(self._runs)
                 while len(older) > 1 and older[-2].size <= tuning.RUN_MERGE_RATIO * older[-1].size:
                     last = older.pop()
-                    older[-1] = self._run(older[-1].lo, last.hi, older[-1].groups_used + last.groups_used)
+                    older[-1] = self._run(older[-1].lo, last.hi, older[-1].keys_used + last.keys_used)
                 self._runs = (*older, self._run(lo, hi))
             return self._runs
 
@@ -132,18 +132,18 @@ class Index:
             found.append(out[:n])
         return found[0] if len(found) == 1 else np.concatenate([np.empty(0, np.int32), *found])
 
-    def _run(self, lo: int, hi: int, groups: int = 0) -> Run:
-        """The run of some rows, which have so many groups at most, if that is known."""
+    def _run(self, lo: int, hi: int, expected: int = 0) -> Run:
+        """The run of some rows, which have so many different keys at most, if that is known."""
         table = self._table()
         assert table is not None, "an index belongs to its table"
-        return Run(lo, hi, *aside(hi - lo, kernels.build_run, table.cols, self.columns, lo, hi, self.covered, groups))
+        return Run(lo, hi, *aside(hi - lo, kernels.build_run, table.cols, self.columns, lo, hi, self.covered, expected))
 
     def covered_rows(self) -> int:
         return self._runs[-1].hi if self._runs else 0
 
     def distinct(self) -> int:
         """About how many different keys there are."""
-        return max((len(run.starts) - 1 for run in self._runs), default=0)
+        return max((run.keys_used for run in self._runs), default=0)
 
     def crowding(self) -> float:
         """How many rows share a row's key, on average over rows: more than over keys where some have many."""
@@ -235,7 +235,7 @@ class Table:
         rows = rows[:n]
         self._sought[columns] = self._sought.get(columns, 0) + hi + tuning.FOUND_ROW_LOOKS * n
         covered = self.index(columns).covered
-        run = kernels.build_run(self.cols[:, rows], np.array(columns, np.int64), 0, len(rows), covered, 0)
+        run = kernels.build_run(np.take(self.cols, rows, axis=1), np.array(columns, np.int64), 0, len(rows), covered, 0)
         base, keys, groups, starts, order, payload = run
         return Run(0, hi, base, keys, groups, starts, rows[order], payload)
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, Final
 
 from numba import njit
 
@@ -12,20 +12,29 @@ from everlog.engine.memory.kernels.signature_files import keep_in_signature_file
 
 Loop = Callable[..., Any]
 
+_KERNEL: Final[Mapping[str, bool]] = {"nogil": True, "no_cfunc_wrapper": True}
+_INLINED: Final[Mapping[str, bool]] = {
+    "forceinline": True,
+    "no_cpython_wrapper": True,
+    "no_cfunc_wrapper": True,
+    "_nrt": False,  # Numba promises nothing about this one; a test looks at what becomes of it
+}
+_HOW: Final = repr((_KERNEL, _INLINED))
+
 
 def kernel(function: Loop) -> Any:
     """A loop that Python calls, too: it releases the GIL, and what was compiled is kept in a file."""
-    compiled = njit(cache=True, nogil=True, no_cfunc_wrapper=True)(function)  # type: ignore[call-overload]
-    keep_in_signature_files(compiled)
+    compiled = njit(cache=True, **_KERNEL)(function)  # type: ignore[call-overload]
+    keep_in_signature_files(compiled, _HOW)
     watch_loading(compiled)
     return compiled
 
 
 def inlined(function: Loop) -> Any:
-    """A part of kernels, which becomes part of their code. It makes no arrays.
+    """A part of kernels, which becomes part of their code. It makes no arrays and returns none, and calls no kernel.
 
     So it need not count who has those that it is given, as Numba's functions do by themselves: with several ways out of a
     function that is not left out, and took twenty times as long as to look a key up, longer where threads share arrays.
+    A kernel that was first compiled for such a part would not count either, and be kept so.
     """
-    options = {"forceinline": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True, "_nrt": False}
-    return njit(**options)(function)  # type: ignore[call-overload]
+    return njit(**_INLINED)(function)  # type: ignore[call-overload]

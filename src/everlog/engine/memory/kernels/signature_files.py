@@ -27,15 +27,13 @@ PATIENCE: Final = 60.0
 
 _NAP: Final = 0.01
 
-_HOW: Final = sha256(Path(__file__).with_name("decorators.py").read_bytes()).hexdigest()
-"""How kernels are compiled: what was compiled otherwise is of an older source."""
-
 
 class SignatureFiles(IndexDataCacheFile):
     """What was compiled of one kernel, in a folder: what Numba asks is `load` and `save`, by arguments and processor."""
 
-    def __init__(self, cache_path: str, filename_base: str, source_stamp: object) -> None:
+    def __init__(self, cache_path: str, filename_base: str, source_stamp: object, how: str = "") -> None:
         super().__init__(cache_path, filename_base, source_stamp)  # type: ignore[no-untyped-call]
+        self._how = how
         self._claims: dict[str, int] = {}
 
     def load(self, key: Hashable) -> Any:
@@ -71,7 +69,7 @@ class SignatureFiles(IndexDataCacheFile):
 
     @property
     def _source(self) -> str:
-        return _digest((self._version, self._source_stamp, _HOW))
+        return _digest((self._version, self._source_stamp, self._how))
 
     def _name(self, key: Hashable) -> str:
         return f"{self._kernel}.{self._source}.{_digest(key)}.nbc"
@@ -117,10 +115,13 @@ def _digest(value: object) -> str:
     return sha256(repr(value).encode()).hexdigest()[:20]
 
 
-def keep_in_signature_files(kernel: Any) -> None:
-    """Has what is compiled of a kernel kept so, if Numba keeps it in files at all."""
+def keep_in_signature_files(kernel: Any, how: str = "") -> None:
+    """Has what is compiled of a kernel kept so, if Numba keeps it in files at all.
+
+    What was compiled in another way than `how` says is of an older source.
+    """
     files: Any = getattr(kernel, "_cache", None)
     numbered = getattr(files, "_cache_file", None)
     if isinstance(numbered, IndexDataCacheFile):
         base = numbered._index_name.removesuffix(".nbi")
-        files._cache_file = SignatureFiles(numbered._cache_path, base, numbered._source_stamp)
+        files._cache_file = SignatureFiles(numbered._cache_path, base, numbered._source_stamp, how)

@@ -7,7 +7,7 @@ annotation counts, least and greatest annotation) with the mask's terms `care`/`
 `mask & care == want` for one of them.
 
 Danger: Numba's cache does not see a changed callee in another file, so the loops that call each other stay together
-here; only `compare`, which the dictionary owns, comes from outside.
+here; only `compare`, which the dictionary owns, and `prefetch` come from outside.
 """
 
 from __future__ import annotations
@@ -439,9 +439,9 @@ def enter_sorted(cols, lo, leading, starts, tuples, n, slots):
 
 @inlined
 def _seek_rows(tuples, start, size, slots, cols, n_rows, keys, places):
-    """Has what tells the rows of some tuples brought near; `keys` and `places` get where `_find_or_enter` begins to look.
+    """Has what tells the rows of some tuples brought near; `keys` and `places` say where a tuple is looked for.
 
-    A look at a slot or a row waits for memory: a few at a time, they wait together.
+    Who looks at a slot or a row waits for memory, and for a few at once no longer. Rows from `n_rows` on are not in `cols`.
     """
     limit = np.uint64(slots.shape[0] // 2 - 1)
     two = np.uint64(2)
@@ -459,7 +459,10 @@ def _seek_rows(tuples, start, size, slots, cols, n_rows, keys, places):
 
 @inlined
 def _find_or_enter(key, h, tuples, i, slots, cols, n_rows, new, fresh):
-    """The row of a tuple; the next one, `n_rows + new`, if it was not there and is now. `fresh` has the new ones so far."""
+    """The row of a tuple; the next one, `n_rows + new`, if it was not there and is now. `fresh` has the new ones so far.
+
+    `key` is the tuple's, and `h` the place where it would be.
+    """
     limit = np.uint64(slots.shape[0] // 2 - 1)
     one, two = np.uint64(1), np.uint64(2)
     while True:
@@ -566,14 +569,15 @@ def _row_key(cols, key_cols, row):
 def _number_rows(cols, key_cols, lo, row, hi, keys, groups, leaders, counts, used, ids, ahead, places):
     """Gives each of the rows `row..hi` the number of its group, and counts them; `used` groups have a number so far.
 
-    Stops where there might be too little room for groups; returns the row, and how many groups have numbers then.
+    Stops where more than half of the places are taken; returns the row, and how many groups have numbers then. There is
+    room for those of a few rows beyond.
     """
     width = key_cols.shape[0]
     limit = np.uint64(keys.shape[0] - 1)
     while row < hi:
-        size = min(_AHEAD, hi - row)
-        if 2 * (used + size) > keys.shape[0]:
+        if 2 * used > keys.shape[0]:
             break
+        size = min(_AHEAD, hi - row)
         for j in range(size):
             ahead[j] = _row_key(cols, key_cols, row + j)
             places[j] = _mix(ahead[j]) & limit
@@ -635,7 +639,7 @@ def _number_near(values, base, lo, hi, groups, counts, ids):
 
 
 @inlined
-def _list_groups(cols, covered, lo, ids, starts, cursor, rows, payload):
+def _list_groups(cols, covered, lo, ids, cursor, rows, payload):
     """Writes the rows from `lo` on into the places of their groups, and what they have in column `covered`, if any."""
     for at in range(len(ids)):
         g = ids[at]
@@ -651,8 +655,8 @@ def build_run(cols, key_cols, lo, hi, covered, expected):
     """Groups the rows `lo..hi` by some columns; the rows of a group stand in order.
 
     Returns (base, keys, groups, starts, rows, payload). Without `keys`, group numbers stand at `key - base` in `groups`;
-    otherwise at the key's slot of an open-addressing table, which has room for the groups that are `expected`. `payload`
-    repeats column `covered` in the order of `rows`.
+    otherwise at the key's slot of an open-addressing table, which has room for the groups that are `expected` (0: nobody
+    knows) and grows for more. `payload` repeats column `covered` in the order of `rows`.
     """
     n = hi - lo
     width = key_cols.shape[0]
@@ -680,12 +684,12 @@ def build_run(cols, key_cols, lo, hi, covered, expected):
         ids[:] = 0
     else:
         capacity = 16
-        while capacity < 2 * min(n, max(expected, _AHEAD)):
+        while capacity < 2 * min(n, max(expected, 2 * _AHEAD)):
             capacity *= 2
         keys = np.full(capacity, _NO_KEY, np.int64)
         groups = np.empty(capacity, np.int32)
-        leaders = np.empty(capacity // 2, np.int32)
-        counts = np.empty(capacity // 2, np.int32)
+        leaders = np.empty(capacity // 2 + _AHEAD, np.int32)
+        counts = np.empty(capacity // 2 + _AHEAD, np.int32)
         ahead = np.empty(_AHEAD, np.int64)
         places = np.empty(_AHEAD, np.uint64)
         row, used = lo, 0
@@ -698,10 +702,10 @@ def build_run(cols, key_cols, lo, hi, covered, expected):
             capacity *= 4
             keys = np.full(capacity, _NO_KEY, np.int64)
             groups = np.empty(capacity, np.int32)
-            more = np.empty(capacity // 2, np.int32)
+            more = np.empty(capacity // 2 + _AHEAD, np.int32)
             more[:used] = leaders[:used]
             leaders = more
-            more = np.empty(capacity // 2, np.int32)
+            more = np.empty(capacity // 2 + _AHEAD, np.int32)
             more[:used] = counts[:used]
             counts = more
             _move_groups(cols, key_cols, leaders, used, keys, groups)
@@ -711,26 +715,33 @@ def build_run(cols, key_cols, lo, hi, covered, expected):
         starts[g + 1] = starts[g] + counts[g]
     rows = np.empty(n, np.int32)
     payload = np.empty(n if covered >= 0 else 0, np.int32)
-    _list_groups(cols, covered, lo, ids, starts, starts[:used].copy(), rows, payload)
+    _list_groups(cols, covered, lo, ids, starts[:used].copy(), rows, payload)
     return base, keys, groups, starts, rows, payload
 
 
 @inlined
-def _seek(key, base, keys, groups):
-    """Has the place of a key in a run brought near, and returns it: where `_group` begins to look."""
+def _home(key, base, keys):
+    """The place of a key in a run, where `_group` begins to look."""
     if keys.shape[0] == 0:
-        at = key - base
-        prefetch(groups, at if 0 <= at < groups.shape[0] else 0)
-        return np.uint64(at)
-    h = _mix(key) & np.uint64(keys.shape[0] - 1)
-    prefetch(keys, h)
-    prefetch(groups, h)
+        return np.uint64(key - base)
+    return _mix(key) & np.uint64(keys.shape[0] - 1)
+
+
+@inlined
+def _seek(key, base, keys, groups):
+    """The place of a key in a run, brought near for `_group`."""
+    h = _home(key, base, keys)
+    if keys.shape[0] == 0:
+        prefetch(groups, min(h, np.uint64(groups.shape[0])))
+    else:
+        prefetch(keys, h)
+        prefetch(groups, h)
     return h
 
 
 @inlined
 def _group(key, h, block, i, sources, consts, keys, groups, starts, rows, cols, key_cols):
-    """The group of a key in a run, or -1; `h` is its place (`_seek`)."""
+    """The group of a key in a run, or -1; `h` is its place (`_home`)."""
     if keys.shape[0] == 0:
         if h >= np.uint64(groups.shape[0]):
             return np.int64(-1)
@@ -763,7 +774,7 @@ def rows_with(values, base, keys, groups, starts, rows, cols, key_cols, out):
     n = 0
     for i in range(values.shape[0]):
         key = np.int64(values[i])
-        h = _seek(key, base, keys, groups)
+        h = _home(key, base, keys)
         g = _group(key, h, cols, 0, sources, values, keys, groups, starts, rows, cols, key_cols)
         if g >= 0:
             for at in range(starts[g], starts[g + 1]):
@@ -781,7 +792,7 @@ def add_sizes(block, n, sources, consts, base, keys, groups, starts, rows, cols,
     """Adds to `sizes` how many rows of a run have the key of each binding."""
     for i in range(n):
         key = _source_key(block, i, sources, consts)
-        h = _seek(key, base, keys, groups)
+        h = _home(key, base, keys)
         g = _group(key, h, block, i, sources, consts, keys, groups, starts, rows, cols, key_cols)
         if g >= 0:
             sizes[i] += starts[g + 1] - starts[g]
@@ -907,7 +918,7 @@ def expand(
     room = out.shape[1]
     kept = carry.shape[0]
     left = np.int64(_AT_A_TIME)
-    ahead = np.empty(_AHEAD, np.int64)
+    ahead, found = np.empty(_AHEAD, np.int64), np.empty(_AHEAD, np.int64)
     places = np.empty(_AHEAD, np.uint64)
     while i < n:
         # A look into the run waits for memory: a few at a time, they wait together.
@@ -917,11 +928,11 @@ def expand(
             places[j] = _seek(ahead[j], base, keys, groups)
         for j in range(size):
             g = _group(ahead[j], places[j], block, i + j, sources, consts, keys, groups, starts, rows, cols, key_cols)
-            ahead[j] = g
+            found[j] = g
             if g >= 0:
                 prefetch(starts, g)
         for j in range(size):
-            g = ahead[j]
+            g = found[j]
             if g >= 0:
                 p = starts[g] if at < 0 else at
                 end = starts[g + 1]
