@@ -263,29 +263,44 @@ def all_matches(order, found, first, left, right):
             number += 1
 
 
-# Rows by a column of dense ids, and by others
+# Rows by columns with few values, and by a column of dense ids
 
 
 @kernel
-def told_apart(rows, first, rest, lead, slots, firsts, kinds, leads):
-    """Writes the kind of each row, its lead from `first` on, and the first row of each kind.
-
-    Gives the number of kinds, -1 if there is no room for all of them, and the least and the greatest id of the lead.
-    """
+def told_apart(rows, places, slots, firsts, kinds):
+    """Writes the kind of each row and the first row of each kind; gives how many, -1 if they are too many."""
     number = 0
-    least = most = rows[0, lead]
     for row in range(len(rows)):
-        least, most = min(least, rows[row, lead]), max(most, rows[row, lead])
-        slot = _slot(_hash(rows, row, rest), slots)
-        while slots[slot] >= 0 and not _agree(rows, firsts[slots[slot]], rest, rows, row, rest):
+        slot = _slot(_hash(rows, row, places), slots)
+        while slots[slot] >= 0 and not _agree(rows, firsts[slots[slot]], places, rows, row, places):
             slot = (slot + 1) & (len(slots) - 1)
         if slots[slot] < 0:
             if number == len(firsts):
-                return -1, least, most
+                return -1
             slots[slot], firsts[number] = number, row
             number += 1
-        kinds[row], leads[row] = slots[slot], rows[row, lead] - first
-    return number, least, most
+        kinds[row] = slots[slot]
+    return number
+
+
+@kernel
+def put_by_kind(kinds, first, places, order):
+    """Writes the rows of a share, numbered from `first` on, into the places of their kinds."""
+    for row in range(len(kinds)):
+        kind = kinds[row]
+        order[places[kind]] = first + row
+        places[kind] += 1
+
+
+@kernel
+def led(rows, lead, first, leads):
+    """Writes the id of the lead that each row has, from `first` on; gives the least and the greatest one."""
+    least = most = rows[0, lead] - first
+    for row in range(len(rows)):
+        id = rows[row, lead] - first
+        least, most = min(least, id), max(most, id)
+        leads[row] = id
+    return least, most
 
 
 @kernel
