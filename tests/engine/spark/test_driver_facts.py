@@ -11,10 +11,11 @@ import numpy as np
 import pytest
 
 from everlog.engine.spark import tuning
+from everlog.engine.spark.facts import row_kernels as kernels
 from everlog.engine.spark.facts import shares
 from everlog.engine.spark.facts.dense_index import DenseIndex
 from everlog.engine.spark.facts.driver_facts import DriverFacts, each_once
-from everlog.engine.spark.facts.row_indexes import Index
+from everlog.engine.spark.facts.row_indexes import Index, RowIndex, Slots
 from everlog.engine.spark.facts.row_kinds import RowKinds
 from everlog.engine.spark.facts.runs import local_run, remaining
 from everlog.engine.spark.joins.seen_heads import SeenHeads
@@ -102,7 +103,18 @@ def test_each_row_is_there_once_and_counted(size: int) -> None:
     expected = Counter(map(tuple, rows.tolist()))
     assert found.tuples() == list(expected)
     assert dict(zip(counted.tuples(), counted.numbers.tolist(), strict=True)) == expected
-    assert DriverFacts(rows).places_in(found).min(initial=0) >= 0
+    assert np.array_equal(found.rows[DriverFacts(rows).places_in(found)], rows)
+    assert DriverFacts(rows + 12).places_in(found).tolist() == [-1] * size
+
+
+@pytest.mark.parametrize("mask", [2**31 - 1, 2**30 - 1, 2**12 - 1])
+def test_whole_rows_are_found_however_little_slots_say_of_their_hashes(mask: int) -> None:
+    rows = each_once(np.random.default_rng(5).integers(0, 60, (3_000, 3))).rows
+    slots = Slots(np.full(2**12, -1, np.int32), mask)
+    kernels.entered(rows, *slots)
+    index, order = RowIndex(rows, slots), np.random.default_rng(6).permutation(len(rows))
+    assert np.array_equal(index.one(rows[order]), order)
+    assert not index.has(rows + 60).any()
 
 
 def test_facts_that_nobody_has_are_freed_at_once() -> None:

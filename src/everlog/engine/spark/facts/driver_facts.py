@@ -180,17 +180,15 @@ def together(sets: Iterable[DriverFacts]) -> DriverFacts:
 def each_once(rows: Rows, counted: bool = False) -> DriverFacts:
     """The facts that are rows, perhaps several times; `counted`, with how often they are."""
     given = np.ascontiguousarray(rows)
-    columns = np.arange(given.shape[1])
     first, group = np.empty(len(given), np.int64), np.empty(len(given), np.int64)
-    heads, nexts = empty_slots(len(given))
-    kinds = aside(len(given), kernels.distinct, given, columns, heads, nexts, first, group)
+    slots = empty_slots(len(given))
+    kinds = aside(len(given), kernels.distinct, given, *slots, first, group)
     numbers = np.bincount(group, minlength=kinds).astype(np.int64) if counted else None
     found = DriverFacts(given if kinds == len(given) else given.take(first[:kinds], axis=0), numbers)
     if 2 * kinds > len(given):  # else its slots are too many to be kept
         if kinds < len(given):
-            aside(len(heads), kernels.renumbered, heads, nexts, first[:kinds], group)
-        slots = heads, nexts if kinds == len(given) else nexts[:kinds].copy()
-        places = tuple(columns.tolist())
+            aside(len(slots.slots), kernels.renumbered, *slots, group)
+        places = tuple(range(given.shape[1]))
         found._indexes[places] = Lookup(found.rows, found._told, places, RowIndex(found.rows, slots))
     return found
 

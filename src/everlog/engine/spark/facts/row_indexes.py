@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import accumulate
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,8 +29,13 @@ _Matches: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 _NONE: Final[_Matches] = np.empty(0, np.int64), np.empty(0, np.int64)
 
-Slots: TypeAlias = tuple[NDArray[np.int32], NDArray[np.int32]]
-"""A hash table of rows: where each slot leads to, and each row."""
+
+class Slots(NamedTuple):
+    """A hash table of whole rows."""
+
+    slots: NDArray[np.int32]
+    mask: int
+    """The bits of a slot that are the number of a row; no row has all of them."""
 
 
 class _HashTable:
@@ -102,11 +107,10 @@ class RowIndex:
     """Rows by all of their columns, each of them once; the table of the rows may be there already."""
 
     def __init__(self, rows: Rows, slots: Slots | None = None) -> None:
-        places = np.arange(rows.shape[1])
         if slots is None:
             slots = empty_slots(len(rows))
-            aside(len(rows), kernels.chain, rows, places, *slots)
-        self._table = rows, places, *slots
+            aside(len(rows), kernels.entered, rows, *slots)
+        self._table = rows, *slots
 
     def has(self, keys: Rows) -> NDArray[np.bool_]:
         return self.one(keys) >= 0
@@ -198,9 +202,9 @@ def _empty(numbers: int) -> NDArray[np.int32]:
 
 
 def empty_slots(rows: int) -> Slots:
-    """An empty hash table for so many rows, with two to four slots for each: with half as many, looking up takes half again
-    as long."""
-    return np.full(2 << max(4, rows.bit_length()), -1, np.int32), _empty(rows)
+    """An empty hash table for so many rows, with two to four slots for each."""
+    bits = rows.bit_length()
+    return Slots(np.full(2 << max(4, bits), -1, np.int32), (1 << bits) - 1)
 
 
 def column_of(rows: Rows, numbers: NDArray[np.int64], column: int) -> NDArray[np.int64]:
