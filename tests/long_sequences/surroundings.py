@@ -68,6 +68,7 @@ def surrounded(names: tuple[str, ...]) -> Iterator[None]:
                 patch.setattr(spark_tuning, "GONE_SHARE", 0)
                 patch.setattr(spark_tuning, "DENSE_ROWS", 1)
                 patch.setattr(spark_tuning, "DENSE_LEADS", 1)
+                patch.setattr(spark_tuning, "KIND_ROWS", 1)
                 patch.setattr(spark_tuning, "SHARE_ROWS", 8)
             elif name == "haunted":  # a dictionary has odd numbers where it has no terms yet
                 patch.setattr(engine, "Dictionary", _Haunted)

@@ -11,10 +11,12 @@ import numpy as np
 import pytest
 
 from everlog.engine.spark import tuning
+from everlog.engine.spark.facts import row_kernels as kernels
 from everlog.engine.spark.facts import shares
 from everlog.engine.spark.facts.dense_index import DenseIndex
 from everlog.engine.spark.facts.driver_facts import DriverFacts, each_once
-from everlog.engine.spark.facts.row_indexes import Index
+from everlog.engine.spark.facts.row_indexes import Index, RowIndex, Slots
+from everlog.engine.spark.facts.row_kinds import RowKinds
 from everlog.engine.spark.facts.runs import local_run, remaining
 from everlog.engine.spark.joins.seen_heads import SeenHeads
 
@@ -35,6 +37,7 @@ def threads(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
 @pytest.mark.parametrize("size", SIZES)
 def test_rows_are_found_by_any_columns(size: int, values: int, dense: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tuning, "DENSE_ROWS", dense)
+    monkeypatch.setattr(tuning, "KIND_ROWS", dense)
     monkeypatch.setattr(tuning, "DENSE_LEADS", 1)
     random = np.random.default_rng(size)
     facts = each_once(random.integers(0, values, (size, 3)))
@@ -61,7 +64,7 @@ def test_rows_are_found_by_any_columns(size: int, values: int, dense: int, monke
 @pytest.mark.parametrize("size", SIZES)
 def test_rows_with_one_key_stand_in_their_order(size: int) -> None:
     rows = np.stack([np.arange(size) % 7, np.arange(size)], axis=1)
-    found = Index(rows, [0]).all(np.arange(8).reshape(8, 1), size)
+    found = Index(rows, RowKinds(rows), [0]).all(np.arange(8).reshape(8, 1), size)
     assert found is not None
     assert found[1].tolist() == [row for key in range(7) for row in range(key, size, 7)]
 
@@ -69,7 +72,10 @@ def test_rows_with_one_key_stand_in_their_order(size: int) -> None:
 @pytest.mark.usefixtures("threads")
 @pytest.mark.parametrize("kinds", [1, 100, 256, 257, 1_000])
 @pytest.mark.parametrize("spread", [1, 3, 2**31, 2**40])
-def test_dense_ids_lead_to_rows_as_hash_tables_do(kinds: int, spread: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_dense_ids_and_kinds_lead_to_rows_as_hash_tables_do(
+    kinds: int, spread: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tuning, "KIND_ROWS", 1)
     random = np.random.default_rng(kinds)
     number = 5_000
     leads = -7 + random.integers(0, number, number) * spread  # up to some three rows each, and one with many
@@ -77,13 +83,15 @@ def test_dense_ids_lead_to_rows_as_hash_tables_do(kinds: int, spread: int, monke
     kind = np.concatenate([random.integers(0, min(kinds, 50), number - kinds), np.arange(kinds)])
     rows = np.stack([np.full(number, 3), leads, kind, np.arange(number)], axis=1)[random.permutation(number)]
     others = np.stack([random.integers(2, 5, 900), random.choice(leads, 900) + 1, random.integers(0, 300, 900)], axis=1)
-    assert (DenseIndex.of(rows, (0, 1, 2)) is not None) == (kinds <= 256 and spread < 2**31)
+    assert (DenseIndex.of(rows, RowKinds(rows), (0, 1, 2)) is not None) == (kinds <= 256 and spread < 2**31)
     keys = np.concatenate([rows[:, :3], others])
-    for places in ((0, 1, 2), (1, 2), (1,), (0, 1), (2, 1)):
-        found = [Index(rows, places).all(keys[:, places], 10**8)]
+    assert (RowKinds(rows).by((0, 2)) is not None) == (kinds <= 256)
+    for places in ((0, 1, 2), (1, 2), (1,), (0, 1), (2, 1), (0,), (2,), (2, 0)):
+        found = [Index(rows, RowKinds(rows), places).all(keys[:, places], 10**8)]
         with monkeypatch.context() as patch:
             patch.setattr(tuning, "DENSE_ROWS", 10**9)
-            found.append(Index(rows, places).all(keys[:, places], 10**8))
+            patch.setattr(tuning, "KIND_ROWS", 10**9)
+            found.append(Index(rows, RowKinds(rows), places).all(keys[:, places], 10**8))
         assert found[0] is not None and found[1] is not None
         assert all(np.array_equal(one, other) for one, other in zip(*found, strict=True))
 
@@ -95,7 +103,18 @@ def test_each_row_is_there_once_and_counted(size: int) -> None:
     expected = Counter(map(tuple, rows.tolist()))
     assert found.tuples() == list(expected)
     assert dict(zip(counted.tuples(), counted.numbers.tolist(), strict=True)) == expected
-    assert DriverFacts(rows).places_in(found).min(initial=0) >= 0
+    assert np.array_equal(found.rows[DriverFacts(rows).places_in(found)], rows)
+    assert DriverFacts(rows + 12).places_in(found).tolist() == [-1] * size
+
+
+@pytest.mark.parametrize("mask", [2**31 - 1, 2**30 - 1, 2**12 - 1])
+def test_whole_rows_are_found_however_little_slots_say_of_their_hashes(mask: int) -> None:
+    rows = each_once(np.random.default_rng(5).integers(0, 60, (3_000, 3))).rows
+    slots = Slots(np.full(2**12, -1, np.int32), mask)
+    kernels.entered(rows, *slots)
+    index, order = RowIndex(rows, slots), np.random.default_rng(6).permutation(len(rows))
+    assert np.array_equal(index.one(rows[order]), order)
+    assert not index.has(rows + 60).any()
 
 
 def test_facts_that_nobody_has_are_freed_at_once() -> None:

@@ -291,3 +291,19 @@ def test_what_is_too_much_for_the_driver(monkeypatch: pytest.MonkeyPatch, bits: 
     assert found is not None
     assert sorted(map(tuple, found.tolist())) == [(7 * i, 7 * j) for i in range(50) for j in range(i + 1, 51)]
     assert small_graphs.closure(chain, chain, 1274) is None
+
+
+@pytest.mark.parametrize("cost", [1e-9, 4.0, 1e9], ids=["visited", "as it pays", "by bits"])
+@pytest.mark.parametrize("edges", [30, 300, 3_000])
+def test_visits_and_bits_close_graphs_alike(monkeypatch: pytest.MonkeyPatch, edges: int, cost: float) -> None:
+    monkeypatch.setattr(memory_tuning, "VISIT_COST", cost)
+    random = np.random.default_rng(edges)
+    first, steps = random.integers(0, 200, (40, 2)), random.integers(0, 200, (edges, 2))
+    expected = {(x, y) for x, y in first.tolist()}
+    while more := {(x, z) for x, y in expected for w, z in steps.tolist() if y == w} - expected:
+        expected |= more
+    found = small_graphs.closure(first, steps, 200 * 200)
+    assert found is not None
+    assert sorted(map(tuple, found.tolist())) == sorted(expected)
+    assert small_graphs.closure(first, steps, len(expected) - 1) is None
+    assert small_graphs.closure(first[:0], steps, 0).shape == (0, 2)  # type: ignore[union-attr]

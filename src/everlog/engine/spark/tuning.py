@@ -45,6 +45,10 @@ DENSE_LEADS = 128
 many ids or more, and the other columns that are asked for have few values. LUBM over ten million triples took 3.2 to 3.5 s
 of the processor with hash tables alone, and 2.7 with these; a first deletion 0.9 to 1.0 s, and 0.4."""
 
+KIND_ROWS = 1 << 16
+"""A hash table of so many rows and more by columns that have few values is made of their kinds, which threads tell
+apart (`row_kinds.py`)."""
+
 SHARE_ROWS = 1 << 17
 MOST_SHARES = 8
 """Of long loops over rows of the driver each thread has so many rows at least, and there are at most so many threads."""

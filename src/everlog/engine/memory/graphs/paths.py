@@ -22,6 +22,7 @@ from everlog.engine.memory.facts.sets import ComputedFacts, MemoryFacts, as_memo
 from everlog.engine.memory.facts.table import Ids, Sorted
 from everlog.engine.memory.graphs.node_numbers import Bits, dense_nodes, grouped
 from everlog.engine.memory.graphs.pair_tables import PairTable, in_pieces
+from everlog.engine.memory.graphs.visits import visits_pay
 from everlog.engine.memory.kernels import graph_kernels as kernels
 from everlog.engine.recent_results import Recent
 from everlog.interrupts import aside
@@ -151,7 +152,7 @@ class _Graph:
     def facts(self, binary: PairTable, excluding: MemoryFacts, old: _Graph | None = None) -> ComputedFacts:
         """The facts of all paths, which get rows, but for those in a set, among which are all of an old graph."""
         without_bits = self._bits is None and (old is None or old._bits is None)
-        if not self.small or (without_bits and self._visits_pay()):
+        if not self.small or (without_bits and visits_pay(self._steps, self._heads)):
             ids, edges, room = self.nodes.ids, (*self._steps, *self._heads), self._room()
             n = len(ids)
             visited = in_pieces(lambda lo, out: kernels.visit_sources(*edges, lo, n, ids, *room, out), 0, n, n)
@@ -162,20 +163,6 @@ class _Graph:
         bits = self.nodes.beyond(self.bits, old.nodes, old.bits)
         kernels.clear_edges(*self._heads, bits)
         return binary.entered_bits(self.nodes, bits, excluding, True)
-
-    def _visits_pay(self) -> bool:
-        """Whether to visit all sources takes less than to close the graph, by what some of them reach."""
-        n, edges = len(self.nodes.ids), len(self._steps[1])
-        sources = np.flatnonzero(np.diff(self._heads[0]))
-        some = sources[:: max(1, len(sources) // tuning.SAMPLED_SOURCES)]
-        if not len(some):
-            return False
-        out, room, reached = np.empty((2, n), np.int32), self._room(), 0
-        for source in some.tolist():
-            _, size = kernels.visit_sources(*self._steps, *self._heads, source, source + 1, self.nodes.ids, *room, out)
-            reached += size
-        visits = tuning.VISIT_COST * reached * len(sources) / len(some) * (1 + edges / n)
-        return bool(visits < (edges + 3 * n) * ((n + 63) // 64))
 
     def _room(self) -> tuple[Ids, Ids]:
         n = len(self.nodes.ids)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from everlog.engine.spark import tuning
 from everlog.engine.spark.facts import row_kernels as kernels
 from everlog.engine.spark.facts.fact_schema import PADDING
-from everlog.engine.spark.facts.row_indexes import Lookup, RowClasses, RowIndex, Rows, empty_slots
+from everlog.engine.spark.facts.row_indexes import Lookup, RowIndex, Rows, Told, empty_slots
 from everlog.interrupts import aside
 
 
@@ -28,7 +28,7 @@ class DriverFacts:
         self._numbers = numbers
         # What is found here once knows the rows, and not this object: Python frees large arrays at once, but no cycles.
         self._indexes: dict[tuple[int, ...], Lookup] = {}
-        self._classes = RowClasses(self.rows)
+        self._told = Told(self.rows)
 
     @property
     def numbers(self) -> NDArray[np.int64]:
@@ -51,14 +51,14 @@ class DriverFacts:
         """The same facts with other numbers, or one number, or none."""
         given = np.full(len(self), numbers, np.int64) if isinstance(numbers, int) else numbers
         found = DriverFacts(self.rows, given)
-        found._indexes, found._classes = self._indexes, self._classes
+        found._indexes, found._told = self._indexes, self._told
         return found
 
     def index(self, places: Sequence[int]) -> Lookup:
         """The facts by some of their columns."""
         key = tuple(places)
         if key not in self._indexes:
-            self._indexes[key] = Lookup(self.rows, self._classes, key)
+            self._indexes[key] = Lookup(self.rows, self._told, key)
         return self._indexes[key]
 
     def is_indexed(self, places: Sequence[int]) -> bool:
@@ -67,7 +67,7 @@ class DriverFacts:
 
     def classes(self) -> NDArray[np.int64]:
         """The classes of the ids of each column (see `runs.py`)."""
-        return self._classes.found()
+        return self._told.classes.found()
 
     def padded(self, width: int) -> Rows:
         """The rows with so many columns for arguments; facts have no more."""
@@ -180,18 +180,16 @@ def together(sets: Iterable[DriverFacts]) -> DriverFacts:
 def each_once(rows: Rows, counted: bool = False) -> DriverFacts:
     """The facts that are rows, perhaps several times; `counted`, with how often they are."""
     given = np.ascontiguousarray(rows)
-    columns = np.arange(given.shape[1])
     first, group = np.empty(len(given), np.int64), np.empty(len(given), np.int64)
-    heads, nexts = empty_slots(len(given))
-    kinds = aside(len(given), kernels.distinct, given, columns, heads, nexts, first, group)
+    slots = empty_slots(len(given))
+    kinds = aside(len(given), kernels.distinct, given, *slots, first, group)
     numbers = np.bincount(group, minlength=kinds).astype(np.int64) if counted else None
     found = DriverFacts(given if kinds == len(given) else given.take(first[:kinds], axis=0), numbers)
     if 2 * kinds > len(given):  # else its slots are too many to be kept
         if kinds < len(given):
-            aside(len(heads), kernels.renumbered, heads, nexts, first[:kinds], group)
-        slots = heads, nexts if kinds == len(given) else nexts[:kinds].copy()
-        places = tuple(columns.tolist())
-        found._indexes[places] = Lookup(found.rows, found._classes, places, RowIndex(found.rows, slots))
+            aside(len(slots.slots), kernels.renumbered, *slots, group)
+        places = tuple(range(given.shape[1]))
+        found._indexes[places] = Lookup(found.rows, found._told, places, RowIndex(found.rows, slots))
     return found
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import accumulate
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from everlog.engine.spark import tuning
 from everlog.engine.spark.facts import row_kernels as kernels
 from everlog.engine.spark.facts.dense_index import DenseIndex
+from everlog.engine.spark.facts.row_kinds import RowKinds
 from everlog.engine.spark.facts.shares import shared_out, shares
 from everlog.interrupts import aside
 
@@ -28,17 +29,22 @@ _Matches: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 _NONE: Final[_Matches] = np.empty(0, np.int64), np.empty(0, np.int64)
 
-Slots: TypeAlias = tuple[NDArray[np.int32], NDArray[np.int32]]
-"""A hash table of rows: where each slot leads to, and each row."""
+
+class Slots(NamedTuple):
+    """A hash table of whole rows."""
+
+    slots: NDArray[np.int32]
+    mask: int
+    """The bits of a slot that are the number of a row; no row has all of them."""
 
 
 class _HashTable:
     """Rows in an order in which those with the same key stand together, the last of them as its complement."""
 
-    def __init__(self, rows: Rows, places: Sequence[int]) -> None:
-        columns, groups, self.order = np.array(places, np.int64), np.empty(len(rows), np.int32), _empty(len(rows))
-        heads, keys = aside(len(rows), kernels.grouped, rows, columns, groups)
-        aside(len(rows), kernels.ordered, groups, keys, heads, self.order)
+    def __init__(self, rows: Rows, kinds: RowKinds, places: Sequence[int]) -> None:
+        columns = np.array(places, np.int64)
+        told = kinds.by(places) if len(rows) >= tuning.KIND_ROWS else None
+        heads, self.order = _grouped(rows, columns) if told is None else told.arranged()
         self._table = rows, columns, heads, self.order
 
     def find(self, keys: Rows) -> NDArray[np.int32]:
@@ -50,11 +56,19 @@ class _HashTable:
         return found
 
 
+def _grouped(rows: Rows, columns: NDArray[np.int64]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """A hash table of where the rows with each key begin in an order, and this order."""
+    groups, order = _empty(len(rows)), _empty(len(rows))
+    heads, keys = aside(len(rows), kernels.grouped, rows, columns, groups)
+    aside(len(rows), kernels.ordered, groups, keys, heads, order)
+    return heads, order
+
+
 class Index:
     """Rows by some of their columns: those with the same key stand together in an order."""
 
-    def __init__(self, rows: Rows, places: Sequence[int]) -> None:
-        table = DenseIndex.of(rows, places) or _HashTable(rows, places)
+    def __init__(self, rows: Rows, kinds: RowKinds, places: Sequence[int]) -> None:
+        table = DenseIndex.of(rows, kinds, places) or _HashTable(rows, kinds, places)
         self._order, self._find = table.order, table.find
 
     def has(self, keys: Rows) -> NDArray[np.bool_]:
@@ -93,11 +107,10 @@ class RowIndex:
     """Rows by all of their columns, each of them once; the table of the rows may be there already."""
 
     def __init__(self, rows: Rows, slots: Slots | None = None) -> None:
-        places = np.arange(rows.shape[1])
         if slots is None:
             slots = empty_slots(len(rows))
-            aside(len(rows), kernels.chain, rows, places, *slots)
-        self._table = rows, places, *slots
+            aside(len(rows), kernels.entered, rows, *slots)
+        self._table = rows, *slots
 
     def has(self, keys: Rows) -> NDArray[np.bool_]:
         return self.one(keys) >= 0
@@ -136,13 +149,18 @@ class RowClasses:
         return found
 
 
+class Told:
+    """What is found out about rows once, for all who look them up. It knows the rows, and nobody else."""
+
+    def __init__(self, rows: Rows) -> None:
+        self.classes, self.kinds = RowClasses(rows), RowKinds(rows)
+
+
 class Lookup:
     """Rows by some of their columns: an index, made when somebody asks for what may be there."""
 
-    def __init__(
-        self, rows: Rows, classes: RowClasses, places: Sequence[int], index: Index | RowIndex | None = None
-    ) -> None:
-        self._rows, self._classes, self._places, self._made = rows, classes, tuple(places), index
+    def __init__(self, rows: Rows, told: Told, places: Sequence[int], index: Index | RowIndex | None = None) -> None:
+        self._rows, self._told, self._places, self._made = rows, told, tuple(places), index
 
     @property
     def is_made(self) -> bool:
@@ -153,14 +171,14 @@ class Lookup:
     def _index(self) -> Index | RowIndex:
         if self._made is None:
             whole = len(self._places) == self._rows.shape[1]
-            self._made = RowIndex(self._rows) if whole else Index(self._rows, self._places)
+            self._made = RowIndex(self._rows) if whole else Index(self._rows, self._told.kinds, self._places)
         return self._made
 
     def _may_have(self, keys: Rows) -> bool:
         """Whether rows may have some of the keys; of many keys, as of those that an index tells about, nobody asks."""
         if self._made is not None or tuning.MANY_TIMES * len(keys) > len(self._rows):
             return True
-        return bool(self._classes.may_have(self._places, keys).any())
+        return bool(self._told.classes.may_have(self._places, keys).any())
 
     def has(self, keys: Rows) -> NDArray[np.bool_]:
         """Which keys some row has."""
@@ -184,9 +202,9 @@ def _empty(numbers: int) -> NDArray[np.int32]:
 
 
 def empty_slots(rows: int) -> Slots:
-    """An empty hash table for so many rows, with two to four slots for each: with half as many, looking up takes half again
-    as long."""
-    return np.full(2 << max(4, rows.bit_length()), -1, np.int32), _empty(rows)
+    """An empty hash table for so many rows, with two to four slots for each."""
+    bits = rows.bit_length()
+    return Slots(np.full(2 << max(4, bits), -1, np.int32), (1 << bits) - 1)
 
 
 def column_of(rows: Rows, numbers: NDArray[np.int64], column: int) -> NDArray[np.int64]:

@@ -1,8 +1,9 @@
 """The loops that driver sets are made of: hash tables over rows of ids. They are compiled, and kept on disk.
 
 Rows are int64 arrays of shape (rows, columns). `places` are the columns that count; keys are rows of as many columns as
-there are places. Whole rows are in a table whose slots lead from row to row (`heads`, `nexts`). For rows by some of their
-columns there is an `order` in which those with the same key stand together, the last of them as its complement; where these
+there are places. Whole rows are in a table whose slots have the number of a row, as many bits as a mask says, and above it
+a part of the row's hash, so that rows which are not the key are hardly ever looked at. For rows by some of their columns
+there is an `order` in which those with the same key stand together, the last of them as its complement; where these
 begin, `heads` tells by the hash of the key, or `starts` by an id of the key.
 
 Loops look at a few keys at a time, and say which places of the arrays they will want: they would wait for memory else.
@@ -56,80 +57,106 @@ def _agree(rows, row, places, keys, key, columns):
 # Whole rows
 
 
+@inlined
+def _whole_hash(rows, row):
+    hashed = np.uint64(0x9E3779B97F4A7C15)
+    for column in range(rows.shape[1]):
+        hashed ^= np.uint64(rows[row, column])
+        hashed *= np.uint64(0xBF58476D1CE4E5B9)
+        hashed ^= hashed >> np.uint64(29)
+    return hashed
+
+
+@inlined
+def _same(rows, row, keys, key):
+    same = True
+    for column in range(rows.shape[1]):
+        same &= rows[row, column] == keys[key, column]
+    return same
+
+
+@inlined
+def _tag(hashed, mask):
+    """What a slot says about the hash beside the number of the row, for which it has the bits of the mask."""
+    return np.int64(np.int32(hashed >> np.uint64(32))) & ~mask
+
+
 @kernel
-def chain(rows, places, heads, nexts):
-    """Puts all rows into a hash table, in which `heads` are -1 at first."""
-    slots = np.empty(_AT_A_TIME, np.int64)
+def entered(rows, slots, mask):
+    """Enters all rows, each of which is there once, into a hash table whose slots are -1 at first."""
+    hashes = np.empty(_AT_A_TIME, np.uint64)
     for start in range(0, len(rows), _AT_A_TIME):
         stop = min(start + _AT_A_TIME, len(rows))
         for row in range(start, stop):
-            slots[row - start] = _slot(_hash(rows, row, places), heads)
-            prefetch(heads, slots[row - start])
+            hashes[row - start] = _whole_hash(rows, row)
+            prefetch(slots, _slot(hashes[row - start], slots))
         for row in range(start, stop):
-            nexts[row] = heads[slots[row - start]]
-            heads[slots[row - start]] = row
+            slot = _slot(hashes[row - start], slots)
+            while slots[slot] != -1:
+                slot = (slot + 1) & (len(slots) - 1)
+            slots[slot] = row | _tag(hashes[row - start], mask)
 
 
 @kernel
-def one_match(rows, places, heads, nexts, keys, out):
+def one_match(rows, slots, mask, keys, out):
     """For each key the row that it is, or -1."""
-    slots = np.empty(_AT_A_TIME, np.int64)
+    hashes, begins = np.empty(_AT_A_TIME, np.uint64), np.empty(_AT_A_TIME, np.int64)
     for start in range(0, len(keys), _AT_A_TIME):
         stop = min(start + _AT_A_TIME, len(keys))
         for key in range(start, stop):
-            slots[key - start] = _slot(_hash(keys, key, places), heads)
-            prefetch(heads, slots[key - start])
+            hashes[key - start] = _whole_hash(keys, key)
+            prefetch(slots, _slot(hashes[key - start], slots))
         for key in range(start, stop):
-            row = heads[slots[key - start]]
-            out[key] = row
-            if row >= 0:
-                prefetch(rows, row * rows.shape[1])
-                prefetch(nexts, row)
+            slot, tag = _slot(hashes[key - start], slots), _tag(hashes[key - start], mask)
+            while slots[slot] != -1 and slots[slot] & ~mask != tag:
+                slot = (slot + 1) & (len(slots) - 1)
+            begins[key - start] = slot
+            if slots[slot] != -1:
+                prefetch(rows, (slots[slot] & mask) * rows.shape[1])
         for key in range(start, stop):
-            row = out[key]
-            while row >= 0 and not _agree(rows, row, places, keys, key, places):
-                row = nexts[row]
-            out[key] = row
+            slot, tag = begins[key - start], _tag(hashes[key - start], mask)
+            out[key] = -1
+            while slots[slot] != -1:
+                row = slots[slot] & mask
+                if slots[slot] & ~mask == tag and _same(rows, row, keys, key):
+                    out[key] = row
+                    break
+                slot = (slot + 1) & (len(slots) - 1)
 
 
 @kernel
-def distinct(rows, places, heads, nexts, first, group):
+def distinct(rows, slots, mask, first, group):
     """Writes the first row of each kind, and for each row the number of its kind; gives the number of kinds."""
-    slots = np.empty(_AT_A_TIME, np.int64)
+    hashes = np.empty(_AT_A_TIME, np.uint64)
     kinds = 0
     for start in range(0, len(rows), _AT_A_TIME):
         stop = min(start + _AT_A_TIME, len(rows))
         for row in range(start, stop):
-            slots[row - start] = _slot(_hash(rows, row, places), heads)
-            prefetch(heads, slots[row - start])
+            hashes[row - start] = _whole_hash(rows, row)
+            prefetch(slots, _slot(hashes[row - start], slots))
         for row in range(start, stop):
-            known = heads[slots[row - start]]
-            if known >= 0:
-                prefetch(rows, known * rows.shape[1])
+            slot = _slot(hashes[row - start], slots)
+            if slots[slot] != -1 and slots[slot] & ~mask == _tag(hashes[row - start], mask):
+                prefetch(rows, (slots[slot] & mask) * rows.shape[1])
         for row in range(start, stop):
-            slot = slots[row - start]
-            known = heads[slot]
-            while known >= 0 and not _agree(rows, known, places, rows, row, places):
-                known = nexts[known]
-            if known < 0:
+            slot, tag = _slot(hashes[row - start], slots), _tag(hashes[row - start], mask)
+            while slots[slot] != -1 and not (slots[slot] & ~mask == tag and _same(rows, slots[slot] & mask, rows, row)):
+                slot = (slot + 1) & (len(slots) - 1)
+            if slots[slot] == -1:
                 first[kinds], group[row] = row, kinds
-                nexts[row] = heads[slot]
-                heads[slot] = row
+                slots[slot] = row | tag
                 kinds += 1
             else:
-                group[row] = group[known]
+                group[row] = group[slots[slot] & mask]
     return kinds
 
 
 @kernel
-def renumbered(heads, nexts, first, group):
+def renumbered(slots, mask, group):
     """Lets a table of the first rows of all kinds lead to the numbers of these kinds instead."""
-    for slot in range(len(heads)):
-        if heads[slot] >= 0:
-            heads[slot] = group[heads[slot]]
-    for kind in range(len(first)):  # no kind comes before its number
-        known = nexts[first[kind]]
-        nexts[kind] = group[known] if known >= 0 else known
+    for slot in range(len(slots)):
+        if slots[slot] != -1:
+            slots[slot] = group[slots[slot] & mask] | (slots[slot] & ~mask)
 
 
 @kernel
@@ -263,29 +290,44 @@ def all_matches(order, found, first, left, right):
             number += 1
 
 
-# Rows by a column of dense ids, and by others
+# Rows by columns with few values, and by a column of dense ids
 
 
 @kernel
-def told_apart(rows, first, rest, lead, slots, firsts, kinds, leads):
-    """Writes the kind of each row, its lead from `first` on, and the first row of each kind.
-
-    Gives the number of kinds, -1 if there is no room for all of them, and the least and the greatest id of the lead.
-    """
+def told_apart(rows, places, slots, firsts, kinds):
+    """Writes the kind of each row and the first row of each kind; gives how many, -1 if they are too many."""
     number = 0
-    least = most = rows[0, lead]
     for row in range(len(rows)):
-        least, most = min(least, rows[row, lead]), max(most, rows[row, lead])
-        slot = _slot(_hash(rows, row, rest), slots)
-        while slots[slot] >= 0 and not _agree(rows, firsts[slots[slot]], rest, rows, row, rest):
+        slot = _slot(_hash(rows, row, places), slots)
+        while slots[slot] >= 0 and not _agree(rows, firsts[slots[slot]], places, rows, row, places):
             slot = (slot + 1) & (len(slots) - 1)
         if slots[slot] < 0:
             if number == len(firsts):
-                return -1, least, most
+                return -1
             slots[slot], firsts[number] = number, row
             number += 1
-        kinds[row], leads[row] = slots[slot], rows[row, lead] - first
-    return number, least, most
+        kinds[row] = slots[slot]
+    return number
+
+
+@kernel
+def put_by_kind(kinds, first, places, order):
+    """Writes the rows of a share, numbered from `first` on, into the places of their kinds."""
+    for row in range(len(kinds)):
+        kind = kinds[row]
+        order[places[kind]] = first + row
+        places[kind] += 1
+
+
+@kernel
+def led(rows, lead, first, leads):
+    """Writes the id of the lead that each row has, from `first` on; gives the least and the greatest one."""
+    least = most = rows[0, lead] - first
+    for row in range(len(rows)):
+        id = rows[row, lead] - first
+        least, most = min(least, id), max(most, id)
+        leads[row] = id
+    return least, most
 
 
 @kernel

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from everlog.engine.memory import tuning as memory_tuning
 from everlog.engine.memory.graphs.pair_tables import in_pieces
+from everlog.engine.memory.graphs.visits import visits_pay
 from everlog.engine.memory.kernels import graph_kernels as kernels
 from everlog.interrupts import aside
 
@@ -20,12 +21,14 @@ _Grouped: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int32]]
 
 def closure(first: Pairs, steps: Pairs, most: int) -> Pairs | None:
     """The pairs that steps lead on to from some pairs, these included; None if there are more than so many."""
+    if not len(first):
+        return first
     nodes, numbers = np.unique(np.concatenate([first, steps]), return_inverse=True)
     ends = numbers.reshape(-1, 2).astype(np.int32).T
     heads = _grouped(ends[:, : len(first)], len(nodes))
     following = _grouped(ends[:, len(first) :], len(nodes))
     words = (len(nodes) + 63) // 64
-    if len(nodes) * words * 8 <= memory_tuning.GRAPH_BYTES:
+    if len(nodes) * words * 8 <= memory_tuning.GRAPH_BYTES and not visits_pay(following, heads):
         found = _by_bits(heads, following, len(nodes), words, most)
     else:
         found = _by_visits(heads, following, len(nodes), most)
