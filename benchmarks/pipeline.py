@@ -200,7 +200,7 @@ def _shuffle(data: Path, say: Say) -> None:
         cost = Cost(perf_counter() - begun, processor_seconds() - used)
         log = event_log(spark)
         assert log is not None, "the session is ours"
-        jobs = works(log)
+        jobs = works(spark, log)
         shuffled = sum(work["shuffled_bytes"] for _, work in jobs)
         say(
             f"Spark engine, {found:,} distinct triples encoded              {_shown(cost)}, {len(jobs)} jobs, "

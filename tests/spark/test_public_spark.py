@@ -15,11 +15,13 @@ SOURCE = Path(everlog.__file__).parent
 ALLOWED = {
     **{SOURCE / "spark" / name: {"sparkContext"} for name in ("cancelling.py", "workers.py")},
     SOURCE / "spark" / "hadoop_files.py": {"_jvm", "_jsparkSession"},
+    SOURCE / "spark" / "metrics.py": {"_jsc", "sparkContext"},
     SOURCE / "streaming" / "micro_batches.py": {"sparkContext"},
 }
 """Jobs of another thread are cancelled by their context, where there is one; only a session of Connect does it itself.
 A context knows which Python its workers run, and which query a batch is of: batches come to a process that has a context.
-And nothing but Hadoop, in the JVM, lists and renames files elsewhere."""
+And nothing but Hadoop, in the JVM, lists and renames files elsewhere. Whether the log of a session of our own has all that
+happened is known to its listeners alone: to wait for a while instead is most of what an update without a job takes."""
 
 
 def private_names(text: str) -> set[str]:

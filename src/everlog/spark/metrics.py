@@ -12,6 +12,7 @@ import shutil
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import sleep, time
@@ -78,7 +79,7 @@ class Rounds:
         if file is None:
             return {"unknown": UNKNOWN, "rounds": [one.as_dict(known=False) for one in self._rounds]}
         total = _work()
-        for at, work in works(file):
+        for at, work in works(spark, file):
             if self._began <= at <= ended:
                 total.update(work)
                 for one in self._rounds:
@@ -96,9 +97,9 @@ def event_log(spark: SparkSession) -> Path | None:
     return files[-1] if files else None
 
 
-def works(file: Path) -> list[tuple[float, Counter[str]]]:
-    """The jobs in an event log, each with the time of its start."""
-    sleep(_LAG)
+def works(spark: SparkSession, file: Path) -> list[tuple[float, Counter[str]]]:
+    """The jobs in the event log of a session, each with the time of its start."""
+    _all_written(spark)
     jobs: dict[int, tuple[float, Counter[str]]] = {}
     stages: dict[int, int] = {}
     for event in _events(file):
@@ -125,6 +126,19 @@ def _events(file: Path) -> Iterator[dict[str, Any]]:
                     return
 
 
+def _all_written(spark: SparkSession) -> None:
+    """Waits until the log has what happened so far: Spark writes it a moment later.
+
+    Where that takes seconds, what is there by then is enough. A session of Connect has no JVM here to be asked.
+    """
+    from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
+
+    if not hasattr(spark, "_jsparkSession"):
+        sleep(_LAG)
+        return
+    with suppress(Py4JJavaError):
+        spark.sparkContext._jsc.sc().listenerBus().waitUntilEmpty()
+
+
 _WANTED: Final = ('{"Event":"SparkListenerJobStart"', '{"Event":"SparkListenerTaskEnd"')
 _LAG: Final = 0.1
-"""Spark writes its log a moment after what it tells about."""
