@@ -142,3 +142,4 @@ def _all_written(spark: SparkSession) -> None:
 
 _WANTED: Final = ('{"Event":"SparkListenerJobStart"', '{"Event":"SparkListenerTaskEnd"')
 _LAG: Final = 0.1
+"""Seconds after which the log of a session that nobody can ask has what Spark tells about."""
